@@ -4,9 +4,23 @@ import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
 import { transferHash, transferHashInput } from './transfer-hash.ts'
 
-/** Thrown when a transfer is not possible. The message is one line, written for the user. */
+/** Thrown when a transfer is not possible. The message is one line with amounts in micros. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
+  readonly problem: TransferProblem
+
+  constructor(problem: TransferProblem, message: string) {
+    super(message)
+    this.problem = problem
+  }
+}
+
+/** Why a transfer is not possible, for messages in the currency. */
+export type TransferProblem = {
+  readonly reason: 'amount' | 'shortage' | 'overflow' | 'noLedger'
+  /** The wallet or the budget; undefined if only the amount is wrong. */
+  readonly ledger?: string
+  readonly amountMicros: Micros
 }
 
 type BudgetOwner = { readonly accountId: string; readonly projectId: string }
@@ -123,16 +137,29 @@ async function transfer(
 ): Promise<number> {
   const { fromLedger, toLedger, amountMicros, chain } = row
   if (amountMicros <= 0n || amountMicros > microsMax)
-    throw new LedgerError(`cannot transfer ${amountMicros} micros: must be 1 to ${microsMax}`)
+    throw new LedgerError(
+      { reason: 'amount', amountMicros },
+      `cannot transfer ${amountMicros} micros: must be 1 to ${microsMax}`,
+    )
   if (
     hasStoredBalance(fromLedger) &&
     !(await tx.ledger.debit({ ledger: fromLedger, amountMicros }))
   )
-    throw new LedgerError(`${fromLedger} has less than ${amountMicros} unreserved micros`)
+    throw new LedgerError(
+      { reason: 'shortage', ledger: fromLedger, amountMicros },
+      `${fromLedger} has less than ${amountMicros} unreserved micros`,
+    )
   if (hasStoredBalance(toLedger) && !(await tx.ledger.credit({ ledger: toLedger, amountMicros })))
-    throw new LedgerError(`${toLedger} does not exist or would exceed ${microsMax} micros`)
+    throw new LedgerError(
+      { reason: 'overflow', ledger: toLedger, amountMicros },
+      `${toLedger} does not exist or would exceed ${microsMax} micros`,
+    )
   const head = await tx.ledger.findHead(chain)
-  if (!head) throw new LedgerError(`${chain} does not exist`)
+  if (!head)
+    throw new LedgerError(
+      { reason: 'noLedger', ledger: chain, amountMicros },
+      `${chain} does not exist`,
+    )
   const linkedRow = { ...row, seq: head.headSeq + 1 }
   const rowHash = transferHash(head.headHash, linkedRow)
   await tx.ledger.setHead({ ledger: chain, headSeq: linkedRow.seq, headHash: rowHash })

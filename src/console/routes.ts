@@ -28,6 +28,7 @@ import {
   listErrors,
   runPlaygroundCall,
 } from './pages/playground.ts'
+import { previewLosses } from './pages/project-losses.ts'
 import { addProject, editProject, getProject, listProjects } from './pages/projects.ts'
 import { listWebhookDeliveries, redeliverEvent } from './pages/webhooks/deliveries.ts'
 import {
@@ -59,6 +60,7 @@ import { subjectsCsv } from './pages/gallery/subjects-csv.ts'
 import { getSystem } from './pages/system/system.ts'
 import { auditCsv, listAudit } from './pages/team/audit.ts'
 import {
+  countOpenSessions,
   editUser,
   endSessionsOfUser,
   inviteUser,
@@ -73,7 +75,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listSessions, endOwnSession, signOutElsewhere],
   [getSecondFactor, beginSecondFactor, confirmSecondFactor, renewRecoveryCodes, removeSecondFactor],
   [getOverview],
-  [listProjects, addProject, getProject, editProject, previewGalleryMode],
+  [listProjects, addProject, getProject, editProject, previewGalleryMode, previewLosses],
   [listKeys, addKey, revokeKeyById, listPermissions],
   [editKey, rotateKeyById, endOverlap, getKeyUsage],
   [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
@@ -91,7 +93,15 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listLedger, ledgerCsv, verifyLedger, reconcileLedger],
   [getModels, revertCalibration],
   [getMeasurement, startMeasurement, discardMeasurement, applyMeasurement],
-  [listTeam, inviteUser, resendInvite, editUser, endSessionsOfUser, removeSecondFactorOfUser],
+  [
+    listTeam,
+    countOpenSessions,
+    inviteUser,
+    resendInvite,
+    editUser,
+    endSessionsOfUser,
+    removeSecondFactorOfUser,
+  ],
   [listAudit, auditCsv],
   [getSystem],
 ]

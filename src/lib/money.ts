@@ -4,6 +4,9 @@
  */
 export type Micros = bigint
 
+/** The only currency of this version. Amounts are millionths of it. */
+export const currency = 'USD'
+
 /** The largest amount that fits a signed 64-bit integer of the database. */
 export const microsMax: Micros = 2n ** 63n - 1n
 
@@ -18,4 +21,16 @@ export function parseMicros(text: string): Micros {
   if (value > microsMax || value < -microsMax)
     throw new RangeError(`${text} micro-units exceed 64 bits`)
   return value
+}
+
+const microsPerUnit = 1_000_000n
+
+/** Formats an amount exactly, with at least two decimals: `1500000n` → `1.50`. */
+export function formatUnits(micros: Micros): string {
+  const absolute = micros < 0n ? -micros : micros
+  const fraction = String(absolute % microsPerUnit)
+    .padStart(6, '0')
+    .replace(/0{1,4}$/u, '')
+  const whole = String(absolute / microsPerUnit).replaceAll(/\B(?=(?:\d{3})+$)/gu, '\u202F')
+  return `${micros < 0n ? '−' : ''}${whole}.${fraction}`
 }

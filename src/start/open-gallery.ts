@@ -12,6 +12,7 @@ import type { OpenGallerySearch } from '../gallery/search/gallery-search.ts'
 import { openMemorySearch } from '../gallery/search/memory/memory-search.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
+import { sweepIntervalMs } from '../lib/limits/sweep-limits.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { openChallenges } from './open-challenges.ts'
@@ -40,8 +41,6 @@ export type OpenGalleryOptions = {
   readonly clock: Clock
   readonly log: Log
 }
-
-const sweepIntervalMs = 60_000
 
 /** A template that another process removed leaves the memory of this one within a second. */
 const removalIntervalMs = 500

@@ -1,4 +1,5 @@
-import { ApiError } from './api-error.ts'
+import { ApiError, ConnectionError } from './api-error.ts'
+import { reportReachable } from './connection.ts'
 
 export type QueryParams = Readonly<Record<string, string | number | boolean | undefined>>
 export type PathParams = Readonly<Record<string, string>>
@@ -58,19 +59,53 @@ export function fileUrl(path: string, pathParams: PathParams): string {
 }
 
 async function fetchJson(path: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(basePath + path, {
-    credentials: 'same-origin',
-    cache: 'no-store',
-    ...init,
-  })
-  const text = await response.text()
-  const body = parseJson(text)
+  const response = await fetchResponse(path, init)
+  const body = parseJson(response.text)
+  reportReachable(!isGatewayError(response.status, body))
   if (response.ok) return body
-  const { detail, problems } = errorBodyOf(body)
+  const { detail, problems = [] } = errorBodyOf(body)
   throw new ApiError(response.status, detail ?? `The server returned status ${response.status}.`, {
     problems,
     isCodeRequired: response.headers.get('x-second-factor') === 'required',
+    isSessionEnded: response.headers.get('x-session') === 'required',
+    reference: response.headers.get('x-request-id') ?? undefined,
+    retryAfterS: Number(response.headers.get('retry-after')) || undefined,
   })
+}
+
+type ReadResponse = Pick<Response, 'ok' | 'status' | 'headers'> & { readonly text: string }
+
+/** @throws ConnectionError without a response. A write is not sent while the browser is offline. */
+async function fetchResponse(path: string, init: RequestInit): Promise<ReadResponse> {
+  if (init.method !== undefined && !navigator.onLine) throw new ConnectionError('notSent')
+  try {
+    const response = await fetch(basePath + path, {
+      credentials: 'same-origin',
+      cache: 'no-store',
+      ...init,
+    })
+    const { ok, status, headers } = response
+    return { ok, status, headers, text: await response.text() }
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    reportReachable(false)
+    throw new ConnectionError('noResponse')
+  }
+}
+
+/** Whether a proxy answered because it does not reach the server, whose errors are JSON. */
+function isGatewayError(status: number, body: unknown): boolean {
+  return [502, 503, 504].includes(status) && body === undefined
+}
+
+/** Returns whether the server can be reached. */
+export async function canReachServer(): Promise<boolean> {
+  try {
+    const { status, text } = await fetchResponse('/session', {})
+    return !isGatewayError(status, parseJson(text))
+  } catch {
+    return false
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -15,6 +15,7 @@ import type * as ledger from '../../src/console/pages/money/ledger.ts'
 import type { getMoney } from '../../src/console/pages/money/money.ts'
 import type { getOverview } from '../../src/console/analytics/overview.ts'
 import type * as playground from '../../src/console/pages/playground.ts'
+import type { previewLosses } from '../../src/console/pages/project-losses.ts'
 import type * as projects from '../../src/console/pages/projects.ts'
 import type { ResponseOf } from '../../src/console/server/route.ts'
 import type { getSession } from '../../src/console/auth/session.ts'
@@ -39,6 +40,8 @@ export type ConsoleResponses = {
   readonly '/projects': ResponseOf<typeof projects.listProjects>
   readonly '/projects/:projectId': ResponseOf<typeof projects.getProject>
   readonly '/projects/:projectId/gallery-mode-preview': ResponseOf<typeof previewGalleryMode>
+  readonly '/projects/:projectId/losses': ResponseOf<typeof previewLosses>
+  readonly '/users/:userId/open-sessions': ResponseOf<typeof team.countOpenSessions>
   readonly '/keys': ResponseOf<typeof keys.listKeys>
   readonly '/key-usage': ResponseOf<typeof getKeyUsage>
   readonly '/permissions': ResponseOf<typeof keys.listPermissions>
@@ -84,6 +87,7 @@ export type OverviewAlert = Overview['alerts'][number]
 export type ProjectBudget = Overview['budgets'][number]
 export type ConsoleProject = ConsoleResponses['/projects/:projectId']
 export type GalleryModePreview = ConsoleResponses['/projects/:projectId/gallery-mode-preview']
+export type ProjectLosses = ConsoleResponses['/projects/:projectId/losses']
 export type ConsoleKey = ConsoleResponses['/keys']['items'][number]
 export type KeyUsage = ConsoleResponses['/key-usage']['items'][number]
 export type ConsolePermission = ConsoleResponses['/permissions'][number]

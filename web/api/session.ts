@@ -1,18 +1,52 @@
-import { useQuery, type QueryClient, type UseQueryResult } from '@tanstack/react-query'
+import {
+  useQuery,
+  useQueryClient,
+  type QueryClient,
+  type UseQueryResult,
+} from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import type { ConsoleRole, ConsoleSession } from './responses.ts'
 import { useApi } from './use-api.ts'
 
 const sessionKey = ['session'] as const
 
+/** The session, and after its end the one before it, whose page stays open. */
+export type SessionState = ConsoleSession & { readonly ended?: SignedInSession | undefined }
+
 /** Returns the session, with the user if one is signed in. It is fetched again after a 401. */
-export function useSession(): UseQueryResult<ConsoleSession> {
+export function useSession(): UseQueryResult<SessionState> {
   const api = useApi()
+  const client = useQueryClient()
   return useQuery({
     queryKey: sessionKey,
-    // The server validates its responses with the schemas that these types come from.
-    queryFn: async ({ signal }) => (await api.get('/session', signal)) as ConsoleSession,
+    queryFn: async ({ signal }) =>
+      // The server validates its responses with the schemas that these types come from.
+      continueSession(client, (await api.get('/session', signal)) as ConsoleSession),
   })
+}
+
+/** Keeps the page of a user whose session has ended, and never shows it to another user. */
+function continueSession(client: QueryClient, next: ConsoleSession): SessionState {
+  const before = client.getQueryData<SessionState>(sessionKey)
+  const known = before?.user ? { ...before, user: before.user } : before?.ended
+  if (!next.user) return next.state === 'signedOut' ? { ...next, ended: known } : next
+  if (known && known.user.userId !== next.user.userId) removePageData(client)
+  else if (before?.ended) refetchPageData(client)
+  return next
+}
+
+/** Continues with a new session of the same user: the page stays open and its data is fetched again. */
+export function resumeSession(client: QueryClient, session: ConsoleSession): void {
+  client.setQueryData(sessionKey, session)
+  refetchPageData(client)
+}
+
+function removePageData(client: QueryClient): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
+}
+
+function refetchPageData(client: QueryClient): void {
+  void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
 }
 
 export function csrfTokenOf(client: QueryClient): string | undefined {
@@ -22,7 +56,7 @@ export function csrfTokenOf(client: QueryClient): string | undefined {
 /** Stores a new session and removes all cached data of the previous one. */
 export function storeSession(client: QueryClient, session: ConsoleSession): void {
   client.setQueryData(sessionKey, session)
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
+  removePageData(client)
 }
 
 export function refetchSession(client: QueryClient): void {

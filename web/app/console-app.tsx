@@ -34,9 +34,9 @@ export function ConsoleApp() {
 }
 
 function createQueryClient(): QueryClient {
-  // A 401 means that the session has ended. AuthGate then shows the sign-in page.
+  // 401: the session has ended; AuthGate then shows the sign-in dialog. 403: another tab may have signed in.
   const onError = (error: unknown): void => {
-    if (error instanceof ApiError && error.status === 401) refetchSession(client)
+    if (error instanceof ApiError && [401, 403].includes(error.status)) refetchSession(client)
   }
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError }),
@@ -44,10 +44,29 @@ function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5000,
-        // Only network errors are retried. A repeated request would get the same error response.
-        retry: (failures, error) => !(error instanceof ApiError) && failures < 2,
+        retry: (failures, error) => isTransient(error) && failures < retriesMax,
+        retryDelay: (failures, error) => waitMsOf(error) ?? 1000 * 2 ** failures,
       },
+      // A write is refused while the browser is offline, instead of being sent later.
+      mutations: { networkMode: 'always' },
     },
   })
   return client
+}
+
+const retriesMax = 2
+/** The longest announced time after which a read is repeated. */
+const retryWaitMsMax = 60_000
+
+/** Whether a read is repeated: without a response, or when the server announced when it accepts it. */
+function isTransient(error: Error): boolean {
+  if (!(error instanceof ApiError)) return true
+  const waitMs = waitMsOf(error)
+  return waitMs !== undefined && waitMs <= retryWaitMsMax && [429, 503].includes(error.status)
+}
+
+function waitMsOf(error: Error): number | undefined {
+  return error instanceof ApiError && error.retryAfterS !== undefined
+    ? error.retryAfterS * 1000
+    : undefined
 }

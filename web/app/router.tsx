@@ -2,13 +2,13 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Navigate,
   type SearchMiddleware,
 } from '@tanstack/react-router'
 import { AuthGate } from '../auth/auth-gate.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { ErrorPage } from './error-page.tsx'
+import { lazyRouteComponent } from './lazy-page.ts'
 import {
   parseSearch,
   stringifySearch,

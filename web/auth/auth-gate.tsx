@@ -1,17 +1,36 @@
 import { Center, Loader } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { SessionContext, useSession } from '../api/session.ts'
+import { whenReachable } from '../api/when-reachable.ts'
 import { SetUpPage } from './set-up-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { AppLayout } from '../layout/app-layout.tsx'
+import { ConnectionBanner } from '../layout/connection-banner.tsx'
+import { useKeepFocus } from '../layout/use-keep-focus.ts'
 import { RunHistoryProvider } from '../playground/history/run-history.tsx'
+
+const SessionEndedDialog = lazy(async () => ({
+  default: (await whenReachable(() => import('./session-ended-dialog.tsx'))).SessionEndedDialog,
+}))
 
 /**
  * Shows the requested page to signed-in users, and the setup or sign-in page otherwise. The URL does
- * not change, so the requested page opens after sign-in.
+ * not change, so the requested page opens after sign-in. After the end of a session the page stays
+ * open below a sign-in dialog.
  */
 export function AuthGate() {
+  useKeepFocus()
+  return (
+    <>
+      <ConnectionBanner />
+      <GatedPage />
+    </>
+  )
+}
+
+function GatedPage() {
   const session = useSession()
   const { pathname, hash } = useLocation()
   if (session.isPending)
@@ -30,18 +49,24 @@ export function AuthGate() {
         />
       </Center>
     )
-  const { user } = session.data
+  const { user, ended } = session.data
   if (pathname === '/setup' && hash !== '') return <SetUpPage token={hash} />
   if (session.data.state === 'setup') return <SetUpPage token="" />
-  if (!user) return <SignInPage />
+  const shown = user ? { ...session.data, user } : ended
+  if (!shown) return <SignInPage />
   return (
-    <SessionContext value={{ ...session.data, user }}>
-      {/* Another user must not see the runs of this one. */}
-      <RunHistoryProvider key={user.userId}>
+    <SessionContext value={shown}>
+      {/* Another user must not see the page and the runs of this one. */}
+      <RunHistoryProvider key={shown.user.userId}>
         <AppLayout>
           <Outlet />
         </AppLayout>
       </RunHistoryProvider>
+      {!user && (
+        <Suspense>
+          <SessionEndedDialog ended={shown} session={session.data} />
+        </Suspense>
+      )}
     </SessionContext>
   )
 }

@@ -4,10 +4,13 @@ import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
 import type { ConsoleSession } from '../api/responses.ts'
 import { storeSession } from '../api/session.ts'
+import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { passwordLengthError, passwordToggleProps } from './password-rules.ts'
+
+const fieldNames = { current: 'current', next: 'next' }
 
 /** Changes the password of the signed-in user. */
 export function PasswordPanel() {
@@ -20,6 +23,7 @@ export function PasswordPanel() {
       form.reset()
       notifications.show({ message: 'Password changed. Your other sessions have ended.' })
     },
+    onError: (error) => showFieldErrors(form, error, fieldNames),
   })
   const form = useForm({
     initialValues: { current: '', next: '' },
@@ -43,7 +47,10 @@ export function PasswordPanel() {
             visibilityToggleButtonProps={passwordToggleProps}
             {...form.getInputProps('next')}
           />
-          <ErrorNotice title="Couldn't change password" error={change.error} />
+          <ErrorNotice
+            title="Couldn't change password"
+            error={errorWithoutFields(change.error, fieldNames)}
+          />
           <Button type="submit" loading={change.isPending}>
             Change password
           </Button>

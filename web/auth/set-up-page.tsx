@@ -4,10 +4,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ConsoleSession } from '../api/responses.ts'
 import { storeSession } from '../api/session.ts'
+import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { AuthForm } from './auth-form.tsx'
 import { passwordLengthError, passwordToggleProps } from './password-rules.ts'
+
+const fieldNames = { name: 'name', password: 'password' }
 
 /** Uses a one-time link: sets the name and password of the first owner or of an invited user. */
 export function SetUpPage({ token }: { readonly token: string }) {
@@ -22,6 +25,7 @@ export function SetUpPage({ token }: { readonly token: string }) {
       storeSession(client, session)
       void navigate({ to: '/', replace: true })
     },
+    onError: (error) => showFieldErrors(form, error, fieldNames),
   })
   const form = useForm({
     initialValues: { token, name: invitedName ?? '', password: '', confirmation: '' },
@@ -57,7 +61,10 @@ export function SetUpPage({ token }: { readonly token: string }) {
       />
       <NewPassword label="Password" {...form.getInputProps('password')} />
       <NewPassword label="Confirm password" {...form.getInputProps('confirmation')} />
-      <ErrorNotice title="Couldn't set password" error={setUp.error} />
+      <ErrorNotice
+        title="Couldn't set password"
+        error={errorWithoutFields(setUp.error, fieldNames)}
+      />
       <Button type="submit" loading={setUp.isPending}>
         Set password
       </Button>

@@ -10,16 +10,19 @@ type Props = {
   readonly confirmationText: string
   readonly confirmLabel: string
   readonly isPending: boolean
+  /** False while the effect is counted: the operation cannot be confirmed yet. */
+  readonly isReady?: boolean
   readonly errorTitle: string
   readonly error: unknown
   readonly onConfirm: (typed: string) => void
   readonly onClose: () => void
 }
 
-/** Requires a typed confirmation before an operation that cannot be undone. */
+/** Requires a typed confirmation before an operation that deletes data or is costly. */
 export function ConfirmDialog(props: Props) {
+  const { isReady = true } = props
   const [typed, setTyped] = useState('')
-  const isConfirmed = typed === props.confirmationText
+  const isConfirmed = isReady && typed === props.confirmationText
   return (
     <Modal
       opened

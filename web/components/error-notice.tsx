@@ -1,6 +1,7 @@
-import { Alert, Button, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import { errorMessageOf } from '../api/api-error.ts'
+import { explainError } from '../api/api-error.ts'
+import { CopyableText } from './copy-button.tsx'
 
 type Props = {
   /** The operation that failed, such as `Couldn't create key`. */
@@ -9,9 +10,10 @@ type Props = {
   readonly onRetry?: () => void
 }
 
-/** Shows an error with the message of the server. Renders nothing without an error. */
+/** Shows an error in words: what failed, which values to correct and what to do. */
 export function ErrorNotice({ title, error, onRetry }: Props) {
   if (!error) return null
+  const { message, problems, reference } = explainError(error)
   return (
     <Alert
       role="alert"
@@ -20,7 +22,22 @@ export function ErrorNotice({ title, error, onRetry }: Props) {
       title={title}
     >
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{errorMessageOf(error)}</Text>
+        <Text size="sm">{message}</Text>
+        {problems.length > 0 && (
+          <List size="sm">
+            {problems.map(({ label, message: problem }) => (
+              <List.Item key={`${label} ${problem}`}>
+                {label}: {problem}
+              </List.Item>
+            ))}
+          </List>
+        )}
+        {reference !== undefined && (
+          <Group gap="xs">
+            <Text size="sm">Reference:</Text>
+            <CopyableText label="reference" text={reference} />
+          </Group>
+        )}
         {onRetry && (
           <Button size="xs" variant="default" onClick={onRetry}>
             Try again

@@ -1,5 +1,7 @@
 import { notifications } from '@mantine/notifications'
+import { ApiError } from '../api/api-error.ts'
 import { useApiQuery, useApiMutation } from '../api/use-api.ts'
+import { SubjectDeletionFacts } from '../components/confirm/subject-deletion-facts.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { formatCount } from '../format/numbers.ts'
 
@@ -17,6 +19,10 @@ export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
       notifications.show({ message: `${formatCount(deletedCount)} subjects deleted` })
       onClose()
     },
+    onError: (error) => {
+      // The group has more subjects than counted.
+      if (error instanceof ApiError && error.status === 409) void preview.refetch()
+    },
   })
   return (
     <ConfirmDialog
@@ -26,13 +32,17 @@ export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
       isPending={remove.isPending}
       errorTitle="Couldn't delete subjects"
       error={remove.error ?? preview.error}
-      onConfirm={(confirm) => remove.mutate({ pathParams, body: { confirm } })}
+      onConfirm={(confirm) =>
+        remove.mutate({ pathParams, body: { confirm, confirmedCount: preview.data?.count } })
+      }
+      isReady={preview.data !== undefined && !preview.isFetching}
       onClose={onClose}
     >
       {preview.data ? (
         <>
           This deletes <strong>{formatCount(preview.data.count)} subjects</strong> with all their
-          data, including subjects that are also in other groups. This cannot be undone.
+          data, including subjects that are also in other groups.
+          <SubjectDeletionFacts isMany />
         </>
       ) : (
         'Counting subjects…'

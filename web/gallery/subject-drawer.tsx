@@ -4,6 +4,7 @@ import type { ConsoleSubject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiQuery, useApiMutation } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
+import { SubjectDeletionFacts } from '../components/confirm/subject-deletion-facts.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
@@ -147,9 +148,7 @@ function DeleteSubjectDialog({
       }
       onClose={onClose}
     >
-      This deletes all templates, attributes and group links of the subject, and removes it from
-      stored responses. This cannot be undone. The deletion ledger keeps a record without templates
-      and attributes.
+      <SubjectDeletionFacts />
     </ConfirmDialog>
   )
 }

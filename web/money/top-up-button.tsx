@@ -2,8 +2,9 @@ import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useHasRole, useSignedInSession } from '../api/session.ts'
-import { useApiMutation } from '../api/use-api.ts'
-import { parseAmountMicros } from '../format/amount.ts'
+import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
+import { useApiMutation, useApiQuery } from '../api/use-api.ts'
+import { formatAmount, parseAmountMicros } from '../format/amount.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 
 /** Adds credit to the wallet. Facegate processes no payments: it only records the amount. */
@@ -21,16 +22,34 @@ export function TopUpButton() {
   )
 }
 
+const fieldNames = { amountMicros: 'amount', confirmAmountMicros: 'confirmation', note: 'note' }
+
 function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
   const { currency } = useSignedInSession()
-  const topUp = useApiMutation({ method: 'POST', path: '/money/top-up', onSuccess: onClose })
+  const { data: money } = useApiQuery('/money')
+  const limitMicros = money?.topUpConfirmationMicros
+  const topUp = useApiMutation({
+    method: 'POST',
+    path: '/money/top-up',
+    onSuccess: onClose,
+    onError: (error) => showFieldErrors(form, error, fieldNames),
+  })
   const form = useForm({
-    initialValues: { amount: '', note: '' },
+    initialValues: { amount: '', confirmation: '', note: '' },
     validate: {
       amount: (text) =>
-        parseAmountMicros(text) === undefined ? 'Enter an amount, such as 25 or 0.50' : null,
+        positiveMicros(text) === undefined ? 'Enter an amount above 0, such as 25 or 0.50' : null,
+      confirmation: (text, { amount }) =>
+        isLarge(amount, limitMicros) && positiveMicros(text) !== positiveMicros(amount)
+          ? 'Type the same amount again'
+          : null,
     },
   })
+  const submit = ({ amount, note }: typeof form.values): void => {
+    const amountMicros = positiveMicros(amount)
+    const confirmAmountMicros = isLarge(amount, limitMicros) ? amountMicros : undefined
+    topUp.mutate({ body: { amountMicros, confirmAmountMicros, ...(note && { note }) } })
+  }
   return (
     <Modal
       opened
@@ -38,28 +57,35 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
       title="Top up wallet"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <form
-        onSubmit={form.onSubmit(({ amount, note }) =>
-          topUp.mutate({
-            body: { amountMicros: parseAmountMicros(amount), ...(note && { note }) },
-          }),
-        )}
-      >
+      <form onSubmit={form.onSubmit(submit)}>
         <Stack>
           <TextInput
             label={`Amount (${currency})`}
-            description="A negative amount removes credit."
+            description="The ledger is permanent: credit cannot be removed from the wallet again, only allocated and spent."
             inputMode="decimal"
             required
             data-autofocus
             {...form.getInputProps('amount')}
           />
+          {isLarge(form.values.amount, limitMicros) && (
+            <TextInput
+              label={`Type the amount again (${currency})`}
+              description={`Required above ${formatAmount(limitMicros ?? '0')} ${currency}.`}
+              inputMode="decimal"
+              autoComplete="off"
+              required
+              {...form.getInputProps('confirmation')}
+            />
+          )}
           <TextInput
             label="Note"
             description="For the audit log, such as an invoice number."
             {...form.getInputProps('note')}
           />
-          <ErrorNotice title="Couldn't top up wallet" error={topUp.error} />
+          <ErrorNotice
+            title="Couldn't top up wallet"
+            error={errorWithoutFields(topUp.error, fieldNames)}
+          />
           <Group justify="flex-end">
             <Button type="submit" loading={topUp.isPending}>
               Add credit
@@ -69,4 +95,16 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
       </form>
     </Modal>
   )
+}
+
+/** Returns a typed amount above 0 in micro-units; undefined for other text. */
+function positiveMicros(text: string): string | undefined {
+  const micros = parseAmountMicros(text)
+  return micros !== undefined && BigInt(micros) > 0n ? micros : undefined
+}
+
+/** Whether an amount must be typed twice. */
+function isLarge(amount: string, limitMicros: string | undefined): boolean {
+  const micros = positiveMicros(amount)
+  return micros !== undefined && limitMicros !== undefined && BigInt(micros) > BigInt(limitMicros)
 }

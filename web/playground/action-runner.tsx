@@ -1,24 +1,29 @@
 import { SimpleGrid, Stack } from '@mantine/core'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
+import { whenReachable } from '../api/when-reachable.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { CallPanel } from './call-panel.tsx'
 import { ChallengeButton } from './challenge/challenge-button.tsx'
 import { formFieldsOf, usableFields } from './form/form-fields.ts'
 import { ParamsForm } from './form/params-form.tsx'
-import { parseParams, type FormEntries } from './form/parse-params.ts'
+import { parseParams, type FormEntries, type ParsedParams } from './form/parse-params.ts'
 import { HistoryPanel } from './history/history-panel.tsx'
 import { useRunHistory } from './history/run-history.tsx'
-import { imageCountOf } from './images/image-count.ts'
+import { imageCountOf, type ImageCount } from './images/image-count.ts'
 import { ImagePicker } from './images/image-picker.tsx'
 import type { PlaygroundImage } from './images/playground-image.ts'
 import { RequestView } from './request-view.tsx'
 import { ResultPanel } from './result/result-panel.tsx'
 import { toCall, toRun, type PlaygroundRun } from './run.ts'
 import { runBlockers } from './run-blockers.ts'
+
+const DeleteSubjectDialog = lazy(async () => ({
+  default: (await whenReachable(() => import('./delete-subject-dialog.tsx'))).DeleteSubjectDialog,
+}))
 
 type Props = {
   readonly action: ActionInfo
@@ -40,6 +45,7 @@ export function ActionRunner(props: Props) {
   const history = useRunHistory()
   const allFields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
   const [debug, setDebug] = useState(false)
+  const [isConfirming, setIsConfirming] = useState(false)
   const fields = usableFields(action.name, allFields, images.length)
   const { params, problems } = parseParams(fields, entries)
   const imageCount = imageCountOf(action, params)
@@ -53,32 +59,23 @@ export function ActionRunner(props: Props) {
   const send = useApiMutation<PlaygroundResponse>({
     method: 'POST',
     path: '/playground',
-    onSuccess: (response) => addRun(toRun(action.name, parts, response)),
+    onSuccess: (response) => {
+      setIsConfirming(false)
+      addRun(toRun(action.name, parts, response))
+    },
   })
+  const runCall = (): void => send.mutate({ body: { projectId, call: toCall(action.name, parts) } })
   const imagesChosen = callImages.length
   const blockers = runBlockers({ mayCall, problems, imageCount, imagesChosen })
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
-      <Stack>
-        {imageCount.max > 0 && (
-          <Panel title="Images">
-            <ImagePicker
-              images={callImages}
-              imageCount={imageCount}
-              limits={settings}
-              onChange={props.onImagesChange}
-            />
-          </Panel>
-        )}
-        <Panel title="Parameters">
-          <ParamsForm
-            fields={fields}
-            entries={entries}
-            problems={problems}
-            onChange={props.onEntriesChange}
-          />
-        </Panel>
-      </Stack>
+      <CallInputs
+        {...props}
+        callImages={callImages}
+        imageCount={imageCount}
+        fields={fields}
+        problems={problems}
+      />
       <Stack>
         <CallPanel
           action={action.name}
@@ -86,7 +83,7 @@ export function ActionRunner(props: Props) {
           blockers={blockers}
           isRunning={send.isPending}
           onDebugChange={setDebug}
-          onRun={() => send.mutate({ body: { projectId, call: toCall(action.name, parts) } })}
+          onRun={action.name === 'svc.deleteSubject' ? () => setIsConfirming(true) : runCall}
         >
           {action.name === 'svc.liveness' && (
             <ChallengeButton
@@ -98,11 +95,61 @@ export function ActionRunner(props: Props) {
             />
           )}
         </CallPanel>
-        <ErrorNotice title="Couldn't run action" error={send.error} />
+        {!isConfirming && <ErrorNotice title="Couldn't run action" error={send.error} />}
+        {isConfirming && (
+          <Suspense>
+            <DeleteSubjectDialog
+              projectId={projectId}
+              params={params}
+              isPending={send.isPending}
+              error={send.error}
+              onConfirm={runCall}
+              onClose={() => setIsConfirming(false)}
+            />
+          </Suspense>
+        )}
         {run && <ResultPanel key={run.id} run={run} settings={settings} />}
         <HistoryPanel selectedId={run?.id} onSelect={props.onRunChange} />
         <RequestView action={action.name} params={params} debug={debug} images={callImages} />
       </Stack>
     </SimpleGrid>
+  )
+}
+
+type CallInputsProps = Pick<
+  Props,
+  'settings' | 'entries' | 'onEntriesChange' | 'onImagesChange'
+> & {
+  readonly callImages: readonly PlaygroundImage[]
+  readonly imageCount: ImageCount
+  readonly fields: ReturnType<typeof usableFields>
+  readonly problems: ParsedParams['problems']
+}
+
+/** The images and the parameters of the call. */
+function CallInputs(props: CallInputsProps) {
+  const { settings, entries, callImages, imageCount, fields, problems } = props
+  const { onEntriesChange, onImagesChange } = props
+  return (
+    <Stack>
+      {imageCount.max > 0 && (
+        <Panel title="Images">
+          <ImagePicker
+            images={callImages}
+            imageCount={imageCount}
+            limits={settings}
+            onChange={onImagesChange}
+          />
+        </Panel>
+      )}
+      <Panel title="Parameters">
+        <ParamsForm
+          fields={fields}
+          entries={entries}
+          problems={problems}
+          onChange={onEntriesChange}
+        />
+      </Panel>
+    </Stack>
   )
 }

@@ -1,11 +1,19 @@
 import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 
+const fieldNames = { name: 'name' }
+
 /** Creates a project. */
 export function CreateProjectDialog({ onClose }: { readonly onClose: () => void }) {
-  const create = useApiMutation({ method: 'POST', path: '/projects', onSuccess: onClose })
+  const create = useApiMutation({
+    method: 'POST',
+    path: '/projects',
+    onSuccess: onClose,
+    onError: (error) => showFieldErrors(form, error, fieldNames),
+  })
   const form = useForm({
     initialValues: { name: '', galleryMode: 'isolated' },
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
@@ -38,7 +46,10 @@ export function CreateProjectDialog({ onClose }: { readonly onClose: () => void 
               />
             </Stack>
           </Radio.Group>
-          <ErrorNotice title="Couldn't create project" error={create.error} />
+          <ErrorNotice
+            title="Couldn't create project"
+            error={errorWithoutFields(create.error, fieldNames)}
+          />
           <Group justify="flex-end">
             <Button type="submit" loading={create.isPending}>
               Create project

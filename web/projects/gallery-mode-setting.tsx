@@ -1,12 +1,13 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { GalleryModePreview, ConsoleProject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
-import { useApiQuery, useApiMutation } from '../api/use-api.ts'
-import { QueryContent } from '../components/query-content.tsx'
-import { ErrorNotice } from '../components/error-notice.tsx'
+import { useApi, useApiQuery } from '../api/use-api.ts'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { showUndo } from '../components/confirm/undo-notification.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { formatCount } from '../format/numbers.ts'
+import { useSaveProject, useUndoChange } from './project-change.ts'
 
 /** Shows the gallery mode of a project, and a button that switches it after a confirmation. */
 export function GalleryModeSetting({ project }: { readonly project: ConsoleProject }) {
@@ -35,57 +36,71 @@ export function GalleryModeSetting({ project }: { readonly project: ConsoleProje
 type Props = { readonly project: ConsoleProject; readonly onClose: () => void }
 
 function SwitchGalleryModeDialog({ project, onClose }: Props) {
-  const preview = useApiQuery('/projects/:projectId/gallery-mode-preview', {
-    pathParams: { projectId: project.projectId },
+  const pathParams = { projectId: project.projectId }
+  const query = useApiQuery('/projects/:projectId/gallery-mode-preview', { pathParams })
+  const preview = query.data
+  const undo = useUndoSwitch(project)
+  const { save, isPending, error } = useSaveProject(project, {
+    onSuccess: (saved) => {
+      onClose()
+      showUndo({
+        message: `The gallery is ${saved.galleryMode}.`,
+        undo,
+        undoneMessage: `The gallery is ${project.galleryMode} again.`,
+      })
+    },
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <ConfirmDialog
       title="Switch gallery mode"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      confirmationText={project.name}
+      confirmLabel={`Switch to ${preview?.to ?? 'the other mode'}`}
+      isReady={preview !== undefined}
+      isPending={isPending}
+      errorTitle="Couldn't switch gallery mode"
+      error={error ?? query.error}
+      onConfirm={() => {
+        if (preview) save({ galleryMode: galleryModeOf(preview.to), statement: preview.statement })
+      }}
+      onClose={onClose}
     >
-      <QueryContent query={preview}>
-        {(data) => <GalleryModeConfirmation project={project} preview={data} onClose={onClose} />}
-      </QueryContent>
-    </Modal>
+      {preview ? <GalleryModeEffect preview={preview} /> : 'Counting subjects…'}
+    </ConfirmDialog>
   )
 }
 
-function GalleryModeConfirmation({
-  project,
-  preview,
-  onClose,
-}: Props & { readonly preview: GalleryModePreview }) {
-  const save = useApiMutation({ method: 'PATCH', path: '/projects/:projectId', onSuccess: onClose })
-  const { from, to, statement } = preview
+function GalleryModeEffect({ preview }: { readonly preview: GalleryModePreview }) {
+  const { from, to, statement, subjectsSeenNow, subjectsSeenThen } = preview
   return (
-    <Stack>
-      <Text size="sm">{statement}</Text>
+    <>
+      <p>{statement}</p>
       <DefinitionList
         items={{
           Mode: `${from} → ${to}`,
-          'Accessible subjects now': formatCount(preview.subjectsSeenNow),
-          'Accessible subjects after the switch': formatCount(preview.subjectsSeenThen),
+          'Accessible subjects now': formatCount(subjectsSeenNow),
+          'Accessible subjects after the switch': formatCount(subjectsSeenThen),
         }}
       />
-      <ErrorNotice title="Couldn't switch gallery mode" error={save.error} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button
-          loading={save.isPending}
-          onClick={() =>
-            save.mutate({
-              pathParams: { projectId: project.projectId },
-              body: { galleryMode: to, statement },
-            })
-          }
-        >
-          Switch to {to}
-        </Button>
-      </Group>
-    </Stack>
+      <p>
+        No subject is deleted. Subjects that are enrolled after the switch stay in the gallery of
+        the new mode.
+      </p>
+    </>
   )
+}
+
+/** Returns a function that switches back, with the statement of that switch. */
+function useUndoSwitch(project: ConsoleProject) {
+  const api = useApi()
+  const undo = useUndoChange(project)
+  return async (): Promise<void> => {
+    const path = `/projects/${project.projectId}/gallery-mode-preview`
+    // The server validates its responses with the schemas that these types come from.
+    const { statement } = (await api.get(path)) as GalleryModePreview
+    await undo({ galleryMode: project.galleryMode, statement })
+  }
+}
+
+function galleryModeOf(text: string): ConsoleProject['galleryMode'] {
+  return text === 'shared' ? 'shared' : 'isolated'
 }

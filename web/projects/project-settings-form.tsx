@@ -1,10 +1,14 @@
 import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
+import { useState } from 'react'
+import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import type { ConsoleProject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
-import { useApiMutation } from '../api/use-api.ts'
+import { showUndo } from '../components/confirm/undo-notification.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { useSaveProject, useUndoChange, type ProjectPatch } from './project-change.ts'
+import { ChangeRetentionDialog } from './change-retention-dialog.tsx'
 
 /** The value of an empty Mantine number field is a string. */
 type NumberInputValue = number | string
@@ -17,82 +21,174 @@ type ProjectFormValues = {
   readonly identifyThreshold: NumberInputValue
 }
 
+type ProjectForm = {
+  readonly getInputProps: (field: keyof ProjectFormValues) => object
+}
+
+const fieldNames = {
+  name: 'name',
+  sustainedPerS: 'sustainedPerS',
+  burst: 'burst',
+  retentionDays: 'retentionDays',
+  identifyThreshold: 'identifyThreshold',
+}
+
 /** Edits the name, limits and defaults of a project. An empty field uses the service default. */
 export function ProjectSettingsForm({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
-  const save = useApiMutation({
-    method: 'PATCH',
-    path: '/projects/:projectId',
-    onSuccess: () => notifications.show({ message: 'Settings saved. They apply to new calls.' }),
-  })
+  const [toConfirm, setToConfirm] = useState<ProjectPatch>()
   const form = useForm<ProjectFormValues>({
-    initialValues: {
-      name: project.name,
-      sustainedPerS: project.isSustainedDefault ? '' : project.sustainedPerS,
-      burst: project.isBurstDefault ? '' : project.burst,
-      retentionDays: project.isRetentionDefault ? '' : project.retentionDays,
-      identifyThreshold: project.identifyThreshold ?? '',
+    initialValues: valuesOf(project),
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
+  })
+  const undo = useUndoChange(project)
+  const { save, isPending, error } = useSaveProject(project, {
+    onError: (cause) => showFieldErrors(form, cause, fieldNames),
+    onSuccess: (saved, change) => {
+      setToConfirm(undefined)
+      form.setInitialValues(valuesOf(saved))
+      const earlier = earlierValues(project, change)
+      showUndo({
+        message: 'Settings saved. They apply to new calls.',
+        undo: async () => {
+          await undo(earlier)
+          form.setInitialValues(valuesOf(project))
+          form.reset()
+        },
+        undoneMessage: 'The earlier settings apply again.',
+      })
     },
   })
-  const pathParams = { projectId: project.projectId }
+  const submit = (values: ProjectFormValues): void => {
+    const change = changeOf(project, values)
+    if (Object.keys(change).length === 0) notifications.show({ message: 'Nothing was changed.' })
+    else if (isRetentionShorter(project, change)) setToConfirm(change)
+    else save(change)
+  }
   return (
-    <form
-      onSubmit={form.onSubmit((values) => save.mutate({ pathParams, body: requestBodyOf(values) }))}
-    >
-      <fieldset disabled={!mayWrite} className="fg-fieldset">
-        <Stack>
-          <TextInput label="Name" required {...form.getInputProps('name')} />
-          <NumberInput
-            label="Sustained limit (requests per second)"
-            description="Average requests per second allowed. Calls above the limit return RATE_LIMITED."
-            placeholder={`Default: ${project.sustainedPerS}`}
-            min={0.1}
-            {...form.getInputProps('sustainedPerS')}
-          />
-          <NumberInput
-            label="Burst limit (requests)"
-            description="Maximum number of requests allowed immediately after a pause."
-            placeholder={`Default: ${project.burst}`}
-            min={1}
-            allowDecimal={false}
-            {...form.getInputProps('burst')}
-          />
-          <NumberInput
-            label="svc.identify threshold"
-            description="0 to 1. Leave empty to derive it from the gallery size. The threshold of a call takes precedence."
-            placeholder="Automatic"
-            min={0}
-            max={1}
-            step={0.01}
-            decimalScale={4}
-            {...form.getInputProps('identifyThreshold')}
-          />
-          <NumberInput
-            label="Subject retention (days)"
-            description="Automatically delete subjects with no activity for this many days."
-            placeholder={`Default: ${project.retentionDays}`}
-            min={1}
-            allowDecimal={false}
-            {...form.getInputProps('retentionDays')}
-          />
-          <ErrorNotice title="Couldn't save settings" error={save.error} />
-          {mayWrite && (
-            <Group justify="flex-end">
-              <Button type="submit" loading={save.isPending}>
-                Save
-              </Button>
-            </Group>
-          )}
-        </Stack>
-      </fieldset>
-    </form>
+    <>
+      <form onSubmit={form.onSubmit(submit)}>
+        <fieldset disabled={!mayWrite} className="fg-fieldset">
+          <Stack>
+            <SettingFields project={project} form={form} />
+            {!toConfirm && (
+              <ErrorNotice
+                title="Couldn't save settings"
+                error={errorWithoutFields(error, fieldNames)}
+              />
+            )}
+            {mayWrite && (
+              <Group justify="flex-end">
+                <Button type="submit" loading={isPending}>
+                  Save
+                </Button>
+              </Group>
+            )}
+          </Stack>
+        </fieldset>
+      </form>
+      {toConfirm && (
+        <ChangeRetentionDialog
+          project={project}
+          retentionDays={toConfirm.retentionDays ?? null}
+          isPending={isPending}
+          error={error}
+          onConfirm={(subjects) => save({ ...toConfirm, confirmedLosses: { subjects } })}
+          onClose={() => setToConfirm(undefined)}
+        />
+      )}
+    </>
   )
 }
 
-function requestBodyOf({ name, ...numbers }: ProjectFormValues): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(numbers).map(([field, entry]) => [
-    field,
-    entry === '' ? null : Number(entry),
-  ])
-  return { name: name.trim(), ...Object.fromEntries(entries) }
+function SettingFields({
+  project,
+  form,
+}: {
+  readonly project: ConsoleProject
+  readonly form: ProjectForm
+}) {
+  return (
+    <>
+      <TextInput label="Name" required {...form.getInputProps('name')} />
+      <NumberInput
+        label="Sustained limit (requests per second)"
+        description="Average requests per second allowed. Calls above the limit return RATE_LIMITED."
+        placeholder={`Default: ${project.sustainedPerS}`}
+        min={1}
+        max={10_000}
+        allowDecimal={false}
+        {...form.getInputProps('sustainedPerS')}
+      />
+      <NumberInput
+        label="Burst limit (requests)"
+        description="Maximum number of requests allowed immediately after a pause."
+        placeholder={`Default: ${project.burst}`}
+        min={1}
+        max={100_000}
+        allowDecimal={false}
+        {...form.getInputProps('burst')}
+      />
+      <NumberInput
+        label="svc.identify threshold"
+        description="0 to 1. Leave empty to derive it from the gallery size. The threshold of a call takes precedence."
+        placeholder="Automatic"
+        min={0}
+        max={1}
+        step={0.01}
+        decimalScale={4}
+        {...form.getInputProps('identifyThreshold')}
+      />
+      <NumberInput
+        label="Subject retention (days)"
+        description="Automatically delete subjects with no activity for this many days."
+        placeholder={`Default: ${project.retentionDays}`}
+        min={1}
+        max={36_500}
+        allowDecimal={false}
+        {...form.getInputProps('retentionDays')}
+      />
+    </>
+  )
+}
+
+function valuesOf(project: ConsoleProject): ProjectFormValues {
+  return {
+    name: project.name,
+    sustainedPerS: project.isSustainedDefault ? '' : project.sustainedPerS,
+    burst: project.isBurstDefault ? '' : project.burst,
+    retentionDays: project.isRetentionDefault ? '' : project.retentionDays,
+    identifyThreshold: project.identifyThreshold ?? '',
+  }
+}
+
+/** Returns the values that differ from the stored ones. */
+function changeOf(project: ConsoleProject, values: ProjectFormValues): ProjectPatch {
+  const stored = toSettings(valuesOf(project))
+  const entries = Object.entries(toSettings(values)).filter(
+    ([name, value]) => value !== stored[name as keyof ProjectFormValues],
+  )
+  return Object.fromEntries(entries)
+}
+
+function earlierValues(project: ConsoleProject, change: ProjectPatch): ProjectPatch {
+  const stored = toSettings(valuesOf(project))
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => name in change))
+}
+
+function toSettings({ name, ...numbers }: ProjectFormValues) {
+  const numberOf = (entry: NumberInputValue): number | null => (entry === '' ? null : Number(entry))
+  return {
+    name: name.trim(),
+    sustainedPerS: numberOf(numbers.sustainedPerS),
+    burst: numberOf(numbers.burst),
+    retentionDays: numberOf(numbers.retentionDays),
+    identifyThreshold: numberOf(numbers.identifyThreshold),
+  }
+}
+
+/** The default is only known to the server, so a change to it is always confirmed. */
+function isRetentionShorter(project: ConsoleProject, { retentionDays }: ProjectPatch): boolean {
+  if (retentionDays === undefined) return false
+  return retentionDays === null || retentionDays < project.retentionDays
 }

@@ -1,8 +1,12 @@
 import { Stack, Switch } from '@mantine/core'
+import { useState } from 'react'
 import type { ConsoleProject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
-import { useApiMutation } from '../api/use-api.ts'
+import { showUndo } from '../components/confirm/undo-notification.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { useSaveProject, useUndoChange } from './project-change.ts'
+import { SwitchBillingDialog } from './switch-billing-dialog.tsx'
+import { StopStoringCropsDialog } from './stop-storing-crops-dialog.tsx'
 
 type SwitchName = keyof ConsoleProject['switches']
 
@@ -32,10 +36,29 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
 
 const switchNames = Object.keys(switchTexts) as readonly SwitchName[]
 
+/** Whether a change of this switch is confirmed first. */
+function requiresConfirmation(name: SwitchName, isOn: boolean): boolean {
+  return name === 'billing' || (name === 'storeCrops' && !isOn)
+}
+
 /** The optional features of a project. */
 export function ProjectSwitches({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
-  const save = useApiMutation({ method: 'PATCH', path: '/projects/:projectId' })
+  const [toConfirm, setToConfirm] = useState<SwitchName>()
+  const undo = useUndoChange(project)
+  const { save, isPending, error } = useSaveProject(project, {
+    onSuccess: (_saved, { switches = {} }) => {
+      const [[name, isOn] = []] = Object.entries(switches) as [SwitchName, boolean][]
+      if (name === undefined) return
+      const [label] = switchTexts[name]
+      showUndo({
+        message: `${label} is ${isOn ? 'on' : 'off'}.`,
+        undo: () => undo({ switches: { [name]: !isOn } }),
+        undoneMessage: `${label} is ${isOn ? 'off' : 'on'} again.`,
+      })
+    },
+  })
+  const close = (): void => setToConfirm(undefined)
   return (
     <Stack>
       {switchNames.map((name) => {
@@ -45,18 +68,18 @@ export function ProjectSwitches({ project }: { readonly project: ConsoleProject 
             key={name}
             label={label}
             description={description}
-            disabled={!mayWrite || save.isPending}
+            disabled={!mayWrite || isPending}
             checked={project.switches[name]}
-            onChange={(event) =>
-              save.mutate({
-                pathParams: { projectId: project.projectId },
-                body: { switches: { [name]: event.currentTarget.checked } },
-              })
-            }
+            onChange={({ currentTarget: { checked } }) => {
+              if (requiresConfirmation(name, checked)) setToConfirm(name)
+              else save({ switches: { [name]: checked } })
+            }}
           />
         )
       })}
-      <ErrorNotice title="Couldn't save setting" error={save.error} />
+      <ErrorNotice title="Couldn't save setting" error={error} />
+      {toConfirm === 'storeCrops' && <StopStoringCropsDialog project={project} onClose={close} />}
+      {toConfirm === 'billing' && <SwitchBillingDialog project={project} onClose={close} />}
     </Stack>
   )
 }

@@ -5,6 +5,7 @@ import type { TeamMember } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { DisableUserDialog } from './disable-user-dialog.tsx'
 import { roleOptions } from './role-options.ts'
 
 type Props = { readonly user: TeamMember; readonly onClose: () => void }
@@ -34,6 +35,7 @@ type EditUserFormProps = Props & { readonly onInviteLink: (link: string) => void
 function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
   const [role, setRole] = useState<string>(user.role)
   const [isDisabled, setIsDisabled] = useState(user.disabled)
+  const [isConfirming, setIsConfirming] = useState(false)
   const pathParams = { userId: user.userId }
   const save = useApiMutation({ method: 'PATCH', path: '/users/:userId', onSuccess: onClose })
   const invite = useApiMutation<{ readonly inviteLink: string }>({
@@ -41,16 +43,7 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
     path: '/users/:userId/invite',
     onSuccess: ({ inviteLink }) => onInviteLink(inviteLink),
   })
-  const endSessions = useApiMutation({
-    method: 'POST',
-    path: '/users/:userId/sign-out',
-    onSuccess: () => notifications.show({ message: `All sessions of ${user.name} have ended.` }),
-  })
-  const removeFactor = useApiMutation({
-    method: 'POST',
-    path: '/users/:userId/second-factor/remove',
-    onSuccess: onClose,
-  })
+  const submit = (): void => save.mutate({ pathParams, body: { role, disabled: isDisabled } })
   return (
     <Stack>
       <Select
@@ -66,6 +59,57 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
         checked={isDisabled}
         onChange={(event) => setIsDisabled(event.currentTarget.checked)}
       />
+      <UserSessions user={user} onChanged={onClose} />
+      {!isConfirming && <ErrorNotice title="Couldn't save user" error={save.error} />}
+      <ErrorNotice title="Couldn't create password link" error={invite.error} />
+      <Group justify="space-between">
+        <Button
+          variant="default"
+          loading={invite.isPending}
+          onClick={() => invite.mutate({ pathParams })}
+        >
+          Create password link
+        </Button>
+        <Button
+          loading={save.isPending}
+          onClick={() => {
+            if (isDisabled && !user.disabled) setIsConfirming(true)
+            else submit()
+          }}
+        >
+          Save
+        </Button>
+      </Group>
+      {isConfirming && (
+        <DisableUserDialog
+          user={user}
+          isPending={save.isPending}
+          error={save.error}
+          onConfirm={submit}
+          onClose={() => setIsConfirming(false)}
+        />
+      )}
+    </Stack>
+  )
+}
+
+type UserSessionsProps = { readonly user: TeamMember; readonly onChanged: () => void }
+
+/** Ends the sessions of a user, or removes the second factor. */
+function UserSessions({ user, onChanged }: UserSessionsProps) {
+  const pathParams = { userId: user.userId }
+  const endSessions = useApiMutation({
+    method: 'POST',
+    path: '/users/:userId/sign-out',
+    onSuccess: () => notifications.show({ message: `All sessions of ${user.name} have ended.` }),
+  })
+  const removeFactor = useApiMutation({
+    method: 'POST',
+    path: '/users/:userId/second-factor/remove',
+    onSuccess: onChanged,
+  })
+  return (
+    <>
       <Group>
         <Button
           variant="default"
@@ -88,23 +132,6 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
       </Group>
       <ErrorNotice title="Couldn't end sessions" error={endSessions.error} />
       <ErrorNotice title="Couldn't remove second factor" error={removeFactor.error} />
-      <ErrorNotice title="Couldn't save user" error={save.error} />
-      <ErrorNotice title="Couldn't create password link" error={invite.error} />
-      <Group justify="space-between">
-        <Button
-          variant="default"
-          loading={invite.isPending}
-          onClick={() => invite.mutate({ pathParams })}
-        >
-          Create password link
-        </Button>
-        <Button
-          loading={save.isPending}
-          onClick={() => save.mutate({ pathParams, body: { role, disabled: isDisabled } })}
-        >
-          Save
-        </Button>
-      </Group>
-    </Stack>
+    </>
   )
 }

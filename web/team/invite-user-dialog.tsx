@@ -1,10 +1,13 @@
 import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
+import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { roleOptions } from './role-options.ts'
+
+const fieldNames = { name: 'name' }
 
 /** Creates a user and a link with which the user sets a password. */
 export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) {
@@ -13,6 +16,7 @@ export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) 
     method: 'POST',
     path: '/users',
     onSuccess: ({ inviteLink }) => setLink(inviteLink),
+    onError: (error) => showFieldErrors(form, error, fieldNames),
   })
   const form = useForm({
     initialValues: { name: '', role: 'viewer' },
@@ -39,7 +43,10 @@ export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) 
               data={roleOptions}
               {...form.getInputProps('role')}
             />
-            <ErrorNotice title="Couldn't invite user" error={invite.error} />
+            <ErrorNotice
+              title="Couldn't invite user"
+              error={errorWithoutFields(invite.error, fieldNames)}
+            />
             <Group justify="flex-end">
               <Button type="submit" loading={invite.isPending}>
                 Create invite link

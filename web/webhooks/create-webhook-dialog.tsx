@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Modal, Select, Stack, TextInput } from '@manti
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { WebhookEventInfo } from '../api/responses.ts'
+import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation, useApiQuery } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { WebhookSecret } from './webhook-secret.tsx'
@@ -34,6 +35,8 @@ export function CreateWebhookDialog({ projectId, eventTypes, onClose }: Props) {
   )
 }
 
+const fieldNames = { url: 'url', events: 'events' }
+
 type CreateWebhookFormProps = Omit<Props, 'onClose'> & {
   readonly onCreated: (secret: string) => void
 }
@@ -44,6 +47,7 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
     method: 'POST',
     path: '/webhooks',
     onSuccess: ({ secret }) => onCreated(secret),
+    onError: (error) => showFieldErrors(form, error, fieldNames),
   })
   const items = projects.data?.items ?? []
   const form = useForm<{ projectId: string; url: string; events: string[] }>({
@@ -88,7 +92,10 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
             ))}
           </Stack>
         </Checkbox.Group>
-        <ErrorNotice title="Couldn't create webhook" error={create.error} />
+        <ErrorNotice
+          title="Couldn't create webhook"
+          error={errorWithoutFields(create.error, fieldNames)}
+        />
         <Group justify="flex-end">
           <Button type="submit" loading={create.isPending}>
             Create webhook

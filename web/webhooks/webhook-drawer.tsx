@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { ConsoleDelivery, ConsoleWebhook } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiMutation, useApiQuery } from '../api/use-api.ts'
+import { formatLoss } from '../components/confirm/losses.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
@@ -86,7 +87,10 @@ function WebhookActions({
           onConfirm={() => remove.mutate({ pathParams })}
           onClose={() => setDialog(undefined)}
         >
-          Pending events are not delivered. This cannot be undone.
+          This deletes the webhook with its signing secret and its list of deliveries. Pending
+          events that are never delivered:{' '}
+          <strong>{formatLoss({ count: webhook.pending, one: 'event', many: 'events' })}</strong>.
+          This cannot be undone. A new webhook has another secret.
         </ConfirmDialog>
       )}
     </>

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../http/route.ts'
+import type { SessionRow } from '../../store/console-schema.ts'
 import { findSession } from '../../store/console/sessions.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { userRoles, type UserRole } from '../../store/console/users.ts'
@@ -34,6 +35,13 @@ export const sessionChallenge = {
 export const idleMsMax = 30 * 60_000
 export const sessionMsMax = 12 * 3_600_000
 
+type SessionTimes = Pick<SessionRow, 'createdAtMs' | 'lastSeenAtMs'>
+
+/** Whether a session has not expired. */
+export function isSessionOpen({ createdAtMs, lastSeenAtMs }: SessionTimes, nowMs: number): boolean {
+  return nowMs < createdAtMs + sessionMsMax && nowMs < lastSeenAtMs + idleMsMax
+}
+
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/u
 
 /** Returns the user of the session cookie; undefined if there is no session or it has expired. */
@@ -46,8 +54,8 @@ export async function findIdentity(
   if (token === undefined) return undefined
   const session = await findSession(tx, hashToken(token))
   if (!session || session.disabledAtUtc !== null) return undefined
-  const { createdAtMs, lastSeenAtMs } = session
-  if (nowMs >= createdAtMs + sessionMsMax || nowMs >= lastSeenAtMs + idleMsMax) return undefined
+  const { lastSeenAtMs } = session
+  if (!isSessionOpen(session, nowMs)) return undefined
   const { userId, name, role, accountId } = session
   return { userId, name, role, accountId, token, lastSeenAtMs }
 }

@@ -27,7 +27,7 @@ export function requireCsrfToken({ headers }: HttpRequest, { token }: ConsoleIde
   if (received.length !== expected.length || !timingSafeEqual(received, expected))
     throw new HttpError(
       403,
-      'X-Csrf-Token is missing or belongs to another session. Reload the page.',
+      'The session of this page was replaced, such as by a sign-in in another tab. Send the change again. (X-Csrf-Token does not belong to the session.)',
     )
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
+import { currency } from '../../lib/money.ts'
 import {
   addSession,
   endSession,
@@ -26,9 +27,6 @@ import {
   sessionCookieHeader,
   type ConsoleIdentity,
 } from './identity.ts'
-
-/** The only currency of this version. Amounts are millionths of it. */
-const currency = 'USD'
 
 export const password = z
   .string()

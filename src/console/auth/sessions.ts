@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { endOtherSessions, endSession, listUserSessions } from '../../store/console/sessions.ts'
 import { defineRead, defineWrite, emptyBody, emptyQuery } from '../server/route.ts'
-import { idleMsMax, sessionMsMax } from './identity.ts'
+import { isSessionOpen } from './identity.ts'
 import { hashToken } from './session-token.ts'
 
 const sessionItem = z.object({
@@ -24,10 +24,7 @@ export const listSessions = defineRead({
     const nowMs = clock()
     const ownHash = hashToken(identity.token ?? '')
     const rows = await store.read((tx) => listUserSessions(tx, identity.userId ?? ''))
-    const open = rows.filter(
-      ({ createdAtMs, lastSeenAtMs }) =>
-        nowMs < createdAtMs + sessionMsMax && nowMs < lastSeenAtMs + idleMsMax,
-    )
+    const open = rows.filter((row) => isSessionOpen(row, nowMs))
     return {
       items: open.map(({ tokenHash, createdAtMs, lastSeenAtMs, ip, userAgent }) => ({
         sessionId: sessionIdOf(tokenHash),

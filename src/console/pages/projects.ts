@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { HttpError } from '../../lib/errors.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
 import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import { createProject, findProject, updateProject } from '../../store/tenancy/projects.ts'
 import { switchesFromColumns, type ProjectSwitches } from '../../store/tenancy/switches.ts'
 import { count, micros, name } from '../server/schemas.ts'
+import { confirmedLosses, requireConfirmedLosses, retentionDays } from './project-losses.ts'
 import { galleryModeStatement } from './gallery/gallery-mode.ts'
 import { ValidationError } from '../server/validation-error.ts'
 import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
@@ -72,8 +72,7 @@ export const addProject = defineWrite({
   response: project,
   handle: async ({ body, identity, services }, { db, tx }) => {
     const { accountId } = identity
-    if (await findProject(db, body.name))
-      throw new HttpError(409, 'A project with this name already exists. Use another name.')
+    if (await findProject(db, body.name)) throw nameConflict()
     const now = new Date(services.clock())
     const { projectId } = await createProject(db, { ...body, accountId }, now)
     const created = await requireProject(tx, { pathParameters: { projectId }, identity })
@@ -91,10 +90,13 @@ export const editProject = defineWrite({
     name: name.optional(),
     sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
     burst: z.int().min(1).max(100_000).nullable().optional(),
-    retentionDays: z.int().min(1).max(36_500).nullable().optional(),
+    retentionDays: retentionDays.nullable().optional(),
     identifyThreshold: z.number().min(0).max(1).nullable().optional(),
     switches: switches.partial().optional(),
     galleryMode: galleryMode.optional(),
+    confirmedLosses: confirmedLosses.optional().meta({
+      description: 'Required if the change deletes data: the numbers of `losses`.',
+    }),
     statement: z.string().optional().meta({
       description:
         'Required to change the gallery mode: the `statement` of gallery-mode-preview, word for word.',
@@ -104,9 +106,10 @@ export const editProject = defineWrite({
   handle: async (call, { db, tx }) => {
     const { body, services } = call
     const before = await requireProject(tx, call)
-    const { statement, ...settings } = body
+    const { statement, confirmedLosses: confirmed, ...settings } = body
     requireStatement(before, { galleryMode: settings.galleryMode, statement })
     await requireFreeName(db, before, settings.name)
+    await requireConfirmedLosses(tx, { project: before, change: settings, confirmed, services })
     const { projectId } = before
     const change = Object.fromEntries(
       Object.entries(settings).filter(([, value]) => value !== undefined),
@@ -138,15 +141,19 @@ function requireStatement(
   throw new ValidationError([{ path: 'body.statement', message }])
 }
 
-/** @throws HttpError 409 when another project has the name. */
+/** @throws ValidationError 409 when another project has the name. */
 async function requireFreeName(
   db: Parameters<typeof findProject>[0],
   before: ProjectSummary,
   name: string | undefined,
 ): Promise<void> {
   const sameName = name === undefined ? undefined : await findProject(db, name)
-  if (sameName && sameName.projectId !== before.projectId)
-    throw new HttpError(409, 'A project with this name already exists. Use another name.')
+  if (sameName && sameName.projectId !== before.projectId) throw nameConflict()
+}
+
+function nameConflict(): ValidationError {
+  const message = 'must be another name: a project with this name already exists'
+  return new ValidationError([{ path: 'body.name', message }], 409)
 }
 
 function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext['services']) {

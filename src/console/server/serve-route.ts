@@ -10,6 +10,7 @@ import { currentCallAttributes } from '../../lib/observability/call-trace.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import { createCsvStream } from './csv-stream.ts'
+import { describeLedgerError } from './describe-ledger-error.ts'
 import { ValidationError, parseInput } from './validation-error.ts'
 import type { ConsoleContext, ConsoleRoute, FileContent } from './route.ts'
 import { requireSameOrigin, requireCsrfToken } from '../auth/request-security.ts'
@@ -83,7 +84,8 @@ async function authorize(
   if (!signedIn && route.minimumRole !== 'anonymous') {
     const retryAfterS = await authThrottle.recordFailure(request.clientIp)
     const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-    throw new HttpError(401, 'Sign in first.', { headers: { ...sessionChallenge, ...retryAfter } })
+    const headers = { ...sessionChallenge, 'x-session': 'required', ...retryAfter }
+    throw new HttpError(401, 'Sign in first.', { headers })
   }
   if (!signedIn) services.anonymousLimit(request)
   if (!isAllowed(identity.role, route.minimumRole))
@@ -164,9 +166,10 @@ const statusByErrorCode: Partial<Record<ActionErrorCode, number>> = {
 
 function toErrorResponse(error: unknown, { log }: ConsoleServices): HttpResponse {
   if (error instanceof ValidationError)
-    return { status: 422, body: { detail: error.message, problems: error.problems } }
+    return { status: error.status, body: { detail: error.message, problems: error.problems } }
   if (error instanceof ActionError)
     return { status: statusByErrorCode[error.code] ?? 422, body: { detail: error.message } }
-  if (error instanceof LedgerError) return { status: 409, body: { detail: `${error.message}.` } }
+  if (error instanceof LedgerError)
+    return { status: 409, body: { detail: describeLedgerError(error) } }
   return errorResponse(error, currentCallAttributes().requestId ?? newId(), log)
 }

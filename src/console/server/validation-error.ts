@@ -1,14 +1,17 @@
 import type { z } from 'zod'
 import { parseInput as parseFields } from '../../lib/validation/parse-input.ts'
 
-/** Invalid input, with a list of its problems. It becomes HTTP 422. */
+/** Invalid input, with a list of its problems. */
 export class ValidationError extends Error {
   override readonly name = 'ValidationError'
   readonly problems: readonly ValidationProblem[]
+  /** 409: the input is valid, but the stored data conflicts with it. */
+  readonly status: 422 | 409
 
-  constructor(problems: readonly ValidationProblem[]) {
+  constructor(problems: readonly ValidationProblem[], status: 422 | 409 = 422) {
     super(problems.map(({ path, message }) => `${path}: ${message}`).join('; '))
     this.problems = problems
+    this.status = status
   }
 }
 

@@ -1,3 +1,4 @@
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { lockProjectGallery } from './galleries.ts'
 import type { CropRow, FaceRow } from '../gallery-schema.ts'
 import type { Store } from '../database.ts'
@@ -83,6 +84,14 @@ export async function findReEmbedSource(tx: ReadTx, faceId: string) {
   const crop = await findCrop(tx, faceId)
   const templates = await findFaceTemplates(tx, [faceId])
   return crop && { crop, templates }
+}
+
+/** Counts the crops that a project stored, at most `listCountMax`. */
+export async function countCrops(tx: ReadTx, projectId: string): Promise<ListCount> {
+  const rows = tx.build.selectFrom('crops').select('faceId').where('projectId', '=', projectId)
+  const counted = rows.limit(listCountMax + 1).as('counted')
+  const query = tx.build.selectFrom(counted).select((row) => row.fn.countAll<number>().as('count'))
+  return toListCount((await tx.run(query))[0]?.count ?? 0)
 }
 
 /** Crops deleted in one transaction. Calls wait for it, so it is kept short. */

@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
@@ -254,6 +255,21 @@ export function findUnseenSubjects(tx: ReadTx, { projectId, beforeUtc, limit }: 
       .where('lastSeenAtUtc', '<', beforeUtc)
       .limit(limit),
   )
+}
+
+/** Counts these subjects, at most `listCountMax`. */
+export async function countUnseenSubjects(
+  tx: ReadTx,
+  { projectId, beforeUtc }: Omit<UnseenFilter, 'limit'>,
+): Promise<ListCount> {
+  const rows = tx.build
+    .selectFrom('subjects')
+    .select('subjectId')
+    .where('projectId', '=', projectId)
+    .where('lastSeenAtUtc', '<', beforeUtc)
+  const counted = rows.limit(listCountMax + 1).as('counted')
+  const query = tx.build.selectFrom(counted).select((row) => row.fn.countAll<number>().as('count'))
+  return toListCount((await tx.run(query))[0]?.count ?? 0)
 }
 
 /** Finds subjects whose keys are encrypted under a gallery key. */

@@ -122,6 +122,10 @@ export const galleriesContract = {
       assert.equal((await queries.findUnexpiredSize(tx, noGallery)).subjectCount, 0)
       const unseen = { projectId: project.projectId, beforeUtc: pastUtc(5), limit: 9 }
       assertSameValues(idsOf(await queries.findUnseenSubjects(tx, unseen)), ['s-c'])
+      assertSameValues(await queries.countUnseenSubjects(tx, unseen), {
+        total: 1,
+        isCapped: false,
+      })
       assert.equal((await queries.findSubjectsByKey(tx, 'wrapping', 2)).length, 2)
       const groups = await queries.findSubjectGroups(tx, ['s-a', 's-c'])
       assertSameValues(
@@ -291,7 +295,10 @@ export const galleriesContract = {
       () => {},
     )
     assertSameValues(retired, { templates: 1, faces: 0 })
+    const countCrops = () => store.read((tx) => queries.countCrops(tx, projectId))
+    assertSameValues(await countCrops(), { total: 1, isCapped: false })
     assert.equal(await queries.removeCrops(store, projectId), 1)
+    assertSameValues(await countCrops(), { total: 0, isCapped: false })
     assert.equal(await queries.removeCrops(store, projectId), 0)
   },
 }

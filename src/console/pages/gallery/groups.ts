@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, HttpError } from '../../../lib/errors.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { count } from '../../server/schemas.ts'
 import { ValidationError } from '../../server/validation-error.ts'
@@ -51,7 +51,12 @@ export const removeGroup = defineWrite({
   minimumRole: 'admin',
   auditAction: 'group.delete',
   query: emptyQuery,
-  body: z.strictObject({ confirm: z.string().max(64) }),
+  body: z.strictObject({
+    confirm: z.string().max(64),
+    confirmedCount: count.optional().meta({
+      description: 'The count that was shown. If the group has more subjects now: 409.',
+    }),
+  }),
   response: z.object({ group: z.string(), deletedCount: count }),
   handle: async (call, { tx }) => {
     const { gallery } = call.services
@@ -59,6 +64,12 @@ export const removeGroup = defineWrite({
     const { projectId, galleryId } = await requireProject(tx, call)
     if (call.body.confirm !== name)
       throw new ValidationError([{ path: 'body.confirm', message: 'must repeat the group name' }])
+    const { confirmedCount = subjectCount } = call.body
+    if (subjectCount > confirmedCount)
+      throw new HttpError(
+        409,
+        `The group has ${subjectCount} subjects now, but ${confirmedCount} were confirmed. Check the number, then confirm again.`,
+      )
     const response = { group: name, deletedCount: subjectCount }
     return {
       response,

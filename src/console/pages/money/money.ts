@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { allActions } from '../../../actions/all-actions.ts'
 import { allocate, topUp } from '../../../billing/ledger.ts'
 import { HttpError } from '../../../lib/errors.ts'
-import { microsMax } from '../../../lib/money.ts'
+import { topUpConfirmationMicros } from '../../../lib/limits/money-limits.ts'
+import { currency, formatUnits, microsMax } from '../../../lib/money.ts'
 import { findAccountBalances } from '../../../store/billing/balances.ts'
 import type { Database } from '../../../store/schema.ts'
 import { listPrices, removePrice, setPrice } from '../../../store/billing/prices.ts'
@@ -11,6 +12,7 @@ import { walletLedger } from '../../../store/tenancy/projects.ts'
 import { id, micros } from '../../server/schemas.ts'
 import { defineRead, defineWrite, emptyQuery } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
+import { ValidationError } from '../../server/validation-error.ts'
 
 const price = z.object({
   action: z.string(),
@@ -28,6 +30,9 @@ export const getMoney = defineRead({
   response: z.object({
     walletMicros: micros,
     currency: z.string(),
+    topUpConfirmationMicros: micros.meta({
+      description: 'A larger top-up requires confirmAmountMicros.',
+    }),
     projects: z.array(
       z.object({
         projectId: z.string(),
@@ -46,7 +51,8 @@ export const getMoney = defineRead({
     const projects = await store.read((tx) => findProjectSummaries(tx, accountId))
     return {
       walletMicros: String(await readWalletMicros(store.db, accountId)),
-      currency: 'USD',
+      currency,
+      topUpConfirmationMicros: String(topUpConfirmationMicros),
       projects: projects.map(({ projectId, name, balanceMicros, reservedMicros, ...project }) => ({
         projectId,
         name,
@@ -79,7 +85,7 @@ async function readPrices(db: Database, accountId: string, unitMicros: bigint) {
 }
 
 const amount = micros.transform(BigInt).refine((value) => value !== 0n && value <= microsMax, {
-  error: `must not be 0 and must be at most ${microsMax} millionths`,
+  error: `must not be 0 and must be at most ${formatUnits(microsMax)} ${currency}`,
 })
 
 export const topUpWallet = defineWrite({
@@ -88,17 +94,35 @@ export const topUpWallet = defineWrite({
   minimumRole: 'admin',
   auditAction: 'money.topUp',
   query: emptyQuery,
-  body: z.strictObject({ amountMicros: amount, note: z.string().max(256).optional() }),
+  body: z.strictObject({
+    amountMicros: amount,
+    confirmAmountMicros: micros.optional().meta({
+      description: 'Required for amounts above topUpConfirmationMicros of /money: the same amount.',
+    }),
+    note: z.string().max(256).optional(),
+  }),
   response: balance,
   handle: async ({ body, identity, services }, { db, tx }) => {
     const { accountId } = identity
     const { amountMicros, note } = body
+    requireRepeatedAmount(body)
     const transferId = await topUp(tx, accountId, amountMicros, services.clock())
     const response = { walletMicros: String(await readWalletMicros(db, accountId)) }
     const detail = { transferId, amountMicros: String(amountMicros), ...(note && { note }) }
     return { response, target: walletLedger(accountId), detail }
   },
 })
+
+/** @throws ValidationError if the amount is above the limit and not repeated. */
+function requireRepeatedAmount({
+  amountMicros,
+  confirmAmountMicros,
+}: z.output<typeof topUpWallet.body>): void {
+  if (amountMicros <= topUpConfirmationMicros || confirmAmountMicros === String(amountMicros))
+    return
+  const message = `must repeat the amount, because it is more than ${formatUnits(topUpConfirmationMicros)} ${currency}`
+  throw new ValidationError([{ path: 'body.confirmAmountMicros', message }])
+}
 
 export const allocateBudget = defineWrite({
   method: 'POST',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
 import { removeInviteLinksOf } from '../../../store/console/invite-links.ts'
 import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
-import { endUserSessions } from '../../../store/console/sessions.ts'
+import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
 import {
   updateUser,
   findUser,
@@ -12,7 +12,9 @@ import {
 } from '../../../store/console/users.ts'
 import type { ConsoleUser } from '../../../store/console/users.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { name } from '../../server/schemas.ts'
+import { count, name } from '../../server/schemas.ts'
+import { isSessionOpen } from '../../auth/identity.ts'
+import { ValidationError } from '../../server/validation-error.ts'
 import {
   defineRead,
   defineWrite,
@@ -60,6 +62,22 @@ export const listTeam = defineRead({
   },
 })
 
+/** Returns the number of sessions that end when the user is disabled. */
+export const countOpenSessions = defineRead({
+  path: '/users/:userId/open-sessions',
+  minimumRole: 'viewer',
+  query: emptyQuery,
+  response: z.object({ count }),
+  handle: async (call) => {
+    const { store, clock } = call.services
+    return store.read(async (tx) => {
+      const { userId } = await requireUser(tx, call)
+      const sessions = await listUserSessions(tx, userId)
+      return { count: sessions.filter((session) => isSessionOpen(session, clock())).length }
+    })
+  },
+})
+
 export const inviteUser = defineWrite({
   method: 'POST',
   path: '/users',
@@ -70,7 +88,15 @@ export const inviteUser = defineWrite({
   response: invitation,
   handle: async ({ body, identity, services, request }, { tx }) => {
     if (await findUserByName(tx, body.name))
-      throw new HttpError(409, 'A user with this name already exists. Use another name.')
+      throw new ValidationError(
+        [
+          {
+            path: 'body.name',
+            message: 'must be another name: a user with this name already exists',
+          },
+        ],
+        409,
+      )
     const nowMs = services.clock()
     const { accountId } = identity
     const invited = await addUserWithoutPassword(tx, { ...body, accountId }, nowMs)

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sweepIntervalMs } from '../../src/lib/limits/sweep-limits.ts'
+import { topUpConfirmationMicros } from '../../src/lib/limits/money-limits.ts'
+import { imageParams } from '../support/gallery/test-gallery.ts'
+import {
+  assertOk,
+  startConsole,
+  validPassword,
+  type TestConsole,
+} from '../support/console/test-console.ts'
+
+const dayMs = 86_400_000
+let nowMs = Date.parse('2026-05-01T12:00:00.000Z')
+
+let testConsole: TestConsole
+before(async () => {
+  testConsole = await startConsole({ clock: () => nowMs })
+})
+after(() => testConsole[Symbol.asyncDispose]())
+
+const send = (method: string, path: string, body?: unknown) =>
+  testConsole.owner.send(method, path, body)
+const get = async (path: string) => assertOk(await testConsole.owner.get(path)).body
+const project = () => `/projects/${testConsole.projectId}`
+
+async function enroll(name: string, projectId = testConsole.projectId) {
+  const call = { action: 'svc.enroll', params: { ...imageParams(name), groups: ['crew'] } }
+  const { body } = assertOk(await send('POST', '/playground', { projectId, call }))
+  assert.equal(body.envelope.ok, true, JSON.stringify(body))
+}
+
+test('Switching crops off requires the number of crops that it deletes', async () => {
+  const other = assertOk(await send('POST', '/projects', { name: 'b', galleryMode: 'isolated' }))
+  for (const path of [project(), `/projects/${other.body.projectId}`])
+    assertOk(await send('PATCH', path, { switches: { storeCrops: true, billing: false } }))
+  await enroll('Ada')
+  await enroll('Bob')
+  await enroll('Cleo', other.body.projectId)
+  const { crops } = await get(`${project()}/losses`)
+  assert.deepEqual(crops, { total: 2, isCapped: false }, 'only the crops of this project')
+  const off = { switches: { storeCrops: false } }
+  const unconfirmed = await send('PATCH', project(), off)
+  assert.equal(unconfirmed.status, 409)
+  assert.match(unconfirmed.body.detail, /would delete 2 stored crops, but 0 were confirmed/u)
+  const stale = await send('PATCH', project(), { ...off, confirmedLosses: { crops: 1 } })
+  assert.equal(stale.status, 409)
+  assert.equal((await get(`${project()}/losses`)).crops.total, 2, 'nothing is deleted')
+  const confirmed = { ...off, confirmedLosses: { crops: 2 } }
+  assert.equal(assertOk(await send('PATCH', project(), confirmed)).body.switches.storeCrops, false)
+  assert.equal((await get(`${project()}/losses`)).crops.total, 0)
+  assert.equal((await get(`/projects/${other.body.projectId}/losses`)).crops.total, 1)
+  assertOk(await send('PATCH', project(), off))
+})
+
+test('A shorter retention requires the number of subjects that its next run deletes', async () => {
+  const enrolled = (await get(project())).subjects
+  assertOk(await send('PATCH', project(), { retentionDays: 30 }))
+  nowMs += 10 * dayMs
+  const credentials = { name: 'Olga', password: validPassword }
+  assertOk(await send('POST', '/sign-in', credentials))
+  const { retention } = await get(`${project()}/losses?retentionDays=7`)
+  assert.deepEqual(retention, {
+    days: 7,
+    previousDays: 30,
+    beforeUtc: new Date(nowMs - 7 * dayMs).toISOString(),
+    subjects: { total: enrolled, isCapped: false },
+    intervalS: sweepIntervalMs / 1000,
+  })
+  const atEdge = await get(`${project()}/losses?retentionDays=10`)
+  assert.equal(atEdge.retention.subjects.total, 0, 'exactly ten days are not exceeded')
+  const shorter = { retentionDays: 7 }
+  const unconfirmed = await send('PATCH', project(), shorter)
+  assert.equal(unconfirmed.status, 409)
+  assert.match(unconfirmed.body.detail, /would delete 2 subjects, but 0 were confirmed/u)
+  assert.equal((await get(project())).retentionDays, 30)
+  assertOk(await send('PATCH', project(), { retentionDays: 10 }))
+  assertOk(await send('PATCH', project(), { ...shorter, confirmedLosses: { subjects: enrolled } }))
+  assert.equal((await get(project())).subjects, enrolled, 'nothing is deleted before the run')
+  assertOk(await send('PATCH', project(), { retentionDays: null }))
+  const toDefault = await get(`${project()}/losses?retentionDays=default`)
+  assert.equal(toDefault.retention.days, (await get(project())).retentionDays)
+  for (const days of ['0', '36501', '-1', 'x', '1.5'])
+    assert.equal(
+      (await testConsole.owner.get(`${project()}/losses?retentionDays=${days}`)).status,
+      422,
+    )
+})
+
+test('The losses of a project of another account are not found', async () => {
+  const path = '/projects/00000000-0000-4000-8000-000000000000/losses'
+  assert.equal((await testConsole.owner.get(path)).status, 404)
+})
+
+test('The deletion of a group is refused when it has grown since its subjects were counted', async () => {
+  const path = `${project()}/groups/crew`
+  const { count } = await get(path)
+  await enroll('Dan')
+  const stale = await send('DELETE', path, { confirm: 'crew', confirmedCount: count })
+  assert.equal(stale.status, 409)
+  assert.match(stale.body.detail, new RegExp(`has ${count + 1} subjects now, but ${count}`, 'u'))
+  const confirmed = { confirm: 'crew', confirmedCount: count + 1 }
+  assert.equal(assertOk(await send('DELETE', path, confirmed)).body.deletedCount, count + 1)
+})
+
+test('A top-up above the limit requires that its amount is repeated', async () => {
+  const large = String(topUpConfirmationMicros + 1n)
+  const limit = String(topUpConfirmationMicros)
+  const { walletMicros, topUpConfirmationMicros: shown } = await get('/money')
+  assert.equal(shown, limit)
+  assertOk(await send('POST', '/money/top-up', { amountMicros: limit }))
+  for (const confirmAmountMicros of [undefined, limit]) {
+    const refused = await send('POST', '/money/top-up', {
+      amountMicros: large,
+      confirmAmountMicros,
+    })
+    assert.equal(refused.status, 422)
+    assert.deepEqual(refused.body.problems, [
+      {
+        path: 'body.confirmAmountMicros',
+        message: 'must repeat the amount, because it is more than 1\u202F000.00 USD',
+      },
+    ])
+  }
+  const confirmed = { amountMicros: large, confirmAmountMicros: large }
+  const { body } = assertOk(await send('POST', '/money/top-up', confirmed))
+  assert.equal(BigInt(body.walletMicros), BigInt(walletMicros) + 2n * topUpConfirmationMicros + 1n)
+})
+
+test('Errors contain amounts in the currency, and never micro-units or ids of ledgers', async () => {
+  const { projectId } = testConsole
+  const above = { projectId, amountMicros: '99999999999990000' }
+  const shortage = await send('POST', '/money/allocate', above)
+  assert.equal(shortage.status, 409)
+  assert.equal(
+    shortage.body.detail,
+    'The wallet has less than 99\u202F999\u202F999\u202F999.99 USD. Top up the wallet, or enter a smaller amount.',
+  )
+  const back = await send('POST', '/money/allocate', { projectId, amountMicros: '-99000000000000' })
+  assert.equal(
+    back.body.detail,
+    'The budget has less than 99\u202F000\u202F000.00 USD that is not reserved for running calls. Enter a smaller amount.',
+  )
+  const negative = await send('POST', '/money/top-up', { amountMicros: '-5' })
+  assert.match(
+    negative.body.detail,
+    /^The amount must be more than 0 and at most [\d\u202F.]+ USD\.$/u,
+  )
+})
+
+test('A name that is in use is a problem of the field name', async () => {
+  const again = await send('POST', '/projects', { name: 'b', galleryMode: 'isolated' })
+  assert.deepEqual([again.status, again.body.problems[0].path], [409, 'body.name'])
+  const renamed = await send('PATCH', project(), { name: 'b' })
+  assert.deepEqual([renamed.status, renamed.body.problems[0].path], [409, 'body.name'])
+  const user = await send('POST', '/users', { name: 'olga', role: 'viewer' })
+  assert.deepEqual([user.status, user.body.problems[0].path], [409, 'body.name'])
+})
+
+test('The open sessions of a user are counted, and a request without a session is marked', async () => {
+  const member = await testConsole.inviteMember('viewer')
+  const { userId } = (await member.get('/session')).body.user
+  assert.deepEqual(await get(`/users/${userId}/open-sessions`), { count: 1 })
+  assertOk(await send('PATCH', `/users/${userId}`, { disabled: true }))
+  assert.deepEqual(await get(`/users/${userId}/open-sessions`), { count: 0 })
+  const refused = await member.get('/projects')
+  assert.deepEqual([refused.status, refused.headers.get('x-session')], [401, 'required'])
+  const credentials = { name: 'Olga', password: 'wrong password' }
+  const wrong = await testConsole.newClient().send('POST', '/sign-in', credentials)
+  assert.deepEqual([wrong.status, wrong.headers.get('x-session')], [401, null])
+})

@@ -1,0 +1,97 @@
+import { useEffect } from 'react'
+
+/** Where the focus was, and what finds its successor after its element was removed. */
+type FocusPlace = {
+  readonly element: HTMLElement
+  readonly label: string
+  /** The label of the table that contains the element, and the number of its row. */
+  readonly table: string | null | undefined
+  readonly row: number
+}
+
+const controls = 'button, a[href], input, select, textarea, [tabindex]'
+
+/**
+ * Returns the focus to where it was when its element disappears: after a dialog to the control that
+ * opened it, after the removal of a row to a neighbour or to the list, otherwise to the heading.
+ */
+export function useKeepFocus(): void {
+  useEffect(() => {
+    const places = new Map<Element | null, FocusPlace>()
+    const onFocus = ({ target }: FocusEvent): void => {
+      if (target instanceof HTMLElement) places.set(dialogOf(target), placeOf(target))
+    }
+    const onPointer = ({ target }: PointerEvent): void => {
+      if (!(target instanceof Element)) return
+      const control = target.closest<HTMLElement>(controls)
+      // A click beside all controls moves the focus away on purpose.
+      if (control) places.set(dialogOf(target), placeOf(control))
+      else places.delete(dialogOf(target))
+    }
+    const observer = new MutationObserver(() => {
+      if (document.activeElement !== document.body && document.activeElement !== null) return
+      const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null
+      for (const known of places.keys()) if (known?.isConnected === false) places.delete(known)
+      const place = places.get(dialog)
+      if (place) successorOf(place, dialog)?.focus({ preventScroll: true })
+    })
+    document.addEventListener('focusin', onFocus)
+    document.addEventListener('pointerdown', onPointer, true)
+    observer.observe(document.body, { childList: true, subtree: true })
+    return () => {
+      document.removeEventListener('focusin', onFocus)
+      document.removeEventListener('pointerdown', onPointer, true)
+      observer.disconnect()
+    }
+  }, [])
+}
+
+function dialogOf(element: Element): Element | null {
+  return element.closest('[role=dialog]')
+}
+
+function placeOf(element: HTMLElement): FocusPlace {
+  const row = element.closest('tbody tr')
+  return {
+    element,
+    label: labelOf(element),
+    table: row?.closest('section')?.getAttribute('aria-label'),
+    row: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : -1,
+  }
+}
+
+function labelOf(element: HTMLElement): string {
+  return element.getAttribute('aria-label') ?? element.innerText
+}
+
+/** Returns the element that receives the focus; undefined while there is none. */
+function successorOf(
+  { element, label, table, row }: FocusPlace,
+  dialog: Element | null,
+): HTMLElement | undefined {
+  if (element.isConnected) return element
+  const scope = dialog ?? document.body
+  const list = table ? scope.querySelector(`section[aria-label="${CSS.escape(table)}"]`) : undefined
+  const candidates = [...(list ?? scope).querySelectorAll<HTMLElement>(controls)]
+  const same = label === '' ? undefined : candidates.find((other) => labelOf(other) === label)
+  if (same) return same
+  const control = nearestControl([...(list?.querySelectorAll('tbody tr') ?? [])], row)
+  if (control) return control
+  const heading = dialog ?? document.querySelector('h1')
+  if (!(heading instanceof HTMLElement)) return undefined
+  heading.tabIndex = -1
+  return heading
+}
+
+/** Returns the last control of the row at a position, or of the nearest row that has one. */
+function nearestControl(rows: readonly Element[], position: number): HTMLElement | undefined {
+  const distanceOf = (index: number): number => Math.abs(index - position)
+  const nearest = rows
+    .map((row, index) => ({ row, distance: distanceOf(index) }))
+    .toSorted((a, b) => a.distance - b.distance)
+  for (const { row } of nearest) {
+    const control = [...row.querySelectorAll<HTMLElement>(controls)].at(-1)
+    if (control) return control
+  }
+  return undefined
+}

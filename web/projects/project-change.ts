@@ -1,0 +1,42 @@
+import type { BodyOf } from '../../src/console/server/route.ts'
+import type { editProject } from '../../src/console/pages/projects.ts'
+import type { ConsoleProject } from '../api/responses.ts'
+import { useApi, useApiMutation } from '../api/use-api.ts'
+import { useQueryClient } from '@tanstack/react-query'
+
+/** A change of the settings of a project. Null restores a default of the service. */
+export type ProjectPatch = BodyOf<typeof editProject>
+
+type SaveOptions = {
+  readonly onSuccess?: (saved: ConsoleProject, change: ProjectPatch) => void
+  readonly onError?: (error: Error) => void
+}
+
+/** Saves a change of a project. */
+export function useSaveProject({ projectId }: ConsoleProject, options: SaveOptions = {}) {
+  const { onSuccess, onError } = options
+  const save = useApiMutation<ConsoleProject>({
+    method: 'PATCH',
+    path: '/projects/:projectId',
+    ...(onError && { onError }),
+  })
+  return {
+    isPending: save.isPending,
+    error: save.error,
+    save: (change: ProjectPatch): void =>
+      save.mutate(
+        { pathParams: { projectId }, body: change },
+        { onSuccess: (saved) => onSuccess?.(saved, change) },
+      ),
+  }
+}
+
+/** Returns a function that sends a change and fetches all visible data again, for an undo. */
+export function useUndoChange({ projectId }: ConsoleProject) {
+  const api = useApi()
+  const client = useQueryClient()
+  return async (change: ProjectPatch): Promise<void> => {
+    await api.send('PATCH', `/projects/${projectId}`, change)
+    await client.invalidateQueries()
+  }
+}
