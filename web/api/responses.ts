@@ -46,8 +46,8 @@ export type ConsoleResponses = {
   readonly '/projects/:projectId/subjects/:subjectId': ResponseOf<typeof subjects.getSubject>
   readonly '/projects/:projectId/groups': ResponseOf<typeof groups.listAllGroups>
   readonly '/projects/:projectId/groups/:name': ResponseOf<typeof groups.countGroup>
-  readonly '/projects/:projectId/deletions': ResponseOf<typeof deletions.listDeletions>
-  readonly '/projects/:projectId/deletions/check': ResponseOf<typeof deletions.checkDeletions>
+  readonly '/deletions': ResponseOf<typeof deletions.listDeletions>
+  readonly '/deletions/check': ResponseOf<typeof deletions.checkDeletions>
   readonly '/log': ResponseOf<typeof log.listLog>
   readonly '/log/:callId': ResponseOf<typeof log.getCall>
   readonly '/analytics/calls': ResponseOf<typeof analytics.callsChart>
@@ -89,7 +89,7 @@ export type PlaygroundResponse = ResponseOf<typeof playground.runPlaygroundCall>
 export type PlaygroundChallenge = ResponseOf<typeof playground.createPlaygroundChallenge>
 export type ConsoleSubject = ConsoleResponses['/projects/:projectId/subjects/:subjectId']
 export type ConsoleGroup = ConsoleResponses['/projects/:projectId/groups']['items'][number]
-export type ConsoleDeletion = ConsoleResponses['/projects/:projectId/deletions']['items'][number]
+export type ConsoleDeletion = ConsoleResponses['/deletions']['items'][number]
 export type CallLogEntry = ConsoleResponses['/log']['items'][number]
 export type LoggedCallDetails = ConsoleResponses['/log/:callId']
 export type ScoreHistogram = ConsoleResponses['/analytics/scores']

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { allPermissions } from '../../http/permissions.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { defaultKeyExpiry, defaultKeyLifetimeDays } from '../../lib/limits/key-limits.ts'
-import { findKey, findKeys } from '../../store/tenancy/key-list.ts'
+import { countKeys, findKey, findKeys } from '../../store/tenancy/key-list.ts'
 import { createKey, revokeKey } from '../../store/tenancy/keys.ts'
 import { id, utcTime, name } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'
@@ -25,6 +25,13 @@ const key = z.object({
   lastUsedAtUtc: z.string().nullable(),
 })
 
+const keySortColumns = {
+  created: 'createdAtUtc',
+  name: 'name',
+  expires: 'expiresAtUtc',
+  used: 'lastUsedAtUtc',
+} as const
+
 const keyList = declareList({
   path: '/keys',
   minimumRole: 'viewer',
@@ -33,16 +40,24 @@ const keyList = declareList({
     state: z.enum(['active', 'revoked', 'expired']).optional(),
   }),
   item: key,
-  position: z.tuple([z.string(), z.string()]),
-  find: async ({ query, identity, services: { store, clock } }, { after, limit }) => {
-    const position = after && { createdAtUtc: after[0], keyId: after[1] }
+  sortBy: ['created', 'name', 'expires', 'used'],
+  isDescending: true,
+  position: z.tuple([z.string().nullable(), z.string()]),
+  find: async ({ query, identity, services: { store, clock } }, { after, limit, sort }) => {
+    const by = keySortColumns[sort.by]
+    const position = after && { ...(after[0] !== null && { [by]: after[0] }), keyId: after[1] }
+    const order = { sort: { by, isDescending: sort.isDescending }, after: position, limit }
     const now = new Date(clock())
-    const filter = { ...query, accountId: identity.accountId, now, after: position, limit }
+    const filter = { ...query, accountId: identity.accountId, now, ...order }
     const keys = await store.read((tx) => findKeys(tx, filter))
     return keys.map((item) => ({
       item: { ...item, permissions: [...item.permissions] },
-      position: [item.createdAtUtc, item.keyId] as const,
+      position: [item[by], item.keyId] as const,
     }))
+  },
+  count: ({ query, identity, services: { store, clock } }) => {
+    const filter = { ...query, accountId: identity.accountId, now: new Date(clock()) }
+    return store.read((tx) => countKeys(tx, filter))
   },
 })
 
