@@ -64,10 +64,11 @@ export type ConsoleResponses = {
   readonly '/system': ResponseOf<typeof getSystem>
 }
 
-/** One page of a list and the cursor of the next page. */
+/** One page of a list and the cursors of the next and the previous page. */
 export type CursorPage<Item> = {
   readonly items: readonly Item[]
   readonly nextCursor: string | null
+  readonly previousCursor: string | null
 }
 
 export type ConsoleSession = ConsoleResponses['/session']

@@ -7,6 +7,7 @@ import { FilterBar, TextFilter } from '../lists/filters.tsx'
 import { ProjectScope } from '../projects/project-scope.tsx'
 import { LinkButton } from '../components/link-button.tsx'
 import { ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
@@ -28,21 +29,29 @@ export function SubjectsPage() {
 }
 
 function SubjectList({ projectId }: { readonly projectId: string }) {
-  const { projectId: selectedProjectId, subject, cursor, ...filters } = route.useSearch()
+  const search = route.useSearch()
+  const { projectId: selectedProjectId, subject, cursor, sort, limit, ...filters } = search
   const navigate = route.useNavigate()
   const pathParams = { projectId }
   const query = useApiQuery('/projects/:projectId/subjects', {
     pathParams,
-    query: { ...filters, cursor },
+    query: { ...filters, cursor, sort, limit },
+  })
+  const count = useApiQuery('/projects/:projectId/subjects', {
+    pathParams,
+    query: { ...filters, ...countOnly },
   })
   const updateFilters = (changes: Partial<typeof filters>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   const openSubject = (subjectId: string | undefined): void =>
     void navigate({ search: (old) => ({ ...old, subject: subjectId }) })
-  const { q, externalId, group, createdFromUtc, createdToUtc } = filters
+  const { q, externalId, group, createdFromUtc, createdToUtc, period } = filters
   return (
     <>
-      <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
+      <FilterBar
+        values={filters}
+        onClear={() => void navigate({ search: { projectId: selectedProjectId, sort, limit } })}
+      >
         <TextFilter label="Name or id" value={q} onChange={(text) => updateFilters({ q: text })} />
         <TextFilter
           label="External id"
@@ -58,8 +67,13 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         <PeriodFilter
           fromUtc={createdFromUtc}
           toUtc={createdToUtc}
-          onChange={({ fromUtc, toUtc }) =>
-            updateFilters({ createdFromUtc: fromUtc, createdToUtc: toUtc })
+          period={period}
+          onChange={(range) =>
+            updateFilters({
+              createdFromUtc: range.fromUtc,
+              createdToUtc: range.toUtc,
+              period: range.period,
+            })
           }
         />
       </FilterBar>
@@ -68,8 +82,12 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         query={query}
         columns={columns}
         rowKey={({ subjectId }) => subjectId}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          search,
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="created"
+        total={totalOf(count)}
         onOpen={({ subjectId }) => openSubject(subjectId)}
         openLabel={(row) => `Open ${row.displayName ?? row.externalId ?? row.subjectId}`}
         empty={
@@ -105,7 +123,16 @@ const columns: readonly Column<ConsoleSubject>[] = [
     align: 'right',
     renderCell: ({ embeddingCount }) => formatCount(embeddingCount),
   },
-  { name: 'Enrolled', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
+  {
+    name: 'Enrolled',
+    sort: '-created',
+    renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} />,
+  },
+  {
+    name: 'Updated',
+    sort: '-updated',
+    renderCell: ({ updatedAtUtc }) => <UtcTime timestampUtc={updatedAtUtc} />,
+  },
   {
     name: 'Expires',
     renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,

@@ -5,6 +5,7 @@ import type { ConsolePermission } from '../api/responses.ts'
 import { useApiQuery, useApiMutation } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { onlyProject } from '../projects/only-project.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { expiryUtc, KeyExpiry } from './key-expiry.tsx'
 
@@ -55,6 +56,7 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
     .map(({ permission }) => permission)
     .filter((permission) => permission.startsWith('svc.'))
   const items = projects.data?.items ?? []
+  const only = onlyProject(items)?.projectId
   const form = useForm<{
     projectId: string
     name: string
@@ -70,19 +72,19 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
       expires: null,
     },
     validate: {
+      projectId: (chosen) => (chosen || only ? null : 'Choose a project'),
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (selected) => (selected.length === 0 ? 'Select at least one permission' : null),
       expiry: (expiry) => (expiry === null ? 'Choose when the key expires' : null),
       expires: (expires, { expiry }) => (expiry === 'date' && !expires ? 'Choose a date' : null),
     },
   })
-  const chosenProject = form.values.projectId || items[0]?.projectId || ''
   return (
     <form
       onSubmit={form.onSubmit(({ name, permissions, expiry, expires }) =>
         create.mutate({
           body: {
-            projectId: chosenProject,
+            projectId: form.values.projectId || only,
             name: name.trim(),
             permissions,
             expiresAtUtc: expiryUtc(expiry, expires),
@@ -104,7 +106,9 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
           required
           allowDeselect={false}
           data={items.map(({ projectId: value, name: label }) => ({ value, label }))}
-          value={chosenProject}
+          placeholder="Choose a project"
+          value={form.values.projectId || only || null}
+          error={form.errors['projectId']}
           onChange={(value) => form.setFieldValue('projectId', value ?? '')}
         />
         <Checkbox.Group label="Permissions" required {...form.getInputProps('permissions')}>

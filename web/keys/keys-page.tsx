@@ -10,6 +10,7 @@ import { type Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { Page } from '../layout/page.tsx'
 import { StatusTag, type StatusTone } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
@@ -24,12 +25,13 @@ const stateTones: Readonly<Record<ConsoleKey['state'], StatusTone>> = {
 
 /** The API keys with their permissions and expiry. */
 export function KeysPage() {
-  const { projectId, state, cursor } = route.useSearch()
+  const { projectId, state, cursor, sort, limit } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
   const [isCreating, setIsCreating] = useState(false)
   const [keyToRevoke, setKeyToRevoke] = useState<ConsoleKey>()
-  const query = useApiQuery('/keys', { query: { projectId, state, cursor } })
+  const query = useApiQuery('/keys', { query: { projectId, state, cursor, sort, limit } })
+  const count = useApiQuery('/keys', { query: { projectId, state, ...countOnly } })
   const createButton = (
     <Button size="sm" onClick={() => setIsCreating(true)}>
       Create key
@@ -41,7 +43,10 @@ export function KeysPage() {
       description="A key belongs to one project and has a set of permissions. It is shown once. The service stores only its hash."
       actions={mayWrite && createButton}
     >
-      <FilterBar onClear={() => void navigate({ search: (old) => ({ projectId: old.projectId }) })}>
+      <FilterBar
+        values={{ state }}
+        onClear={() => void navigate({ search: { projectId, sort, limit } })}
+      >
         <ChoiceFilter
           label="Status"
           value={state}
@@ -56,8 +61,12 @@ export function KeysPage() {
         query={query}
         rowKey={({ keyId }) => keyId}
         columns={mayWrite ? [...columns, revokeColumn(setKeyToRevoke)] : columns}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          { cursor, sort, limit },
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="-created"
+        total={totalOf(count)}
         empty={
           <EmptyState title="No API keys" action={mayWrite && createButton}>
             Programs send a key in the header X-Api-Key. Create one key per program, so that you can
@@ -74,7 +83,7 @@ export function KeysPage() {
 }
 
 const columns: readonly Column<ConsoleKey>[] = [
-  { name: 'Name', renderCell: ({ name }) => name },
+  { name: 'Name', sort: 'name', renderCell: ({ name }) => name },
   { name: 'Key', isMonospace: true, renderCell: ({ prefix, last4 }) => `${prefix}…${last4}` },
   { name: 'Project', renderCell: ({ projectName }) => projectName },
   { name: 'Permissions', renderCell: ({ permissions }) => permissions.join(', ') },
@@ -82,13 +91,19 @@ const columns: readonly Column<ConsoleKey>[] = [
     name: 'Status',
     renderCell: ({ state }) => <StatusTag tone={stateTones[state]}>{state}</StatusTag>,
   },
-  { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
+  {
+    name: 'Created',
+    sort: '-created',
+    renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} />,
+  },
   {
     name: 'Expires',
+    sort: 'expires',
     renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
   },
   {
     name: 'Last used',
+    sort: '-used',
     renderCell: ({ lastUsedAtUtc }) => <UtcTime timestampUtc={lastUsedAtUtc} fallback="Never" />,
   },
 ]

@@ -11,6 +11,7 @@ import type { Column } from '../lists/data-table.tsx'
 import { CopyButton } from '../components/copy-button.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { CallCost } from '../money/call-cost.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
@@ -19,20 +20,27 @@ import { UtcTime } from '../components/utc-time.tsx'
 
 const route = getRouteApi('/log')
 
+const countPollMs = 10_000
+
 /** Every call with its time, key, result, latency and cost. */
 export function LogPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { call, cursor, refresh, ...filters } = search
+  const { call, cursor, sort, limit, refresh, ...filters } = search
   const isFirstPage = cursor === undefined
   const { pollMs, isPaused } = useRefreshMs(refresh)
   const query = useApiQuery('/log', {
-    query: { ...filters, cursor },
+    query: { ...filters, cursor, sort, limit },
     pollMs: () => isFirstPage && pollMs,
+  })
+  // Counting reads more rows than a page, so it is refreshed less often.
+  const count = useApiQuery('/log', {
+    query: { ...filters, ...countOnly },
+    pollMs: () => isFirstPage && pollMs && Math.max(pollMs, countPollMs),
   })
   const items = query.isPlaceholderData ? undefined : query.data?.items
   const ids = useMemo(() => items?.map(({ callId }) => callId), [items])
-  const newIds = useNewIds(JSON.stringify([filters, cursor]), ids)
+  const newIds = useNewIds(JSON.stringify([filters, cursor, sort, limit]), ids)
   return (
     <Page
       title="Request log"
@@ -46,7 +54,7 @@ export function LogPage() {
             newCount={newIds.size}
             onChange={(value) => void navigate({ search: (old) => ({ ...old, refresh: value }) })}
           />
-          <CsvDownloadButton href={csvUrl('/log', {}, filters)} />
+          <CsvDownloadButton href={csvUrl('/log', {}, { ...filters, sort })} />
         </>
       }
     >
@@ -55,16 +63,22 @@ export function LogPage() {
         onChange={(change) =>
           void navigate({ search: (old) => ({ ...old, ...change, cursor: undefined }) })
         }
-        onClear={() => void navigate({ search: { projectId: filters.projectId, refresh } })}
+        onClear={() =>
+          void navigate({ search: { projectId: filters.projectId, refresh, sort, limit } })
+        }
       />
       <ListPanel
-        caption="Calls, latest first"
+        caption="Calls"
         query={query}
         columns={columns}
         rowKey={({ callId }) => String(callId)}
         isNew={({ callId }) => newIds.has(callId)}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          search,
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="-time"
+        total={totalOf(count)}
         onOpen={({ callId }) =>
           void navigate({ search: (old) => ({ ...old, call: String(callId) }) })
         }
@@ -86,7 +100,11 @@ export function LogPage() {
 }
 
 const columns: readonly Column<CallLogEntry>[] = [
-  { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
+  {
+    name: 'Time (UTC)',
+    sort: '-time',
+    renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
+  },
   { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
   { name: 'Result', renderCell: (call) => <CallResult call={call} /> },
   { name: 'Project', renderCell: ({ projectName }) => projectName },
@@ -102,7 +120,12 @@ const columns: readonly Column<CallLogEntry>[] = [
       </Group>
     ),
   },
-  { name: 'Latency', align: 'right', renderCell: ({ latencyMs }) => formatDuration(latencyMs) },
+  {
+    name: 'Latency',
+    sort: '-latency',
+    align: 'right',
+    renderCell: ({ latencyMs }) => formatDuration(latencyMs),
+  },
   {
     name: 'Cost',
     align: 'right',

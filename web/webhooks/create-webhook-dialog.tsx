@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { WebhookEventInfo } from '../api/responses.ts'
 import { useApiMutation, useApiQuery } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { onlyProject } from '../projects/only-project.ts'
 import { WebhookSecret } from './webhook-secret.tsx'
 
 type Props = {
@@ -46,6 +47,7 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
     onSuccess: ({ secret }) => onCreated(secret),
   })
   const items = projects.data?.items ?? []
+  const only = onlyProject(items)?.projectId
   const form = useForm<{ projectId: string; url: string; events: string[] }>({
     initialValues: {
       projectId: projectId ?? '',
@@ -53,15 +55,17 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
       events: eventTypes.filter(({ isDefault }) => isDefault).map(({ type }) => type),
     },
     validate: {
+      projectId: (chosen) => (chosen || only ? null : 'Choose a project'),
       url: (url) => (url.trim() === '' ? 'Enter an address' : null),
       events: (selected) => (selected.length === 0 ? 'Select at least one event' : null),
     },
   })
-  const chosenProject = form.values.projectId || items[0]?.projectId || ''
   return (
     <form
       onSubmit={form.onSubmit(({ url, events }) =>
-        create.mutate({ body: { projectId: chosenProject, url: url.trim(), events } }),
+        create.mutate({
+          body: { projectId: form.values.projectId || only, url: url.trim(), events },
+        }),
       )}
     >
       <Stack>
@@ -78,7 +82,9 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
           required
           allowDeselect={false}
           data={items.map(({ projectId: value, name: label }) => ({ value, label }))}
-          value={chosenProject}
+          placeholder="Choose a project"
+          value={form.values.projectId || only || null}
+          error={form.errors['projectId']}
           onChange={(value) => form.setFieldValue('projectId', value ?? '')}
         />
         <Checkbox.Group label="Events" required {...form.getInputProps('events')}>
