@@ -123,7 +123,7 @@ function DataRow<Row>({
         </td>
       ))}
       {onOpen && (
-        <td role="cell" data-align="right" data-open-cell>
+        <td role="cell" className="fg-open-cell">
           <Button
             size="compact-xs"
             variant="default"

@@ -49,7 +49,7 @@ export function SortSelect<Row>({
       size="xs"
       mb="xs"
       label="Sort by"
-      data={options}
+      data={sort === undefined ? [{ value: '', label: 'Default order' }, ...options] : options}
       value={sort ?? ''}
       onChange={(event) => onSortChange(event.currentTarget.value)}
     />
