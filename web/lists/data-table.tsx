@@ -1,5 +1,16 @@
-import { Button, VisuallyHidden } from '@mantine/core'
-import { useMemo, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
+// Cards are no longer tables for screen readers, so the roles of all parts are explicit.
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role */
+import { VisuallyHidden } from '@mantine/core'
+import {
+  memo,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+} from 'react'
 import { ariaSort, SortButton, SortSelect } from './sort-controls.tsx'
 import { sortRows, type SortableColumn } from './sort-rows.ts'
 import './lists.css'
@@ -45,9 +56,17 @@ export function DataTable<Row>({
   empty,
   sort,
   onSortChange,
-  ...rowProps
+  onOpen,
+  openLabel,
+  isNew,
 }: Props<Row>) {
   const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort])
+  // The same function at every rendering, so that rows are rendered only when they change.
+  const latestOpen = useRef(onOpen)
+  useLayoutEffect(() => {
+    latestOpen.current = onOpen
+  })
+  const openRow = useCallback((row: Row) => latestOpen.current?.(row), [])
   if (rows.length === 0) return <>{empty}</>
   const isSortable = onSortChange && columns.some((column) => column.sort !== undefined)
   return (
@@ -55,7 +74,6 @@ export function DataTable<Row>({
       {isSortable && <SortSelect columns={columns} sort={sort} onSortChange={onSortChange} />}
       {/* A scrollable element must be reachable with the keyboard. */}
       <section className="fg-scroll" tabIndex={0} aria-label={caption}>
-        {/* Cards are no longer tables for screen readers, so the roles are explicit. */}
         <table className="fg-table fg-cards" role="table">
           <VisuallyHidden component="caption">{caption}</VisuallyHidden>
           <thead role="rowgroup">
@@ -75,7 +93,7 @@ export function DataTable<Row>({
                   )}
                 </th>
               ))}
-              {rowProps.onOpen && (
+              {onOpen && (
                 <th scope="col" role="columnheader">
                   <VisuallyHidden>Open</VisuallyHidden>
                 </th>
@@ -84,7 +102,14 @@ export function DataTable<Row>({
           </thead>
           <tbody role="rowgroup">
             {sorted.map((row) => (
-              <DataRow key={rowKey(row)} row={row} columns={columns} {...rowProps} />
+              <DataRow
+                key={rowKey(row)}
+                row={row}
+                columns={columns}
+                isNew={isNew?.(row) === true}
+                openLabel={openLabel?.(row)}
+                onOpen={onOpen && openRow}
+              />
             ))}
           </tbody>
         </table>
@@ -93,20 +118,22 @@ export function DataTable<Row>({
   )
 }
 
-function DataRow<Row>({
-  row,
-  columns,
-  onOpen,
-  openLabel,
-  isNew,
-}: RowProps<Row> & { readonly row: Row }) {
+type RowBodyProps<Row> = {
+  readonly row: Row
+  readonly columns: readonly Column<Row>[]
+  readonly isNew: boolean
+  readonly openLabel: string | undefined
+  readonly onOpen: ((row: Row) => void) | undefined
+}
+
+function RowBody<Row>({ row, columns, isNew, openLabel, onOpen }: RowBodyProps<Row>) {
   return (
     // The Open button offers the same with the keyboard.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
     <tr
       role="row"
       data-pressable={onOpen ? '' : undefined}
-      data-new={isNew?.(row) ? '' : undefined}
+      data-new={isNew ? '' : undefined}
       onClick={(event) => {
         if (isRowClick(event)) onOpen?.(row)
       }}
@@ -124,21 +151,24 @@ function DataRow<Row>({
       ))}
       {onOpen && (
         <td role="cell" className="fg-open-cell">
-          <Button
-            size="compact-xs"
-            variant="default"
+          <button
+            type="button"
+            className="fg-row-button"
             data-open
-            aria-label={openLabel?.(row)}
+            aria-label={openLabel}
             onKeyDown={moveBetweenRows}
             onClick={() => onOpen(row)}
           >
             Open
-          </Button>
+          </button>
         </td>
       )}
     </tr>
   )
 }
+
+/** A row of an unchanged list is not rendered again, such as when another row opens. */
+const DataRow = memo(RowBody) as typeof RowBody
 
 /** A click on a control of the row, or the end of a text selection, does not open the row. */
 function isRowClick({ target }: MouseEvent<HTMLElement>): boolean {

@@ -11,10 +11,12 @@ type FilterBarProps = {
 }
 
 /** The filters of a list. On a phone they are folded behind a button with the number of those set. */
-export function FilterBar({ children, onClear, values = {} }: FilterBarProps) {
+export function FilterBar({ children, onClear, values }: FilterBarProps) {
   const [isOpen, setIsOpen] = useState(false)
   const id = useId()
-  const count = Object.values(values).filter((value) => value !== undefined && value !== '').length
+  const count = Object.values(values ?? {}).filter(
+    (value) => value !== undefined && value !== '',
+  ).length
   return (
     <search aria-label="Filters">
       <div className="fg-phone-only">

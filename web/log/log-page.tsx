@@ -1,4 +1,3 @@
-import { Group, Stack, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { CallLogEntry } from '../api/responses.ts'
@@ -8,8 +7,8 @@ import { CallDrawer } from './call-drawer.tsx'
 import { LiveRefresh, useNewIds, useRefreshMs } from './live-refresh.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
-import { CopyButton } from '../components/copy-button.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { RowCopyButton } from '../lists/row-copy-button.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { CallCost } from '../money/call-cost.tsx'
@@ -112,12 +111,12 @@ const columns: readonly Column<CallLogEntry>[] = [
   {
     name: 'Request id',
     renderCell: ({ requestId }) => (
-      <Group gap={4} wrap="nowrap">
+      <>
         <span className="fg-mono" title={requestId}>
           {requestId.slice(0, 8)}
-        </span>
-        <CopyButton label={`request id ${requestId.slice(0, 8)}`} text={requestId} />
-      </Group>
+        </span>{' '}
+        <RowCopyButton label={`request id ${requestId.slice(0, 8)}`} text={requestId} />
+      </>
     ),
   },
   {
@@ -135,16 +134,12 @@ const columns: readonly Column<CallLogEntry>[] = [
 
 function CallResult({ call: { ok, code, isReplay, message } }: { readonly call: CallLogEntry }) {
   return (
-    <Stack gap={0}>
+    <>
       <StatusTag tone={ok ? 'ok' : 'bad'}>
         {ok ? 'ok' : (code ?? 'failed')}
         {isReplay && ' · replay'}
       </StatusTag>
-      {message !== null && (
-        <Text size="xs" c="dimmed" lineClamp={2} maw={320}>
-          {message}
-        </Text>
-      )}
-    </Stack>
+      {message !== null && <div className="fg-row-note">{message}</div>}
+    </>
   )
 }

@@ -110,7 +110,11 @@ function callFilter({ query, identity, services: { clock } }: LogContext): LogFi
   const { fromUtc, toUtc } = resolveTimeRange(query, clock())
   return {
     accountId: identity.accountId,
-    ...{ keyId, projectId, action, code, result },
+    keyId,
+    projectId,
+    action,
+    code,
+    result,
     ...(requestId !== undefined && requestIdFilter(requestId)),
     fromMs: fromUtc?.getTime(),
     toMs: toUtc?.getTime(),

@@ -132,7 +132,9 @@ export const tenancyContract = {
       for (const by of ['expiresAtUtc', 'lastUsedAtUtc'] as const)
         for (const isDescending of [false, true]) {
           const [first, second, ...others] = await queries.findKeys(tx, {
-            ...{ accountId, now, limit: 9 },
+            accountId,
+            now,
+            limit: 9,
             sort: { by, isDescending },
           })
           assert.ok(first && second)

@@ -1,6 +1,15 @@
 import { newId } from '../../../src/lib/ids.ts'
 import type { Store } from '../../../src/store/database.ts'
 
+const freeCall = {
+  action: 'svc.detect',
+  code: 'OK',
+  costMicros: 0n,
+  meteredMicros: 0n,
+  isReplay: 0,
+  transferId: null,
+} as const
+
 type CallsToFill = { readonly projectId: string; readonly keyId: string; readonly count: number }
 
 /** Logs calls of the last minutes, one per second; the latency of the nth is n milliseconds. */
@@ -12,8 +21,11 @@ export async function fillCalls(
   await store.write(async (tx) => {
     for (let number = 1; number <= count; number++)
       await tx.logCall({
-        ...{ projectId, keyId, requestId: newId(), action: 'svc.detect', code: 'OK' },
-        ...{ latencyMs: number, costMicros: 0n, meteredMicros: 0n, isReplay: 0, transferId: null },
+        ...freeCall,
+        projectId,
+        keyId,
+        requestId: newId(),
+        latencyMs: number,
         atMs: nowMs - number * 1000,
       })
   })
