@@ -141,8 +141,8 @@ test('Without a project a list has the rows of all projects, and with one only i
   const names = ({ items }: { readonly items: Row[] }) => items.flatMap((row) => row['projects'])
   assert.deepEqual(names(await get('/deletions')), ['second', 'default'])
   assert.deepEqual(names(await get(`/deletions?${project}`)), ['second'])
-  const stranger = await testConsole.owner.get(`/deletions?projectId=${unknownProject}`)
-  assert.equal(stranger.status, 404)
+  const unknown = await testConsole.owner.get(`/deletions?projectId=${unknownProject}`)
+  assert.equal(unknown.status, 404)
 })
 
 test('The project of the overview selects the calls, budgets, galleries and alerts', async () => {

@@ -21,7 +21,7 @@ type Props = {
   readonly onLimitChange?: ((limit: string) => void) | undefined
 }
 
-export const defaultPageRows = '50'
+const defaultPageRows = '50'
 const pageRows = ['25', defaultPageRows, '100', '200']
 
 /** Opens the first, the previous or the next page of a list. */

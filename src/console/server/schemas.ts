@@ -38,7 +38,7 @@ export const period = z.enum(periodNames).optional()
 /** `fromUtc` is included, `toUtc` is excluded. A period replaces both. */
 export const timeRange = { fromUtc: utcTime.optional(), toUtc: utcTime.optional(), period }
 
-type TimeRange = {
+type RequestedTimes = {
   readonly fromUtc?: Date | undefined
   readonly toUtc?: Date | undefined
   readonly period?: z.output<typeof period>
@@ -49,7 +49,7 @@ type TimeRange = {
  *
  * @throws ValidationError if the query has a period and one of both times.
  */
-export function resolveTimeRange({ fromUtc, toUtc, period }: TimeRange, nowMs: number) {
+export function resolveTimeRange({ fromUtc, toUtc, period }: RequestedTimes, nowMs: number) {
   if (period === undefined) return { fromUtc, toUtc }
   if (fromUtc ?? toUtc)
     throw new ValidationError([

@@ -93,7 +93,7 @@ describe('An owner works with lists over several projects', { skip: skipWithoutB
     assert.equal(await sorted.innerText(), 'LATENCY')
   })
 
-  step('A page of one project asks for it, and takes no project silently', async () => {
+  step('A page of one project requires its choice, and takes no project silently', async () => {
     for (const path of projectPages) {
       await opened.goto(path)
       const picker = page.getByRole('combobox', { name: 'Choose a project' })
