@@ -202,7 +202,7 @@ test('Text from callers is never run: not as markup in a response, not as a form
   assert.ok(csv.text.includes(`"'=HYPERLINK(""https`), csv.text)
   assert.equal(
     csv.text.split('\r\n')[0],
-    'deletionId,subjectId,tenantId,groups,externalId,embeddingCount,deletedAtUtc',
+    'deletionId,subjectId,tenantId,groups,externalId,embeddingCount,deletedAtUtc,projects',
   )
 })
 
