@@ -111,12 +111,12 @@ const columns: readonly Column<CallLogEntry>[] = [
   {
     name: 'Request id',
     renderCell: ({ requestId }) => (
-      <>
+      <span className="fg-row-id">
         <span className="fg-mono" title={requestId}>
           {requestId.slice(0, 8)}
         </span>{' '}
         <RowCopyButton label={`request id ${requestId.slice(0, 8)}`} text={requestId} />
-      </>
+      </span>
     ),
   },
   {
