@@ -4,6 +4,7 @@ import { run as consoleBench } from './console.ts'
 import { run as densities } from './search/densities.ts'
 import { run as detect } from './vision/detect.ts'
 import { run as disk } from './disk.ts'
+import { run as logPage } from './console/log-page.ts'
 import { run as gate } from './gate.ts'
 import { run as memory } from './vision/memory.ts'
 import { run as nodes } from './nodes.ts'
@@ -34,6 +35,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   subjects,
   vectors,
   console: consoleBench,
+  logPage,
   telemetry,
 }
 

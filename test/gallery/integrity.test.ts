@@ -35,7 +35,7 @@ const lastRows = `
 
 test('The audit finds deletion records and audit rows that are missing at the end of their chains', async () => {
   await using testConsole = await startWithChains()
-  const { gallery, owner, projectId } = testConsole
+  const { gallery, owner } = testConsole
   await tamper(gallery.dataDir, lastRows)
   const violations = await violationsOf(gallery)
   assert.match(
@@ -43,7 +43,7 @@ test('The audit finds deletion records and audit rows that are missing at the en
     /^L7 .*the deletion records of account \S+ end at number 2 \(deletion \S+\), but the head of their chain is number 3/mu,
   )
   assert.match(violations, /the audit rows of account \S+ end at number \d+ \(audit row \d+\)/u)
-  const { body } = await owner.get(`/projects/${projectId}/deletions/check`)
+  const { body } = await owner.get('/deletions/check')
   assert.equal(body.ok, false)
   assert.match(body.detail, /the deletion records of account \S+ end at number 2/u)
 

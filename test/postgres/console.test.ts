@@ -4,6 +4,7 @@ runOnPostgres({
   'console/billing-switch': () => import('../console/billing-switch.test.ts'),
   'console/calibration-measurement': () => import('../console/calibration-measurement.test.ts'),
   'console/calibrations': () => import('../console/calibrations.test.ts'),
+  'console/lists': () => import('../console/lists.test.ts'),
   'console/confirmations': () => import('../console/confirmations.test.ts'),
   'console/log/call-failures': () => import('../console/log/call-failures.test.ts'),
   'console/keys': () => import('../console/keys.test.ts'),

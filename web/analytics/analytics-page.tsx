@@ -23,11 +23,12 @@ const groupings = [
 export function AnalyticsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { by = 'action', projectId, action, keyId, fromUtc, toUtc, bucket } = search
+  const { by = 'action', projectId, action, keyId, fromUtc, toUtc, period, bucket } = search
   const actions = useApiQuery('/actions')
   const updateSearch = (changes: Partial<typeof search>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes }) })
-  const filters = { projectId, action, keyId, fromUtc, toUtc, bucket }
+  const range = { fromUtc, toUtc, period }
+  const filters = { projectId, action, keyId, ...range, bucket }
   return (
     <Page
       title="Analytics"
@@ -42,7 +43,10 @@ export function AnalyticsPage() {
         />
       }
     >
-      <FilterBar onClear={() => void navigate({ search: { projectId, by: search.by } })}>
+      <FilterBar
+        values={{ action, keyId, bucket, ...range }}
+        onClear={() => void navigate({ search: { projectId, by: search.by } })}
+      >
         <ChoiceFilter
           label="Action"
           value={action}
@@ -61,13 +65,13 @@ export function AnalyticsPage() {
           placeholder="Automatic"
           onChange={(value) => updateSearch({ bucket: value })}
         />
-        <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={updateSearch} />
+        <PeriodFilter {...range} onChange={updateSearch} />
       </FilterBar>
       <SimpleGrid cols={{ base: 1, xl: 2 }}>
         <CallsPanel groupBy={by} filters={filters} />
         <LatencyPanel filters={filters} />
-        <ScoresPanel kind="similarity" filters={{ projectId, fromUtc, toUtc }} />
-        <ScoresPanel kind="liveness" filters={{ projectId, fromUtc, toUtc }} />
+        <ScoresPanel kind="similarity" filters={{ projectId, ...range }} />
+        <ScoresPanel kind="liveness" filters={{ projectId, ...range }} />
         <SpendPanel groupBy={by} filters={filters} />
       </SimpleGrid>
     </Page>

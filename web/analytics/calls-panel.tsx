@@ -6,6 +6,7 @@ import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { groupFilter, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { useOpenLog } from '../charts/use-open-log.ts'
+import { ShownSeries } from './shown-series.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -46,6 +47,7 @@ export function CallsPanel({ groupBy, filters }: Props) {
                   })
                 }
               />
+              <ShownSeries shown={seriesMax} of={series.length} />
               <DataTable
                 caption={`Calls by ${groupBy}`}
                 rows={series}

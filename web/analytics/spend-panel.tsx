@@ -4,6 +4,7 @@ import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { groupFilter, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { useOpenLog } from '../charts/use-open-log.ts'
+import { ShownSeries } from './shown-series.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -50,6 +51,7 @@ export function SpendPanel({ groupBy, filters }: Props) {
                   })
                 }
               />
+              <ShownSeries shown={seriesMax} of={series.length} />
               <DataTable
                 caption={`Spend by ${spendBy}`}
                 rows={series}

@@ -56,8 +56,8 @@ export type ConsoleResponses = {
   readonly '/projects/:projectId/cropped-faces': ResponseOf<typeof listCroppedFaces>
   readonly '/projects/:projectId/groups': ResponseOf<typeof groups.listAllGroups>
   readonly '/projects/:projectId/groups/:name': ResponseOf<typeof groups.countGroup>
-  readonly '/projects/:projectId/deletions': ResponseOf<typeof deletions.listDeletions>
-  readonly '/projects/:projectId/deletions/check': ResponseOf<typeof deletions.checkDeletions>
+  readonly '/deletions': ResponseOf<typeof deletions.listDeletions>
+  readonly '/deletions/check': ResponseOf<typeof deletions.checkDeletions>
   readonly '/log': ResponseOf<typeof log.listLog>
   readonly '/log/:callId': ResponseOf<typeof log.getCall>
   readonly '/analytics/calls': ResponseOf<typeof analytics.callsChart>
@@ -74,10 +74,11 @@ export type ConsoleResponses = {
   readonly '/system': ResponseOf<typeof getSystem>
 }
 
-/** One page of a list and the cursor of the next page. */
+/** One page of a list and the cursors of the next and the previous page. */
 export type CursorPage<Item> = {
   readonly items: readonly Item[]
   readonly nextCursor: string | null
+  readonly previousCursor: string | null
 }
 
 export type ConsoleSession = ConsoleResponses['/session']
@@ -105,7 +106,7 @@ export type DeletedSubjectsReport = ResponseOf<typeof bulkChanges.removeSubjects
 export type ImportedRows = ResponseOf<typeof importSubjects>
 export type MergedSubject = ResponseOf<typeof mergeIntoSubject>
 export type ConsoleGroup = ConsoleResponses['/projects/:projectId/groups']['items'][number]
-export type ConsoleDeletion = ConsoleResponses['/projects/:projectId/deletions']['items'][number]
+export type ConsoleDeletion = ConsoleResponses['/deletions']['items'][number]
 export type CallLogEntry = ConsoleResponses['/log']['items'][number]
 export type LoggedCallDetails = ConsoleResponses['/log/:callId']
 export type ScoreHistogram = ConsoleResponses['/analytics/scores']

@@ -22,6 +22,9 @@ const keepProjectId: SearchMiddleware<TextSearchParams<'projectId'>> = ({ search
   ...next(search),
 })
 
+/** The state of a list that the server divides into pages. */
+const listParams = ['sort', 'limit', 'cursor'] as const
+
 /** The pages and the search parameters of each. Each page is a separate chunk. */
 const rootRoute = createRootRoute({
   component: AuthGate,
@@ -47,9 +50,10 @@ const log = createRoute({
     'result',
     'fromUtc',
     'toUtc',
+    'period',
     'requestId',
     'refresh',
-    'cursor',
+    ...listParams,
     'call',
   ),
   component: lazyRouteComponent(() => import('../log/log-page.tsx'), 'LogPage'),
@@ -57,7 +61,7 @@ const log = createRoute({
 const analytics = createRoute({
   getParentRoute: () => rootRoute,
   path: '/analytics',
-  validateSearch: textSearchParams('by', 'action', 'keyId', 'fromUtc', 'toUtc', 'bucket'),
+  validateSearch: textSearchParams('by', 'action', 'keyId', 'fromUtc', 'toUtc', 'period', 'bucket'),
   component: lazyRouteComponent(() => import('../analytics/analytics-page.tsx'), 'AnalyticsPage'),
 })
 const playground = createRoute({
@@ -95,7 +99,8 @@ const subjects = createRoute({
     'group',
     'createdFromUtc',
     'createdToUtc',
-    'cursor',
+    'period',
+    ...listParams,
     'subject',
   ),
   component: lazyRouteComponent(() => import('../gallery/subjects-page.tsx'), 'SubjectsPage'),
@@ -103,18 +108,26 @@ const subjects = createRoute({
 const groups = createRoute({
   getParentRoute: () => rootRoute,
   path: '/groups',
-  validateSearch: textSearchParams('q', 'cursor'),
+  validateSearch: textSearchParams('q', ...listParams),
   component: lazyRouteComponent(() => import('../gallery/groups-page.tsx'), 'GroupsPage'),
 })
 const deletions = createRoute({
   getParentRoute: () => rootRoute,
   path: '/deletions',
-  validateSearch: textSearchParams('subjectId', 'externalId', 'fromUtc', 'toUtc', 'cursor'),
+  validateSearch: textSearchParams(
+    'subjectId',
+    'externalId',
+    'fromUtc',
+    'toUtc',
+    'period',
+    ...listParams,
+  ),
   component: lazyRouteComponent(() => import('../gallery/deletions-page.tsx'), 'DeletionsPage'),
 })
 const projects = createRoute({
   getParentRoute: () => rootRoute,
   path: '/projects',
+  validateSearch: textSearchParams('sort'),
   component: lazyRouteComponent(() => import('../projects/projects-page.tsx'), 'ProjectsPage'),
 })
 const project = createRoute({
@@ -125,13 +138,13 @@ const project = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => rootRoute,
   path: '/webhooks',
-  validateSearch: textSearchParams('webhook', 'cursor'),
+  validateSearch: textSearchParams('webhook', 'sort', 'cursor'),
   component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: '/keys',
-  validateSearch: textSearchParams('state', 'cursor', 'key'),
+  validateSearch: textSearchParams('state', 'key', ...listParams),
   component: lazyRouteComponent(() => import('../keys/keys-page.tsx'), 'KeysPage'),
 })
 const money = createRoute({
@@ -142,7 +155,7 @@ const money = createRoute({
 const ledger = createRoute({
   getParentRoute: () => rootRoute,
   path: '/money/ledger',
-  validateSearch: textSearchParams('kind', 'fromUtc', 'toUtc', 'cursor', 'transfer'),
+  validateSearch: textSearchParams('kind', 'fromUtc', 'toUtc', 'period', ...listParams, 'transfer'),
   component: lazyRouteComponent(() => import('../money/ledger-page.tsx'), 'LedgerPage'),
 })
 const models = createRoute({
@@ -154,12 +167,21 @@ const models = createRoute({
 const team = createRoute({
   getParentRoute: () => rootRoute,
   path: '/team',
+  validateSearch: textSearchParams('sort'),
   component: lazyRouteComponent(() => import('../team/team-page.tsx'), 'TeamPage'),
 })
 const audit = createRoute({
   getParentRoute: () => rootRoute,
   path: '/team/audit',
-  validateSearch: textSearchParams('userId', 'act', 'kind', 'fromUtc', 'toUtc', 'cursor'),
+  validateSearch: textSearchParams(
+    'userId',
+    'act',
+    'kind',
+    'fromUtc',
+    'toUtc',
+    'period',
+    ...listParams,
+  ),
   component: lazyRouteComponent(() => import('../team/audit-page.tsx'), 'AuditPage'),
 })
 const system = createRoute({

@@ -6,8 +6,8 @@ import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { FilterBar, TextFilter } from '../lists/filters.tsx'
-import { ProjectScope } from '../projects/project-scope.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
@@ -19,30 +19,24 @@ const route = getRouteApi('/deletions')
 
 /** The permanent records of deleted subjects: ids, groups and times. */
 export function DeletionsPage() {
+  const { cursor, sort, limit, ...filters } = route.useSearch()
+  const { projectId, ...values } = filters
+  const navigate = route.useNavigate()
+  const query = useApiQuery('/deletions', { query: { ...filters, cursor, sort, limit } })
+  const count = useApiQuery('/deletions', { query: { ...filters, ...countOnly } })
+  const updateFilters = (changes: Partial<typeof filters>): void =>
+    void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   return (
     <Page
       title="Deletion ledger"
       description="One permanent record per deleted subject. A hash chain reveals changed or removed records."
+      actions={<CsvDownloadButton href={csvUrl('/deletions', {}, { ...filters, sort })} />}
     >
-      <ProjectScope>{(projectId) => <DeletionList projectId={projectId} />}</ProjectScope>
-    </Page>
-  )
-}
-
-function DeletionList({ projectId }: { readonly projectId: string }) {
-  const { projectId: selectedProjectId, cursor, ...filters } = route.useSearch()
-  const navigate = route.useNavigate()
-  const pathParams = { projectId }
-  const query = useApiQuery('/projects/:projectId/deletions', {
-    pathParams,
-    query: { ...filters, cursor },
-  })
-  const updateFilters = (changes: Partial<typeof filters>): void =>
-    void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
-  return (
-    <>
-      <ChainStatus projectId={projectId} />
-      <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
+      <ChainStatus />
+      <FilterBar
+        values={values}
+        onClear={() => void navigate({ search: { projectId, sort, limit } })}
+      >
         <TextFilter
           label="Subject id"
           value={filters.subjectId}
@@ -53,16 +47,24 @@ function DeletionList({ projectId }: { readonly projectId: string }) {
           value={filters.externalId}
           onChange={(externalId) => updateFilters({ externalId })}
         />
-        <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={updateFilters} />
-        <CsvDownloadButton href={csvUrl('/projects/:projectId/deletions', pathParams, filters)} />
+        <PeriodFilter
+          fromUtc={filters.fromUtc}
+          toUtc={filters.toUtc}
+          period={filters.period}
+          onChange={updateFilters}
+        />
       </FilterBar>
       <ListPanel
-        caption="Deletions, latest first"
+        caption="Deletions"
         query={query}
         columns={columns}
         rowKey={({ deletionId }) => deletionId}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          { cursor, sort, limit },
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="-deleted"
+        total={totalOf(count)}
         empty={
           <EmptyState title="No deletions">
             Subjects deleted by svc.deleteSubject, group deletion, expiry or the console are listed
@@ -70,12 +72,12 @@ function DeletionList({ projectId }: { readonly projectId: string }) {
           </EmptyState>
         }
       />
-    </>
+    </Page>
   )
 }
 
-function ChainStatus({ projectId }: { readonly projectId: string }) {
-  const query = useApiQuery('/projects/:projectId/deletions/check', { pathParams: { projectId } })
+function ChainStatus() {
+  const query = useApiQuery('/deletions/check')
   if (!query.data) return null
   const { ok, detail } = query.data
   return (
@@ -93,8 +95,10 @@ function ChainStatus({ projectId }: { readonly projectId: string }) {
 const columns: readonly Column<ConsoleDeletion>[] = [
   {
     name: 'Deleted (UTC)',
+    sort: '-deleted',
     renderCell: ({ deletedAtUtc }) => <UtcTime timestampUtc={deletedAtUtc} />,
   },
+  { name: 'Project', renderCell: ({ projects }) => projects.join(', ') || '–' },
   {
     name: 'Subject id',
     renderCell: ({ subjectId }) => <ShortId label="subject id" id={subjectId} />,

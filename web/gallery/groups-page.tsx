@@ -9,6 +9,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { FilterBar, TextFilter } from '../lists/filters.tsx'
 import { ProjectScope } from '../projects/project-scope.tsx'
 import { ListPanel } from '../lists/list-panel.tsx'
+import { listSearch } from '../lists/list-search.ts'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { DeleteGroupDialog } from './delete-group-dialog.tsx'
@@ -28,19 +29,19 @@ export function GroupsPage() {
 }
 
 function GroupList({ projectId }: { readonly projectId: string }) {
-  const { q, cursor } = route.useSearch()
+  const { q, cursor, sort, limit } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
   const [groupToDelete, setGroupToDelete] = useState<string>()
   const query = useApiQuery('/projects/:projectId/groups', {
     pathParams: { projectId },
-    query: { q, cursor },
+    query: { q, cursor, sort, limit },
   })
   const search = (text: string | undefined): void =>
     void navigate({ search: (old) => ({ ...old, q: text, cursor: undefined }) })
   return (
     <>
-      <FilterBar onClear={() => search(undefined)}>
+      <FilterBar values={{ q }} onClear={() => search(undefined)}>
         <TextFilter label="Name contains" value={q} onChange={search} />
       </FilterBar>
       <ListPanel
@@ -48,8 +49,11 @@ function GroupList({ projectId }: { readonly projectId: string }) {
         query={query}
         rowKey={({ name }) => name}
         columns={columnsOf(projectId, mayWrite ? setGroupToDelete : undefined)}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          { cursor, sort, limit },
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="name"
         empty={
           <EmptyState title="No groups">
             Add groups when you enroll (parameter groups) or edit a subject.
@@ -74,6 +78,7 @@ function columnsOf(
   const columns: readonly Column<ConsoleGroup>[] = [
     {
       name: 'Group',
+      sort: 'name',
       renderCell: ({ name }) => (
         <Link to="/subjects" search={{ group: name, projectId }}>
           {name}

@@ -13,6 +13,7 @@ import { ShortId } from '../components/names/short-id.tsx'
 import { SubjectName } from '../components/names/subject-name.tsx'
 import { subjectNameOf } from '../format/subject-name.ts'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
@@ -40,18 +41,23 @@ export function SubjectsPage() {
 }
 
 function SubjectList({ projectId }: { readonly projectId: string }) {
-  const { projectId: selectedProjectId, subject, cursor, ...filters } = route.useSearch()
+  const search = route.useSearch()
+  const { projectId: selectedProjectId, subject, cursor, sort, limit, ...filters } = search
   const navigate = route.useNavigate()
   const pathParams = { projectId }
   const query = useApiQuery('/projects/:projectId/subjects', {
     pathParams,
-    query: { ...filters, cursor },
+    query: { ...filters, cursor, sort, limit },
+  })
+  const count = useApiQuery('/projects/:projectId/subjects', {
+    pathParams,
+    query: { ...filters, ...countOnly },
   })
   const updateFilters = (changes: Partial<typeof filters>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   const openSubject = (subjectId: string | undefined): void =>
     void navigate({ search: (old) => ({ ...old, subject: subjectId }) })
-  const { q, externalId, group, createdFromUtc, createdToUtc } = filters
+  const { q, externalId, group, createdFromUtc, createdToUtc, period } = filters
   const selection = useSubjectSelection()
   const items = query.data?.items ?? []
   const crops = useCroppedFaces(
@@ -69,7 +75,10 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
   return (
     <>
       <SubjectActions projectId={projectId} onOpen={openSubject} />
-      <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
+      <FilterBar
+        values={filters}
+        onClear={() => void navigate({ search: { projectId: selectedProjectId, sort, limit } })}
+      >
         <TextFilter label="Name or id" value={q} onChange={(text) => updateFilters({ q: text })} />
         <TextFilter
           label="External id"
@@ -85,8 +94,13 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         <PeriodFilter
           fromUtc={createdFromUtc}
           toUtc={createdToUtc}
-          onChange={({ fromUtc, toUtc }) =>
-            updateFilters({ createdFromUtc: fromUtc, createdToUtc: toUtc })
+          period={period}
+          onChange={(range) =>
+            updateFilters({
+              createdFromUtc: range.fromUtc,
+              createdToUtc: range.toUtc,
+              period: range.period,
+            })
           }
         />
         <CsvDownloadButton href={csvUrl('/projects/:projectId/subjects', pathParams, filters)} />
@@ -97,8 +111,12 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         query={query}
         columns={[selectionColumn(selection), nameColumn(thumbnailOf), ...columns]}
         rowKey={({ subjectId }) => subjectId}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          search,
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="created"
+        total={totalOf(count)}
         onOpen={({ subjectId }) => openSubject(subjectId)}
         openLabel={(row) => `Open ${subjectNameOf(row)}`}
         empty={
@@ -177,7 +195,16 @@ const columns: readonly Column<ConsoleSubject>[] = [
     align: 'right',
     renderCell: ({ embeddingCount }) => formatCount(embeddingCount),
   },
-  { name: 'Enrolled', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
+  {
+    name: 'Enrolled',
+    sort: '-created',
+    renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} />,
+  },
+  {
+    name: 'Updated',
+    sort: '-updated',
+    renderCell: ({ updatedAtUtc }) => <UtcTime timestampUtc={updatedAtUtc} />,
+  },
   {
     name: 'Expires',
     renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,

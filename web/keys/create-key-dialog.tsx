@@ -5,6 +5,7 @@ import type { ConsolePermission } from '../api/responses.ts'
 import { useApiQuery, useApiMutation } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { onlyProject } from '../projects/only-project.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { expiryUtc, KeyExpiry } from './key-expiry.tsx'
 import { PermissionFields } from './permission-fields.tsx'
@@ -53,6 +54,7 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
     onSuccess: ({ key }) => onCreated(key),
   })
   const items = projects.data?.items ?? []
+  const only = onlyProject(items)?.projectId
   const form = useForm<{
     projectId: string
     name: string
@@ -68,23 +70,19 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
       expires: null,
     },
     validate: {
-      projectId: (chosen) =>
-        chosen === '' && items.length > 1 ? 'Choose the project of the key' : null,
+      projectId: (chosen) => (chosen || only ? null : 'Choose a project'),
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (selected) => (selected.length === 0 ? 'Select at least one permission' : null),
       expiry: (expiry) => (expiry === null ? 'Choose when the key expires' : null),
       expires: (expires, { expiry }) => (expiry === 'date' && !expires ? 'Choose a date' : null),
     },
   })
-  // With several projects, the user chooses one.
-  const onlyProject = items.length === 1 ? items[0]?.projectId : undefined
-  const chosenProject = form.values.projectId || onlyProject || ''
   return (
     <form
       onSubmit={form.onSubmit(({ name, permissions, expiry, expires }) =>
         create.mutate({
           body: {
-            projectId: chosenProject,
+            projectId: form.values.projectId || only,
             name: name.trim(),
             permissions,
             expiresAtUtc: expiryUtc(expiry, expires),
@@ -107,7 +105,7 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
           allowDeselect={false}
           data={items.map(({ projectId: value, name: label }) => ({ value, label }))}
           placeholder="Choose a project"
-          value={chosenProject || null}
+          value={form.values.projectId || only || null}
           error={form.errors['projectId']}
           onChange={(value) => form.setFieldValue('projectId', value ?? '')}
         />

@@ -13,6 +13,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { ListPanel } from '../lists/list-panel.tsx'
 import { useRefreshMs } from '../log/live-refresh.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { Page } from '../layout/page.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
@@ -24,15 +25,16 @@ const usagePollMs = 60_000
 
 /** The API keys with their usage. A row opens the details and the changes of a key. */
 export function KeysPage() {
-  const { projectId, state, cursor, key: openKeyId } = route.useSearch()
+  const { projectId, state, cursor, sort, limit, key: openKeyId } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
   const [isCreating, setIsCreating] = useState(false)
   const { pollMs } = useRefreshMs('10')
   const query = useApiQuery('/keys', {
-    query: { projectId, state, cursor },
+    query: { projectId, state, cursor, sort, limit },
     pollMs: () => pollMs,
   })
+  const count = useApiQuery('/keys', { query: { projectId, state, ...countOnly } })
   const usage = useKeyUsage(query.data?.items ?? [], pollMs !== false)
   const openKey = useOpenKey(query.data?.items ?? [], openKeyId)
   const setOpenKey = (key: string | undefined): void =>
@@ -48,7 +50,10 @@ export function KeysPage() {
       description="A key belongs to one project and has a set of permissions. It is shown once. The service stores only its hash."
       actions={mayWrite && createButton}
     >
-      <FilterBar onClear={() => void navigate({ search: (old) => ({ projectId: old.projectId }) })}>
+      <FilterBar
+        values={{ state }}
+        onClear={() => void navigate({ search: { projectId, sort, limit } })}
+      >
         <ChoiceFilter
           label="Status"
           value={state}
@@ -65,8 +70,12 @@ export function KeysPage() {
         columns={columnsOf(usage)}
         onOpen={({ keyId }) => setOpenKey(keyId)}
         openLabel={({ name }) => `Open ${name}`}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          { cursor, sort, limit },
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="-created"
+        total={totalOf(count)}
         empty={
           <EmptyState title="No API keys" action={mayWrite && createButton}>
             Programs send a key in the header X-Api-Key. Create one key per program, so that you can
@@ -108,7 +117,7 @@ function useKeyUsage(keys: readonly ConsoleKey[], isLive: boolean): UsageOfKeys 
 
 function columnsOf(usage: UsageOfKeys): readonly Column<ConsoleKey>[] {
   return [
-    { name: 'Name', renderCell: ({ name }) => name },
+    { name: 'Name', sort: 'name', renderCell: ({ name }) => name },
     { name: 'Key', isMonospace: true, renderCell: ({ prefix, last4 }) => `${prefix}…${last4}` },
     { name: 'Project', renderCell: ({ projectName }) => projectName },
     { name: 'Status', renderCell: (key) => <KeyStatus apiKey={key} /> },
@@ -124,10 +133,17 @@ function columnsOf(usage: UsageOfKeys): readonly Column<ConsoleKey>[] {
     },
     {
       name: 'Last used',
+      sort: '-used',
       renderCell: ({ lastUsedAtUtc }) => <UtcTime timestampUtc={lastUsedAtUtc} fallback="Never" />,
     },
     {
+      name: 'Created',
+      sort: '-created',
+      renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} />,
+    },
+    {
       name: 'Expires',
+      sort: 'expires',
       renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
     },
   ]

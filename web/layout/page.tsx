@@ -1,5 +1,6 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { useEffect, type ReactNode } from 'react'
+import { AllProjectsNote } from '../projects/all-projects-note.tsx'
 
 type Props = {
   readonly title: string
@@ -25,6 +26,7 @@ export function Page({ title, description, actions, children }: Props) {
               {description}
             </Text>
           )}
+          <AllProjectsNote />
         </Box>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>

@@ -7,6 +7,13 @@ export function ProjectSwitcher() {
   const { projectId } = useSearch({ from: '__root__' })
   const navigate = useNavigate()
   const projects = useApiQuery('/projects')
+  const options = (projects.data?.items ?? []).map(({ projectId: value, name: label }) => ({
+    value,
+    label,
+  }))
+  // Without an option, an unknown project would be shown as "All projects".
+  const isUnknown =
+    projects.data !== undefined && projectId && !options.some(({ value }) => value === projectId)
   return (
     <Select
       aria-label="Project"
@@ -17,10 +24,7 @@ export function ProjectSwitcher() {
       clearable
       clearButtonProps={{ 'aria-label': 'All projects' }}
       value={projectId ?? null}
-      data={(projects.data?.items ?? []).map(({ projectId: value, name: label }) => ({
-        value,
-        label,
-      }))}
+      data={isUnknown ? [...options, { value: projectId, label: 'Unknown project' }] : options}
       onChange={(value) =>
         void navigate({
           to: '.',

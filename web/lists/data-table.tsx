@@ -1,98 +1,174 @@
-import { Button, VisuallyHidden } from '@mantine/core'
-import type { KeyboardEvent, MouseEvent, ReactNode } from 'react'
+// Cards are no longer tables for screen readers, so the roles of all parts are explicit.
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role */
+import { VisuallyHidden } from '@mantine/core'
+import {
+  memo,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+} from 'react'
+import { ariaSort, SortButton, SortSelect } from './sort-controls.tsx'
+import { sortRows, type SortableColumn } from './sort-rows.ts'
+import './lists.css'
 
-export type Column<Row> = {
-  readonly name: string
+export type Column<Row> = SortableColumn<Row> & {
   readonly renderCell: (row: Row) => ReactNode
   /** Right-aligned cells also use the monospaced font, for numbers. */
   readonly align?: 'right'
   readonly isMonospace?: boolean
 }
 
-type Props<Row> = {
-  readonly caption: string
+type RowProps<Row> = {
   readonly columns: readonly Column<Row>[]
+  /** Opens a row: a click on the row, or its Open button. The arrow keys move between the buttons. */
+  readonly onOpen?: ((row: Row) => void) | undefined
+  /** The label of this button for screen readers. */
+  readonly openLabel?: ((row: Row) => string) | undefined
+  /** Whether a row is highlighted, because it was added to a list that is open. */
+  readonly isNew?: ((row: Row) => boolean) | undefined
+}
+
+type Props<Row> = RowProps<Row> & {
+  readonly caption: string
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
   /** Replaces the table if there are no rows. */
   readonly empty: ReactNode
-  /** Opens a row: a click on the row, or its Open button. The arrow keys move between the buttons. */
-  readonly onOpen?: (row: Row) => void
-  /** The label of this button for screen readers. */
-  readonly openLabel?: (row: Row) => string
-  /** Whether a row is highlighted, because it was added to a list that is open. */
-  readonly isNew?: (row: Row) => boolean
+  /** The order of the rows: the name of a column, with `-` for descending. */
+  readonly sort?: string | undefined
+  /** Without it the headers do not sort. */
+  readonly onSortChange?: ((sort: string) => void) | undefined
 }
 
-/** A table. A wide table scrolls inside its container, so that the page does not scroll sideways. */
+/**
+ * A table; on a phone a list of cards with the same content. A wide table scrolls inside its
+ * container, so that the page does not scroll sideways.
+ */
 export function DataTable<Row>({
   caption,
   columns,
   rows,
   rowKey,
   empty,
+  sort,
+  onSortChange,
   onOpen,
   openLabel,
   isNew,
 }: Props<Row>) {
+  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort])
+  // The same function at every rendering, so that rows are rendered only when they change.
+  const latestOpen = useRef(onOpen)
+  useLayoutEffect(() => {
+    latestOpen.current = onOpen
+  })
+  const openRow = useCallback((row: Row) => latestOpen.current?.(row), [])
   if (rows.length === 0) return <>{empty}</>
+  const isSortable = onSortChange && columns.some((column) => column.sort !== undefined)
   return (
-    // A scrollable element must be reachable with the keyboard.
-    <section className="fg-scroll" tabIndex={0} aria-label={caption}>
-      <table className="fg-table">
-        <VisuallyHidden component="caption">{caption}</VisuallyHidden>
-        <thead>
-          <tr>
-            {columns.map(({ name, align }) => (
-              <th key={name} scope="col" data-align={align}>
-                {name}
-              </th>
-            ))}
-            {onOpen && (
-              <th scope="col">
-                <VisuallyHidden>Open</VisuallyHidden>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            // The Open button offers the same with the keyboard.
-            // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
-            <tr
-              key={rowKey(row)}
-              data-pressable={onOpen ? '' : undefined}
-              data-new={isNew?.(row) ? '' : undefined}
-              onClick={(event) => {
-                if (isRowClick(event)) onOpen?.(row)
-              }}
-            >
-              {columns.map(({ name, renderCell, align, isMonospace }) => (
-                <td key={name} data-align={align} data-mono={isMonospace ? '' : undefined}>
-                  {renderCell(row)}
-                </td>
+    <>
+      {isSortable && <SortSelect columns={columns} sort={sort} onSortChange={onSortChange} />}
+      {/* A scrollable element must be reachable with the keyboard. */}
+      <section className="fg-scroll" tabIndex={0} aria-label={caption}>
+        <table className="fg-table fg-cards" role="table">
+          <VisuallyHidden component="caption">{caption}</VisuallyHidden>
+          <thead role="rowgroup">
+            <tr role="row">
+              {columns.map(({ name, align, sort: column }) => (
+                <th
+                  key={name}
+                  scope="col"
+                  role="columnheader"
+                  data-align={align}
+                  aria-sort={ariaSort(column, sort)}
+                >
+                  {onSortChange && column !== undefined ? (
+                    <SortButton {...{ name, column, sort, onSortChange }} />
+                  ) : (
+                    name
+                  )}
+                </th>
               ))}
               {onOpen && (
-                <td data-align="right">
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    data-open
-                    aria-label={openLabel?.(row)}
-                    onKeyDown={moveBetweenRows}
-                    onClick={() => onOpen(row)}
-                  >
-                    Open
-                  </Button>
-                </td>
+                <th scope="col" role="columnheader">
+                  <VisuallyHidden>Open</VisuallyHidden>
+                </th>
               )}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody role="rowgroup">
+            {sorted.map((row) => (
+              <DataRow
+                key={rowKey(row)}
+                row={row}
+                columns={columns}
+                isNew={isNew?.(row) === true}
+                openLabel={openLabel?.(row)}
+                onOpen={onOpen && openRow}
+              />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   )
 }
+
+type RowBodyProps<Row> = {
+  readonly row: Row
+  readonly columns: readonly Column<Row>[]
+  readonly isNew: boolean
+  readonly openLabel: string | undefined
+  readonly onOpen: ((row: Row) => void) | undefined
+}
+
+function RowBody<Row>({ row, columns, isNew, openLabel, onOpen }: RowBodyProps<Row>) {
+  return (
+    // The Open button offers the same with the keyboard.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
+    <tr
+      role="row"
+      data-pressable={onOpen ? '' : undefined}
+      data-new={isNew ? '' : undefined}
+      onClick={(event) => {
+        if (isRowClick(event)) onOpen?.(row)
+      }}
+    >
+      {columns.map(({ name, renderCell, align, isMonospace }) => (
+        <td
+          key={name}
+          role="cell"
+          data-label={name}
+          data-align={align}
+          data-mono={isMonospace ? '' : undefined}
+        >
+          {renderCell(row)}
+        </td>
+      ))}
+      {onOpen && (
+        <td role="cell" className="fg-open-cell">
+          <button
+            type="button"
+            className="fg-row-button"
+            data-open
+            aria-label={openLabel}
+            onKeyDown={moveBetweenRows}
+            onClick={() => onOpen(row)}
+          >
+            Open
+          </button>
+        </td>
+      )}
+    </tr>
+  )
+}
+
+/** A row of an unchanged list is not rendered again, such as when another row opens. */
+const DataRow = memo(RowBody) as typeof RowBody
 
 /** A click on a control of the row, or the end of a text selection, does not open the row. */
 function isRowClick({ target }: MouseEvent<HTMLElement>): boolean {

@@ -1,18 +1,42 @@
-import { Button, Group, Select, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { useState, type ReactNode } from 'react'
+import { useId, useState, type ReactNode } from 'react'
+import './lists.css'
 
-type FilterBarProps = { readonly children: ReactNode; readonly onClear: () => void }
+type FilterBarProps = {
+  readonly children: ReactNode
+  readonly onClear: () => void
+  /** The values of the filters, to count those that are set. */
+  readonly values?: Readonly<Record<string, unknown>>
+}
 
-/** The filters of a list. */
-export function FilterBar({ children, onClear }: FilterBarProps) {
+/** The filters of a list. On a phone they are folded behind a button with the number of those set. */
+export function FilterBar({ children, onClear, values }: FilterBarProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  const id = useId()
+  const count = Object.values(values ?? {}).filter(
+    (value) => value !== undefined && value !== '',
+  ).length
   return (
-    <Group component="search" gap="xs" align="flex-end" aria-label="Filters">
-      {children}
-      <Button variant="default" size="xs" onClick={onClear}>
-        Clear filters
-      </Button>
-    </Group>
+    <search aria-label="Filters">
+      <div className="fg-phone-only">
+        <Button
+          variant="default"
+          fullWidth
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {count === 0 ? 'Filters' : `Filters (${count})`}
+        </Button>
+      </div>
+      <div id={id} className="fg-filters" data-folded={isOpen ? undefined : ''}>
+        {children}
+        <Button variant="default" size="xs" onClick={onClear}>
+          Clear filters
+        </Button>
+      </div>
+    </search>
   )
 }
 

@@ -15,5 +15,6 @@ export function KeyFilter({ projectId, value, onChange }: Props) {
     value: key.keyId,
     label: `${key.name} …${key.last4}`,
   }))
-  return <ChoiceFilter label="Key" value={value} options={options} onChange={onChange} />
+  const label = keys.data?.nextCursor ? `Key (newest ${options.length})` : 'Key'
+  return <ChoiceFilter label={label} value={value} options={options} onChange={onChange} />
 }

@@ -1,38 +1,43 @@
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import type { ComponentProps } from 'react'
 import type { CursorPage } from '../api/responses.ts'
 import { QueryContent } from '../components/query-content.tsx'
-import { DataTable, type Column } from './data-table.tsx'
+import { DataTable } from './data-table.tsx'
 import { Pager } from './pager.tsx'
 
-type Props<Row> = {
-  readonly caption: string
-  readonly query: UseQueryResult<CursorPage<Row>>
-  readonly columns: readonly Column<Row>[]
-  readonly rowKey: (row: Row) => string
-  readonly empty: ReactNode
-  readonly cursor: string | undefined
-  readonly onCursorChange: (cursor: string | undefined) => void
-  readonly onOpen?: (row: Row) => void
-  readonly openLabel?: (row: Row) => string
-  readonly isNew?: (row: Row) => boolean
-}
+type PagerProps = ComponentProps<typeof Pager>
+
+type Props<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'rows'> &
+  Omit<PagerProps, 'rowCount' | 'previousCursor' | 'nextCursor'> & {
+    readonly query: UseQueryResult<CursorPage<Row>>
+    /** The order of the server without a choice of the user. */
+    readonly defaultSort?: string
+  }
 
 /** One page of a list that the server filters, sorts and divides into pages. */
-export function ListPanel<Row>({ query, cursor, onCursorChange, ...table }: Props<Row>) {
+export function ListPanel<Row>({
+  query,
+  cursor,
+  onCursorChange,
+  total,
+  limit,
+  onLimitChange,
+  sort,
+  defaultSort,
+  ...table
+}: Props<Row>) {
   return (
     <div className="fg-panel">
       <QueryContent query={query}>
-        {({ items, nextCursor }) => (
+        {({ items, nextCursor, previousCursor }) => (
           <>
-            <DataTable {...table} rows={items} />
+            <DataTable {...table} sort={sort ?? defaultSort} rows={items} />
             <Pager
               rowCount={items.length}
-              cursor={cursor}
-              nextCursor={nextCursor}
-              onCursorChange={onCursorChange}
+              {...{ cursor, previousCursor, nextCursor, onCursorChange }}
+              {...{ total, limit, onLimitChange }}
             />
           </>
         )}

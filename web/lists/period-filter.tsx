@@ -3,43 +3,52 @@ import { DateTimePicker } from '@mantine/dates'
 import '@mantine/dates/styles.css'
 import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
 
-type PeriodRange = { readonly fromUtc?: string | undefined; readonly toUtc?: string | undefined }
-type Props = PeriodRange & { readonly onChange: (period: PeriodRange) => void }
+type PeriodRange = {
+  readonly fromUtc?: string | undefined
+  readonly toUtc?: string | undefined
+  /** A period that ends now, by its name in the API. It replaces both times. */
+  readonly period?: string | undefined
+}
+type Props = PeriodRange & { readonly onChange: (range: PeriodRange) => void }
 
-const hourMs = 3_600_000
 const periodOptions = [
-  { value: String(hourMs), label: 'Last hour' },
-  { value: String(24 * hourMs), label: 'Last 24 hours' },
-  { value: String(7 * 24 * hourMs), label: 'Last 7 days' },
-  { value: String(30 * 24 * hourMs), label: 'Last 30 days' },
+  { value: '1h', label: 'Last hour' },
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
 ]
 
-/** Filters by start and end time, in UTC. A preset sets a fixed start, so that the URL stays valid. */
-export function PeriodFilter({ fromUtc, toUtc, onChange }: Props) {
+/** Filters by a period that ends now, or by start and end time in UTC. */
+export function PeriodFilter({ fromUtc, toUtc, period, onChange }: Props) {
   return (
     <>
       <Select
         size="xs"
         label="Period"
-        placeholder="Custom"
-        w={130}
+        placeholder={fromUtc || toUtc ? 'Custom' : 'Any time'}
+        className="fg-period"
         data={periodOptions}
-        value={null}
-        onChange={(durationMs) => {
-          if (durationMs)
-            onChange({ fromUtc: isoOf(Date.now() - Number(durationMs)), toUtc: undefined })
-        }}
+        value={period ?? null}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any time' }}
+        onChange={(chosen) =>
+          onChange({ period: chosen ?? undefined, fromUtc: undefined, toUtc: undefined })
+        }
       />
-      <UtcDateTimePicker
-        label="From (UTC)"
-        value={fromUtc}
-        onChange={(timestampUtc) => onChange({ fromUtc: timestampUtc, toUtc })}
-      />
-      <UtcDateTimePicker
-        label="To (UTC)"
-        value={toUtc}
-        onChange={(timestampUtc) => onChange({ fromUtc, toUtc: timestampUtc })}
-      />
+      {period === undefined && (
+        <>
+          <UtcDateTimePicker
+            label="From (UTC)"
+            value={fromUtc}
+            onChange={(utc) => onChange({ fromUtc: utc, toUtc, period })}
+          />
+          <UtcDateTimePicker
+            label="To (UTC)"
+            value={toUtc}
+            onChange={(utc) => onChange({ fromUtc, toUtc: utc, period })}
+          />
+        </>
+      )}
     </>
   )
 }
@@ -54,7 +63,7 @@ function UtcDateTimePicker({ label, value, onChange }: UtcDateTimePickerProps) {
   return (
     <DateTimePicker
       size="xs"
-      w={180}
+      className="fg-date-time"
       label={label}
       placeholder="Any"
       valueFormat="YYYY-MM-DD HH:mm"
@@ -64,8 +73,4 @@ function UtcDateTimePicker({ label, value, onChange }: UtcDateTimePickerProps) {
       onChange={(picked) => onChange(picked ? utcFromPicker(picked) : undefined)}
     />
   )
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/u, 'Z')
 }

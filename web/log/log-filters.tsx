@@ -5,7 +5,15 @@ import { PeriodFilter } from '../lists/period-filter.tsx'
 import type { TextSearchParams } from '../app/search-params.ts'
 
 type LogFilterValues = TextSearchParams<
-  'projectId' | 'keyId' | 'action' | 'result' | 'code' | 'fromUtc' | 'toUtc' | 'requestId'
+  | 'projectId'
+  | 'keyId'
+  | 'action'
+  | 'result'
+  | 'code'
+  | 'fromUtc'
+  | 'toUtc'
+  | 'period'
+  | 'requestId'
 >
 
 type Props = {
@@ -16,12 +24,12 @@ type Props = {
 
 /** Filters by project, key, action, result, error code, period and the start of the request id. */
 export function LogFilters({ filters, onChange, onClear }: Props) {
-  const { projectId, keyId, action, result, code, fromUtc, toUtc, requestId } = filters
+  const { projectId, keyId, action, result, code, fromUtc, toUtc, period, requestId } = filters
   const projects = useApiQuery('/projects')
   const actions = useApiQuery('/actions')
   const errors = useApiQuery('/errors')
   return (
-    <FilterBar onClear={onClear}>
+    <FilterBar values={filters} onClear={onClear}>
       <ChoiceFilter
         label="Project"
         value={projectId}
@@ -54,7 +62,7 @@ export function LogFilters({ filters, onChange, onClear }: Props) {
         options={(errors.data ?? []).map((error) => error.code)}
         onChange={(value) => onChange({ code: value })}
       />
-      <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={onChange} />
+      <PeriodFilter {...{ fromUtc, toUtc, period, onChange }} />
       <TextFilter
         label="Request id"
         value={requestId}

@@ -1,4 +1,3 @@
-import { Group, Stack, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { CallLogEntry } from '../api/responses.ts'
@@ -8,9 +7,10 @@ import { CallDrawer } from './call-drawer.tsx'
 import { LiveRefresh, useNewIds, useRefreshMs } from './live-refresh.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
-import { CopyButton } from '../components/copy-button.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { RowCopyButton } from '../lists/row-copy-button.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { CallCost } from '../money/call-cost.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
@@ -19,20 +19,27 @@ import { UtcTime } from '../components/utc-time.tsx'
 
 const route = getRouteApi('/log')
 
+const countPollMs = 10_000
+
 /** Every call with its time, key, result, latency and cost. */
 export function LogPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { call, cursor, refresh, ...filters } = search
+  const { call, cursor, sort, limit, refresh, ...filters } = search
   const isFirstPage = cursor === undefined
   const { pollMs, isPaused } = useRefreshMs(refresh)
   const query = useApiQuery('/log', {
-    query: { ...filters, cursor },
+    query: { ...filters, cursor, sort, limit },
     pollMs: () => isFirstPage && pollMs,
+  })
+  // Counting reads more rows than a page, so it is refreshed less often.
+  const count = useApiQuery('/log', {
+    query: { ...filters, ...countOnly },
+    pollMs: () => isFirstPage && pollMs && Math.max(pollMs, countPollMs),
   })
   const items = query.isPlaceholderData ? undefined : query.data?.items
   const ids = useMemo(() => items?.map(({ callId }) => callId), [items])
-  const newIds = useNewIds(JSON.stringify([filters, cursor]), ids)
+  const newIds = useNewIds(JSON.stringify([filters, cursor, sort, limit]), ids)
   return (
     <Page
       title="Request log"
@@ -46,7 +53,7 @@ export function LogPage() {
             newCount={newIds.size}
             onChange={(value) => void navigate({ search: (old) => ({ ...old, refresh: value }) })}
           />
-          <CsvDownloadButton href={csvUrl('/log', {}, filters)} />
+          <CsvDownloadButton href={csvUrl('/log', {}, { ...filters, sort })} />
         </>
       }
     >
@@ -55,16 +62,22 @@ export function LogPage() {
         onChange={(change) =>
           void navigate({ search: (old) => ({ ...old, ...change, cursor: undefined }) })
         }
-        onClear={() => void navigate({ search: { projectId: filters.projectId, refresh } })}
+        onClear={() =>
+          void navigate({ search: { projectId: filters.projectId, refresh, sort, limit } })
+        }
       />
       <ListPanel
-        caption="Calls, latest first"
+        caption="Calls"
         query={query}
         columns={columns}
         rowKey={({ callId }) => String(callId)}
         isNew={({ callId }) => newIds.has(callId)}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          search,
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="-time"
+        total={totalOf(count)}
         onOpen={({ callId }) =>
           void navigate({ search: (old) => ({ ...old, call: String(callId) }) })
         }
@@ -86,7 +99,11 @@ export function LogPage() {
 }
 
 const columns: readonly Column<CallLogEntry>[] = [
-  { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
+  {
+    name: 'Time (UTC)',
+    sort: '-time',
+    renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
+  },
   { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
   { name: 'Result', renderCell: (call) => <CallResult call={call} /> },
   { name: 'Project', renderCell: ({ projectName }) => projectName },
@@ -94,15 +111,20 @@ const columns: readonly Column<CallLogEntry>[] = [
   {
     name: 'Request id',
     renderCell: ({ requestId }) => (
-      <Group gap={4} wrap="nowrap">
+      <span className="fg-row-id">
         <span className="fg-mono" title={requestId}>
           {requestId.slice(0, 8)}
-        </span>
-        <CopyButton label={`request id ${requestId.slice(0, 8)}`} text={requestId} />
-      </Group>
+        </span>{' '}
+        <RowCopyButton label={`request id ${requestId.slice(0, 8)}`} text={requestId} />
+      </span>
     ),
   },
-  { name: 'Latency', align: 'right', renderCell: ({ latencyMs }) => formatDuration(latencyMs) },
+  {
+    name: 'Latency',
+    sort: '-latency',
+    align: 'right',
+    renderCell: ({ latencyMs }) => formatDuration(latencyMs),
+  },
   {
     name: 'Cost',
     align: 'right',
@@ -112,16 +134,12 @@ const columns: readonly Column<CallLogEntry>[] = [
 
 function CallResult({ call: { ok, code, isReplay, message } }: { readonly call: CallLogEntry }) {
   return (
-    <Stack gap={0}>
+    <>
       <StatusTag tone={ok ? 'ok' : 'bad'}>
         {ok ? 'ok' : (code ?? 'failed')}
         {isReplay && ' · replay'}
       </StatusTag>
-      {message !== null && (
-        <Text size="xs" c="dimmed" lineClamp={2} maw={320}>
-          {message}
-        </Text>
-      )}
-    </Stack>
+      {message !== null && <div className="fg-row-note">{message}</div>}
+    </>
   )
 }

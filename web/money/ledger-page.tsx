@@ -10,6 +10,7 @@ import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { MoneyAmount } from './money-amount.tsx'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
@@ -21,10 +22,11 @@ const transferKinds = ['topUp', 'allocate', 'charge'] as const
 
 /** Every transfer, the reconciliation with the request log, and the integrity checks. */
 export function LedgerPage() {
-  const { cursor, transfer, ...filters } = route.useSearch()
+  const { cursor, sort, limit, transfer, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
-  const { projectId, kind, fromUtc, toUtc } = filters
-  const query = useApiQuery('/money/ledger', { query: { ...filters, cursor } })
+  const { projectId, kind, fromUtc, toUtc, period } = filters
+  const query = useApiQuery('/money/ledger', { query: { ...filters, cursor, sort, limit } })
+  const count = useApiQuery('/money/ledger', { query: { ...filters, ...countOnly } })
   const updateFilters = (changes: Partial<typeof filters>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   const openTransfer = query.data?.items.find((item) => String(item.transferId) === transfer)
@@ -32,32 +34,39 @@ export function LedgerPage() {
     <Page
       title="Ledger"
       description="Double-entry ledger. The postings of each transfer add up to zero. Entries are never changed."
-      actions={<CsvDownloadButton href={csvUrl('/money/ledger', {}, filters)} />}
+      actions={<CsvDownloadButton href={csvUrl('/money/ledger', {}, { ...filters, sort })} />}
     >
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Panel title="Reconciliation">
-          <Reconciliation fromUtc={fromUtc} toUtc={toUtc} />
+          <Reconciliation range={{ projectId, fromUtc, toUtc, period }} />
         </Panel>
         <Panel title="Integrity checks">
           <IntegrityCheck />
         </Panel>
       </SimpleGrid>
-      <FilterBar onClear={() => void navigate({ search: { projectId } })}>
+      <FilterBar
+        values={{ kind, fromUtc, toUtc, period }}
+        onClear={() => void navigate({ search: { projectId, sort, limit } })}
+      >
         <ChoiceFilter
           label="Kind"
           value={kind}
           options={transferKinds}
           onChange={(value) => updateFilters({ kind: value })}
         />
-        <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={updateFilters} />
+        <PeriodFilter {...{ fromUtc, toUtc, period }} onChange={updateFilters} />
       </FilterBar>
       <ListPanel
-        caption="Transfers, latest first"
+        caption="Transfers"
         query={query}
         columns={columns}
         rowKey={({ transferId }) => String(transferId)}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          { cursor, sort, limit },
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="-time"
+        total={totalOf(count)}
         onOpen={({ transferId }) =>
           void navigate({ search: (old) => ({ ...old, transfer: String(transferId) }) })
         }
@@ -79,7 +88,11 @@ export function LedgerPage() {
 }
 
 const columns: readonly Column<ConsoleTransfer>[] = [
-  { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
+  {
+    name: 'Time (UTC)',
+    sort: '-time',
+    renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
+  },
   { name: 'Kind', renderCell: ({ kind }) => kind },
   { name: 'From', isMonospace: true, renderCell: ({ fromLedger }) => fromLedger },
   { name: 'To', isMonospace: true, renderCell: ({ toLedger }) => toLedger },

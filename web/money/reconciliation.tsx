@@ -6,11 +6,19 @@ import { MoneyAmount } from './money-amount.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { StatusTag } from '../components/status-tag.tsx'
 
-type Props = { readonly fromUtc: string | undefined; readonly toUtc: string | undefined }
+type Props = {
+  readonly range: {
+    readonly projectId: string | undefined
+    readonly fromUtc: string | undefined
+    readonly toUtc: string | undefined
+    readonly period: string | undefined
+  }
+}
 
 /** Compares the costs in the request log with the charges in the ledger. */
-export function Reconciliation({ fromUtc, toUtc }: Props) {
-  const query = useApiQuery('/money/reconcile', { query: { fromUtc, toUtc } })
+export function Reconciliation({ range }: Props) {
+  const query = useApiQuery('/money/reconcile', { query: range })
+  const isSelected = range.fromUtc ?? range.toUtc ?? range.period
   return (
     <QueryContent query={query}>
       {({ ok, logMicros, ledgerMicros, billedCalls, charges }) => (
@@ -33,7 +41,8 @@ export function Reconciliation({ fromUtc, toUtc }: Props) {
             }}
           />
           <Text size="xs" c="dimmed">
-            {fromUtc || toUtc ? 'Selected period' : 'All time'}
+            {isSelected ? 'Selected period' : 'Last 30 days'},{' '}
+            {range.projectId ? 'selected project' : 'all projects'}
           </Text>
         </Stack>
       )}

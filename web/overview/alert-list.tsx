@@ -9,7 +9,7 @@ const severityColors = {
   critical: 'var(--fg-bad)',
 } as const
 
-/** The alerts of the service, in the order of the server: most severe first. */
+/** The alerts of the server and of the selected projects, in the order of the server: most severe first. */
 export function AlertList({ alerts }: { readonly alerts: readonly OverviewAlert[] }) {
   if (alerts.length === 0) return null
   return (
@@ -28,17 +28,23 @@ export function AlertList({ alerts }: { readonly alerts: readonly OverviewAlert[
             )
           }
         >
-          {alert.text} <AlertLink kind={alert.kind} />
+          {alert.text} <AlertLink alert={alert} />
         </Alert>
       ))}
     </Stack>
   )
 }
 
-function AlertLink({ kind }: { readonly kind: string }) {
+function AlertLink({ alert: { kind, projectId } }: { readonly alert: OverviewAlert }) {
   const { to, label } = alertLinkOf(kind)
   return (
-    <Anchor size="sm" underline="always" renderRoot={(props) => <Link {...props} to={to} />}>
+    <Anchor
+      size="sm"
+      underline="always"
+      renderRoot={(props) => (
+        <Link {...props} to={to} search={(old) => ({ ...old, ...(projectId && { projectId }) })} />
+      )}
+    >
       {label}
     </Anchor>
   )

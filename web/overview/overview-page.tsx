@@ -77,7 +77,7 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
         <Panel title="Budgets">
           <BudgetMeters budgets={overview.budgets} />
         </Panel>
-        <Panel title="Errors by code">
+        <Panel title={topErrorsTitle(overview)}>
           <TopErrorTable overview={overview} />
         </Panel>
       </SimpleGrid>
@@ -115,7 +115,7 @@ function Statistics({ overview }: { readonly overview: Overview }) {
       <StatCard
         label="Wallet"
         value={<MoneyAmount micros={overview.walletMicros} />}
-        note="Not allocated"
+        note="Account, not allocated"
       />
     </SimpleGrid>
   )
@@ -156,6 +156,11 @@ function FirstSteps() {
       playground. Calls appear here within one second.
     </EmptyState>
   )
+}
+
+function topErrorsTitle({ topErrors, errorCodes }: Overview): string {
+  const { length } = topErrors
+  return errorCodes > length ? `Errors by code: top ${length} of ${errorCodes}` : 'Errors by code'
 }
 
 function TopErrorTable({ overview }: { readonly overview: Overview }) {

@@ -1,5 +1,5 @@
 import { Anchor, Button } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ConsoleProject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
@@ -12,11 +12,15 @@ import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { CreateProjectDialog } from './create-project-dialog.tsx'
 
+const route = getRouteApi('/projects')
+
 /** The projects with gallery mode, limits, budget and API keys. */
 export function ProjectsPage() {
   const query = useApiQuery('/projects')
   const mayWrite = useHasRole('admin')
   const [isCreating, setIsCreating] = useState(false)
+  const { sort } = route.useSearch()
+  const navigate = route.useNavigate()
   const createButton = (
     <Button size="sm" onClick={() => setIsCreating(true)}>
       Create project
@@ -36,6 +40,8 @@ export function ProjectsPage() {
               rows={items}
               rowKey={({ projectId }) => projectId}
               columns={columns}
+              sort={sort}
+              onSortChange={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
               empty={
                 <EmptyState title="No projects" action={mayWrite && createButton}>
                   Create one project for each product or environment.
@@ -53,6 +59,8 @@ export function ProjectsPage() {
 const columns: readonly Column<ConsoleProject>[] = [
   {
     name: 'Project',
+    sort: 'name',
+    sortValue: ({ name }) => name,
     renderCell: ({ projectId, name }) => (
       <Anchor
         size="sm"
@@ -63,16 +71,30 @@ const columns: readonly Column<ConsoleProject>[] = [
     ),
   },
   { name: 'Gallery', renderCell: ({ galleryMode }) => galleryMode },
-  { name: 'Subjects', align: 'right', renderCell: ({ subjects }) => formatCount(subjects) },
+  {
+    name: 'Subjects',
+    align: 'right',
+    sort: '-subjects',
+    sortValue: ({ subjects }) => subjects,
+    renderCell: ({ subjects }) => formatCount(subjects),
+  },
   {
     name: 'Rate limit',
     align: 'right',
     renderCell: ({ sustainedPerS, burst }) => `${sustainedPerS}/s, burst ${burst}`,
   },
-  { name: 'API keys', align: 'right', renderCell: ({ keyCount }) => formatCount(keyCount) },
+  {
+    name: 'API keys',
+    align: 'right',
+    sort: '-keys',
+    sortValue: ({ keyCount }) => keyCount,
+    renderCell: ({ keyCount }) => formatCount(keyCount),
+  },
   {
     name: 'Budget',
     align: 'right',
+    sort: '-budget',
+    sortValue: ({ budgetMicros }) => BigInt(budgetMicros),
     renderCell: ({ budgetMicros }) => <MoneyAmount micros={budgetMicros} />,
   },
 ]

@@ -6,6 +6,7 @@ import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filters.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
 import { ShortId } from '../components/names/short-id.tsx'
@@ -16,21 +17,25 @@ const route = getRouteApi('/team/audit')
 
 /** The audit log: every change by every user, kept permanently. */
 export function AuditPage() {
-  const { cursor, projectId: selectedProjectId, ...filters } = route.useSearch()
+  const { cursor, sort, limit, projectId: selectedProjectId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const users = useApiQuery('/users')
   const kind = filters.kind ?? 'changes'
   const listFilters = { ...filters, kind: kind === 'all' ? undefined : kind }
-  const query = useApiQuery('/audit', { query: { ...listFilters, cursor } })
+  const query = useApiQuery('/audit', { query: { ...listFilters, cursor, sort, limit } })
+  const count = useApiQuery('/audit', { query: { ...listFilters, ...countOnly } })
   const updateFilters = (changes: Partial<typeof filters>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   return (
     <Page
       title="Audit log"
       description="One row per change in the console, stored in the same transaction. Rows are never changed."
-      actions={<CsvDownloadButton href={csvUrl('/audit', {}, listFilters)} />}
+      actions={<CsvDownloadButton href={csvUrl('/audit', {}, { ...listFilters, sort })} />}
     >
-      <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
+      <FilterBar
+        values={filters}
+        onClear={() => void navigate({ search: { projectId: selectedProjectId, sort, limit } })}
+      >
         <ChoiceFilter
           label="User"
           value={filters.userId}
@@ -52,15 +57,24 @@ export function AuditPage() {
           placeholder="For example key.create"
           onChange={(act) => updateFilters({ act })}
         />
-        <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={updateFilters} />
+        <PeriodFilter
+          fromUtc={filters.fromUtc}
+          toUtc={filters.toUtc}
+          period={filters.period}
+          onChange={updateFilters}
+        />
       </FilterBar>
       <ListPanel
-        caption="Actions, latest first"
+        caption="Actions"
         query={query}
         columns={columns}
         rowKey={({ auditId }) => String(auditId)}
-        cursor={cursor}
-        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        {...listSearch(
+          { cursor, sort, limit },
+          (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
+        )}
+        defaultSort="-time"
+        total={totalOf(count)}
         empty={
           <EmptyState title="No actions match">
             Sign-ins, created keys and all other changes are listed here.
@@ -78,7 +92,11 @@ const kindOptions = [
 ]
 
 const columns: readonly Column<AuditEntry>[] = [
-  { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
+  {
+    name: 'Time (UTC)',
+    sort: '-time',
+    renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
+  },
   { name: 'User', renderCell: ({ userName }) => userName },
   { name: 'Action', isMonospace: true, renderCell: ({ act }) => act },
   {

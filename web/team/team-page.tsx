@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useHasRole, useSignedInSession } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
@@ -12,6 +13,8 @@ import { InviteUserDialog } from './invite-user-dialog.tsx'
 import { EditUserDialog } from './edit-user-dialog.tsx'
 import type { TeamMember } from '../api/responses.ts'
 
+const route = getRouteApi('/team')
+
 /** The users of the console and their roles. */
 export function TeamPage() {
   const query = useApiQuery('/users')
@@ -19,6 +22,8 @@ export function TeamPage() {
   const { user: currentUser } = useSignedInSession()
   const [isInviting, setIsInviting] = useState(false)
   const [selected, setSelected] = useState<TeamMember>()
+  const { sort } = route.useSearch()
+  const navigate = route.useNavigate()
   return (
     <Page
       title="Team"
@@ -47,6 +52,8 @@ export function TeamPage() {
                 mayWrite ? [...columns, editColumn(currentUser.userId, setSelected)] : columns
               }
               empty={null}
+              sort={sort}
+              onSortChange={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
             />
           )}
         </QueryContent>
@@ -58,8 +65,8 @@ export function TeamPage() {
 }
 
 const columns: readonly Column<TeamMember>[] = [
-  { name: 'Name', renderCell: ({ name }) => name },
-  { name: 'Role', renderCell: ({ role }) => role },
+  { name: 'Name', sort: 'name', sortValue: ({ name }) => name, renderCell: ({ name }) => name },
+  { name: 'Role', sort: 'role', sortValue: ({ role }) => role, renderCell: ({ role }) => role },
   {
     name: 'Status',
     renderCell: ({ disabled }) => (
@@ -73,6 +80,8 @@ const columns: readonly Column<TeamMember>[] = [
   { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
   {
     name: 'Last active',
+    sort: '-active',
+    sortValue: ({ lastSeenAtUtc }) => lastSeenAtUtc,
     renderCell: ({ lastSeenAtUtc }) => <UtcTime timestampUtc={lastSeenAtUtc} fallback="Never" />,
   },
 ]

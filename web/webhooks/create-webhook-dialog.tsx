@@ -5,6 +5,7 @@ import type { WebhookEventInfo } from '../api/responses.ts'
 import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation, useApiQuery } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { onlyProject } from '../projects/only-project.ts'
 import { WebhookSecret } from './webhook-secret.tsx'
 
 type Props = {
@@ -50,6 +51,7 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
     onError: (error) => showFieldErrors(form, error, fieldNames),
   })
   const items = projects.data?.items ?? []
+  const only = onlyProject(items)?.projectId
   const form = useForm<{ projectId: string; url: string; events: string[] }>({
     initialValues: {
       projectId: projectId ?? '',
@@ -57,15 +59,17 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
       events: eventTypes.filter(({ isDefault }) => isDefault).map(({ type }) => type),
     },
     validate: {
+      projectId: (chosen) => (chosen || only ? null : 'Choose a project'),
       url: (url) => (url.trim() === '' ? 'Enter an address' : null),
       events: (selected) => (selected.length === 0 ? 'Select at least one event' : null),
     },
   })
-  const chosenProject = form.values.projectId || items[0]?.projectId || ''
   return (
     <form
       onSubmit={form.onSubmit(({ url, events }) =>
-        create.mutate({ body: { projectId: chosenProject, url: url.trim(), events } }),
+        create.mutate({
+          body: { projectId: form.values.projectId || only, url: url.trim(), events },
+        }),
       )}
     >
       <Stack>
@@ -82,7 +86,9 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
           required
           allowDeselect={false}
           data={items.map(({ projectId: value, name: label }) => ({ value, label }))}
-          value={chosenProject}
+          placeholder="Choose a project"
+          value={form.values.projectId || only || null}
+          error={form.errors['projectId']}
           onChange={(value) => form.setFieldValue('projectId', value ?? '')}
         />
         <Checkbox.Group label="Events" required {...form.getInputProps('events')}>

@@ -17,7 +17,7 @@ const route = getRouteApi('/webhooks')
 
 /** The webhooks of the projects, with the state of their deliveries. */
 export function WebhooksPage() {
-  const { projectId, webhook: openId, cursor } = route.useSearch()
+  const { projectId, webhook: openId, sort, cursor } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
   const [isCreating, setIsCreating] = useState(false)
@@ -44,6 +44,10 @@ export function WebhooksPage() {
                 rows={items}
                 rowKey={({ webhookId }) => webhookId}
                 columns={columns}
+                sort={sort}
+                onSortChange={(next) =>
+                  void navigate({ search: (old) => ({ ...old, sort: next }) })
+                }
                 onOpen={({ webhookId }) => open(webhookId)}
                 openLabel={({ url }) => `Open ${url}`}
                 empty={
@@ -77,12 +81,35 @@ export function WebhooksPage() {
 }
 
 const columns: readonly Column<ConsoleWebhook>[] = [
-  { name: 'URL', isMonospace: true, renderCell: ({ url }) => url },
-  { name: 'Project', renderCell: ({ projectName }) => projectName },
+  {
+    name: 'URL',
+    isMonospace: true,
+    sort: 'url',
+    sortValue: ({ url }) => url,
+    renderCell: ({ url }) => url,
+  },
+  {
+    name: 'Project',
+    sort: 'project',
+    sortValue: ({ projectName }) => projectName,
+    renderCell: ({ projectName }) => projectName,
+  },
   { name: 'Events', renderCell: ({ events }) => events.join(', ') },
   { name: 'Status', renderCell: (webhook) => <WebhookStatus webhook={webhook} /> },
-  { name: 'Pending', align: 'right', renderCell: ({ pending }) => pending },
-  { name: 'Discarded', align: 'right', renderCell: ({ discarded }) => discarded },
+  {
+    name: 'Pending',
+    align: 'right',
+    sort: '-pending',
+    sortValue: ({ pending }) => pending,
+    renderCell: ({ pending }) => pending,
+  },
+  {
+    name: 'Discarded',
+    align: 'right',
+    sort: '-discarded',
+    sortValue: ({ discarded }) => discarded,
+    renderCell: ({ discarded }) => discarded,
+  },
 ]
 
 function WebhookStatus({ webhook }: { readonly webhook: ConsoleWebhook }) {

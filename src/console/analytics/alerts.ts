@@ -22,6 +22,8 @@ export type AccountAlert = {
 
 export type AlertInput = {
   readonly accountId: string
+  /** Leaves out the keys and webhooks of other projects. */
+  readonly projectId?: string | undefined
   readonly projects: readonly ProjectSummary[]
   readonly disk: ServerStatus['disk']
   readonly nowMs: number
@@ -77,9 +79,12 @@ function budgetAlerts({ projects }: AlertInput): AccountAlert[] {
   })
 }
 
-async function keyAlerts(tx: ReadTx, { accountId, nowMs }: AlertInput): Promise<AccountAlert[]> {
+async function keyAlerts(
+  tx: ReadTx,
+  { accountId, projectId, nowMs }: AlertInput,
+): Promise<AccountAlert[]> {
   const now = new Date(nowMs)
-  const keys = await findKeys(tx, { accountId, now, limit: keysMax })
+  const keys = await findKeys(tx, { accountId, projectId, now, limit: keysMax })
   return keys.flatMap(
     ({ keyId, name, projectId, projectName, state, expiresAtUtc }): AccountAlert[] => {
       if (expiresAtUtc === null || state === 'revoked') return []
@@ -100,9 +105,9 @@ async function keyAlerts(tx: ReadTx, { accountId, nowMs }: AlertInput): Promise<
 /** Webhooks that have not accepted an event for an hour. */
 async function webhookAlerts(
   tx: ReadTx,
-  { accountId, nowMs }: AlertInput,
+  { accountId, projectId, nowMs }: AlertInput,
 ): Promise<AccountAlert[]> {
-  const webhooks = await findWebhooks(tx, { accountId })
+  const webhooks = await findWebhooks(tx, { accountId, projectId })
   return webhooks.flatMap(({ projectId, projectName, url, failingSinceMs }): AccountAlert[] => {
     if (failingSinceMs === null || nowMs - failingSinceMs < webhookFailingMs) return []
     const text = `The webhook ${new URL(url).hostname} of ${projectName} does not accept events.`

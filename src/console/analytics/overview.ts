@@ -4,6 +4,7 @@ import {
   createLatencyHistogram,
   latencyPercentileMs,
 } from '../../lib/observability/latency-histogram.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { findAccountBalances } from '../../store/billing/balances.ts'
 import { countCalls, findLatencies } from '../../store/console/call-charts.ts'
 import {
@@ -48,6 +49,9 @@ export const getOverview = defineRead({
     budgets: z.array(budget),
     walletMicros: micros,
     topErrors: z.array(z.object({ code: z.string(), count })),
+    errorCodes: count.meta({
+      description: 'The number of error codes; `topErrors` has the largest.',
+    }),
     galleries: z.array(
       z.object({ galleryId: z.string(), name: z.string(), subjects: count, templates: count }),
     ),
@@ -63,14 +67,20 @@ export const getOverview = defineRead({
     ),
   }),
   handle: async (call) => {
-    const { identity, services } = call
+    const { identity, services, query } = call
     const { accountId } = identity
+    const { projectId } = query
     const { disk } = await services.readSystem()
     const balances = await findAccountBalances(services.store.db, accountId)
     const wallet = balances.find(({ ledger }) => ledger === walletLedger(accountId))
     return services.store.read(async (tx) => {
-      const projects = await findProjectSummaries(tx, accountId)
-      const galleries = await findGallerySummaries(tx, accountId)
+      const projects = await findProjectSummaries(tx, accountId, projectId)
+      if (projectId !== undefined && projects.length === 0)
+        throw new HttpError(404, 'The account has no project with this id.')
+      const galleries = (await findGallerySummaries(tx, accountId)).filter(
+        ({ galleryId }) =>
+          projectId === undefined || projects.some((project) => project.galleryId === galleryId),
+      )
       return {
         ...(await summarizeTraffic(tx, call)),
         budgets: projects.map(({ projectId, name, ...amounts }) => ({
@@ -88,7 +98,13 @@ export const getOverview = defineRead({
           subjects: subjectCount,
           templates: templateCount,
         })),
-        alerts: await findAlerts(tx, { accountId, projects, disk, nowMs: services.clock() }),
+        alerts: await findAlerts(tx, {
+          accountId,
+          projectId,
+          projects,
+          disk,
+          nowMs: services.clock(),
+        }),
       }
     })
   },
@@ -132,6 +148,7 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
     meteredMicros: String(rows.reduce((sum, row) => sum + row.meteredMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
     topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),
+    errorCodes: errors.length,
     series,
   }
 }

@@ -1,6 +1,6 @@
 import { hourMs } from '../../store/gate/hourly-counts.ts'
 import type { z } from 'zod'
-import type { bucket } from '../server/schemas.ts'
+import { resolveTimeRange, type bucket, type period } from '../server/schemas.ts'
 
 const dayMs = 24 * hourMs
 const hoursMax = 32 * 24
@@ -19,6 +19,7 @@ export type TimeBuckets = {
 export type TimeBucketRange = {
   readonly fromUtc?: Date | undefined
   readonly toUtc?: Date | undefined
+  readonly period?: z.output<typeof period>
   readonly bucket?: z.output<typeof bucket> | undefined
 }
 
@@ -26,14 +27,12 @@ export type TimeBucketRange = {
  * Returns the buckets that overlap a range; without a range, the last 24 hours. A range of more than
  * 32 days has daily buckets. A range of more than three years is cut to its last three years.
  */
-export function createTimeBuckets(
-  { fromUtc, toUtc, bucket }: TimeBucketRange,
-  nowMs: number,
-): TimeBuckets {
+export function createTimeBuckets(range: TimeBucketRange, nowMs: number): TimeBuckets {
+  const { fromUtc, toUtc } = resolveTimeRange(range, nowMs)
   const endMs = toUtc?.getTime() ?? nowMs + 1
   const startMs = fromUtc?.getTime() ?? Math.floor(endMs / hourMs) * hourMs - 23 * hourMs
   const isLong = endMs - startMs > hoursMax * hourMs
-  const stepMs = bucket === 'day' || isLong ? dayMs : hourMs
+  const stepMs = range.bucket === 'day' || isLong ? dayMs : hourMs
   const toMs = Math.ceil(endMs / stepMs) * stepMs
   const fromMs = Math.max(Math.floor(startMs / stepMs) * stepMs, toMs - daysMax * dayMs)
   const count = Math.max(0, (toMs - fromMs) / stepMs)

@@ -1,18 +1,26 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { findAttemptStatus } from '../../store/gate/attempt-status.ts'
-import { countCallsByPrefix, findCall, readCalls, type LoggedCall } from '../../store/gate/calls.ts'
+import {
+  countCallsByPrefix,
+  countLoggedCalls,
+  findCall,
+  readCalls,
+  type CallFilter,
+  type LoggedCall,
+} from '../../store/gate/calls.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { findTransfer } from '../../store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { isUuid } from '../../lib/ids.ts'
+import { listCountMax } from '../../lib/limits/list-limits.ts'
 import type { CallDetail } from '../../gate/call-detail.ts'
 import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
-import { id, micros, timeRange } from '../server/schemas.ts'
+import { id, micros, resolveTimeRange, timeRange } from '../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../server/list.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
-import { defineRead, emptyQuery } from '../server/route.ts'
+import { defineRead, emptyQuery, type ConsoleContext } from '../server/route.ts'
 
 const logEntry = z.object({
   callId: z.int(),
@@ -49,37 +57,83 @@ const requestIdPrefix = z
     `must be a request id, or at least its first ${prefixCharsMin} characters`,
   )
 
+const logFilter = z.strictObject({
+  keyId: id.optional(),
+  projectId: id.optional(),
+  action: z.string().max(128).optional(),
+  code: z.string().max(64).optional(),
+  result: z.enum(['ok', 'failed']).optional(),
+  requestId: requestIdPrefix.optional(),
+  ...timeRange,
+})
+
+const sortColumns = { time: 'atMs', latency: 'latencyMs' } as const
+
 const callLog = declareList({
   path: '/log',
   minimumRole: 'viewer',
-  filter: z.strictObject({
-    keyId: id.optional(),
-    projectId: id.optional(),
-    action: z.string().max(128).optional(),
-    code: z.string().max(64).optional(),
-    result: z.enum(['ok', 'failed']).optional(),
-    requestId: requestIdPrefix.optional(),
-    ...timeRange,
-  }),
+  filter: logFilter,
   item: logEntry,
-  position: z.tuple([z.int(), z.int()]),
-  find: async ({ query, identity, services: { store } }, { after, limit }) => {
-    const { accountId } = identity
-    const { fromUtc, toUtc, requestId, ...rest } = query
-    const filter = { ...rest, ...(requestId !== undefined && requestIdFilter(requestId)) }
-    const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-    const position = after && { atMs: after[0], callId: after[1] }
-    return store.read(async (tx) => {
+  sortBy: ['time', 'latency'],
+  isDescending: true,
+  position: z.tuple([z.number(), z.int()]),
+  find: async (call, { after, limit, sort }) => {
+    const filter = callFilter(call)
+    const by = sortColumns[sort.by]
+    const position = after && { [by]: after[0], callId: after[1] }
+    const order = { by, isDescending: sort.isDescending }
+    return call.services.store.read(async (tx) => {
       await requireSelectivePrefix(tx, filter.requestIdPrefix)
-      const calls = await readCalls(tx, { ...filter, ...times, accountId, after: position, limit })
-      const formatCall = await createLogFormatter(tx, accountId)
-      return calls.map((call) => ({
-        item: formatCall(call),
-        position: [call.atMs, call.callId] as const,
+      if (sort.by === 'latency') await requireFewCalls(tx, filter)
+      const calls = await readCalls(tx, { ...filter, sort: order, after: position, limit })
+      const formatCall = await createLogFormatter(tx, filter.accountId)
+      return calls.map((row) => ({
+        item: formatCall(row),
+        position: [row[by], row.callId] as const,
       }))
     })
   },
+  count: async (call) => {
+    const filter = callFilter(call)
+    return call.services.store.read(async (tx) => {
+      await requireSelectivePrefix(tx, filter.requestIdPrefix)
+      return countLoggedCalls(tx, filter)
+    })
+  },
 })
+
+type LogContext = ConsoleContext<z.output<typeof logFilter>>
+type LogFilter = Omit<CallFilter, 'limit'> & { readonly accountId: string }
+
+function callFilter({ query, identity, services: { clock } }: LogContext): LogFilter {
+  const { keyId, projectId, action, code, result, requestId } = query
+  const { fromUtc, toUtc } = resolveTimeRange(query, clock())
+  return {
+    accountId: identity.accountId,
+    keyId,
+    projectId,
+    action,
+    code,
+    result,
+    ...(requestId !== undefined && requestIdFilter(requestId)),
+    fromMs: fromUtc?.getTime(),
+    toMs: toUtc?.getTime(),
+  }
+}
+
+/**
+ * No index has the order of latency, because every call would write it: the calls are sorted when they
+ * are read.
+ *
+ * @throws HttpError 422 if there are too many of them.
+ */
+async function requireFewCalls(tx: ReadTx, filter: LogFilter): Promise<void> {
+  if (!(await countLoggedCalls(tx, filter)).isCapped) return
+  throw new HttpError(
+    422,
+    `At most ${listCountMax} calls can be sorted by latency. Choose a shorter period or more filters.`,
+  )
+}
 
 /** A complete id is one value; a shorter text is a prefix. */
 function requestIdFilter(text: string): { requestId?: string; requestIdPrefix?: string } {

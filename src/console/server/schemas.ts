@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ValidationError } from './validation-error.ts'
 
 /** Schema parts that several pages share. */
 
@@ -21,7 +22,40 @@ export const name = z
 /** The time step of a chart, UTC. */
 export const bucket = z.enum(['hour', 'day'])
 
-/** `fromUtc` is included, `toUtc` is excluded. */
-export const timeRange = { fromUtc: utcTime.optional(), toUtc: utcTime.optional() }
+/** The lengths of the periods that end now. */
+const periodMs = {
+  '1h': 3_600_000,
+  '24h': 24 * 3_600_000,
+  '7d': 7 * 24 * 3_600_000,
+  '30d': 30 * 24 * 3_600_000,
+} as const
+
+const periodNames = ['1h', '24h', '7d', '30d'] as const satisfies (keyof typeof periodMs)[]
+
+/** A period that ends now, so that a list with it stays current. */
+export const period = z.enum(periodNames).optional()
+
+/** `fromUtc` is included, `toUtc` is excluded. A period replaces both. */
+export const timeRange = { fromUtc: utcTime.optional(), toUtc: utcTime.optional(), period }
+
+type RequestedTimes = {
+  readonly fromUtc?: Date | undefined
+  readonly toUtc?: Date | undefined
+  readonly period?: z.output<typeof period>
+}
+
+/**
+ * Returns the start and the end of a range in a query.
+ *
+ * @throws ValidationError if the query has a period and one of both times.
+ */
+export function resolveTimeRange({ fromUtc, toUtc, period }: RequestedTimes, nowMs: number) {
+  if (period === undefined) return { fromUtc, toUtc }
+  if (fromUtc ?? toUtc)
+    throw new ValidationError([
+      { path: 'query.period', message: 'must not be combined with a start or an end time' },
+    ])
+  return { fromUtc: new Date(nowMs - periodMs[period]), toUtc: undefined }
+}
 
 export const count = z.int().min(0)

@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { TransferRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
@@ -22,33 +23,65 @@ export type TransferFilter = {
   /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
+  /** The oldest first; by default the newest. */
+  readonly isAscending?: boolean | undefined
   /** The last transfer of the previous page. */
   readonly after?: Pick<LedgerTransfer, 'atMs' | 'transferId'> | undefined
   readonly limit: number
 }
 
-/** Finds the transfers of an account, the newest first. */
+/** Finds the transfers of an account, by default the newest first. */
 export function findTransfers(
   tx: ReadTx,
   filter: TransferFilter,
 ): Promise<readonly LedgerTransfer[]> {
-  const { accountId, projectId, kind, fromMs, toMs, after } = filter
-  const ledgers = tx.build.selectFrom('ledgers').select('ledger').where('accountId', '=', accountId)
-  let query = selectTransfers(tx)
+  const { isAscending = false, after } = filter
+  const ledgers = accountLedgers(tx, filter.accountId)
+  let query = matchingTransfers(selectTransfers(tx), filter)
     // The index on chains must not be used: rows are read in the order of time.
     .where(dialectOf(tx.build).withoutIndex('t.chain'), 'in', ledgers)
+  if (after)
+    query = query.where((row) =>
+      row(
+        row.refTuple('t.atMs', 't.transferId'),
+        isAscending ? '>' : '<',
+        row.tuple(after.atMs, after.transferId),
+      ),
+    )
+  const direction = isAscending ? 'asc' : 'desc'
+  const ordered = query.orderBy('t.atMs', direction).orderBy('t.transferId', direction)
+  return tx.run(ordered.limit(filter.limit))
+}
+
+/** Counts the transfers of a list, at most `listCountMax`. */
+export async function countTransfers(
+  tx: ReadTx,
+  filter: Omit<TransferFilter, 'after' | 'limit' | 'isAscending'>,
+): Promise<ListCount> {
+  // The order does not matter, so each ledger of the account is read with the index on chains.
+  const counted = matchingTransfers(selectTransfers(tx), filter)
+    .where('t.chain', 'in', accountLedgers(tx, filter.accountId))
+    .limit(listCountMax + 1)
+    .as('counted')
+  const query = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
+  return toListCount((await tx.run(query))[0]?.count ?? 0)
+}
+
+function accountLedgers(tx: ReadTx, accountId: string) {
+  return tx.build.selectFrom('ledgers').select('ledger').where('accountId', '=', accountId)
+}
+
+function matchingTransfers(
+  transfers: ReturnType<typeof selectTransfers>,
+  { projectId, kind, fromMs, toMs }: Omit<TransferFilter, 'after' | 'limit' | 'isAscending'>,
+) {
+  let query = transfers
   if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
   if (kind !== undefined) query = query.where('t.kind', '=', kind)
   // The partial index without charges is used only if the query contains its condition.
   if (kind !== undefined && kind !== 'charge') query = query.where(sql<boolean>`t.kind <> 'charge'`)
   if (fromMs !== undefined) query = query.where('t.atMs', '>=', fromMs)
-  if (toMs !== undefined) query = query.where('t.atMs', '<', toMs)
-  if (after)
-    query = query.where((row) =>
-      row(row.refTuple('t.atMs', 't.transferId'), '<', row.tuple(after.atMs, after.transferId)),
-    )
-  const ordered = query.orderBy('t.atMs', 'desc').orderBy('t.transferId', 'desc')
-  return tx.run(ordered.limit(filter.limit))
+  return toMs === undefined ? query : query.where('t.atMs', '<', toMs)
 }
 
 /** Finds one transfer by its id. */
@@ -76,9 +109,10 @@ function selectTransfers(tx: ReadTx) {
     ])
 }
 
-/** The calls of an account with times `>= fromMs` and `< toMs`. */
+/** The calls of an account, or of one project, with times `>= fromMs` and `< toMs`. */
 export type ReconciliationPeriod = {
   readonly accountId: string
+  readonly projectId?: string | undefined
   readonly fromMs: number
   readonly toMs: number
 }
@@ -93,13 +127,13 @@ export type Reconciliation = {
 /** Sums the cost of the calls of a period in the request log, and their charges in the ledger. */
 export async function reconcile(
   tx: ReadTx,
-  { accountId, fromMs, toMs }: ReconciliationPeriod,
+  { accountId, projectId, fromMs, toMs }: ReconciliationPeriod,
 ): Promise<Reconciliation> {
   const projects = tx.build
     .selectFrom('projects')
     .select('projectId')
     .where('accountId', '=', accountId)
-  const query = tx.build
+  let query = tx.build
     .selectFrom('calls')
     .leftJoin('ledgerTransfers as t', (on) =>
       on.onRef('t.transferId', '=', 'calls.transferId').on('t.kind', '=', 'charge'),
@@ -114,6 +148,7 @@ export async function reconcile(
     .where('calls.atMs', '<', toMs)
     .where('costMicros', '>', 0n)
     .where(dialectOf(tx.build).withoutIndex('calls.projectId'), 'in', projects)
+  if (projectId !== undefined) query = query.where('calls.projectId', '=', projectId)
   const [row] = await tx.run(query)
   return row ?? { logMicros: 0n, ledgerMicros: 0n, billedCalls: 0, charges: 0 }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { Database } from '../schema.ts'
 import type { AdminActRow } from '../console-schema.ts'
@@ -39,6 +40,8 @@ export type AuditFilter = {
   /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
+  /** The oldest first; by default the newest. */
+  readonly isAscending?: boolean | undefined
   /** The last entry of the previous page. */
   readonly after?: Pick<Selectable<AdminActRow>, 'atMs' | 'auditId'> | undefined
   readonly limit: number
@@ -47,28 +50,58 @@ export type AuditFilter = {
 /** The actions of the playground. They change no setting and would hide the changes in a list. */
 const playgroundActs = ['playground.call', 'playground.challenge']
 
-/** Finds entries of the audit log, the newest first. */
+/** Finds entries of the audit log, by default the newest first. */
 export function findAuditEntries(
   tx: ReadTx,
   filter: AuditFilter,
 ): Promise<readonly Omit<Selectable<AdminActRow>, 'rowHash'>[]> {
-  const { accountId, userId, act, kind, fromMs, toMs, after } = filter
-  let query = tx.build
-    .selectFrom('adminActs')
-    .select(['auditId', 'accountId', 'atMs', 'userId', 'userName', 'act', 'target', 'detail', 'ip'])
-    .where('accountId', '=', accountId)
+  const { isAscending = false, after } = filter
+  let query = matchingEntries(tx, filter).select([
+    'auditId',
+    'accountId',
+    'atMs',
+    'userId',
+    'userName',
+    'act',
+    'target',
+    'detail',
+    'ip',
+  ])
+  if (after)
+    query = query.where((row) =>
+      row(
+        row.refTuple('atMs', 'auditId'),
+        isAscending ? '>' : '<',
+        row.tuple(after.atMs, after.auditId),
+      ),
+    )
+  const direction = isAscending ? 'asc' : 'desc'
+  const ordered = query.orderBy('atMs', direction).orderBy('auditId', direction)
+  return tx.run(ordered.limit(filter.limit))
+}
+
+/** Counts the entries of a list, at most `listCountMax`. */
+export async function countAuditEntries(
+  tx: ReadTx,
+  filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
+): Promise<ListCount> {
+  const counted = matchingEntries(tx, filter)
+    .select('auditId')
+    .limit(listCountMax + 1)
+    .as('counted')
+  const query = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
+  return toListCount((await tx.run(query))[0]?.count ?? 0)
+}
+
+function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>) {
+  const { accountId, userId, act, kind, fromMs, toMs } = filter
+  let query = tx.build.selectFrom('adminActs').where('accountId', '=', accountId)
   if (userId !== undefined) query = query.where('userId', '=', userId)
   if (act !== undefined) query = query.where('act', '=', act)
   else if (kind === 'playground') query = query.where('act', 'in', playgroundActs)
   else if (kind === 'changes') query = query.where('act', 'not in', playgroundActs)
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
-  if (toMs !== undefined) query = query.where('atMs', '<', toMs)
-  if (after)
-    query = query.where((row) =>
-      row(row.refTuple('atMs', 'auditId'), '<', row.tuple(after.atMs, after.auditId)),
-    )
-  const ordered = query.orderBy('atMs', 'desc').orderBy('auditId', 'desc')
-  return tx.run(ordered.limit(filter.limit))
+  return toMs === undefined ? query : query.where('atMs', '<', toMs)
 }
 
 /**

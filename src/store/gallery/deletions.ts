@@ -63,46 +63,61 @@ export function deletionHash(
   return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
 }
 
-export type DeletionFilter = {
-  readonly galleryId: string
+/** Records of one gallery, or of all galleries of an account, deleted ones included. */
+export type DeletionScope = { readonly galleryId: string } | { readonly tenantId: string }
+
+export type DeletionFilter = DeletionScope & {
   readonly subjectId?: string | undefined
   readonly externalId?: string | undefined
   /** Times `>= fromUtc` and `< toUtc`. */
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
   /** The oldest first; by default the newest. */
-  readonly isAscending?: boolean
+  readonly isAscending?: boolean | undefined
   /** The number of the last record of the previous page. */
   readonly after?: number | undefined
   readonly limit: number
 }
 
-/** Finds deletion records of a gallery, by default the newest first. */
+/** Finds deletion records, by default the newest first. */
 export async function findDeletions(
   tx: ReadTx,
   filter: DeletionFilter,
-): Promise<readonly { readonly seq: number; readonly record: DeletionRecord }[]> {
+): Promise<readonly StoredDeletion[]> {
   const { isAscending = false, after } = filter
   let query = matchingDeletions(tx, filter).selectAll()
   if (after !== undefined) query = query.where('seq', isAscending ? '>' : '<', after)
   const rows = await tx.run(query.orderBy('seq', isAscending ? 'asc' : 'desc').limit(filter.limit))
-  return rows.map((row) => ({ seq: row.seq, record: deletionRecordOf(row) }))
+  return rows.map((row) => ({
+    seq: row.seq,
+    galleryId: row.galleryId,
+    record: deletionRecordOf(row),
+  }))
 }
 
-/** Counts deletion records of a gallery, at most `listCountMax`. */
-export async function countDeletions(
-  tx: ReadTx,
-  filter: Omit<DeletionFilter, 'after' | 'limit'>,
-): Promise<ListCount> {
+export type StoredDeletion = {
+  readonly seq: number
+  readonly galleryId: string
+  readonly record: DeletionRecord
+}
+
+/** Counts deletion records, at most `listCountMax`. */
+export async function countDeletions(tx: ReadTx, filter: DeletionConditions): Promise<ListCount> {
   const rows = matchingDeletions(tx, filter).select('seq')
   const counted = rows.limit(listCountMax + 1).as('counted')
   const query = tx.build.selectFrom(counted).select((row) => row.fn.countAll<number>().as('count'))
   return toListCount((await tx.run(query))[0]?.count ?? 0)
 }
 
-function matchingDeletions(tx: ReadTx, filter: Omit<DeletionFilter, 'after' | 'limit'>) {
-  const { galleryId, subjectId, externalId, fromUtc, toUtc } = filter
-  let query = tx.build.selectFrom('deletions').where('galleryId', '=', galleryId)
+type DeletionConditions = DeletionScope & Omit<DeletionFilter, 'galleryId' | 'after' | 'limit'>
+
+function matchingDeletions(tx: ReadTx, filter: DeletionConditions) {
+  const { subjectId, externalId, fromUtc, toUtc } = filter
+  let query = tx.build.selectFrom('deletions')
+  query =
+    'galleryId' in filter
+      ? query.where('galleryId', '=', filter.galleryId)
+      : query.where('tenantId', '=', filter.tenantId)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
   if (externalId !== undefined)
     query = query.where('externalId', 'in', externalIdSpellings(externalId))

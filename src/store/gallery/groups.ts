@@ -25,6 +25,7 @@ export type GroupFilter = {
   readonly names?: readonly string[]
   /** A part of the name. */
   readonly text?: string | undefined
+  readonly isDescending?: boolean
   /** The last name of the previous page. */
   readonly after?: string | undefined
   readonly limit?: number
@@ -36,19 +37,20 @@ export type GroupFilter = {
 export function listGroups(
   tx: ReadTx,
   galleryId: string,
-  { name, names, text, after, limit, unexpiredAtUtc: nowUtc }: GroupFilter = {},
+  filter: GroupFilter = {},
 ): Promise<readonly GroupCount[]> {
+  const { name, names, text, after, limit, isDescending = false, unexpiredAtUtc: nowUtc } = filter
   let query = tx.build
     .selectFrom('subjectGroups')
     .select((row) => ['name', row.fn.countAll<number>().as('subjectCount')])
     .where('galleryId', '=', galleryId)
     .groupBy('name')
-    .orderBy('name')
+    .orderBy('name', isDescending ? 'desc' : 'asc')
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
   if (name !== undefined) query = query.where('name', '=', name)
   if (names !== undefined) query = query.where('name', 'in', names)
-  if (after !== undefined) query = query.where('name', '>', after)
+  if (after !== undefined) query = query.where('name', isDescending ? '<' : '>', after)
   if (text !== undefined) query = query.where(dialectOf(tx.build).contains('name', text))
   return tx.run(limit === undefined ? query : query.limit(limit))
 }

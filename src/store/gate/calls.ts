@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { Database, CallRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
@@ -22,15 +23,21 @@ export type CallFilter = {
   /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
+  /** By default the newest first. The database sorts by latency without an index: limit the rows. */
+  readonly sort?: CallSort | undefined
   /** The last row of the previous page. */
   readonly after?: CallCursor | undefined
   readonly limit: number
 }
 
-/** The position of a row in the log, which is ordered by time and then by id. */
-export type CallCursor = Pick<LoggedCall, 'atMs' | 'callId'>
+/** The order of rows; rows with equal values are ordered by their ids. */
+export type CallSort = { readonly by: 'atMs' | 'latencyMs'; readonly isDescending: boolean }
 
-/** Finds rows of the request log, the newest first. New rows do not shift later pages. */
+/** The position of a row in the log: its id and the value of the order. */
+export type CallCursor = Pick<LoggedCall, 'callId'> &
+  Partial<Pick<LoggedCall, 'atMs' | 'latencyMs'>>
+
+/** Finds rows of the request log, by default the newest first. New rows do not shift later pages. */
 export function findCalls(db: Database, filter: CallFilter): Promise<LoggedCall[]> {
   return callQuery(db, filter).execute()
 }
@@ -41,9 +48,51 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
 }
 
 function callQuery(db: Database, filter: CallFilter) {
-  const { result, requestId, requestIdPrefix, accountId, fromMs, toMs, after } = filter
+  const { accountId, after, sort = { by: 'atMs', isDescending: true } } = filter
+  const { by } = sort
+  let query = matchingCalls(db, filter).selectAll()
+  // The index on projects must not be used: rows are read in the order of time.
+  if (accountId !== undefined)
+    query = query.where(
+      dialectOf(db).withoutIndex('calls.projectId'),
+      'in',
+      projectIdsOf(db, accountId),
+    )
+  if (after)
+    query = query.where((row) =>
+      row(
+        row.refTuple(by, 'callId'),
+        sort.isDescending ? '<' : '>',
+        row.tuple(after[by] ?? 0, after.callId),
+      ),
+    )
+  const direction = sort.isDescending ? 'desc' : 'asc'
+  return query.orderBy(by, direction).orderBy('callId', direction).limit(filter.limit)
+}
+
+/** Counts the rows that a list contains, at most `listCountMax`. */
+export async function countLoggedCalls(
+  tx: ReadTx,
+  filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>,
+): Promise<ListCount> {
+  const { accountId } = filter
+  let query = matchingCalls(tx.build, filter).select('callId')
+  // The order does not matter, so each project of the account is read with the index on projects.
+  if (accountId !== undefined)
+    query = query.where('projectId', 'in', projectIdsOf(tx.build, accountId))
+  const counted = query.limit(listCountMax + 1).as('counted')
+  const count = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
+  return toListCount((await tx.run(count))[0]?.count ?? 0)
+}
+
+function projectIdsOf(db: Database, accountId: string) {
+  return db.selectFrom('projects').select('projectId').where('accountId', '=', accountId)
+}
+
+function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>) {
+  const { result, requestId, requestIdPrefix, fromMs, toMs } = filter
   const isByPrefix = requestIdPrefix !== undefined
-  let query = db.selectFrom('calls').selectAll()
+  let query = db.selectFrom('calls')
   for (const name of ['projectId', 'keyId', 'action', 'code'] as const) {
     const value = filter[name]
     if (value === undefined) continue
@@ -61,21 +110,8 @@ function callQuery(db: Database, filter: CallFilter) {
     query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])
   if (isByPrefix)
     query = query.where('callId', 'in', callsByPrefix(db, requestIdPrefix).select('callId'))
-  // The index on projects must not be used: rows are read in the order of time.
-  if (accountId !== undefined) {
-    const projects = db
-      .selectFrom('projects')
-      .select('projectId')
-      .where('accountId', '=', accountId)
-    query = query.where(dialectOf(db).withoutIndex('calls.projectId'), 'in', projects)
-  }
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
-  if (toMs !== undefined) query = query.where('atMs', '<', toMs)
-  if (after)
-    query = query.where((row) =>
-      row(row.refTuple('atMs', 'callId'), '<', row.tuple(after.atMs, after.callId)),
-    )
-  return query.orderBy('atMs', 'desc').orderBy('callId', 'desc').limit(filter.limit)
+  return toMs === undefined ? query : query.where('atMs', '<', toMs)
 }
 
 /** Selects the calls whose request id starts with a prefix, with the index on request ids. */

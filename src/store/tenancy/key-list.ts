@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import { hashApiKey, generateApiKey } from '../../lib/crypto/api-key.ts'
 import { newId } from '../../lib/ids.ts'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import {
   keySummaryOf,
   parsePermissions,
@@ -17,32 +18,69 @@ export type KeyFilter = {
   readonly projectId?: string | undefined
   readonly state?: KeyState | undefined
   readonly now: Date
+  /** By default the newest first. */
+  readonly sort?: KeySort | undefined
   /** The last key of the previous page. */
-  readonly after?: Pick<Selectable<KeyRow>, 'createdAtUtc' | 'keyId'> | undefined
+  readonly after?: (Partial<KeySortValues> & Pick<Selectable<KeyRow>, 'keyId'>) | undefined
   readonly limit: number
 }
 
+/** The order of keys; keys with equal values are ordered by their ids. */
+export type KeySort = {
+  readonly by: 'createdAtUtc' | 'name' | 'expiresAtUtc' | 'lastUsedAtUtc'
+  readonly isDescending: boolean
+}
+
+type KeySortValues = Pick<Selectable<KeyRow>, KeySort['by']>
+
 export type KeyWithProject = KeySummary & { readonly projectName: string }
 
-/** Finds keys, the newest first. Playground keys are left out. */
+/** Finds keys, by default the newest first. Playground keys are left out. */
 export async function findKeys(tx: ReadTx, filter: KeyFilter): Promise<readonly KeyWithProject[]> {
   const { accountId, projectId, state, now, after } = filter
+  const { by, isDescending } = filter.sort ?? { by: 'createdAtUtc', isDescending: true }
   let query = selectVisibleKeys(tx, accountId)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
   if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
   if (after)
-    query = query.where((row) =>
-      row(
-        row.refTuple('keys.createdAtUtc', 'keyId'),
-        '<',
-        row.tuple(after.createdAtUtc, after.keyId),
-      ),
+    query = query.where(
+      sql<boolean>`(${keySortValue(by)}, "keyId") ${sql.raw(isDescending ? '<' : '>')}
+        (${after[by] ?? keyNulls[by]}, ${after.keyId})`,
     )
-  const ordered = query.orderBy('keys.createdAtUtc', 'desc').orderBy('keyId', 'desc')
+  const direction = isDescending ? 'desc' : 'asc'
+  const ordered = query.orderBy(keySortValue(by), direction).orderBy('keyId', direction)
   return (await tx.run(ordered.limit(filter.limit))).map((row) => ({
     ...keySummaryOf(row, now),
     projectName: row.projectName,
   }))
+}
+
+/** A key that never expires follows all others, and a key that was never used precedes them. */
+const keyNulls = {
+  createdAtUtc: '',
+  name: '',
+  expiresAtUtc: '9999-12-31T23:59:59.999Z',
+  lastUsedAtUtc: '',
+} as const
+
+function keySortValue(by: KeySort['by']) {
+  const column = sql.ref(`keys.${by}`)
+  return by === 'createdAtUtc'
+    ? sql<string>`${column}`
+    : sql<string>`coalesce(${column}, ${sql.lit(keyNulls[by])})`
+}
+
+/** Counts the keys of a list, at most `listCountMax`. */
+export async function countKeys(
+  tx: ReadTx,
+  { accountId, projectId, state, now }: Omit<KeyFilter, 'sort' | 'after' | 'limit'>,
+): Promise<ListCount> {
+  let query = selectVisibleKeys(tx, accountId)
+  if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
+  if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
+  const counted = query.limit(listCountMax + 1).as('counted')
+  const count = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
+  return toListCount((await tx.run(count))[0]?.count ?? 0)
 }
 
 function selectVisibleKeys(tx: ReadTx, accountId: string) {

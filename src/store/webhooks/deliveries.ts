@@ -122,15 +122,17 @@ export type DeliveryFilter = {
   readonly webhookId: string
   readonly eventId?: string | undefined
   readonly state?: DeliveryState | undefined
+  /** The oldest first; by default the newest. */
+  readonly isAscending?: boolean | undefined
   /** The last delivery of the previous page. */
   readonly after?: Pick<WebhookDelivery, 'createdAtMs' | 'eventId'> | undefined
   readonly limit: number
 }
 
-/** Finds deliveries of a webhook, the newest first. */
+/** Finds deliveries of a webhook, by default the newest first. */
 export function findDeliveries(
   tx: ReadTx,
-  { webhookId, eventId, state, after, limit }: DeliveryFilter,
+  { webhookId, eventId, state, isAscending = false, after, limit }: DeliveryFilter,
 ): Promise<readonly WebhookDelivery[]> {
   let query = tx.build
     .selectFrom('webhookDeliveries')
@@ -140,9 +142,15 @@ export function findDeliveries(
   if (state !== undefined) query = query.where('state', '=', state)
   if (after)
     query = query.where((row) =>
-      row(row.refTuple('createdAtMs', 'eventId'), '<', row.tuple(after.createdAtMs, after.eventId)),
+      row(
+        row.refTuple('createdAtMs', 'eventId'),
+        isAscending ? '>' : '<',
+        row.tuple(after.createdAtMs, after.eventId),
+      ),
     )
-  return tx.run(query.orderBy('createdAtMs', 'desc').orderBy('eventId', 'desc').limit(limit))
+  const direction = isAscending ? 'asc' : 'desc'
+  const ordered = query.orderBy('createdAtMs', direction).orderBy('eventId', direction)
+  return tx.run(ordered.limit(limit))
 }
 
 export type OutboxCounts = {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { test } from 'node:test'
-import { findAuditEntries } from '../../../src/store/console/audit-log.ts'
+import { countAuditEntries, findAuditEntries } from '../../../src/store/console/audit-log.ts'
 import { countCalls, countScores, findLatencies } from '../../../src/store/console/call-charts.ts'
-import { countCallsByPrefix, readCalls } from '../../../src/store/gate/calls.ts'
+import { countCallsByPrefix, countLoggedCalls, readCalls } from '../../../src/store/gate/calls.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import { findDeletions } from '../../../src/store/gallery/deletions.ts'
+import { countDeletions, findDeletions } from '../../../src/store/gallery/deletions.ts'
 import { findFewIdsWithAttribute } from '../../../src/store/gallery/search/attribute-filter.ts'
 import {
   findStepEnd,
@@ -16,7 +16,11 @@ import {
   findSubjects,
 } from '../../../src/store/gallery/subjects.ts'
 import { registerSumLatencies } from '../../../src/store/sqlite/hourly-counts.ts'
-import { findTransfers, reconcile } from '../../../src/store/billing/ledger-transfers.ts'
+import {
+  countTransfers,
+  findTransfers,
+  reconcile,
+} from '../../../src/store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../../src/store/tx.ts'
 
 /** A full scan of a table that grows with calls, years or subjects. No query may use one. */
@@ -54,17 +58,30 @@ test('No list filter and no chart scans a large table', async () => {
   for (const filter of logFilters) {
     await readCalls(reading, { accountId, limit: 50, ...filter })
     await readCalls(reading, { accountId, limit: 50, ...times, ...filter })
+    const sort = { by: 'atMs', isDescending: false } as const
+    await readCalls(reading, { accountId, limit: 50, sort, ...filter })
+    await countLoggedCalls(reading, { accountId, ...filter })
+    await countLoggedCalls(reading, { accountId, ...times, ...filter })
   }
   for (const filter of [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }] as const) {
     await findTransfers(reading, { accountId, limit: 50, ...filter })
     await findTransfers(reading, { accountId, limit: 50, ...times, ...filter })
+    await findTransfers(reading, { accountId, limit: 50, isAscending: true, ...filter })
+    await countTransfers(reading, { accountId, ...filter })
   }
-  for (const filter of [{}, { userId: 'u' }, { act: 'key.create' }, times])
+  for (const filter of [{}, { userId: 'u' }, { act: 'key.create' }, times]) {
     await findAuditEntries(reading, { accountId, limit: 50, ...filter })
+    await findAuditEntries(reading, { accountId, limit: 50, isAscending: true, ...filter })
+    await countAuditEntries(reading, { accountId, ...filter })
+  }
   const utcTimes = { fromUtc: '2026', toUtc: '2027' }
   for (const filter of [{}, { subjectId: 's' }, { externalId: 'e' }])
     await findDeletions(reading, { galleryId: 'g', limit: 50, ...filter })
   await findDeletions(reading, { galleryId: 'g', limit: 50, ...utcTimes })
+  for (const filter of [{}, { subjectId: 's' }, { externalId: 'e' }, utcTimes]) {
+    await findDeletions(reading, { tenantId: accountId, limit: 50, ...filter })
+    await countDeletions(reading, { tenantId: accountId, ...filter })
+  }
   const chart = { accountId, projectId: 'p', ...times }
   for (const by of ['action', 'projectId', 'keyId', 'code'] as const)
     await countCalls(reading, chart, { by, stepMs: 3_600_000 })
@@ -111,6 +128,15 @@ test('A filter by a prefix of a request id, or by failures, reads only the calls
   const latest = await planOf((reading) => readCalls(reading, failed))
   assert.match(latest, /USING INDEX calls_failed_by_time/u)
   assert.doesNotMatch(latest, /TEMP B-TREE/u, 'the rows are in the order of time')
+  for (const isDescending of [false, true]) {
+    const sort = { by: 'atMs', isDescending } as const
+    for (const filter of [{}, { keyId: 'k' }, { action: 'a' }, { result: 'failed' }] as const) {
+      const page = await planOf((reading) =>
+        readCalls(reading, { accountId: 'a', limit: 101, sort, ...filter }),
+      )
+      assert.doesNotMatch(page, /TEMP B-TREE/u, 'a page is read in its order, not sorted')
+    }
+  }
   const count = await planOf((reading) => countCallsByPrefix(reading, 'abcd', 9))
   assert.match(count, /COVERING INDEX calls_by_request/u, count)
   connection.close()

@@ -116,9 +116,32 @@ export const callsContract = {
     assertSameValues(await find({ result: 'ok', requestIdPrefix: 'R' }), ['R2', 'R0'])
     assertSameValues(await find({ requestIdPrefix: 'R10' }), [])
     assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
+    const oldestFirst = { by: 'atMs', isDescending: false } as const
+    assertSameValues(await find({ sort: oldestFirst, limit: 2 }), ['R0', 'R1'])
+    assertSameValues(await find({ sort: { by: 'latencyMs', isDescending: true } }), [
+      'R3',
+      'R2',
+      'R1',
+      'R0',
+    ])
     await store.read(async (tx) => {
+      const count = (filter: object) => queries.countLoggedCalls(tx, filter)
+      assertSameValues(await count({ accountId }), { total: 4, isCapped: false })
+      assertSameValues(await count({ accountId: 'other' }), { total: 0, isCapped: false })
+      assertSameValues((await count({ requestIdPrefix: 'R1', result: 'failed' })).total, 1)
       const [, after] = await queries.readCalls(tx, { limit: 2 })
       assert.ok(after)
+      const before = await queries.readCalls(tx, { after, sort: oldestFirst, limit: 2 })
+      assertSameValues(
+        before.map((row) => row.requestId),
+        ['R3'],
+      )
+      const byLatency = { by: 'latencyMs', isDescending: false } as const
+      const slower = await queries.readCalls(tx, { after, sort: byLatency, limit: 2 })
+      assertSameValues(
+        slower.map((row) => row.requestId),
+        ['R3'],
+      )
       const rest = await queries.readCalls(tx, { after, limit: 2 })
       assertSameValues(
         rest.map((row) => row.requestId),

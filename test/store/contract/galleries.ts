@@ -144,6 +144,7 @@ export const galleriesContract = {
       assertSameValues(await groupNames({ text: 'STA' }), ['Staff'])
       assertSameValues(await groupNames({ text: '_' }), ['B_2'])
       assertSameValues(await groupNames({ after: 'B_2', limit: 1 }), ['Staff'])
+      assertSameValues(await groupNames({ isDescending: true, after: 'Staff' }), ['B_2'])
       assertSameValues(await groupNames({ name: 'staff' }), [])
     })
     await store.write(async (tx) => {

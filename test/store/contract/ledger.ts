@@ -69,6 +69,13 @@ export const ledgerContract = {
       assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 2 }), ['allocate 10000'])
       const [, after] = await queries.findTransfers(tx, { accountId, limit: 2 })
       assertSameValues(await find({ after, limit: 1 }), ['allocate 10000'])
+      assertSameValues(await find({ after, isAscending: true, limit: 1 }), ['charge 1000'])
+      assertSameValues(await find({ isAscending: true, limit: 2 }), all.toReversed().slice(0, 2))
+      assertSameValues(await queries.countTransfers(tx, { accountId }), {
+        total: 4,
+        isCapped: false,
+      })
+      assertSameValues((await queries.countTransfers(tx, { accountId: 'other' })).total, 0)
       const transfer = await queries.findTransfer(tx, transferId)
       assertSameValues([transfer?.requestId, typeof transfer?.callId], ['r1', 'number'])
       const period = { accountId, fromMs: nowMs, toMs: nowMs + 1 }
@@ -78,6 +85,8 @@ export const ledgerContract = {
         billedCalls: 2,
         charges: 2,
       })
+      const ofOther = await queries.reconcile(tx, { ...period, projectId: 'other' })
+      assertSameValues([ofOther.billedCalls, ofOther.logMicros], [0, 0n])
       assert.equal((await queries.reconcile(tx, { ...period, accountId: 'x' })).logMicros, 0n)
     })
   },

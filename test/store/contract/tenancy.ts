@@ -124,6 +124,30 @@ export const tenancyContract = {
         rest.map((row) => [row.name, row.projectName]),
         [['first key', 'default']],
       )
+      const sorted = async (filter: object) =>
+        (await queries.findKeys(tx, { accountId, now, limit: 9, ...filter })).map((row) => row.name)
+      const byName = { by: 'name', isDescending: false } as const
+      assertSameValues(await sorted({ sort: byName }), ['first key', 'second', 'third'])
+      assertSameValues(await sorted({ sort: byName, after }), ['third'])
+      for (const by of ['expiresAtUtc', 'lastUsedAtUtc'] as const)
+        for (const isDescending of [false, true]) {
+          const [first, second, ...others] = await queries.findKeys(tx, {
+            accountId,
+            now,
+            limit: 9,
+            sort: { by, isDescending },
+          })
+          assert.ok(first && second)
+          const rest = await sorted({ sort: { by, isDescending }, after: second })
+          assertSameValues(
+            rest,
+            others.map((row) => row.name),
+          )
+        }
+      assertSameValues(await queries.countKeys(tx, { accountId, now, state: 'active' }), {
+        total: 1,
+        isCapped: false,
+      })
       assert.equal((await queries.findKey(tx, { accountId, keyId, now }))?.state, 'revoked')
       assert.equal(await queries.findKey(tx, { accountId: 'other', keyId, now }), undefined)
       assert.equal((await queries.findPlaygroundKey(tx, projectId))?.accountId, accountId)
@@ -240,6 +264,11 @@ export const tenancyContract = {
       assertSameValues(await find({ fromMs: nowMs + 2, toMs: nowMs + 4 }), [3, 2])
       const [, second] = await queries.findAuditEntries(tx, { accountId, limit: 2 })
       assertSameValues(await find({ after: second }), [3, 2, 1])
+      assertSameValues(await find({ after: second, isAscending: true }), [5])
+      assertSameValues(await queries.countAuditEntries(tx, { accountId, act: 'odd' }), {
+        total: 3,
+        isCapped: false,
+      })
       const activity = { userId: 'u1', ip: '::1', sinceMs: nowMs + 5 }
       assert.equal(await queries.hasRecentActivity(tx, activity), true)
       assert.equal(await queries.hasRecentActivity(tx, { ...activity, sinceMs: nowMs + 6 }), false)

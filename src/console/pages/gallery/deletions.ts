@@ -1,50 +1,73 @@
 import { z } from 'zod'
 import { externalId } from '../../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../../actions/schemas/subject.ts'
-import { id, timeRange } from '../../server/schemas.ts'
+import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../../server/list.ts'
-import { defineRead, emptyQuery } from '../../server/route.ts'
+import { defineRead, emptyQuery, type ConsoleContext } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
+const deletionFilter = z.strictObject({
+  projectId: id.optional(),
+  subjectId: id.optional(),
+  externalId: externalId.optional(),
+  ...timeRange,
+})
+
+/** The records of the gallery of one project, or of all galleries of the account. */
 const deletionList = declareList({
-  path: '/projects/:projectId/deletions',
+  path: '/deletions',
   minimumRole: 'viewer',
-  filter: z.strictObject({
-    subjectId: id.optional(),
-    externalId: externalId.optional(),
-    ...timeRange,
+  filter: deletionFilter,
+  item: deletionRecord.extend({
+    projects: z
+      .array(z.string())
+      .meta({ description: 'The names of the projects that use the gallery of the subject.' }),
   }),
-  item: deletionRecord,
+  sortBy: ['deleted'],
+  isDescending: true,
   position: z.int(),
-  find: async (call, { after, limit }) => {
-    const { fromUtc, toUtc, ...ids } = call.query
+  find: async (call, { after, limit, sort }) => {
     const { store, gallery } = call.services
-    const times = { fromUtc: fromUtc?.toISOString(), toUtc: toUtc?.toISOString() }
     return store.read(async (tx) => {
-      const { galleryId } = await requireProject(tx, call)
-      const deletions = await gallery.listDeletions(tx, {
-        galleryId,
-        ...ids,
-        ...times,
-        after,
-        limit,
+      const conditions = await readConditions(tx, call)
+      const order = { isAscending: !sort.isDescending, after, limit }
+      const deletions = await gallery.listDeletions(tx, { ...conditions, ...order })
+      const projects = await findProjectSummaries(tx, call.identity.accountId)
+      return deletions.map(({ seq, galleryId, record }) => {
+        const ofGallery = projects.filter((project) => project.galleryId === galleryId)
+        return { item: { ...record, projects: ofGallery.map(({ name }) => name) }, position: seq }
       })
-      return deletions.map(({ seq, record }) => ({ item: record, position: seq }))
     })
   },
+  count: async (call) => {
+    const { store, gallery } = call.services
+    return store.read(async (tx) => gallery.countDeletions(tx, await readConditions(tx, call)))
+  },
 })
+
+async function readConditions(tx: ReadTx, call: ConsoleContext<z.output<typeof deletionFilter>>) {
+  const { query, identity, services } = call
+  const { subjectId, externalId, projectId } = query
+  const { fromUtc, toUtc } = resolveTimeRange(query, services.clock())
+  const times = { fromUtc: fromUtc?.toISOString(), toUtc: toUtc?.toISOString() }
+  const conditions = { subjectId, externalId, ...times }
+  if (projectId === undefined) return { tenantId: identity.accountId, ...conditions }
+  const { galleryId } = await requireProject(tx, { pathParameters: { projectId }, identity })
+  return { galleryId, ...conditions }
+}
 
 export const listDeletions = defineList(deletionList)
 export const deletionsCsv = defineCsv(deletionList)
 
 /** Checks that the deletion records are unchanged: their hash chain and the triggers that protect them. */
 export const checkDeletions = defineRead({
-  path: '/projects/:projectId/deletions/check',
+  path: '/deletions/check',
   minimumRole: 'viewer',
   query: emptyQuery,
   response: z.object({ ok: z.boolean(), detail: z.string() }),
   handle: async (call) => {
-    await call.services.store.read((tx) => requireProject(tx, call))
     const checks = await call.services.auditor.audit()
     // L6: the triggers that reject changes to records. L7: the hash chains.
     const failed = checks.filter(({ name, ok }) => ['L6', 'L7'].includes(name) && !ok)

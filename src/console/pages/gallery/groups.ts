@@ -14,11 +14,13 @@ const groupList = declareList({
   minimumRole: 'viewer',
   filter: z.strictObject({ q: z.string().min(1).max(64).optional() }),
   item: groupItem,
+  sortBy: ['name'],
+  isDescending: false,
   position: z.string(),
-  find: async (call, { after, limit }) =>
+  find: async (call, { after, limit, sort }) =>
     call.services.store.read(async (tx) => {
       const { galleryId } = await requireProject(tx, call)
-      const filter = { text: call.query.q, after, limit }
+      const filter = { text: call.query.q, after, limit, isDescending: sort.isDescending }
       return (await call.services.gallery.listGroups(tx, galleryId, filter)).map((item) => ({
         item,
         position: item.name,

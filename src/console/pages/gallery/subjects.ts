@@ -8,9 +8,10 @@ import {
 import { deletionRecord, subject } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
+import { listCountMax } from '../../../lib/limits/list-limits.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
-import { utcTime } from '../../server/schemas.ts'
+import { period, resolveTimeRange, utcTime } from '../../server/schemas.ts'
 import { ValidationError } from '../../server/validation-error.ts'
 import { defineList, declareList } from '../../server/list.ts'
 import {
@@ -22,40 +23,55 @@ import {
 } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
+const subjectFilter = z.strictObject({
+  q: z.string().min(1).max(128).optional(),
+  externalId: externalId.optional(),
+  group: groupName.optional(),
+  createdFromUtc: utcTime.optional(),
+  createdToUtc: utcTime.optional(),
+  period,
+})
+
 /** The list of subjects, also exported as CSV. */
 export const subjectList = declareList({
   path: '/projects/:projectId/subjects',
   minimumRole: 'viewer',
-  filter: z.strictObject({
-    q: z.string().min(1).max(128).optional(),
-    externalId: externalId.optional(),
-    group: groupName.optional(),
-    createdFromUtc: utcTime.optional(),
-    createdToUtc: utcTime.optional(),
-  }),
+  filter: subjectFilter,
   item: subject,
+  sortBy: ['created', 'updated'],
+  isDescending: false,
   position: z.tuple([z.string(), z.string()]),
-  find: async (call, { after, limit }) => {
-    const { query, services } = call
-    const { q: text, group, createdFromUtc, createdToUtc } = query
-    const { galleryId } = await services.store.read((tx) => requireProject(tx, call))
+  find: async (call, { after, limit, sort }) => {
+    const { gallery } = call.services
+    const by = subjectSortColumns[sort.by]
     const filter = {
-      galleryId,
-      externalId: query.externalId,
-      group,
-      text,
-      createdFromUtc: createdFromUtc?.toISOString(),
-      createdToUtc: createdToUtc?.toISOString(),
+      ...(await readConditions(call)),
+      sort: { by, isDescending: sort.isDescending },
       after: after && { atUtc: after[0], subjectId: after[1] },
       limit,
     }
-    return services.gallery.readSubjects(filter, async (tx, rows) => {
-      return (await services.gallery.loadSubjectDetails(tx, rows)).map((item) => {
-        return { item, position: [item.createdAtUtc, item.subjectId] as const }
+    return gallery.readSubjects(filter, async (tx, rows) => {
+      return (await gallery.loadSubjectDetails(tx, rows)).map((item) => {
+        return { item, position: [item[by], item.subjectId] as const }
       })
     })
   },
+  count: async (call) => {
+    const conditions = await readConditions(call)
+    return call.services.gallery.countSubjects({ ...conditions, limit: listCountMax })
+  },
 })
+
+const subjectSortColumns = { created: 'createdAtUtc', updated: 'updatedAtUtc' } as const
+
+async function readConditions(call: ConsoleContext<z.output<typeof subjectFilter>>) {
+  const { q: text, externalId, group, createdFromUtc, createdToUtc, period } = call.query
+  const range = { fromUtc: createdFromUtc, toUtc: createdToUtc, period }
+  const { fromUtc, toUtc } = resolveTimeRange(range, call.services.clock())
+  const { galleryId } = await call.services.store.read((tx) => requireProject(tx, call))
+  const times = { createdFromUtc: fromUtc?.toISOString(), createdToUtc: toUtc?.toISOString() }
+  return { galleryId, text, externalId, group, ...times }
+}
 
 export const listSubjects = defineList(subjectList)
 

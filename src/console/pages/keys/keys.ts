@@ -2,7 +2,12 @@ import { z } from 'zod'
 import { allPermissions } from '../../../http/permissions.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { defaultKeyExpiry, defaultKeyLifetimeDays } from '../../../lib/limits/key-limits.ts'
-import { findKey, findKeys, type KeyWithProject } from '../../../store/tenancy/key-list.ts'
+import {
+  countKeys,
+  findKey,
+  findKeys,
+  type KeyWithProject,
+} from '../../../store/tenancy/key-list.ts'
 import { createKey, revokeKey } from '../../../store/tenancy/keys.ts'
 import { id, utcTime, name } from '../../server/schemas.ts'
 import { ValidationError } from '../../server/validation-error.ts'
@@ -47,6 +52,13 @@ export function toKeyItem(row: KeyWithProject, now: Date): z.input<typeof key> {
   return { ...row, permissions, formerSecret }
 }
 
+const keySortColumns = {
+  created: 'createdAtUtc',
+  name: 'name',
+  expires: 'expiresAtUtc',
+  used: 'lastUsedAtUtc',
+} as const
+
 const keyList = declareList({
   path: '/keys',
   minimumRole: 'viewer',
@@ -55,16 +67,24 @@ const keyList = declareList({
     state: z.enum(['active', 'revoked', 'expired']).optional(),
   }),
   item: key,
-  position: z.tuple([z.string(), z.string()]),
-  find: async ({ query, identity, services: { store, clock } }, { after, limit }) => {
-    const position = after && { createdAtUtc: after[0], keyId: after[1] }
+  sortBy: ['created', 'name', 'expires', 'used'],
+  isDescending: true,
+  position: z.tuple([z.string().nullable(), z.string()]),
+  find: async ({ query, identity, services: { store, clock } }, { after, limit, sort }) => {
+    const by = keySortColumns[sort.by]
+    const position = after && { ...(after[0] !== null && { [by]: after[0] }), keyId: after[1] }
+    const order = { sort: { by, isDescending: sort.isDescending }, after: position, limit }
     const now = new Date(clock())
-    const filter = { ...query, accountId: identity.accountId, now, after: position, limit }
+    const filter = { ...query, accountId: identity.accountId, now, ...order }
     const keys = await store.read((tx) => findKeys(tx, filter))
     return keys.map((item) => ({
       item: toKeyItem(item, now),
-      position: [item.createdAtUtc, item.keyId] as const,
+      position: [item[by], item.keyId] as const,
     }))
+  },
+  count: ({ query, identity, services: { store, clock } }) => {
+    const filter = { ...query, accountId: identity.accountId, now: new Date(clock()) }
+    return store.read((tx) => countKeys(tx, filter))
   },
 })
 

@@ -1,9 +1,13 @@
 import { z } from 'zod'
 import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
-import { findTransfers, type LedgerTransfer } from '../../../store/billing/ledger-transfers.ts'
-import { count, id, micros, timeRange } from '../../server/schemas.ts'
+import {
+  countTransfers,
+  findTransfers,
+  type LedgerTransfer,
+} from '../../../store/billing/ledger-transfers.ts'
+import { count, id, micros, resolveTimeRange, timeRange } from '../../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../../server/list.ts'
-import { defineRead, emptyQuery } from '../../server/route.ts'
+import { defineRead, emptyQuery, type ConsoleContext } from '../../server/route.ts'
 
 const kind = z.enum(['topUp', 'allocate', 'charge'])
 
@@ -23,28 +27,42 @@ export const transfer = z.object({
     .meta({ description: 'Both sides of the transfer; they sum to 0.' }),
 })
 
+const ledgerFilter = z.strictObject({
+  projectId: id.optional(),
+  kind: kind.optional(),
+  ...timeRange,
+})
+
 const ledgerList = declareList({
   path: '/money/ledger',
   minimumRole: 'viewer',
-  filter: z.strictObject({ projectId: id.optional(), kind: kind.optional(), ...timeRange }),
+  filter: ledgerFilter,
   item: transfer,
+  sortBy: ['time'],
+  isDescending: true,
   position: z.tuple([z.int(), z.int()]),
-  find: async ({ query, identity, services: { store } }, { after, limit }) => {
-    const { accountId } = identity
-    const { projectId, kind, fromUtc, toUtc } = query
-    const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
+  find: async (call, { after, limit, sort }) => {
     const position = after && { atMs: after[0], transferId: after[1] }
-    const filter = { accountId, projectId, kind, ...times, after: position, limit }
-    return store.read(async (tx) => {
-      const projects = await findProjectSummaries(tx, accountId)
+    const conditions = transferFilter(call)
+    const order = { isAscending: !sort.isDescending, after: position, limit }
+    return call.services.store.read(async (tx) => {
+      const projects = await findProjectSummaries(tx, conditions.accountId)
       const names = new Map(projects.map((project) => [project.projectId, project.name]))
-      return (await findTransfers(tx, filter)).map((row) => ({
+      return (await findTransfers(tx, { ...conditions, ...order })).map((row) => ({
         item: toTransferResponse(row, names.get(row.projectId ?? '')),
         position: [row.atMs, row.transferId] as const,
       }))
     })
   },
+  count: (call) => call.services.store.read((tx) => countTransfers(tx, transferFilter(call))),
 })
+
+function transferFilter(call: ConsoleContext<z.output<typeof ledgerFilter>>) {
+  const { projectId, kind } = call.query
+  const { fromUtc, toUtc } = resolveTimeRange(call.query, call.services.clock())
+  const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
+  return { accountId: call.identity.accountId, projectId, kind, ...times }
+}
 
 export const listLedger = defineList(ledgerList)
 export const ledgerCsv = defineCsv(ledgerList)
@@ -87,7 +105,7 @@ const dayMs = 86_400_000
 export const reconcileLedger = defineRead({
   path: '/money/reconcile',
   minimumRole: 'viewer',
-  query: z.strictObject(timeRange),
+  query: z.strictObject({ projectId: id.optional(), ...timeRange }),
   response: z.object({
     logMicros: micros,
     ledgerMicros: micros,
@@ -96,10 +114,12 @@ export const reconcileLedger = defineRead({
     ok: z.boolean(),
   }),
   handle: async ({ query, identity, services: { auditor, clock } }) => {
-    const toMs = query.toUtc?.getTime() ?? clock() + 1
-    const fromMs = query.fromUtc?.getTime() ?? toMs - 30 * dayMs
+    const { fromUtc, toUtc } = resolveTimeRange(query, clock())
+    const toMs = toUtc?.getTime() ?? clock() + 1
+    const fromMs = fromUtc?.getTime() ?? toMs - 30 * dayMs
     const { accountId } = identity
-    const totals = await auditor.reconcile({ accountId, fromMs, toMs })
+    const { projectId } = query
+    const totals = await auditor.reconcile({ accountId, projectId, fromMs, toMs })
     const { logMicros, ledgerMicros, billedCalls, charges } = totals
     return {
       logMicros: String(logMicros),

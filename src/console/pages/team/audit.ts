@@ -1,17 +1,22 @@
 import { z } from 'zod'
-import { findAuditEntries } from '../../../store/console/audit-log.ts'
+import { countAuditEntries, findAuditEntries } from '../../../store/console/audit-log.ts'
 import { defineList, defineCsv, declareList } from '../../server/list.ts'
-import { id, timeRange } from '../../server/schemas.ts'
+import type { ConsoleContext } from '../../server/route.ts'
+import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
+
+const auditFilter = z.strictObject({
+  userId: id.optional(),
+  act: z.string().max(64).optional(),
+  kind: z.enum(['changes', 'playground']).optional(),
+  ...timeRange,
+})
 
 const auditList = declareList({
   path: '/audit',
   minimumRole: 'viewer',
-  filter: z.strictObject({
-    userId: id.optional(),
-    act: z.string().max(64).optional(),
-    kind: z.enum(['changes', 'playground']).optional(),
-    ...timeRange,
-  }),
+  filter: auditFilter,
+  sortBy: ['time'],
+  isDescending: true,
   item: z.object({
     auditId: z.int(),
     atUtc: z.string(),
@@ -23,13 +28,11 @@ const auditList = declareList({
     ip: z.string(),
   }),
   position: z.tuple([z.int(), z.int()]),
-  find: async ({ query, identity, services: { store } }, { after, limit }) => {
-    const { accountId } = identity
-    const { userId, act, kind, fromUtc, toUtc } = query
-    const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
+  find: async (call, { after, limit, sort }) => {
     const position = after && { atMs: after[0], auditId: after[1] }
-    const filter = { accountId, userId, act, kind, ...times, after: position, limit }
-    const rows = await store.read((tx) => findAuditEntries(tx, filter))
+    const order = { isAscending: !sort.isDescending, after: position, limit }
+    const filter = { ...entryFilter(call), ...order }
+    const rows = await call.services.store.read((tx) => findAuditEntries(tx, filter))
     return rows.map(({ accountId: _accountId, atMs, detail, ...row }) => ({
       item: {
         ...row,
@@ -40,7 +43,15 @@ const auditList = declareList({
       position: [atMs, row.auditId] as const,
     }))
   },
+  count: (call) => call.services.store.read((tx) => countAuditEntries(tx, entryFilter(call))),
 })
+
+function entryFilter(call: ConsoleContext<z.output<typeof auditFilter>>) {
+  const { userId, act, kind } = call.query
+  const { fromUtc, toUtc } = resolveTimeRange(call.query, call.services.clock())
+  const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
+  return { accountId: call.identity.accountId, userId, act, kind, ...times }
+}
 
 export const listAudit = defineList(auditList)
 export const auditCsv = defineCsv(auditList)

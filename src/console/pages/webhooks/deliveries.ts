@@ -23,12 +23,16 @@ const deliveryList = declareList({
   minimumRole: 'viewer',
   filter: z.strictObject({ state: z.enum(['pending', 'delivered', 'failed']).optional() }),
   item: delivery,
+  sortBy: ['created'],
+  isDescending: true,
   position: z.tuple([z.number(), z.string()]),
-  find: async (call, { after, limit }) => {
+  find: async (call, { after, limit, sort }) => {
     const position = after && { createdAtMs: after[0], eventId: after[1] }
     const deliveries = await call.services.store.read(async (tx) => {
       const { webhookId } = await requireWebhook(tx, call)
-      return findDeliveries(tx, { ...call.query, webhookId, after: position, limit })
+      const { state } = call.query
+      const order = { isAscending: !sort.isDescending, after: position, limit }
+      return findDeliveries(tx, { webhookId, state, ...order })
     })
     return deliveries.map((item) => ({
       item: toDeliveryItem(item),

@@ -15,6 +15,7 @@ import { subjectLists } from './0014-subject-lists.ts'
 import { billingSwitch } from './0015-billing-switch.ts'
 import { callDetails } from './0017-call-details.ts'
 import { secondFactors } from './0018-second-factors.ts'
+import { deletionLists } from './0019-deletion-lists.ts'
 import { keyRotation } from './0022-key-rotation.ts'
 
 /**
@@ -38,5 +39,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0015-billing-switch': billingSwitch,
   '0017-call-details': callDetails,
   '0018-second-factors': secondFactors,
+  '0019-deletion-lists': deletionLists,
   '0022-key-rotation': keyRotation,
 }

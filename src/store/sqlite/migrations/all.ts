@@ -20,6 +20,7 @@ import { subjectLists } from './0019-subject-lists.ts'
 import { billingSwitch } from './0020-billing-switch.ts'
 import { callDetails } from './0022-call-details.ts'
 import { secondFactors } from './0023-second-factors.ts'
+import { deletionLists } from './0024-deletion-lists.ts'
 import { keyRotation } from './0027-key-rotation.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
@@ -45,5 +46,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020-billing-switch': billingSwitch,
   '0022-call-details': callDetails,
   '0023-second-factors': secondFactors,
+  '0024-deletion-lists': deletionLists,
   '0027-key-rotation': keyRotation,
 }
