@@ -1,4 +1,4 @@
-import { SegmentedControl, SimpleGrid } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useApiQuery } from '../api/use-api.ts'
 import { CallsPanel } from './calls-panel.tsx'
@@ -7,6 +7,7 @@ import { ScoresPanel } from './scores-panel.tsx'
 import { SpendPanel } from './spend-panel.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { KeyFilter } from '../lists/key-filter.tsx'
+import { CardRow } from '../layout/card-row.tsx'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
 
@@ -63,13 +64,13 @@ export function AnalyticsPage() {
         />
         <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={updateSearch} />
       </FilterBar>
-      <SimpleGrid cols={{ base: 1, xl: 2 }}>
+      <CardRow>
         <CallsPanel groupBy={by} filters={filters} />
         <LatencyPanel filters={filters} />
         <ScoresPanel kind="similarity" filters={{ projectId, fromUtc, toUtc }} />
         <ScoresPanel kind="liveness" filters={{ projectId, fromUtc, toUtc }} />
         <SpendPanel groupBy={by} filters={filters} />
-      </SimpleGrid>
+      </CardRow>
     </Page>
   )
 }

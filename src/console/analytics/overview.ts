@@ -48,6 +48,9 @@ export const getOverview = defineRead({
     budgets: z.array(budget),
     walletMicros: micros,
     topErrors: z.array(z.object({ code: z.string(), count })),
+    errorCodes: count.meta({
+      description: 'The number of error codes; `topErrors` has the largest.',
+    }),
     galleries: z.array(
       z.object({ galleryId: z.string(), name: z.string(), subjects: count, templates: count }),
     ),
@@ -132,6 +135,7 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
     meteredMicros: String(rows.reduce((sum, row) => sum + row.meteredMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
     topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),
+    errorCodes: errors.length,
     series,
   }
 }
