@@ -19,6 +19,7 @@ import { RequestView } from './request-view.tsx'
 import { ResultPanel } from './result/result-panel.tsx'
 import { toCall, toRun, type PlaygroundRun } from './run.ts'
 import { runBlockers } from './run-blockers.ts'
+import { useScrollOnPhones } from './use-scroll-on-phones.ts'
 
 type Props = {
   readonly action: ActionInfo
@@ -56,6 +57,7 @@ export function ActionRunner(props: Props) {
     onSuccess: (response) => addRun(toRun(action.name, parts, response)),
   })
   const imagesChosen = callImages.length
+  const resultRef = useScrollOnPhones(run?.id)
   const blockers = runBlockers({ mayCall, problems, imageCount, imagesChosen })
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
@@ -99,7 +101,9 @@ export function ActionRunner(props: Props) {
           )}
         </CallPanel>
         <ErrorNotice title="Couldn't run action" error={send.error} />
-        {run && <ResultPanel key={run.id} run={run} settings={settings} />}
+        <div ref={resultRef} className="fg-result">
+          {run && <ResultPanel key={run.id} run={run} settings={settings} />}
+        </div>
         <HistoryPanel selectedId={run?.id} onSelect={props.onRunChange} />
         <RequestView action={action.name} params={params} debug={debug} images={callImages} />
       </Stack>
