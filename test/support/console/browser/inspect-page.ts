@@ -38,7 +38,7 @@ const smallTargetsScript = `[...document.querySelectorAll('a[href], button, inpu
   .filter((element) => {
     const isExempt = element.matches('.fg-chart-mark, .fg-skip, [type=hidden], [type=file], [tabindex="-1"]')
     const isInline = element.tagName === 'A' && getComputedStyle(element).display === 'inline'
-    return !isExempt && !isInline && element.checkVisibility()
+    return !isExempt && !isInline && element.checkVisibility({ visibilityProperty: true })
   })
   .flatMap((element) => {
     const labelled = element.closest('.mantine-Switch-body, .mantine-Checkbox-body, .mantine-Radio-body, .mantine-Input-wrapper')
