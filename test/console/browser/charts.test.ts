@@ -156,7 +156,7 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'detached' })
     }
-    await open('/playground')
+    await open(`/playground?projectId=${browser.testConsole.projectId}`)
     await assertAtThumb(page.getByRole('button', { name: 'Run svc.detect' }), 'playground')
     const menu = page.getByRole('button', { name: 'Open navigation' })
     await assertAtThumb(menu, 'navigation')
