@@ -13,7 +13,7 @@ import {
   openChromium,
   skipWithoutBrowser,
   stepTimeoutMs,
-  seriousViolations,
+  accessibilityFindings,
 } from '../support/console/browser/chromium.ts'
 import { failCamera, holdText, installFakeCamera } from '../support/console/browser/fake-camera.ts'
 import { samplePortrait } from '../support/facegate/sample-portrait.ts'
@@ -81,7 +81,7 @@ describe('The pages of the examples with a camera', { skip: skipWithoutBrowser }
 
   step('A head that follows the instructions passes', async () => {
     await openPage()
-    assert.deepEqual(await seriousViolations(page, 'light'), [])
+    assert.deepEqual(await accessibilityFindings(page, 'light'), [])
     await start()
     await page.getByText(texts.lookStraight).waitFor()
     await expectResult()
@@ -94,7 +94,7 @@ describe('The pages of the examples with a camera', { skip: skipWithoutBrowser }
     await start()
     await page.getByText(texts.problems.notLive).waitFor()
     await page.getByText(texts.reasons['CHALLENGE_NOT_FOLLOWED']!).waitFor()
-    assert.deepEqual(await seriousViolations(page, 'light'), [])
+    assert.deepEqual(await accessibilityFindings(page, 'light'), [])
     await holdText(page, undefined)
     await retry()
     await expectResult()

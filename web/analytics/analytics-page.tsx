@@ -1,4 +1,4 @@
-import { SegmentedControl, SimpleGrid } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useApiQuery } from '../api/use-api.ts'
 import { CallsPanel } from './calls-panel.tsx'
@@ -7,6 +7,7 @@ import { ScoresPanel } from './scores-panel.tsx'
 import { SpendPanel } from './spend-panel.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { KeyFilter } from '../lists/key-filter.tsx'
+import { CardRow } from '../layout/card-row.tsx'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
 
@@ -67,13 +68,13 @@ export function AnalyticsPage() {
         />
         <PeriodFilter {...range} onChange={updateSearch} />
       </FilterBar>
-      <SimpleGrid cols={{ base: 1, xl: 2 }}>
+      <CardRow>
         <CallsPanel groupBy={by} filters={filters} />
         <LatencyPanel filters={filters} />
         <ScoresPanel kind="similarity" filters={{ projectId, ...range }} />
         <ScoresPanel kind="liveness" filters={{ projectId, ...range }} />
         <SpendPanel groupBy={by} filters={filters} />
-      </SimpleGrid>
+      </CardRow>
     </Page>
   )
 }

@@ -5,22 +5,18 @@ import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { groupFilter, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
-import { useOpenLog } from '../charts/use-open-log.ts'
-import { ShownSeries } from './shown-series.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { formatCount } from '../format/numbers.ts'
+import { formatCount, formatPercentage } from '../format/numbers.ts'
+import { NoData } from '../layout/card-row.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { groupOf, LargestSeriesNote, largestSeries } from './largest-series.tsx'
 
 type Props = { readonly groupBy: string; readonly filters: QueryParams }
-
-const seriesMax = 8
 
 /** Calls over time, grouped by action, project, key or result. */
 export function CallsPanel({ groupBy, filters }: Props) {
   const query = useApiQuery('/analytics/calls', { query: { ...filters, by: groupBy } })
-  const openLog = useOpenLog()
   const buckets = query.data?.buckets ?? []
   return (
     <Panel
@@ -30,24 +26,19 @@ export function CallsPanel({ groupBy, filters }: Props) {
       <QueryContent query={query}>
         {({ buckets, series }) =>
           series.length === 0 ? (
-            <EmptyState title="No calls in this period">Completed calls appear here.</EmptyState>
+            <NoData title="No calls in this period">Completed calls appear here.</NoData>
           ) : (
             <>
               <CountChart
                 label={`Calls over time by ${groupBy}`}
                 buckets={buckets}
-                series={series.slice(0, seriesMax).map(({ name, counts }) => ({
-                  name,
-                  values: counts,
-                }))}
-                onSelect={(bucketIndex, seriesIndex) =>
-                  openLog({
-                    ...searchOfBucket(buckets, bucketIndex, filters),
-                    ...groupFilter(groupBy, series[seriesIndex]?.id ?? ''),
-                  })
-                }
+                series={largestSeries(series.map(({ name, counts }) => ({ name, values: counts })))}
+                searchOf={(bucketIndex, seriesIndex) => ({
+                  ...searchOfBucket(buckets, bucketIndex, filters),
+                  ...groupOf(series, seriesIndex, groupBy),
+                })}
               />
-              <ShownSeries shown={seriesMax} of={series.length} />
+              <LargestSeriesNote count={series.length} of={`${groupBy}s`} />
               <DataTable
                 caption={`Calls by ${groupBy}`}
                 rows={series}
@@ -74,6 +65,11 @@ export function CallsPanel({ groupBy, filters }: Props) {
                     ),
                   },
                   { name: 'Calls', align: 'right', renderCell: ({ total }) => formatCount(total) },
+                  {
+                    name: 'Share',
+                    align: 'right',
+                    renderCell: ({ total }) => formatPercentage(total / allCalls(series)),
+                  },
                 ]}
                 empty={null}
               />
@@ -83,4 +79,8 @@ export function CallsPanel({ groupBy, filters }: Props) {
       </QueryContent>
     </Panel>
   )
+}
+
+function allCalls(series: readonly { readonly total: number }[]): number {
+  return series.reduce((sum, { total }) => sum + total, 0)
 }

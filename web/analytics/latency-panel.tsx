@@ -4,17 +4,15 @@ import { useApiQuery } from '../api/use-api.ts'
 import { LineChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
-import { useOpenLog } from '../charts/use-open-log.ts'
 import { QueryContent } from '../components/query-content.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { formatDuration } from '../format/numbers.ts'
+import { NoData } from '../layout/card-row.tsx'
 import { Panel } from '../layout/panel.tsx'
 
 /** The p50, p95 and p99 latency over time. */
 export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
   const query = useApiQuery('/analytics/latency', { query: filters })
-  const openLog = useOpenLog()
   const shown = query.data?.buckets ?? []
   return (
     <Panel
@@ -24,9 +22,9 @@ export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
       <QueryContent query={query}>
         {({ buckets, p50, p95, p99, overall, relativeErrorMax }) =>
           overall.p50 === null ? (
-            <EmptyState title="No calls in this period">
+            <NoData title="No calls in this period">
               The latency of completed calls appears here.
-            </EmptyState>
+            </NoData>
           ) : (
             <>
               <LineChart
@@ -38,7 +36,7 @@ export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
                   { name: 'p99', values: p99 },
                 ]}
                 format={formatDuration}
-                onSelect={(bucketIndex) => openLog(searchOfBucket(buckets, bucketIndex, filters))}
+                searchOf={(bucketIndex) => searchOfBucket(buckets, bucketIndex, filters)}
               />
               <DefinitionList
                 items={{

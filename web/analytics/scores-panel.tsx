@@ -5,10 +5,9 @@ import { useApiQuery } from '../api/use-api.ts'
 import { Histogram } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { defaultStartUtc, searchOfChart } from '../charts/log-search.ts'
-import { useOpenLog } from '../charts/use-open-log.ts'
 import { QueryContent } from '../components/query-content.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
 import { formatCount } from '../format/numbers.ts'
+import { NoData } from '../layout/card-row.tsx'
 import { Panel } from '../layout/panel.tsx'
 
 const texts = {
@@ -33,7 +32,6 @@ type Props = { readonly kind: keyof typeof texts; readonly filters: QueryParams 
 export function ScoresPanel({ kind, filters }: Props) {
   const query = useApiQuery('/analytics/scores', { query: { ...filters, kind } })
   const { title, empty, hint, action } = texts[kind]
-  const openLog = useOpenLog()
   // The log contains no scores: it shows the calls of the period.
   const [startUtc] = useState(() => defaultStartUtc(Date.now()))
   const period = filters['fromUtc'] === undefined ? { fromUtc: startUtc } : {}
@@ -43,7 +41,7 @@ export function ScoresPanel({ kind, filters }: Props) {
       <QueryContent query={query}>
         {({ edges, counts, threshold, matched, total }) =>
           total === 0 ? (
-            <EmptyState title="No scores in this period">{empty}</EmptyState>
+            <NoData title="No scores in this period">{empty}</NoData>
           ) : (
             <>
               <Histogram
@@ -51,7 +49,7 @@ export function ScoresPanel({ kind, filters }: Props) {
                 edges={edges}
                 counts={counts}
                 threshold={threshold}
-                onSelect={() => openLog(search)}
+                search={search}
               />
               <Text size="xs" c="dimmed">
                 {formatCount(matched)} of {formatCount(total)} passed. {hint}

@@ -1,25 +1,26 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import type { QueryParams } from '../api/api.ts'
+import { useSignedInSession } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { groupFilter, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
-import { useOpenLog } from '../charts/use-open-log.ts'
-import { ShownSeries } from './shown-series.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
+import { formatAmount } from '../format/amount.ts'
 import { MoneyAmount } from '../money/money-amount.tsx'
+import { NoData } from '../layout/card-row.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { groupOf, LargestSeriesNote, largestSeries } from './largest-series.tsx'
 
 type Props = { readonly groupBy: string; readonly filters: QueryParams }
 
-const seriesMax = 8
-
 /** Spend over time, grouped by action, project or key. Only successful calls are charged. */
 export function SpendPanel({ groupBy, filters }: Props) {
+  const { currency } = useSignedInSession()
   const spendBy = groupBy === 'code' ? 'action' : groupBy
   const query = useApiQuery('/analytics/spend', { query: { ...filters, by: spendBy } })
-  const openLog = useOpenLog()
   const buckets = query.data?.buckets ?? []
   // Only successful calls are charged.
   const charged = { ...filters, result: 'ok' }
@@ -31,33 +32,48 @@ export function SpendPanel({ groupBy, filters }: Props) {
       <QueryContent query={query}>
         {({ buckets, series }) =>
           series.length === 0 ? (
-            <EmptyState title="No spend in this period">
-              Only successful calls are charged.
-            </EmptyState>
+            <NoData title="No spend in this period">Only successful calls are charged.</NoData>
           ) : (
             <>
               <CountChart
                 label={`Spend over time by ${spendBy}`}
                 buckets={buckets}
-                series={series.slice(0, seriesMax).map(({ name, micros }) => ({
-                  name,
-                  // The precision of a double is sufficient for a chart. The table is exact.
-                  values: micros.map((amount) => Number(amount) / 1e6),
-                }))}
-                onSelect={(bucketIndex, seriesIndex) =>
-                  openLog({
-                    ...searchOfBucket(buckets, bucketIndex, charged),
-                    ...groupFilter(spendBy, series[seriesIndex]?.id ?? ''),
-                  })
-                }
+                // The precision of a double is sufficient for a chart. The table is exact.
+                series={largestSeries(
+                  series.map(({ name, micros }) => ({ name, values: micros.map(Number) })),
+                )}
+                format={(micros) => `${formatAmount(BigInt(Math.round(micros)))} ${currency}`}
+                searchOf={(bucketIndex, seriesIndex) => ({
+                  ...searchOfBucket(buckets, bucketIndex, charged),
+                  ...groupOf(series, seriesIndex, spendBy),
+                })}
               />
-              <ShownSeries shown={seriesMax} of={series.length} />
+              <LargestSeriesNote count={series.length} of={`${spendBy}s`} />
               <DataTable
                 caption={`Spend by ${spendBy}`}
                 rows={series}
                 rowKey={({ id }) => id}
                 columns={[
-                  { name: spendBy, renderCell: ({ name }) => name },
+                  {
+                    name: spendBy,
+                    renderCell: ({ name, id }) => (
+                      <Anchor
+                        size="sm"
+                        renderRoot={(props) => (
+                          <Link
+                            {...props}
+                            to="/log"
+                            search={{
+                              ...searchOfChart(buckets, charged),
+                              ...groupFilter(spendBy, id),
+                            }}
+                          />
+                        )}
+                      >
+                        {name}
+                      </Anchor>
+                    ),
+                  },
                   {
                     name: 'Not charged',
                     align: 'right',

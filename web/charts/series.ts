@@ -22,17 +22,9 @@ function colorOf(index: number): string {
   return colors[index % colors.length] ?? 'gray.6'
 }
 
-/** Returns one record per bucket, as Recharts requires. Series names are user input, so keys differ. */
-export function toChartData(
-  buckets: readonly string[],
-  series: readonly ChartSeries[],
-): Record<string, string | number | null>[] {
-  return buckets.map((bucket, bucketIndex) => ({
-    bucket,
-    ...Object.fromEntries(
-      series.map(({ values }, index) => [`s${index}`, values[bucketIndex] ?? null]),
-    ),
-  }))
+/** Returns the colour of a series as CSS. */
+export function seriesColor(index: number): string {
+  return `var(--mantine-color-${colorOf(index).replace('.', '-')})`
 }
 
 export function toChartLegend(series: readonly ChartSeries[]) {

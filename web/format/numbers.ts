@@ -13,10 +13,16 @@ export function formatDuration(valueMs: number | null): string {
   return `${valueMs >= 100 ? valueMs.toFixed(0) : valueMs.toPrecision(3)} ms`
 }
 
-/** Formats a share from 0 to 1: `0.9954` → `99.5 %`. It rounds down: only 1 is shown as 100 %. */
-export function formatPercentage(value: number | null): string {
-  if (value === null) return unknownText
-  const percent = Math.floor(value * 1000) / 10
+/**
+ * Formats a share with one decimal: `0.9954` → `99.5 %`. Only 0 and 1 are shown as 0 % and 100 %, so that
+ * one failure in a million calls stays visible.
+ */
+export function formatPercentage(share: number | null): string {
+  if (share === null) return unknownText
+  const percent = Math.round(share * 1000) / 10
+  if (share > 0 && percent === 0) return '< 0.1 %'
+  if (share < 1 && percent === 100) return '> 99.9 %'
+  if (share > 1 && percent === 100) return '> 100 %'
   return `${percent} %`
 }
 

@@ -6,7 +6,7 @@ type Props = {
   readonly title: string
   /** The purpose of the page in one or two sentences. */
   readonly description?: ReactNode
-  /** Buttons beside the title. */
+  /** Buttons beside the title. On phones the primary one is at the bottom of the screen. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
 }
@@ -28,7 +28,11 @@ export function Page({ title, description, actions, children }: Props) {
           )}
           <AllProjectsNote />
         </Box>
-        {actions && <Group gap="xs">{actions}</Group>}
+        {actions && (
+          <Group gap="xs" className="fg-actions">
+            {actions}
+          </Group>
+        )}
       </Group>
       {children}
     </Stack>

@@ -1,5 +1,5 @@
 import { Group, Title } from '@mantine/core'
-import { useId, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 
 type Props = {
   readonly title: string
@@ -9,13 +9,11 @@ type Props = {
 
 /** A section of a page with a heading. */
 export function Panel({ title, actions, children }: Props) {
-  const id = useId()
   return (
-    <section className="fg-panel" aria-labelledby={id}>
+    // A table in the panel often has the same name, and names of sections must differ.
+    <section className="fg-panel" aria-label={`${title}, section`}>
       <Group justify="space-between" mb="sm" gap="xs">
-        <Title order={2} id={id}>
-          {title}
-        </Title>
+        <Title order={2}>{title}</Title>
         {actions}
       </Group>
       {children}

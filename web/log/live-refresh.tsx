@@ -40,7 +40,7 @@ export function LiveRefresh({ seconds, isPaused, isFirstPage, newCount, onChange
     <Group gap="xs" align="center">
       <Select
         size="xs"
-        w={140}
+        w={170}
         aria-label="Refresh"
         placeholder="Refresh: off"
         data={intervals}

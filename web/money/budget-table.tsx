@@ -4,6 +4,7 @@ import type { MoneySummary } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { BudgetBar } from './budget-bar.tsx'
 import { MoneyAmount } from './money-amount.tsx'
 import { AllocateDialog } from './allocate-dialog.tsx'
 
@@ -28,10 +29,8 @@ export function BudgetTable({ projects }: { readonly projects: readonly BudgetRo
 }
 
 const columns: readonly Column<BudgetRow>[] = [
-  {
-    name: 'Project',
-    renderCell: ({ name, billing }) => (billing ? name : `${name} (billing off)`),
-  },
+  { name: 'Project', renderCell: ({ name }) => name },
+  { name: 'Used', renderCell: (row) => <BudgetBar budget={row} /> },
   {
     name: 'Allocated',
     align: 'right',

@@ -2,10 +2,9 @@ import { Anchor, Button, SegmentedControl, SimpleGrid, Stack } from '@mantine/co
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Overview } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
-import { CountChart } from '../charts/lazy-charts.tsx'
+import { CountChart } from '../charts/count-chart.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
-import { useOpenLog } from '../charts/use-open-log.ts'
 import { AlertList } from './alert-list.tsx'
 import { BudgetMeters } from './budget-meters.tsx'
 import { QueryContent } from '../components/query-content.tsx'
@@ -16,7 +15,9 @@ import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatCount, formatDuration, formatPercentage } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { LinkButton } from '../components/link-button.tsx'
+import { CardRow } from '../layout/card-row.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { LargestOf } from './largest-of.tsx'
 
 const route = getRouteApi('/')
 
@@ -73,17 +74,23 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
       >
         {overview.calls === 0 ? <FirstSteps /> : <CallChart overview={overview} />}
       </Panel>
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <Panel title="Budgets">
-          <BudgetMeters budgets={overview.budgets} />
-        </Panel>
-        <Panel title={topErrorsTitle(overview)}>
-          <TopErrorTable overview={overview} />
-        </Panel>
-      </SimpleGrid>
-      <Panel title="Galleries">
-        <GalleryTable overview={overview} />
-      </Panel>
+      <CardRow>
+        {overview.budgets.length > 0 && (
+          <Panel title="Budgets">
+            <BudgetMeters budgets={overview.budgets} />
+          </Panel>
+        )}
+        {overview.topErrors.length > 0 && (
+          <Panel title="Errors by code">
+            <TopErrorTable overview={overview} />
+          </Panel>
+        )}
+        {overview.galleries.length > 0 && (
+          <Panel title="Galleries">
+            <GalleryTable overview={overview} />
+          </Panel>
+        )}
+      </CardRow>
     </Stack>
   )
 }
@@ -96,7 +103,11 @@ function Statistics({ overview }: { readonly overview: Overview }) {
         value={formatCount(overview.calls)}
         note={`${formatCount(overview.billed)} billed`}
       />
-      <StatCard label="Success rate" value={formatPercentage(overview.okShare)} />
+      <StatCard
+        label="Success rate"
+        value={formatPercentage(overview.okShare)}
+        note={`${formatCount(failedCalls(overview))} failed`}
+      />
       <StatCard label="p50 latency" value={formatDuration(overview.p50Ms)} />
       <StatCard label="p95 latency" value={formatDuration(overview.p95Ms)} />
       <StatCard
@@ -121,18 +132,23 @@ function Statistics({ overview }: { readonly overview: Overview }) {
   )
 }
 
+function failedCalls({ series }: Overview): number {
+  return series.reduce((sum, { errors }) => sum + errors, 0)
+}
+
 function CallChart({ overview }: { readonly overview: Overview }) {
   const { series } = overview
-  const openLog = useOpenLog()
+  const { projectId } = route.useSearch()
   const buckets = series.map(({ atUtc }) => atUtc)
   return (
     <CountChart
       label={`${overview.calls} calls over time, successful and failed`}
       buckets={buckets}
-      onSelect={(bucketIndex, seriesIndex) =>
-        openLog(
-          searchOfBucket(buckets, bucketIndex, { result: seriesIndex === 0 ? 'ok' : 'failed' }),
-        )
+      searchOf={(bucketIndex, seriesIndex) =>
+        searchOfBucket(buckets, bucketIndex, {
+          projectId,
+          result: seriesIndex === 0 ? 'ok' : 'failed',
+        })
       }
       series={[
         { name: 'ok', values: series.map(({ calls, errors }) => calls - errors) },
@@ -158,54 +174,78 @@ function FirstSteps() {
   )
 }
 
-function topErrorsTitle({ topErrors, errorCodes }: Overview): string {
-  const { length } = topErrors
-  return errorCodes > length ? `Errors by code: top ${length} of ${errorCodes}` : 'Errors by code'
-}
-
 function TopErrorTable({ overview }: { readonly overview: Overview }) {
+  const failed = failedCalls(overview)
+  const period = searchOfChart(overview.series.map(({ atUtc }) => atUtc))
   return (
-    <DataTable
-      caption="Errors by code"
-      rows={overview.topErrors}
-      rowKey={({ code }) => code}
-      columns={[
-        {
-          name: 'Code',
-          renderCell: ({ code }) => (
-            <Anchor
-              size="sm"
-              renderRoot={(props) => <Link {...props} to="/log" search={{ code }} />}
-            >
-              {code}
-            </Anchor>
-          ),
-        },
-        { name: 'Calls', align: 'right', renderCell: ({ count }) => formatCount(count) },
-      ]}
-      empty={
-        <EmptyState title="No errors">Failed calls are counted here by error code.</EmptyState>
-      }
-    />
+    <>
+      <DataTable
+        caption="Errors by code, most frequent first"
+        rows={overview.topErrors}
+        rowKey={({ code }) => code}
+        columns={[
+          {
+            name: 'Code',
+            renderCell: ({ code }) => (
+              <Anchor
+                size="sm"
+                renderRoot={(props) => <Link {...props} to="/log" search={{ ...period, code }} />}
+              >
+                {code}
+              </Anchor>
+            ),
+          },
+          { name: 'Calls', align: 'right', renderCell: ({ count }) => formatCount(count) },
+          {
+            name: 'Of failures',
+            align: 'right',
+            renderCell: ({ count }) => formatPercentage(count / failed),
+          },
+        ]}
+        empty={null}
+      />
+      <LargestOf
+        shown={overview.topErrors.length}
+        total={overview.errorCodes}
+        of="error codes, by calls"
+        to="/analytics"
+      />
+    </>
   )
 }
 
+const galleriesMax = 5
+
 function GalleryTable({ overview }: { readonly overview: Overview }) {
+  const largest = overview.galleries.toSorted((a, b) => b.subjects - a.subjects)
+  const shown = largest.slice(0, galleriesMax)
   return (
-    <DataTable
-      caption="Galleries"
-      rows={overview.galleries}
-      rowKey={({ galleryId }) => galleryId}
-      columns={[
-        { name: 'Gallery', renderCell: ({ name }) => name },
-        { name: 'Subjects', align: 'right', renderCell: ({ subjects }) => formatCount(subjects) },
-        {
-          name: 'Templates',
-          align: 'right',
-          renderCell: ({ templates }) => formatCount(templates),
-        },
-      ]}
-      empty={<EmptyState title="No galleries">Each project has a gallery.</EmptyState>}
-    />
+    <>
+      <DataTable
+        caption="Galleries, largest first"
+        rows={shown}
+        rowKey={({ galleryId }) => galleryId}
+        columns={[
+          { name: 'Gallery', renderCell: ({ name }) => name },
+          {
+            name: 'Subjects',
+            align: 'right',
+            renderCell: ({ subjects }) => formatCount(subjects),
+          },
+          {
+            name: 'Templates',
+            align: 'right',
+            renderCell: ({ templates }) => formatCount(templates),
+          },
+        ]}
+        empty={null}
+      />
+      <LargestOf
+        shown={shown.length}
+        total={largest.length}
+        of="galleries, by subjects"
+        to="/projects"
+      />
+    </>
   )
 }

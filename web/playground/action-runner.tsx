@@ -20,6 +20,7 @@ import { RequestView } from './request-view.tsx'
 import { ResultPanel } from './result/result-panel.tsx'
 import { toCall, toRun, type PlaygroundRun } from './run.ts'
 import { runBlockers } from './run-blockers.ts'
+import { useScrollOnPhones } from './use-scroll-on-phones.ts'
 
 const DeleteSubjectDialog = lazy(async () => ({
   default: (await whenReachable(() => import('./delete-subject-dialog.tsx'))).DeleteSubjectDialog,
@@ -66,6 +67,7 @@ export function ActionRunner(props: Props) {
   })
   const runCall = (): void => send.mutate({ body: { projectId, call: toCall(action.name, parts) } })
   const imagesChosen = callImages.length
+  const resultRef = useScrollOnPhones(run?.id)
   const blockers = runBlockers({ mayCall, problems, imageCount, imagesChosen })
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
@@ -108,7 +110,9 @@ export function ActionRunner(props: Props) {
             />
           </Suspense>
         )}
-        {run && <ResultPanel key={run.id} run={run} settings={settings} />}
+        <div ref={resultRef} className="fg-result">
+          {run && <ResultPanel key={run.id} run={run} settings={settings} />}
+        </div>
         <HistoryPanel selectedId={run?.id} onSelect={props.onRunChange} />
         <RequestView action={action.name} params={params} debug={debug} images={callImages} />
       </Stack>

@@ -32,6 +32,7 @@ export function CallPanel(props: Props) {
         {children}
         <Tooltip label={blockers.join(' ')} disabled={!isBlocked} multiline maw={280}>
           <Button
+            className="fg-primary"
             // Unlike a disabled button, it can be focused, so that its description is read.
             {...(isBlocked && {
               'data-disabled': true,

@@ -56,6 +56,9 @@ const dark: MantineColorsTuple = [
   '#080e12',
 ]
 
+/** The header of a dialog is not the banner of the page, which its element would be. */
+const plainHeader = { role: 'presentation' } as const
+
 /**
  * The theme of the console. Text sizes have a ratio of about 1.2, with 14 px as the base. Numbers use
  * a monospaced font, so that columns of numbers are aligned.
@@ -86,6 +89,10 @@ export const theme = createTheme({
       h2: { fontSize: '16px', lineHeight: '1.35' },
       h3: { fontSize: '14px', lineHeight: '1.4' },
     },
+  },
+  components: {
+    Modal: { defaultProps: { attributes: { header: plainHeader } } },
+    Drawer: { defaultProps: { attributes: { header: plainHeader } } },
   },
 })
 

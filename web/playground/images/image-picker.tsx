@@ -52,8 +52,18 @@ export function ImagePicker({ images, imageCount, limits, onChange }: Props) {
           void add([...event.dataTransfer.files])
         }}
       >
-        <Text size="sm">Drop or paste images here, or</Text>
+        <Text size="sm" visibleFrom="xs">
+          Drop or paste images here, or
+        </Text>
         <Group justify="center" gap="xs" mt="xs">
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconCamera size={14} aria-hidden />}
+            onClick={() => setIsCameraOpen(true)}
+          >
+            Camera
+          </Button>
           <FileButton
             multiple
             accept="image/jpeg,image/png"
@@ -71,14 +81,6 @@ export function ImagePicker({ images, imageCount, limits, onChange }: Props) {
               </Button>
             )}
           </FileButton>
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconCamera size={14} aria-hidden />}
-            onClick={() => setIsCameraOpen(true)}
-          >
-            Camera
-          </Button>
         </Group>
         <Text size="xs" c="dimmed" mt="xs">
           {imageCount.text}. Images stay in this browser tab until you run the action.

@@ -74,24 +74,35 @@ export async function fitsWidth(page: Page, widthPx: number, timeoutMs: number):
 }
 
 /**
- * Returns the serious and critical violations that axe reports, with their elements. The dark scheme
- * is checked for contrast only: it differs only in its colours.
+ * Returns the findings of axe of every level, best practices included, with their elements. The dark
+ * scheme is checked for contrast only: it differs only in its colours.
  */
-export async function seriousViolations(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
-  await page.evaluate(axe.source)
+export async function accessibilityFindings(
+  page: Page,
+  scheme: 'light' | 'dark',
+): Promise<string[]> {
+  if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source)
   return page.evaluate(
-    async (onlyRule) => {
+    async ({ options }) => {
       // The script of axe defines this global.
       const inPage = globalThis as unknown as { readonly axe: AxeGlobal }
-      const rules = onlyRule === undefined ? {} : { runOnly: [onlyRule] }
-      const { violations } = await inPage.axe.run({ ...rules, resultTypes: ['violations'] })
-      return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+      const { violations } = await inPage.axe.run(options)
+      return violations.map(
+        ({ id, impact, nodes }) =>
+          `${id} (${impact}): ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+      )
     },
-    scheme === 'dark' ? 'color-contrast' : undefined,
+    { options: scheme === 'dark' ? contrastOnly : allRules },
   )
 }
+
+/** The enabled rules read neither style sheets nor media files, which axe otherwise loads first. */
+const everyRun = { resultTypes: ['violations'], preload: false }
+
+const contrastOnly = { ...everyRun, runOnly: ['color-contrast'] }
+
+/** The size of targets (WCAG 2.2) is not among the rules that axe enables by default. */
+const allRules = { ...everyRun, rules: { 'target-size': { enabled: true } } }
 
 type AxeGlobal = {
   readonly run: (options: object) => Promise<{

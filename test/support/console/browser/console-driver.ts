@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { seriousViolations, takeScreenshot } from './chromium.ts'
+import { accessibilityFindings, takeScreenshot } from './chromium.ts'
 
 /** The steps of a user in the console, on one page of the browser. */
 export type ConsoleDriver = {
@@ -15,7 +15,7 @@ export type ConsoleDriver = {
   readonly runChallenge: (text: string) => Promise<void>
   /** Submits the form of a new key, which requires an expiry, and again with this choice. */
   readonly createKeyWithExpiry: (choice: string) => Promise<void>
-  /** Takes a screenshot and adds the accessibility violations of the page to `violations`. */
+  /** Takes a screenshot and adds the accessibility findings of the page to `violations`. */
   readonly inspect: (name: string, scheme: 'light' | 'dark') => Promise<void>
   readonly violations: string[]
 }
@@ -56,8 +56,8 @@ export function createConsoleDriver(page: Page): ConsoleDriver {
     },
     inspect: async (name, scheme) => {
       await takeScreenshot(page, `${name}-${scheme}`)
-      const pageViolations = await seriousViolations(page, scheme)
-      violations.push(...pageViolations.map((violation) => `${name}: ${violation}`))
+      const findings = await accessibilityFindings(page, scheme)
+      violations.push(...findings.map((finding) => `${name}: ${finding}`))
     },
   }
 }

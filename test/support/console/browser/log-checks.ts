@@ -13,7 +13,7 @@ export async function explainFailedCall(
   driver: ConsoleDriver,
   client: TestClient,
 ): Promise<void> {
-  await page.locator('.recharts-bar-rectangle .fg-bar, .fg-bar .recharts-rectangle').last().click()
+  await page.locator('a.fg-chart-mark').last().click()
   await driver.waitForHeading('Request log')
   const search = new URL(page.url()).searchParams
   const hours = Date.parse(search.get('toUtc') ?? '') - Date.parse(search.get('fromUtc') ?? '')

@@ -19,7 +19,7 @@ export async function measureScripts(page: Page, address: string): Promise<Scrip
     if (pathname.endsWith('.js')) scripts.add(pathname)
   })
   await page.goto(address)
-  await page.locator('.recharts-surface').first().waitFor()
+  await page.locator('a.fg-chart-mark').first().waitFor()
   const dist = path.join(rootDir, 'web/dist')
   const bytes = [...scripts].reduce((sum, file) => sum + statSync(`${dist}${file}.gz`).size, 0)
   const paintMs = await page.evaluate(

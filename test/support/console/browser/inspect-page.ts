@@ -1,0 +1,51 @@
+import type { Page } from 'playwright-core'
+import { fitsWidth, stepTimeoutMs } from './chromium.ts'
+import { desktopViewport, phoneViewport } from './console-browser.ts'
+import type { ConsoleDriver } from './console-driver.ts'
+
+/** The smallest width and height of a target on a phone, px. */
+const targetPx = 44
+
+/**
+ * Inspects the open page in both schemes, on a desktop and on a phone. On the phone it must also not
+ * scroll sideways, and its targets must be large enough.
+ */
+export async function inspectPage(page: Page, driver: ConsoleDriver, name: string): Promise<void> {
+  await driver.inspect(name, 'light')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await driver.inspect(name, 'dark')
+  await page.setViewportSize(phoneViewport)
+  if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
+    driver.violations.push(`${name}: scrolls sideways`)
+  await driver.inspect(`${name}-phone`, 'dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await driver.inspect(`${name}-phone`, 'light')
+  driver.violations.push(...(await smallTargets(page)).map((target) => `${name}: ${target}`))
+  await page.setViewportSize(desktopViewport)
+}
+
+/** Returns the visible controls that are smaller than `targetPx`. */
+export async function smallTargets(page: Page): Promise<string[]> {
+  const targets = await page.evaluate<readonly string[]>(smallTargetsScript)
+  return targets.map((target) => `smaller than ${targetPx} px: ${target}`)
+}
+
+/**
+ * A script, because the tests have no types of the DOM. Exceptions: links in a sentence, the skip link,
+ * the headers of cards, which only screen readers read,
+ * and the bars of a chart, because a tap shows their values and "View calls" opens their calls.
+ */
+const smallTargetsScript = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+  .filter((element) => {
+    const isExempt = element.matches('.fg-chart-mark, .fg-skip, [type=hidden], [type=file], [tabindex="-1"]')
+    const isClipped = element.closest('thead')?.offsetWidth <= 1
+    const isInline = element.tagName === 'A' && getComputedStyle(element).display === 'inline'
+    return !isExempt && !isInline && element.checkVisibility() && !isClipped
+  })
+  .flatMap((element) => {
+    const labelled = element.closest('.mantine-Switch-body, .mantine-Checkbox-body, .mantine-Radio-body, .mantine-Input-wrapper')
+    const segment = element.matches('[type=radio]') ? element.labels?.[0] : undefined
+    const { width, height } = (labelled ?? segment ?? element).getBoundingClientRect()
+    const isSmall = width > 0 && Math.min(width, height) < ${targetPx - 0.5}
+    return isSmall ? [Math.round(width) + ' x ' + Math.round(height) + ' ' + element.outerHTML.slice(0, 160)] : []
+  })`
