@@ -33,7 +33,13 @@ import {
 } from './pages/webhooks/webhooks.ts'
 import type { ConsoleRoute } from './server/route.ts'
 import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
-import { endOwnSession, listSessions, signOutElsewhere } from './auth/sessions.ts'
+import {
+  endOwnSession,
+  endSessionOfUser,
+  listSessions,
+  listSessionsOfUser,
+  signOutElsewhere,
+} from './auth/sessions.ts'
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -50,7 +56,7 @@ import {
   removeSubject,
 } from './pages/gallery/subjects.ts'
 import { getSystem } from './pages/system/system.ts'
-import { auditCsv, listAudit } from './pages/team/audit.ts'
+import { auditCsv, listAudit, listAuditActs } from './pages/team/audit.ts'
 import {
   editUser,
   endSessionsOfUser,
@@ -82,7 +88,8 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getModels, revertCalibration],
   [getMeasurement, startMeasurement, discardMeasurement, applyMeasurement],
   [listTeam, inviteUser, resendInvite, editUser, endSessionsOfUser, removeSecondFactorOfUser],
-  [listAudit, auditCsv],
+  [listAudit, listAuditActs, auditCsv],
+  [listSessionsOfUser, endSessionOfUser],
   [getSystem],
 ]
 

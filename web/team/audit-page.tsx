@@ -4,7 +4,7 @@ import { csvUrl } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filters.tsx'
+import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
@@ -17,6 +17,7 @@ export function AuditPage() {
   const { cursor, projectId: selectedProjectId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const users = useApiQuery('/users')
+  const acts = useApiQuery('/audit/acts')
   const kind = filters.kind ?? 'changes'
   const listFilters = { ...filters, kind: kind === 'all' ? undefined : kind }
   const query = useApiQuery('/audit', { query: { ...listFilters, cursor } })
@@ -25,7 +26,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      description="One row per change in the console, stored in the same transaction. Rows are never changed."
+      description="One row per change in the console or by the command line, stored in the same transaction. Rows are never changed."
       actions={<CsvDownloadButton href={csvUrl('/audit', {}, listFilters)} />}
     >
       <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
@@ -44,10 +45,10 @@ export function AuditPage() {
           options={kindOptions}
           onChange={(next) => updateFilters({ kind: next })}
         />
-        <TextFilter
+        <ChoiceFilter
           label="Action"
           value={filters.act}
-          placeholder="For example key.create"
+          options={(acts.data ?? []).map(({ act, action }) => ({ value: act, label: action }))}
           onChange={(act) => updateFilters({ act })}
         />
         <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={updateFilters} />
@@ -71,6 +72,7 @@ export function AuditPage() {
 
 const kindOptions = [
   { value: 'changes', label: 'Changes and sign-ins' },
+  { value: 'commandLine', label: 'Command line' },
   { value: 'playground', label: 'Playground calls' },
   { value: 'all', label: 'All' },
 ]
@@ -78,14 +80,31 @@ const kindOptions = [
 const columns: readonly Column<AuditEntry>[] = [
   { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
   { name: 'User', renderCell: ({ userName }) => userName },
-  { name: 'Action', isMonospace: true, renderCell: ({ act }) => act },
+  { name: 'Action', renderCell: ({ action }) => action },
   { name: 'Target', isMonospace: true, renderCell: ({ target }) => target },
-  { name: 'Details', isMonospace: true, renderCell: ({ detail }) => detailText(detail) },
+  { name: 'Details', renderCell: ({ detail }) => detailText(detail) },
   { name: 'IP address', isMonospace: true, renderCell: ({ ip }) => ip },
 ]
 
 function detailText(detail: AuditEntry['detail']): string {
   return Object.entries(detail)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${wordsOf(name)}: ${valueText(value)}`)
     .join(', ')
+}
+
+/** Returns `galleryMode` as `gallery mode`. */
+function wordsOf(name: string): string {
+  return name === 'osUser'
+    ? 'operating system user'
+    : name.replaceAll(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueText).join(' ')
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([name, inner]) => `${wordsOf(name)} ${valueText(inner)}`)
+      .join(' ')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return value === null ? 'none' : String(value)
 }

@@ -6,6 +6,7 @@ import { useApiMutation } from '../api/use-api.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { roleOptions } from './role-options.ts'
+import { UserSessions } from './user-sessions.tsx'
 
 type Props = { readonly user: TeamMember; readonly onClose: () => void }
 
@@ -18,6 +19,7 @@ export function EditUserDialog({ user, onClose }: Props) {
       onClose={link ? () => {} : onClose}
       withCloseButton={!link}
       title={user.name}
+      size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {link ? (
@@ -66,6 +68,7 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
         checked={isDisabled}
         onChange={(event) => setIsDisabled(event.currentTarget.checked)}
       />
+      <UserSessions user={user} />
       <Group>
         <Button
           variant="default"

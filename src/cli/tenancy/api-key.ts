@@ -1,5 +1,12 @@
 import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
-import { createKey, listKeys, revokeKey, type KeySummary } from '../../store/tenancy/keys.ts'
+import {
+  createKey,
+  findKeyOwner,
+  listKeys,
+  revokeKey,
+  type KeySummary,
+} from '../../store/tenancy/keys.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
@@ -17,9 +24,12 @@ export async function create({
 }): Promise<void> {
   const expiresAtUtc = values.expires ? values.expires.atUtc : defaultKeyExpiry(new Date())
   const created = await withStore(async (store) => {
-    const { projectId } = await requireProject(store, values.project)
+    const { projectId, accountId } = await requireProject(store, values.project)
     const options = { projectId, name, permissions, expiresAtUtc }
-    return { ...(await createKey(store.db, options, new Date())), ...options }
+    return auditedChange(store, 'key.create', async ({ db, nowMs }) => {
+      const key = await createKey(db, options, new Date(nowMs))
+      return { result: { ...key, ...options }, accountId, target: key.keyId, detail: options }
+    })
   })
   const expiry = expiryText(created.expiresAtUtc, values.expires)
   print(
@@ -51,8 +61,15 @@ export async function revoke({
   readonly keyId: string
   readonly json: boolean
 }): Promise<void> {
-  const revokedAtUtc = await withStore(({ db }) => revokeKey(db, keyId, new Date()))
-  if (revokedAtUtc === undefined) throw new Error(`there is no key ${keyId}`)
+  const revokedAtUtc = await withStore((store) =>
+    auditedChange(store, 'key.revoke', async ({ db, nowMs }) => {
+      const result = await revokeKey(db, keyId, new Date(nowMs))
+      const key = await findKeyOwner(db, keyId)
+      if (result === undefined || !key) throw new Error(`there is no key ${keyId}`)
+      const { accountId, name, projectId } = key
+      return { result, accountId, target: keyId, detail: { name, projectId } }
+    }),
+  )
   print({ keyId, revokedAtUtc }, json, () => `key ${keyId} is revoked`)
 }
 

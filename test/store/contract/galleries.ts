@@ -280,11 +280,10 @@ export const galleriesContract = {
         },
       )
     })
-    const retired = await queries.retireTemplates(
-      store,
-      { modelId: 'old', activeModelId: 'active' },
-      () => {},
-    )
+    const retired = await queries.retireTemplates(store, {
+      modelId: 'old',
+      activeModelId: 'active',
+    })
     assertSameValues(retired, { templates: 1, faces: 0 })
     assert.equal(await queries.removeCrops(store, projectId), 1)
     assert.equal(await queries.removeCrops(store, projectId), 0)
