@@ -9,6 +9,7 @@ import { evaluate } from './evaluate/commands.ts'
 import { importFaces } from './import/command.ts'
 import { migrate } from './migrate/commands.ts'
 import { models } from './models/commands.ts'
+import { supportBundle } from './support/commands.ts'
 import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
 import { webhook } from './webhooks/commands.ts'
 
@@ -46,5 +47,6 @@ export const commands: readonly CliCommand[] = [
   deletions,
   evaluate,
   calibrate,
+  supportBundle,
   completionCommand(() => commands),
 ]

@@ -55,7 +55,8 @@ import {
   removeFace,
   removeSubject,
 } from './pages/gallery/subjects.ts'
-import { getSystem } from './pages/system/system.ts'
+import { getSystemHistory } from './pages/system/history.ts'
+import { downloadSupportBundle, getSystem } from './pages/system/system.ts'
 import { auditCsv, listAudit, listAuditActs } from './pages/team/audit.ts'
 import {
   editUser,
@@ -90,7 +91,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listTeam, inviteUser, resendInvite, editUser, endSessionsOfUser, removeSecondFactorOfUser],
   [listAudit, listAuditActs, auditCsv],
   [listSessionsOfUser, endSessionOfUser],
-  [getSystem],
+  [getSystem, getSystemHistory, downloadSupportBundle],
 ]
 
 /** All console routes. */

@@ -17,6 +17,7 @@ import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { serveStaticFiles } from '../http/static-files.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { RecentProblems } from '../lib/observability/recent-problems.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { detectorKindOf, type ModelSet } from '../models/model-set.ts'
 import { requireDecoders } from '../vision/image/extra-types.ts'
@@ -34,12 +35,15 @@ import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
 import { openWebhooks } from './webhooks/open-webhooks.ts'
 import { createReadiness } from './readiness.ts'
+import { openSystemMonitor } from './system/system-monitor.ts'
 import { visionOptions, type VisionEnvironment } from './vision-options.ts'
 
 export type FacegateOptions = {
   readonly version: string
   readonly clock: Clock
   readonly log: Log
+  /** The warnings and errors of the log. */
+  readonly recentProblems: RecentProblems
   readonly onProgress: (progress: PrepareProgress) => void
 }
 
@@ -85,12 +89,27 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const parts = { version, store, gate, clock, vision, bodyBudget, connectionStats, notReady, log }
   const sources = { ...parts, gallerySearch, openedWebhooks }
   const observability = await openObservability({ ...sources, config, actions })
-  const { onCallCompleted, metrics } = observability
+  const { metrics } = observability
+  const { recentProblems } = options
+  const systemMonitor = openSystemMonitor(config, { ...parts, recentProblems })
+  await systemMonitor.start()
+  const onCallCompleted: ExecuteOptions['onCallCompleted'] = (envelope, durationMs) => {
+    systemMonitor.recordCall(durationMs)
+    observability.onCallCompleted(envelope, durationMs)
+  }
 
   const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
   const workers = () => toWorkerStats(vision.stats())
   const { webhooks } = openedWebhooks
-  const consoleOptions = { ...parts, ...models, gallery, webhooks, workers, executeOptions }
+  const consoleOptions = {
+    ...parts,
+    ...models,
+    gallery,
+    webhooks,
+    workers,
+    systemMonitor,
+    executeOptions,
+  }
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions, models.modelSet),
@@ -112,7 +131,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
     close: async () => {
       await announceShutdown()
       for (const part of [server, observability, vision]) await part.close()
-      await disposeInOrder(openedWebhooks, gallerySearch, database)
+      await disposeInOrder(systemMonitor, openedWebhooks, gallerySearch, database)
     },
   }
 }

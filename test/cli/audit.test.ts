@@ -104,6 +104,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'evaluate attributes': { withoutDatabase: 'reads images' },
   backup: { reads: ({ copy }) => `--to ${copy}.second` },
   'deletions export': { reads: ({ records }) => `--to ${records}` },
+  'support-bundle': { act: 'system.supportBundle', run: ({ copy }) => `--to ${copy}.json` },
   restore: {
     act: 'database.restore',
     in: 'restored',

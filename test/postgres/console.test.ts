@@ -8,5 +8,6 @@ runOnPostgres({
   'console/forms': () => import('../console/forms.test.ts'),
   'console/pages': () => import('../console/pages.test.ts'),
   'console/session': () => import('../console/session.test.ts'),
+  'console/system': () => import('../console/system.test.ts'),
   'console/sign-in-throttle': () => import('../console/sign-in-throttle.test.ts'),
 })

@@ -14,6 +14,7 @@ import type * as projects from '../../src/console/pages/projects.ts'
 import type { ResponseOf } from '../../src/console/server/route.ts'
 import type { getSession } from '../../src/console/auth/session.ts'
 import type * as subjects from '../../src/console/pages/gallery/subjects.ts'
+import type { getSystemHistory } from '../../src/console/pages/system/history.ts'
 import type { getSystem } from '../../src/console/pages/system/system.ts'
 import type { listWebhookDeliveries } from '../../src/console/pages/webhooks/deliveries.ts'
 import type { listWebhooks } from '../../src/console/pages/webhooks/webhooks.ts'
@@ -63,6 +64,7 @@ export type ConsoleResponses = {
   readonly '/users/:userId/sessions': ResponseOf<typeof listSessionsOfUser>
   readonly '/audit/acts': ResponseOf<typeof listAuditActs>
   readonly '/audit': ResponseOf<typeof listAudit>
+  readonly '/system/history': ResponseOf<typeof getSystemHistory>
   readonly '/system': ResponseOf<typeof getSystem>
 }
 
@@ -110,3 +112,6 @@ export type TeamMember = ConsoleResponses['/users']['items'][number]
 export type ConsoleRole = TeamMember['role']
 export type AuditEntry = ConsoleResponses['/audit']['items'][number]
 export type SystemReport = ConsoleResponses['/system']
+export type SystemHistory = ConsoleResponses['/system/history']
+export type ServerStatus = SystemReport['servers'][number]
+export type VisionWorker = NonNullable<ServerStatus['report']>['workers'][number]

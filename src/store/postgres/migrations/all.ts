@@ -15,6 +15,7 @@ import { subjectLists } from './0014-subject-lists.ts'
 import { billingSwitch } from './0015-billing-switch.ts'
 import { callDetails } from './0017-call-details.ts'
 import { secondFactors } from './0018-second-factors.ts'
+import { systemHistory } from './0023-system-history.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -37,4 +38,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0015-billing-switch': billingSwitch,
   '0017-call-details': callDetails,
   '0018-second-factors': secondFactors,
+  '0023-system-history': systemHistory,
 }

@@ -20,6 +20,7 @@ import { subjectLists } from './0019-subject-lists.ts'
 import { billingSwitch } from './0020-billing-switch.ts'
 import { callDetails } from './0022-call-details.ts'
 import { secondFactors } from './0023-second-factors.ts'
+import { systemHistory } from './0028-system-history.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -44,4 +45,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020-billing-switch': billingSwitch,
   '0022-call-details': callDetails,
   '0023-second-factors': secondFactors,
+  '0028-system-history': systemHistory,
 }

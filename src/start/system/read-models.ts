@@ -1,0 +1,47 @@
+import type { ModelInventory, ModelSummary } from '../../console/services.ts'
+import type { Calibration } from '../../gallery/calibration/similarity.ts'
+import { listModels, type ListedModel } from '../../models/list-models.ts'
+import type { ModelSet } from '../../models/model-set.ts'
+
+type ModelSource = {
+  readonly modelsFolder: string
+  readonly modelSet: ModelSet
+  readonly calibration: Calibration
+}
+
+/** The installed models, and the active ones among them. */
+export async function readModels({
+  modelsFolder,
+  modelSet,
+  calibration,
+}: ModelSource): Promise<ModelInventory> {
+  const listed = await listModels(modelsFolder, modelSet)
+  const present = listed.filter(({ state }) => state !== 'available')
+  return {
+    active: present.filter(({ use }) => use === 'active').map(toModelSummary),
+    installed: present.filter(({ state }) => state === 'installed').map(toModelSummary),
+    calibration,
+  }
+}
+
+function toModelSummary({
+  model,
+  roles,
+  state,
+  sha256,
+  bytes,
+  ...rest
+}: ListedModel): ModelSummary {
+  const { version, licence, commercialUse, file } = rest
+  return {
+    role: roles.join(', '),
+    id: model,
+    version,
+    licence,
+    commercialUse,
+    sha256: sha256 ?? '',
+    file,
+    bytes: bytes ?? 0,
+    builtIn: state === 'built-in',
+  }
+}
