@@ -19,8 +19,11 @@ export async function writeSupportBundle({
 }): Promise<void> {
   const config = readSettings()
   const modelsFolder = folderOfModels()
-  const modelSet = await readActiveSet(modelsFolder)
-  const calibration = await readRecognizerCalibration(modelSet.recognizer)
+  // The bundle helps to find the cause of a problem, so a broken model must not prevent it.
+  const unreadable = () => undefined
+  const modelSet = await readActiveSet(modelsFolder).catch(unreadable)
+  const calibration =
+    modelSet && (await readRecognizerCalibration(modelSet.recognizer).catch(unreadable))
   const bytes = await withStore(async (store) => {
     const clock = store.timeOfDay ?? Date.now
     const models = { modelsFolder, modelSet, calibration }

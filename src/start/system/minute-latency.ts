@@ -7,7 +7,7 @@ import {
 /** The calls and the latencies of one minute of this server. */
 export type MinuteLatency = {
   readonly record: (latencyMs: number) => void
-  /** Returns the values since the last time, and begins anew. */
+  /** Returns the values since the last time, and begins again. */
   readonly take: () => {
     readonly calls: number
     readonly p50Ms: number | null

@@ -3,24 +3,25 @@ import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { listModels, type ListedModel } from '../../models/list-models.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 
-type ModelSource = {
-  readonly modelsFolder: string
-  readonly modelSet: ModelSet
-  readonly calibration: Calibration
+type ModelSource = { readonly modelsFolder: string; readonly modelSet: ModelSet }
+
+/** The installed models, and the active ones among them, with the calibration in use. */
+export async function readModels(
+  source: ModelSource & { readonly calibration: Calibration },
+): Promise<ModelInventory> {
+  return { ...(await listModelSummaries(source)), calibration: source.calibration }
 }
 
 /** The installed models, and the active ones among them. */
-export async function readModels({
+export async function listModelSummaries({
   modelsFolder,
   modelSet,
-  calibration,
-}: ModelSource): Promise<ModelInventory> {
+}: ModelSource): Promise<Pick<ModelInventory, 'active' | 'installed'>> {
   const listed = await listModels(modelsFolder, modelSet)
   const present = listed.filter(({ state }) => state !== 'available')
   return {
     active: present.filter(({ use }) => use === 'active').map(toModelSummary),
     installed: present.filter(({ state }) => state === 'installed').map(toModelSummary),
-    calibration,
   }
 }
 

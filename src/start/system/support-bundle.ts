@@ -15,7 +15,7 @@ import {
   listServers,
   systemHistoryMs,
 } from '../../store/system/system-history.ts'
-import { readModels } from './read-models.ts'
+import { listModelSummaries } from './read-models.ts'
 import { reportSettings } from './report-settings.ts'
 import { readRuntimeVersions } from './runtime-versions.ts'
 
@@ -24,8 +24,10 @@ export type SupportBundleSources = {
   readonly store: Store
   readonly clock: Clock
   readonly modelsFolder: string
-  readonly modelSet: ModelSet
-  readonly calibration: Calibration
+  /** undefined: the selection of models cannot be read. */
+  readonly modelSet: ModelSet | undefined
+  /** undefined: the calibration of the recognizer cannot be read. */
+  readonly calibration: Calibration | undefined
   /** The server that creates the bundle; undefined for the command line. */
   readonly live?: { readonly server: string; readonly report: () => Promise<ServerReport> }
 }
@@ -66,16 +68,24 @@ function settingValues(config: Config): object {
   return Object.fromEntries(topics)
 }
 
-async function modelVersions(sources: SupportBundleSources): Promise<object> {
-  const { active, installed, calibration } = await readModels(sources)
+async function modelVersions({
+  modelsFolder,
+  modelSet,
+  calibration,
+}: SupportBundleSources): Promise<object> {
+  const templateModel = templateModelFiles()
+  if (!modelSet) return { isReadable: false, templateModel }
+  const { active, installed } = await listModelSummaries({ modelsFolder, modelSet })
   const toVersion = ({ role, id, version, sha256, bytes, builtIn }: ModelSummary) => {
     return { role, id, version, sha256, bytes, builtIn }
   }
   return {
     active: active.map(toVersion),
     installed: installed.map(toVersion),
-    templateModel: templateModelFiles(),
-    calibration: { modelId: calibration.modelId, measuredOn: calibration.measuredOn },
+    templateModel,
+    calibration: calibration
+      ? { modelId: calibration.modelId, measuredOn: calibration.measuredOn }
+      : null,
   }
 }
 

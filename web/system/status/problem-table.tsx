@@ -1,16 +1,16 @@
-import type { ServerStatus } from '../../api/responses.ts'
+import type { SystemServer } from '../../api/responses.ts'
 import { UtcTime } from '../../components/utc-time.tsx'
 import { Panel } from '../../layout/panel.tsx'
 import { DataTable, type Column } from '../../lists/data-table.tsx'
 
-type Problem = NonNullable<ServerStatus['report']>['problems'][number]
-type Row = Problem & { readonly server: string; readonly key: string }
+type LoggedProblem = NonNullable<SystemServer['report']>['problems'][number]
+type Row = LoggedProblem & { readonly server: string; readonly key: string }
 
 /** The latest rows of the table. */
 const rowsMax = 20
 
 /** The latest warnings and errors of the logs of all servers. */
-export function ProblemTable({ servers }: { readonly servers: readonly ServerStatus[] }) {
+export function ProblemTable({ servers }: { readonly servers: readonly SystemServer[] }) {
   const rows = servers
     .flatMap(({ server, report }) =>
       (report?.problems ?? []).map((problem, index) => ({

@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core'
-import type { ServerStatus, VisionWorker } from '../../api/responses.ts'
+import type { SystemServer, VisionWorker } from '../../api/responses.ts'
 import { DefinitionList } from '../../components/definition-list.tsx'
 import { StatusTag } from '../../components/status-tag.tsx'
 import { UtcTime } from '../../components/utc-time.tsx'
@@ -8,7 +8,7 @@ import { Panel } from '../../layout/panel.tsx'
 import { DataTable, type Column } from '../../lists/data-table.tsx'
 
 /** The health of one server and of its vision workers. */
-export function ServerPanel({ server }: { readonly server: ServerStatus }) {
+export function ServerPanel({ server }: { readonly server: SystemServer }) {
   const { report } = server
   const isRunning = server.state === 'ready' || server.state === 'not ready'
   return (
@@ -32,7 +32,7 @@ export function ServerPanel({ server }: { readonly server: ServerStatus }) {
   )
 }
 
-function serverFacts(server: ServerStatus) {
+function serverFacts(server: SystemServer) {
   const reasons = server.report?.reasons.join('; ') ?? ''
   return {
     Status: (
@@ -48,7 +48,7 @@ function serverFacts(server: ServerStatus) {
   }
 }
 
-function reportFacts({ uptimeS, memory, database, runtime }: NonNullable<ServerStatus['report']>) {
+function reportFacts({ uptimeS, memory, database, runtime }: NonNullable<SystemServer['report']>) {
   const { connections, responseMs } = database
   const response =
     responseMs === null ? 'does not respond' : `responds in ${responseMs.toFixed(1)} ms`

@@ -5,7 +5,7 @@ import { Panel } from '../../layout/panel.tsx'
 import { DataTable, type Column } from '../../lists/data-table.tsx'
 
 type Topic = SystemReport['settings'][number]
-type Setting = Topic['settings'][number]
+type ShownSetting = Topic['settings'][number]
 
 /** The settings of this server by topic, with their meaning. */
 export function SettingsPanel({ topics }: { readonly topics: readonly Topic[] }) {
@@ -36,12 +36,12 @@ export function SettingsPanel({ topics }: { readonly topics: readonly Topic[] })
   )
 }
 
-function changedText(settings: readonly Setting[]): string {
+function changedText(settings: readonly ShownSetting[]): string {
   const changed = settings.filter(({ isDefault }) => !isDefault).length
   return `${settings.length} settings, ${changed === 0 ? 'all' : settings.length - changed} with their default`
 }
 
-const columns: readonly Column<Setting>[] = [
+const columns: readonly Column<ShownSetting>[] = [
   { name: 'Name', isMonospace: true, renderCell: ({ name }) => name },
   { name: 'Value', isMonospace: true, renderCell: ({ value }) => (value === '' ? '–' : value) },
   {
