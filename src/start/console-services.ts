@@ -94,10 +94,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
       imagePixelsMax: config.IMAGE_PIXELS_MAX,
       imageSideMinPx: config.IMAGE_SIDE_MIN_PX,
     },
-    falseMatchRates: options.calibration.points.map(({ fmr, score }) => ({
-      rate: fmr,
-      similarity: similarityAt(score, options.calibration),
-    })),
+    falseMatchRates: falseMatchRatesOf(options.calibration),
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
     execute: (caller, request) => execute(request, authenticatedAs(caller)),
     createChallenge: async (caller, request) =>
@@ -115,6 +112,13 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     createSupportBundle: () =>
       createSupportBundle(config, { ...options, live: options.systemMonitor }),
   }
+}
+
+function falseMatchRatesOf(calibration: Calibration): ConsoleServices['falseMatchRates'] {
+  return calibration.points.map(({ fmr, score }) => ({
+    rate: fmr,
+    similarity: similarityAt(score, calibration),
+  }))
 }
 
 async function readServerStatus(

@@ -106,5 +106,6 @@ function valueText(value: unknown): string {
       .map(([name, inner]) => `${wordsOf(name)} ${valueText(inner)}`)
       .join(' ')
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return value === null ? 'none' : String(value)
+  if (value === null) return 'none'
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -53,7 +53,7 @@ function toProblem(line: string): RecentProblem | undefined {
   return {
     time: String(time),
     level: String(level),
-    message: redactText(String(msg ?? '')),
+    message: redactText(textOf(msg)),
     values: Object.fromEntries(Object.entries(rest).filter(isPlainValue)),
     ...(error && { error }),
   }
@@ -68,6 +68,10 @@ function parseObject(line: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 function isPlainValue(entry: [string, unknown]): entry is [string, number | boolean] {
   return typeof entry[1] === 'number' || typeof entry[1] === 'boolean'
 }
@@ -79,7 +83,7 @@ function toError(err: unknown): RecentProblem['error'] {
   return {
     type: identifierOf(type) ?? 'Error',
     ...(identifierOf(code) !== undefined && { code: identifierOf(code) ?? '' }),
-    frames: framesOf(String(stack ?? ''), String(message ?? '')),
+    frames: framesOf(textOf(stack), textOf(message)),
   }
 }
 

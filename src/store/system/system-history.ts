@@ -108,7 +108,7 @@ export async function countRows(
   const counts: Partial<Record<(typeof countedTables)[number], number>> = {}
   for (const table of countedTables) {
     const query = tx.build.selectFrom(table).select((row) => row.fn.countAll<number>().as('rows'))
-    counts[table] = Number((await tx.run(query))[0]?.rows ?? 0)
+    counts[table] = (await tx.run(query))[0]?.rows ?? 0
   }
   // Every table was counted.
   return counts as Readonly<Record<(typeof countedTables)[number], number>>

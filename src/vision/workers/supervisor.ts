@@ -40,28 +40,18 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
   const workers = new Set<WorkerProcess>()
   const slots = Array.from({ length: workerCount }, createWorkerSlot)
   let readySignal = createReadySignal()
-  let lostCount = 0
-  let recycledCount = 0
 
   /** Runs one slot. A recycled worker is stopped only after its replacement has started. */
   async function runSlot(slot: WorkerSlot): Promise<void> {
     let recycled: WorkerProcess | undefined
-    const startNext = () =>
-      startWithRetry(options, (error, attempt) => {
-        slot.onFailedStart()
-        onFailedStart(error, attempt)
-      })
+    const startNext = () => startInSlot(options, slot, onFailedStart)
     for (let worker = await startNext(); worker; worker = await startNext()) {
       addWorker(worker)
       slot.onStarted(worker)
-      if (recycled) {
-        recycledCount += 1
-        onReplaced(recycled)
-      }
+      if (recycled) onReplaced(recycled)
       const cause = await worker.replacementDue
       if (signal.aborted) return
       recycled = cause === 'recycle' ? worker : undefined
-      if (!recycled) lostCount += 1
       const reason = cause === 'recycle' ? 'its job or memory limit is reached' : cause.message
       slot.onReplaced(reason, cause !== 'recycle')
       log.warn({ workerPid: worker.pid, reason }, 'replacing a vision worker')
@@ -92,11 +82,26 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
   return {
     workers,
     ready,
-    lostCount: () => lostCount,
-    recycledCount: () => recycledCount,
+    lostCount: () => sumOf(slots, ({ lostCount }) => lostCount()),
+    recycledCount: () => sumOf(slots, ({ recycledCount }) => recycledCount()),
     reports: () => slots.map((slot) => slot.report()),
     closed: runUntilAborted(),
   }
+}
+
+function sumOf(slots: readonly WorkerSlot[], count: (slot: WorkerSlot) => number): number {
+  return slots.reduce((sum, slot) => sum + count(slot), 0)
+}
+
+function startInSlot(
+  options: WorkerSupervisorOptions,
+  slot: WorkerSlot,
+  onFailure: (error: unknown, attempt: number) => void,
+): Promise<WorkerProcess | undefined> {
+  return startWithRetry(options, (error, attempt) => {
+    slot.onFailedStart()
+    onFailure(error, attempt)
+  })
 }
 
 /** Resolves with a started worker, or with undefined when the signal is aborted. */

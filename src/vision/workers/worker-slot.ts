@@ -25,6 +25,10 @@ export type WorkerSlot = {
   readonly onFailedStart: () => void
   readonly onReplaced: (reason: string, isLost: boolean) => void
   readonly report: () => WorkerReport
+  /** Processes that crashed or were killed. */
+  readonly lostCount: () => number
+  /** Processes that a new one has replaced because of their age or memory. */
+  readonly recycledCount: () => number
 }
 
 /** Follows the processes of one worker. A recycled process stays in use until the next one is ready. */
@@ -34,6 +38,9 @@ export function createWorkerSlot(): WorkerSlot {
   let hasFailed = false
   let formerJobs = 0
   let restarts = 0
+  let lostCount = 0
+  let recycledCount = 0
+  let isRecycling = false
   let lastReason: string | null = null
   return {
     onStarted: (started) => {
@@ -41,6 +48,8 @@ export function createWorkerSlot(): WorkerSlot {
       worker = started
       startedAtMs = Date.now()
       hasFailed = false
+      if (isRecycling) recycledCount += 1
+      isRecycling = false
     },
     onFailedStart: () => {
       hasFailed = true
@@ -49,8 +58,12 @@ export function createWorkerSlot(): WorkerSlot {
     onReplaced: (reason, isLost) => {
       restarts += 1
       hasFailed = isLost
+      isRecycling = !isLost
+      if (isLost) lostCount += 1
       lastReason = shortReason(reason)
     },
+    lostCount: () => lostCount,
+    recycledCount: () => recycledCount,
     report: () => {
       const jobs = formerJobs + (worker?.jobs() ?? 0)
       const counts = { jobs, restarts, lastReason }

@@ -26,17 +26,15 @@ import { createHttpServer } from '../../../src/http/server.ts'
 import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
-import {
-  createRecentProblems,
-  type RecentProblems,
-} from '../../../src/lib/observability/recent-problems.ts'
+import type { RecentProblems } from '../../../src/lib/observability/recent-problems.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
-import { openSystemMonitor, type SystemMonitor } from '../../../src/start/system/system-monitor.ts'
+import type { SystemMonitor } from '../../../src/start/system/system-monitor.ts'
 import { openWebhooks, type OpenedWebhooks } from '../../../src/start/webhooks/open-webhooks.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
+import { openTestMonitor } from '../console/test-monitor.ts'
 import { databaseSettings, dropDatabase, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -146,20 +144,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { webhooks } = opened.use(openWebhooks(config, { store, clock, log }))
   const extraImageTypes = config.IMAGE_TYPES_EXTRA
   const services = { vision, gallery, challenges, extraImageTypes }
-  const systemMonitor = opened.use(
-    openSystemMonitor(config, {
-      version: 'test',
-      store,
-      vision: {
-        stats: () => ({ workersUp: 0, queued: 0, queuedBytes: 0 }),
-        workerReports: () => [],
-      },
-      notReady: async () => [],
-      recentProblems: options.recentProblems ?? createRecentProblems(),
-      clock,
-      log,
-    }),
-  )
+  const systemMonitor = opened.use(openTestMonitor(config, { ...options, store, clock, log }))
   if (options.isMonitored) await systemMonitor.start()
   const executeOptions = {
     gate,
