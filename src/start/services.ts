@@ -94,7 +94,6 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const parts = { version, store, gate, clock, vision, bodyBudget, connectionStats, notReady, log }
   const sources = { ...parts, gallerySearch, openedWebhooks }
   const observability = await openObservability({ ...sources, config, actions })
-  const { metrics } = observability
   const systemMonitor = await startMonitor(config, { ...options, ...parts })
   const onCallCompleted = measureCalls(observability, systemMonitor)
 
@@ -103,7 +102,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions, models.modelSet),
-      ...serviceRoutes({ version, metrics, ...apiDescription(config), notReady }),
+      ...serviceRoutes({ ...parts, ...observability, ...apiDescription(config) }),
       ...createConsoleRoutes(config, { ...consoleOptions, ...openedWebhooks, executeOptions }),
     ],
     fallback: serveStaticFiles(webFolder),

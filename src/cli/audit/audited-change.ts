@@ -23,7 +23,7 @@ export type AuditedResult<T> = Omit<CommandLineEntry, 'act'> & { readonly result
 
 /**
  * Makes a change of the command line in one transaction with its entry in the audit log. Every
- * command that changes data uses it, or writes its entry with `addCommandLineEntry`.
+ * command that changes data uses it, or writes its entry with `createEntryHook`.
  */
 export function auditedChange<T>(
   store: Store,
@@ -39,7 +39,7 @@ export function auditedChange<T>(
 }
 
 /** Adds an entry with the actor "command line" in the transaction of its change. */
-export function addCommandLineEntry(
+function addCommandLineEntry(
   tx: Tx,
   { accountId, act, target, detail }: CommandLineEntry,
   atMs: number,

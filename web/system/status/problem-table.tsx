@@ -3,8 +3,8 @@ import { UtcTime } from '../../components/utc-time.tsx'
 import { Panel } from '../../layout/panel.tsx'
 import { DataTable, type Column } from '../../lists/data-table.tsx'
 
-type LoggedProblem = NonNullable<SystemServer['report']>['problems'][number]
-type Row = LoggedProblem & { readonly server: string; readonly key: string }
+type ServerProblem = NonNullable<SystemServer['report']>['problems'][number]
+type Row = ServerProblem & { readonly server: string; readonly key: string }
 
 /** The latest rows of the table. */
 const rowsMax = 20
