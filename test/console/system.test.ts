@@ -130,7 +130,8 @@ test('Every server is shown as ready, stopped or lost, with its last report', as
 test('A second server on the database has its own health and history', async () => {
   const { gallery } = testConsole
   if (!isOnPostgres()) return
-  const environment = { ...(await databaseSettings(gallery.dataDir)), PORT: '8099' }
+  const masterKey = { MASTER_KEY_FILE: path.join(gallery.dataDir, 'master.key') }
+  const environment = { ...(await databaseSettings(gallery.dataDir)), ...masterKey, PORT: '8099' }
   {
     const { key, dataDir } = { key: 'unused', dataDir: path.join(gallery.dataDir, 'second') }
     await using second = await startGallery({ environment, key, dataDir, isMonitored: true, log })

@@ -2,9 +2,13 @@ import { allEventTypes } from '../../../src/store/webhooks/event-types.ts'
 import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
-/** Returns the requests that change the calibration of a gallery and a webhook. */
+/** Returns the requests that change the calibration of a gallery and a webhook, and an audited download. */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
-  return [...(await calibrationWrites(testConsole)), ...(await webhookWrites(testConsole))]
+  return [
+    ...(await calibrationWrites(testConsole)),
+    ...(await webhookWrites(testConsole)),
+    ['POST', '/system/support-bundle', undefined],
+  ]
 }
 
 /** Creates a webhook with an event, and returns the requests that change them. */
