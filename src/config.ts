@@ -81,11 +81,14 @@ const storage = {
     '',
     'Folder of the converted and installed models. Empty: `models` in DATA_DIR. It may be read-only once it contains all models.',
   ),
-  DATABASE_URL: textSetting(
-    '',
-    'PostgreSQL database, `postgres://…`, for one or more servers. Empty: SQLite in DATA_DIR.',
-    databaseUrl,
-  ),
+  DATABASE_URL: {
+    ...textSetting(
+      '',
+      'PostgreSQL database, `postgres://…`, for one or more servers. Empty: SQLite in DATA_DIR.',
+      databaseUrl,
+    ),
+    isSecret: true,
+  },
   DATABASE_URL_FILE: textSetting(
     '',
     'File that contains DATABASE_URL, such as a mounted secret. Empty: DATABASE_URL itself is used.',

@@ -3,6 +3,7 @@ import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
 import { defaultKeyLifetimeDays } from './lib/limits/key-limits.ts'
 import { createLog } from './lib/log.ts'
+import { createRecentProblems } from './lib/observability/recent-problems.ts'
 import type { PrepareProgress } from './models/builtin/prepare-builtin-pack.ts'
 import { creditMessage } from './start/credit-message.ts'
 import { createFacegate } from './start/services.ts'
@@ -16,11 +17,13 @@ try {
 
 async function start(): Promise<void> {
   const config = readConfig(process.env)
-  const log = createLog(config.LOG_LEVEL)
+  const recentProblems = createRecentProblems()
+  const log = createLog(config.LOG_LEVEL, undefined, recentProblems.addLine)
   const { version } = packageJson
   const facegate = await createFacegate(config, {
     version,
     log,
+    recentProblems,
     clock: systemClock,
     onProgress: reportProgress,
   })

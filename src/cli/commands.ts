@@ -10,6 +10,7 @@ import { importFaces } from './import/command.ts'
 import { migrate } from './migrate/commands.ts'
 import { models } from './models/commands.ts'
 import { size } from './size/commands.ts'
+import { supportBundle } from './support/commands.ts'
 import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
 import { webhook } from './webhooks/commands.ts'
 
@@ -48,5 +49,6 @@ export const commands: readonly CliCommand[] = [
   evaluate,
   calibrate,
   size,
+  supportBundle,
   completionCommand(() => commands),
 ]

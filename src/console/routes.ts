@@ -40,7 +40,13 @@ import {
 } from './pages/webhooks/webhooks.ts'
 import type { ConsoleRoute } from './server/route.ts'
 import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
-import { endOwnSession, listSessions, signOutElsewhere } from './auth/sessions.ts'
+import {
+  endOwnSession,
+  endSessionOfUser,
+  listSessions,
+  listSessionsOfUser,
+  signOutElsewhere,
+} from './auth/sessions.ts'
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -57,8 +63,9 @@ import {
   removeSubject,
 } from './pages/gallery/subjects.ts'
 import { subjectsCsv } from './pages/gallery/subjects-csv.ts'
-import { getSystem } from './pages/system/system.ts'
-import { auditCsv, listAudit } from './pages/team/audit.ts'
+import { getSystemHistory } from './pages/system/history.ts'
+import { downloadSupportBundle, getSystem } from './pages/system/system.ts'
+import { auditCsv, listAudit, listAuditActs } from './pages/team/audit.ts'
 import {
   countOpenSessions,
   editUser,
@@ -102,8 +109,9 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
     endSessionsOfUser,
     removeSecondFactorOfUser,
   ],
-  [listAudit, auditCsv],
-  [getSystem],
+  [listAudit, listAuditActs, auditCsv],
+  [listSessionsOfUser, endSessionOfUser],
+  [getSystem, getSystemHistory, downloadSupportBundle],
 ]
 
 /** All console routes. */

@@ -14,6 +14,7 @@ import type { DatabaseInfo } from '../store/database.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
+import type { ServerReport } from './pages/system/server-report.ts'
 import type { FailedSignInLog } from './auth/failed-sign-in-log.ts'
 import type { AnonymousLimit } from './auth/anonymous-limit.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
@@ -55,6 +56,13 @@ export type ConsoleServices = {
   readonly readModels: () => Promise<ModelInventory>
   readonly similarityAt: (score: number, calibration: Calibration) => number
   readonly readSystem: () => Promise<ServerStatus>
+  /** This server and its present state. */
+  readonly systemMonitor: {
+    readonly server: string
+    readonly report: () => Promise<ServerReport>
+  }
+  /** Collects what helps to find the cause of a problem, without secrets, for all accounts. */
+  readonly createSupportBundle: () => Promise<Readonly<Record<string, unknown>>>
 }
 
 export type ConsoleDefaults = RateLimits & {
@@ -96,9 +104,15 @@ export type ServerStatus = {
     readonly modelsBytes: number
   }
   readonly store: DatabaseInfo
+  /** By topic of docs/configuration.md. */
   readonly settings: readonly {
-    readonly name: string
-    readonly value: string
-    readonly isDefault: boolean
+    readonly topic: string
+    readonly settings: readonly {
+      readonly name: string
+      readonly value: string
+      readonly isDefault: boolean
+      readonly meaning: string
+      readonly range: string
+    }[]
   }[]
 }

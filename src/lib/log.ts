@@ -8,11 +8,18 @@ export type Log = pino.Logger
  * explicitly; images, embeddings, complete keys and request bodies are never logged. pino escapes
  * control characters, so text of a caller cannot forge a line. A line that is written during a call
  * contains the ids of the call.
+ *
+ * @param onLine receives each line that is written.
  */
 export function createLog(
   level: string,
   destination: pino.DestinationStream = pino.destination({ dest: 2, sync: true }),
+  onLine?: (line: string) => void,
 ): Log {
+  const write = (line: string): void => {
+    onLine?.(line)
+    destination.write(line)
+  }
   return pino(
     {
       level,
@@ -21,6 +28,6 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    onLine ? { write } : destination,
   )
 }

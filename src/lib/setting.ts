@@ -12,6 +12,8 @@ export type Setting<T> = {
   /** Sentences in Markdown. Links are relative to `docs/`. */
   readonly description: string
   readonly schema: z.ZodType<T, string>
+  /** Whether the value may contain a password. The console and support bundles do not show it. */
+  readonly isSecret?: boolean
 }
 
 /** Returns the constructor of settings that are whole numbers of `unit`. */

@@ -2,19 +2,14 @@ import { statfsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createAuditRunner } from '../billing/audit-runner.ts'
-import { settings, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { createFailedSignInLog } from '../console/auth/failed-sign-in-log.ts'
 import { createAnonymousLimit } from '../console/auth/anonymous-limit.ts'
 import { createPasswordHasher } from '../console/auth/password-hasher.ts'
 import { createSecondFactors } from '../console/auth/second-factor/second-factors.ts'
 import { serveConsoleRoute } from '../console/server/serve-route.ts'
-import type {
-  ConsoleServices,
-  ModelSummary,
-  ModelInventory,
-  ServerStatus,
-} from '../console/services.ts'
+import type { ConsoleServices, ServerStatus } from '../console/services.ts'
 import { createSignInThrottle } from '../console/auth/sign-in-throttle.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { openKeyring } from '../gallery/keys/keyring.ts'
@@ -30,13 +25,16 @@ import { serveRest, type RestOptions } from '../http/routes/rest-route.ts'
 import type { Clock } from '../lib/clock.ts'
 import { fileSize } from '../lib/file-size.ts'
 import type { Log } from '../lib/log.ts'
-import { listModels, type ListedModel } from '../models/list-models.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { masterKeyPath } from './open-gallery.ts'
 import { storeLocationOf } from './store-location.ts'
+import { readModels } from './system/read-models.ts'
+import { reportSettings } from './system/report-settings.ts'
+import { createSupportBundle } from './system/support-bundle.ts'
+import type { SystemMonitor } from './system/system-monitor.ts'
 
 /** The parts of the service that the console needs. */
 export type ConsoleServicesOptions = {
@@ -52,6 +50,7 @@ export type ConsoleServicesOptions = {
   readonly calibration: Calibration
   readonly executeOptions: ExecuteOptions
   readonly workers: () => ServerStatus['workers']
+  readonly systemMonitor: Pick<SystemMonitor, 'server' | 'report'>
   /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
   readonly clock: Clock
@@ -95,10 +94,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
       imagePixelsMax: config.IMAGE_PIXELS_MAX,
       imageSideMinPx: config.IMAGE_SIDE_MIN_PX,
     },
-    falseMatchRates: options.calibration.points.map(({ fmr, score }) => ({
-      rate: fmr,
-      similarity: similarityAt(score, options.calibration),
-    })),
+    falseMatchRates: falseMatchRatesOf(options.calibration),
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
     execute: (caller, request) => execute(request, authenticatedAs(caller)),
     createChallenge: async (caller, request) =>
@@ -113,44 +109,16 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     similarityAt,
     readModels: () => readModels(options),
     readSystem: () => readServerStatus(config, options),
+    createSupportBundle: () =>
+      createSupportBundle(config, { ...options, live: options.systemMonitor }),
   }
 }
 
-/** The installed models, and the active ones among them. */
-async function readModels({
-  modelsFolder,
-  modelSet,
-  calibration,
-}: ConsoleServicesOptions): Promise<ModelInventory> {
-  const listed = await listModels(modelsFolder, modelSet)
-  const present = listed.filter(({ state }) => state !== 'available')
-  return {
-    active: present.filter(({ use }) => use === 'active').map(toModelSummary),
-    installed: present.filter(({ state }) => state === 'installed').map(toModelSummary),
-    calibration,
-  }
-}
-
-function toModelSummary({
-  model,
-  roles,
-  state,
-  sha256,
-  bytes,
-  ...rest
-}: ListedModel): ModelSummary {
-  const { version, licence, commercialUse, file } = rest
-  return {
-    role: roles.join(', '),
-    id: model,
-    version,
-    licence,
-    commercialUse,
-    sha256: sha256 ?? '',
-    file,
-    bytes: bytes ?? 0,
-    builtIn: state === 'built-in',
-  }
+function falseMatchRatesOf(calibration: Calibration): ConsoleServices['falseMatchRates'] {
+  return calibration.points.map(({ fmr, score }) => ({
+    rate: fmr,
+    similarity: similarityAt(score, calibration),
+  }))
 }
 
 async function readServerStatus(
@@ -169,16 +137,6 @@ async function readServerStatus(
       modelsBytes: modelSizes.reduce((a, b) => a + b, 0),
     },
     store: await store.readInfo(),
-    settings: effectiveSettings(config),
+    settings: reportSettings(config),
   }
-}
-
-/** The value of every setting. The URL of the database is hidden: it may contain a password. */
-function effectiveSettings(config: Config): ServerStatus['settings'] {
-  return Object.entries(config).map(([name, value]) => {
-    const { schema, defaultValue } = settings[name as keyof Config]
-    const isDefault = schema.safeParse(defaultValue).data === value
-    const shown = name === 'DATABASE_URL' && value !== '' ? '(set)' : String(value)
-    return { name, value: shown, isDefault }
-  })
 }

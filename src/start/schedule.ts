@@ -5,15 +5,17 @@ type JobSchedule = {
   readonly intervalMs: number
   /** The log message when the job fails. */
   readonly failure: string
+  /** Whether the first run is at the end of the first interval. */
+  readonly isDelayed?: boolean
 }
 
 /**
- * Runs a job for all accounts now and in each interval. Two runs never overlap. Of consecutive
+ * Runs a job for all accounts now, unless it is delayed, and in each interval. Two runs never overlap. Of consecutive
  * failures, the first is logged.
  */
 export function schedule(
   run: (signal: AbortSignal) => Promise<void>,
-  { intervalMs, failure }: JobSchedule,
+  { intervalMs, failure, isDelayed = false }: JobSchedule,
   log: Log,
 ): AsyncDisposable {
   const closing = new AbortController()
@@ -28,7 +30,7 @@ export function schedule(
       .then(() => void (hasFailed = false), onError)
       .finally(() => (running = undefined))
   }
-  start()
+  if (!isDelayed) start()
   const timer = setInterval(start, intervalMs)
   return {
     [Symbol.asyncDispose]: async () => {

@@ -17,6 +17,7 @@ import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { serveStaticFiles } from '../http/static-files.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { RecentProblems } from '../lib/observability/recent-problems.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { detectorKindOf, type ModelSet } from '../models/model-set.ts'
 import { runSelfTest } from '../vision/self-test/run-self-test.ts'
@@ -28,17 +29,24 @@ import {
 import { readActiveModels } from './active-models.ts'
 import { createConsoleRoutes } from './console-services.ts'
 import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
-import { openObservability } from './observability.ts'
+import { openObservability, type Observability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
 import { openWebhooks } from './webhooks/open-webhooks.ts'
 import { createReadiness } from './readiness.ts'
+import {
+  openSystemMonitor,
+  type SystemMonitor,
+  type SystemMonitorSources,
+} from './system/system-monitor.ts'
 import { visionOptions, type VisionEnvironment } from './vision-options.ts'
 
 export type FacegateOptions = {
   readonly version: string
   readonly clock: Clock
   readonly log: Log
+  /** The warnings and errors of the log. */
+  readonly recentProblems: RecentProblems
   readonly onProgress: (progress: PrepareProgress) => void
 }
 
@@ -81,20 +89,20 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
   const bodyBudget = createBodyBudget(bodyBudgetLimits(config))
   const connectionStats = createConnectionStats()
+  const workers = () => toWorkerStats(vision.stats())
   const parts = { version, store, gate, clock, vision, bodyBudget, connectionStats, notReady, log }
   const sources = { ...parts, gallerySearch, openedWebhooks }
   const observability = await openObservability({ ...sources, config, actions })
-  const { onCallCompleted, metrics } = observability
+  const systemMonitor = await startMonitor(config, { ...options, ...parts })
+  const onCallCompleted = measureCalls(observability, systemMonitor)
 
   const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
-  const workers = () => toWorkerStats(vision.stats())
-  const { webhooks } = openedWebhooks
-  const consoleOptions = { ...parts, ...models, gallery, webhooks, workers, executeOptions }
+  const consoleOptions = { ...parts, ...models, gallery, workers, systemMonitor }
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions, models.modelSet),
-      ...serviceRoutes({ version, metrics, ...apiDescription(config), notReady }),
-      ...createConsoleRoutes(config, consoleOptions),
+      ...serviceRoutes({ ...parts, ...observability, ...apiDescription(config) }),
+      ...createConsoleRoutes(config, { ...consoleOptions, ...openedWebhooks, executeOptions }),
     ],
     fallback: serveStaticFiles(webFolder),
     ...serverLimits(config),
@@ -111,8 +119,25 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
     close: async () => {
       await announceShutdown()
       for (const part of [server, observability, vision]) await part.close()
-      await disposeInOrder(openedWebhooks, gallerySearch, database)
+      await disposeInOrder(systemMonitor, openedWebhooks, gallerySearch, database)
     },
+  }
+}
+
+async function startMonitor(config: Config, sources: SystemMonitorSources): Promise<SystemMonitor> {
+  const monitor = openSystemMonitor(config, sources)
+  await monitor.start()
+  return monitor
+}
+
+/** Reports each call to the metrics and to the history of the server. */
+function measureCalls(
+  observability: Observability,
+  systemMonitor: SystemMonitor,
+): Observability['onCallCompleted'] {
+  return (envelope, durationMs) => {
+    systemMonitor.recordCall(durationMs)
+    observability.onCallCompleted(envelope, durationMs)
   }
 }
 

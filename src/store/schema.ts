@@ -27,6 +27,7 @@ import type {
 } from './gallery-schema.ts'
 import type { SwitchColumns } from './tenancy/switches.ts'
 import type { VectorsSchema } from './vectors-schema.ts'
+import type { SystemSampleRow, SystemServerRow } from './system-schema.ts'
 import type { WebhookDeliveryRow, WebhookRow, WebhookSecretRow } from './webhooks-schema.ts'
 
 /**
@@ -71,6 +72,8 @@ export type Schema = VectorsSchema & {
   webhooks: WebhookRow
   webhookSecrets: WebhookSecretRow
   webhookDeliveries: WebhookDeliveryRow
+  systemServers: SystemServerRow
+  systemSamples: SystemSampleRow
 }
 
 /** Typed queries of the tables. */

@@ -55,7 +55,7 @@ async function assertValid(example: string): Promise<void> {
 test('help and the version are printed in every spelling, with exit code 0', async () => {
   const spellings: readonly (readonly [args: readonly string[], output: RegExp])[] = [
     [['--help'], /^facegate \S+: .*\n\nUsage:\n {2}facegate <command>/u],
-    [['-h'], /\n {2}import {6}enroll a folder/u],
+    [['-h'], /\n {2}import {10}enroll a folder/u],
     [['key', '-h'], /^facegate key: .*\n {2}rotate-master {2}/su],
     [['key', 'help'], /Run facegate key <command> --help/u],
     [['key', 'create', '--project', 'x', '-h'], /^facegate key create: .*\nExamples:\n/su],

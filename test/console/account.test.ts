@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { consoleLink } from '../../src/cli/tenancy/commands.ts'
 import { createSetupLink } from '../../src/console/auth/setup.ts'
+import { consoleRoutes } from '../../src/console/routes.ts'
+import { auditActs, describeAct } from '../../src/console/server/audit-acts.ts'
+import { runLines } from '../support/cli/run-json.ts'
 import { assertOk, startConsole, validPassword } from '../support/console/test-console.ts'
 
 test('A password is neither short, nor common, nor contains the name of the user', async () => {
@@ -97,4 +101,26 @@ test('The audit log lists the changes apart from the calls of the playground', a
   assert.deepEqual(await acts('?kind=playground'), ['playground.call'])
   assert.deepEqual(await acts('?kind=changes'), ['session.setUp'])
   assert.deepEqual(await acts('?kind=changes&act=playground.call'), ['playground.call'])
+  await runLines(testConsole.gallery.dataDir, consoleLink, 'link')
+  assert.deepEqual(await acts('?kind=commandLine'), ['session.createSetupLink'])
+  const { items } = (await owner.get('/audit?kind=commandLine')).body
+  assert.deepEqual(
+    [items[0].userName, items[0].action],
+    ['command line', 'Created a setup link for an owner'],
+  )
+})
+
+test('The audit log shows every act in plain words', async () => {
+  const declared = consoleRoutes.flatMap((route) =>
+    'auditAction' in route ? [route.auditAction] : [],
+  )
+  const rejected = [
+    'session.signInFailed',
+    'session.changePasswordFailed',
+    'secondFactor.passwordFailed',
+  ]
+  const withoutWords = [...declared, ...rejected].filter((act) => !(act in auditActs))
+  assert.deepEqual(withoutWords, [], 'add these acts to src/console/server/audit-acts.ts')
+  for (const words of Object.values(auditActs)) assert.match(words, /^[A-Z][a-zA-Z -]+$/u)
+  assert.equal(describeAct('later.newThing'), 'Later: new thing')
 })

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.ts'
 import { calibratedFmrs } from '../../src/gallery/calibration/similarity.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { createRecentProblems } from '../../src/lib/observability/recent-problems.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { createFacegate } from '../../src/start/services.ts'
@@ -127,7 +128,8 @@ async function serve(
   }
   const config = readConfig({ ...environment, PORT: '0' })
   const log = createLog(config.LOG_LEVEL)
-  const options = { version: 'test', clock: systemClock, log, onProgress: () => {} }
+  const recentProblems = createRecentProblems()
+  const options = { version: 'test', clock: systemClock, log, recentProblems, onProgress: () => {} }
   const facegate = await createFacegate(config, options)
   const store = await openStore(dataDir)
   try {

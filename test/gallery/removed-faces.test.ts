@@ -110,7 +110,7 @@ test('Templates of a retired model and crops of a project that stores none any m
     const withFormer = await copyOf(gallery)
     assert.equal(withFormer.templates.length, 4)
     const retirement = { modelId: former, activeModelId: active }
-    const retired = await retireTemplates(store, retirement, () => {})
+    const retired = await retireTemplates(store, retirement)
     assert.deepEqual(retired, { templates: 2, faces: 0 })
     assert.equal((await runJson(dataDir, keyCommands, 'rotate-master')).renewed, 1)
     await assertOnlyTodayIsReadable(gallery, withFormer)

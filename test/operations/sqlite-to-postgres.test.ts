@@ -108,6 +108,14 @@ test('A migration creates the log’s partitions and enables the triggers', { sk
   )
   assert.equal(partitions.length, 4, 'three old months and the current one')
   assert.ok(partitions.every(({ table }) => /^calls_\d{4}_\d\d$/u.test(String(table))))
+  const moves = await queryAllAccounts(
+    setup.url,
+    `select "userName" from "adminActs" where act = 'database.migrate'`,
+  )
+  assert.deepEqual(
+    moves.map(({ userName }) => userName),
+    ['command line'],
+  )
   for (const change of [
     `update "ledgerTransfers" set "amountMicros" = 1`,
     'delete from deletions',

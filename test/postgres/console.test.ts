@@ -12,5 +12,6 @@ runOnPostgres({
   'console/pages': () => import('../console/pages.test.ts'),
   'console/session': () => import('../console/session.test.ts'),
   'console/subjects': () => import('../console/subjects.test.ts'),
+  'console/system': () => import('../console/system.test.ts'),
   'console/sign-in-throttle': () => import('../console/sign-in-throttle.test.ts'),
 })

@@ -16,6 +16,7 @@ import { uncalledQueries } from './contract/tracked-queries.ts'
 import { outdatedTemplatesContract } from './contract/outdated-templates.ts'
 import { removedDataContract } from './contract/removed-data.ts'
 import { secondFactorsContract } from './contract/second-factors.ts'
+import { systemHistoryContract } from './contract/system-history.ts'
 import { tenancyContract } from './contract/tenancy.ts'
 import { keyChangesContract } from './contract/key-changes.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
@@ -35,6 +36,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...livenessContract,
   ...webhooksContract,
   ...secondFactorsContract,
+  ...systemHistoryContract,
 }
 
 async function onSqlite(work: (store: Store) => Promise<void>): Promise<void> {

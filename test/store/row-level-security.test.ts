@@ -58,8 +58,15 @@ const accountTables = (
   'secondFactors recoveryCodes'
 ).split(' ')
 
-/** Tables without data of accounts: the swept time, the running servers, the migrations. */
-const sharedTables = ['marks', 'nodes', 'kysely_migration', 'kysely_migration_lock']
+/** Tables without data of accounts: the swept time, the servers and their history, the migrations. */
+const sharedTables = [
+  'marks',
+  'nodes',
+  'systemServers',
+  'systemSamples',
+  'kysely_migration',
+  'kysely_migration_lock',
+]
 
 test('Every table with data of accounts has row-level security', skipOptions, async () => {
   await withScope(undefined, async (client) => {

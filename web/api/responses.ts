@@ -20,13 +20,14 @@ import type * as projects from '../../src/console/pages/projects.ts'
 import type { ResponseOf } from '../../src/console/server/route.ts'
 import type { getSession } from '../../src/console/auth/session.ts'
 import type * as subjects from '../../src/console/pages/gallery/subjects.ts'
+import type { getSystemHistory } from '../../src/console/pages/system/history.ts'
 import type { getSystem } from '../../src/console/pages/system/system.ts'
 import type { listWebhookDeliveries } from '../../src/console/pages/webhooks/deliveries.ts'
 import type { listWebhooks } from '../../src/console/pages/webhooks/webhooks.ts'
-import type { listAudit } from '../../src/console/pages/team/audit.ts'
+import type { listAudit, listAuditActs } from '../../src/console/pages/team/audit.ts'
 import type * as team from '../../src/console/pages/team/users.ts'
 import type { getSecondFactor } from '../../src/console/auth/second-factor/routes.ts'
-import type { listSessions } from '../../src/console/auth/sessions.ts'
+import type { listSessions, listSessionsOfUser } from '../../src/console/auth/sessions.ts'
 
 /**
  * The response of each console route, by path. The types come from the schemas that the server
@@ -70,7 +71,10 @@ export type ConsoleResponses = {
   readonly '/money/reconcile': ResponseOf<typeof ledger.reconcileLedger>
   readonly '/models': ResponseOf<typeof getModels>
   readonly '/users': ResponseOf<typeof team.listTeam>
+  readonly '/users/:userId/sessions': ResponseOf<typeof listSessionsOfUser>
+  readonly '/audit/acts': ResponseOf<typeof listAuditActs>
   readonly '/audit': ResponseOf<typeof listAudit>
+  readonly '/system/history': ResponseOf<typeof getSystemHistory>
   readonly '/system': ResponseOf<typeof getSystem>
 }
 
@@ -125,3 +129,6 @@ export type TeamMember = ConsoleResponses['/users']['items'][number]
 export type ConsoleRole = TeamMember['role']
 export type AuditEntry = ConsoleResponses['/audit']['items'][number]
 export type SystemReport = ConsoleResponses['/system']
+export type SystemHistory = ConsoleResponses['/system/history']
+export type SystemServer = SystemReport['servers'][number]
+export type VisionWorker = NonNullable<SystemServer['report']>['workers'][number]

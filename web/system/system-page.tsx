@@ -1,26 +1,34 @@
 import { Anchor, Button, SimpleGrid } from '@mantine/core'
 import type { SystemReport } from '../api/responses.ts'
+import { useHasRole } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
-import { QueryContent } from '../components/query-content.tsx'
-import { DataTable } from '../lists/data-table.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { formatBytes, formatCount, formatTimeSpan } from '../format/numbers.ts'
+import { QueryContent } from '../components/query-content.tsx'
+import { StatusTag } from '../components/status-tag.tsx'
+import { formatBytes, formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
-import { StatusTag } from '../components/status-tag.tsx'
-import { UtcTime } from '../components/utc-time.tsx'
+import { HistoryPanels } from './status/history-panels.tsx'
+import { ProblemTable } from './status/problem-table.tsx'
+import { ServerPanel } from './status/server-panel.tsx'
+import { SettingsPanel } from './status/settings-panel.tsx'
+import { SupportBundleButton } from './status/support-bundle-button.tsx'
 
-/** The status of the service and its machine. */
+/** The health, the history and the settings of the installation. */
 export function SystemPage() {
   const query = useApiQuery('/system')
+  const mayDownload = useHasRole('admin')
   return (
     <Page
       title="System"
-      description="Health, workers, memory, disk and active settings."
+      description="Health of servers and workers, history of 24 hours, versions and settings."
       actions={
-        <Button size="sm" variant="default" onClick={() => void query.refetch()}>
-          Refresh
-        </Button>
+        <>
+          {mayDownload && <SupportBundleButton />}
+          <Button size="sm" variant="default" onClick={() => void query.refetch()}>
+            Refresh
+          </Button>
+        </>
       }
     >
       <QueryContent query={query}>{(report) => <SystemContent report={report} />}</QueryContent>
@@ -31,66 +39,26 @@ export function SystemPage() {
 function SystemContent({ report }: { readonly report: SystemReport }) {
   return (
     <>
-      <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Panel title="Service">
           <ServiceDetails report={report} />
         </Panel>
-        <Panel title="Vision workers">
-          <DefinitionList items={report.workers} />
-        </Panel>
-        <Panel title="Memory and disk">
-          <MachineDetails report={report} />
+        <Panel title="Disk and database">
+          <StorageDetails report={report} />
         </Panel>
       </SimpleGrid>
-      {report.store.servers.length > 0 && <ServerTable servers={report.store.servers} />}
-      <Panel title="Settings">
-        <DataTable
-          caption="Settings"
-          rows={report.settings}
-          rowKey={({ name }) => name}
-          columns={[
-            { name: 'Name', isMonospace: true, renderCell: ({ name }) => name },
-            { name: 'Value', isMonospace: true, renderCell: ({ value }) => value },
-            {
-              name: 'Source',
-              renderCell: ({ isDefault }) => (isDefault ? 'Default' : 'Environment'),
-            },
-          ]}
-          empty={null}
-        />
-      </Panel>
+      <HistoryPanels />
+      {report.servers.map((server) => (
+        <ServerPanel key={server.server} server={server} />
+      ))}
+      <ProblemTable servers={report.servers} />
+      <SettingsPanel topics={report.settings} />
     </>
   )
 }
 
-/** The servers that share the database. Any of them can process a call. */
-function ServerTable({ servers }: { readonly servers: SystemReport['store']['servers'] }) {
-  return (
-    <Panel title="Servers on this database">
-      <DataTable
-        caption="Servers on this database"
-        rows={servers}
-        rowKey={({ host, pid }) => `${host} ${pid}`}
-        columns={[
-          { name: 'Host', isMonospace: true, renderCell: ({ host }) => host },
-          { name: 'Process', isMonospace: true, renderCell: ({ pid }) => pid },
-          { name: 'Version', renderCell: ({ version }) => version },
-          {
-            name: 'Started',
-            renderCell: ({ startedAtUtc }) => <UtcTime timestampUtc={startedAtUtc} />,
-          },
-          {
-            name: 'Last seen',
-            renderCell: ({ seenAtUtc }) => <UtcTime timestampUtc={seenAtUtc} />,
-          },
-        ]}
-        empty={null}
-      />
-    </Panel>
-  )
-}
-
 function ServiceDetails({ report }: { readonly report: SystemReport }) {
+  const { queued, recycled, respawns, quarantined } = report.workers
   return (
     <DefinitionList
       items={{
@@ -100,9 +68,10 @@ function ServiceDetails({ report }: { readonly report: SystemReport }) {
           </StatusTag>
         ),
         Version: report.version,
-        Node: report.node,
-        Uptime: formatTimeSpan(report.uptimeS),
-        Database: `${report.store.version}, ${report.store.place}`,
+        'Waiting images': formatCount(queued ?? 0),
+        'Workers lost and replaced': formatCount(respawns ?? 0),
+        'Workers replaced for age or memory': formatCount(recycled ?? 0),
+        'Calls rejected for a crashing image': formatCount(quarantined ?? 0),
         Metrics: (
           <Anchor href={report.metricsUrl} size="sm">
             {report.metricsUrl}
@@ -113,19 +82,14 @@ function ServiceDetails({ report }: { readonly report: SystemReport }) {
   )
 }
 
-function MachineDetails({
-  report: { memory, disk, gallery, store },
-}: {
-  readonly report: SystemReport
-}) {
+function StorageDetails({ report: { disk, gallery, store } }: { readonly report: SystemReport }) {
   return (
     <DefinitionList
       items={{
-        'Process memory': formatBytes(memory.rssBytes),
-        'JavaScript heap': formatBytes(memory.heapBytes),
+        Database: `${store.version}, ${store.place}`,
+        'Size of the database': formatBytes(store.bytes),
         'Search index': `${formatCount(gallery.templates)} templates, ${formatBytes(gallery.bytes)}`,
         'Disk free': `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)}`,
-        Database: formatBytes(store.bytes),
         Models: formatBytes(disk.modelsBytes),
       }}
     />

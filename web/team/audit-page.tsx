@@ -4,14 +4,14 @@ import { csvUrl } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filters.tsx'
+import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
 import { ShortId } from '../components/names/short-id.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
-import { auditTextOf, isId } from './audit-text.ts'
+import { auditTextOf, isId, wordsOf } from './audit-text.ts'
 
 const route = getRouteApi('/team/audit')
 
@@ -20,6 +20,7 @@ export function AuditPage() {
   const { cursor, sort, limit, projectId: selectedProjectId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const users = useApiQuery('/users')
+  const acts = useApiQuery('/audit/acts')
   const kind = filters.kind ?? 'changes'
   const listFilters = { ...filters, kind: kind === 'all' ? undefined : kind }
   const query = useApiQuery('/audit', { query: { ...listFilters, cursor, sort, limit } })
@@ -29,7 +30,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      description="One row per change in the console, stored in the same transaction. Rows are never changed."
+      description="One row per change in the console or by the command line, stored in the same transaction. Rows are never changed."
       actions={<CsvDownloadButton href={csvUrl('/audit', {}, { ...listFilters, sort })} />}
     >
       <FilterBar
@@ -51,10 +52,10 @@ export function AuditPage() {
           options={kindOptions}
           onChange={(next) => updateFilters({ kind: next })}
         />
-        <TextFilter
+        <ChoiceFilter
           label="Action"
           value={filters.act}
-          placeholder="For example key.create"
+          options={(acts.data ?? []).map(({ act, action }) => ({ value: act, label: action }))}
           onChange={(act) => updateFilters({ act })}
         />
         <PeriodFilter
@@ -87,6 +88,7 @@ export function AuditPage() {
 
 const kindOptions = [
   { value: 'changes', label: 'Changes and sign-ins' },
+  { value: 'commandLine', label: 'Command line' },
   { value: 'playground', label: 'Playground calls' },
   { value: 'all', label: 'All' },
 ]
@@ -98,18 +100,18 @@ const columns: readonly Column<AuditEntry>[] = [
     renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
   },
   { name: 'User', renderCell: ({ userName }) => userName },
-  { name: 'Action', isMonospace: true, renderCell: ({ act }) => act },
+  { name: 'Action', renderCell: ({ action }) => action },
   {
     name: 'Target',
     isMonospace: true,
     renderCell: ({ target }) => (isId(target) ? <ShortId label="target" id={target} /> : target),
   },
-  { name: 'Details', isMonospace: true, renderCell: ({ detail }) => detailText(detail) },
+  { name: 'Details', renderCell: ({ detail }) => detailText(detail) },
   { name: 'IP address', isMonospace: true, renderCell: ({ ip }) => ip },
 ]
 
 function detailText(detail: AuditEntry['detail']): string {
   return Object.entries(detail)
-    .map(([name, value]) => `${name}: ${auditTextOf(value)}`)
+    .map(([name, value]) => `${wordsOf(name)}: ${auditTextOf(value)}`)
     .join(', ')
 }

@@ -13,8 +13,22 @@ const listItemsMax = 3
 /** Returns a value of an audit entry as a short text. */
 export function auditTextOf(value: unknown): string {
   if (typeof value === 'string') return isId(value) ? shortIdOf(value) : value
-  if (!Array.isArray(value)) return JSON.stringify(value)
-  const more = value.length - listItemsMax
-  const shown = value.slice(0, listItemsMax).map(auditTextOf).join(' ')
-  return more > 0 ? `${shown} and ${more} more` : shown
+  if (Array.isArray(value)) {
+    const more = value.length - listItemsMax
+    const shown = value.slice(0, listItemsMax).map(auditTextOf).join(' ')
+    return more > 0 ? `${shown} and ${more} more` : shown
+  }
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([name, inner]) => `${wordsOf(name)} ${auditTextOf(inner)}`)
+      .join(' ')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return value === null ? 'none' : JSON.stringify(value)
+}
+
+/** Returns `galleryMode` as `gallery mode`. */
+export function wordsOf(name: string): string {
+  return name === 'osUser'
+    ? 'operating system user'
+    : name.replaceAll(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)
 }

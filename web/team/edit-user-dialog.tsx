@@ -7,6 +7,7 @@ import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { DisableUserDialog } from './disable-user-dialog.tsx'
 import { roleOptions } from './role-options.ts'
+import { UserSessions } from './user-sessions.tsx'
 
 type Props = { readonly user: TeamMember; readonly onClose: () => void }
 
@@ -19,6 +20,7 @@ export function EditUserDialog({ user, onClose }: Props) {
       onClose={link ? () => {} : onClose}
       withCloseButton={!link}
       title={user.name}
+      size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {link ? (
@@ -59,7 +61,8 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
         checked={isDisabled}
         onChange={(event) => setIsDisabled(event.currentTarget.checked)}
       />
-      <UserSessions user={user} onChanged={onClose} />
+      <UserSessions user={user} />
+      <UserAccess user={user} onChanged={onClose} />
       {!isConfirming && <ErrorNotice title="Couldn't save user" error={save.error} />}
       <ErrorNotice title="Couldn't create password link" error={invite.error} />
       <Group justify="space-between">
@@ -93,10 +96,10 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
   )
 }
 
-type UserSessionsProps = { readonly user: TeamMember; readonly onChanged: () => void }
+type UserAccessProps = { readonly user: TeamMember; readonly onChanged: () => void }
 
-/** Ends the sessions of a user, or removes the second factor. */
-function UserSessions({ user, onChanged }: UserSessionsProps) {
+/** Ends all sessions of a user, or removes the second factor. */
+function UserAccess({ user, onChanged }: UserAccessProps) {
   const pathParams = { userId: user.userId }
   const endSessions = useApiMutation({
     method: 'POST',

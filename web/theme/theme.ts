@@ -72,11 +72,6 @@ export const theme = createTheme({
   defaultRadius: 3,
   cursorType: 'pointer',
   respectReducedMotion: true,
-  components: {
-    Notification: {
-      defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } },
-    },
-  },
   fontFamily: '"Inter Variable", Inter, "Segoe UI", system-ui, -apple-system, sans-serif',
   fontFamilyMonospace:
     'ui-monospace, "SF Mono", "JetBrains Mono", "Cascadia Mono", Menlo, Consolas, monospace',
@@ -93,6 +88,9 @@ export const theme = createTheme({
   components: {
     Modal: { defaultProps: { attributes: { header: plainHeader } } },
     Drawer: { defaultProps: { attributes: { header: plainHeader } } },
+    Notification: {
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } },
+    },
   },
 })
 

@@ -2,6 +2,7 @@ import { allocate as allocateMicros } from '../../billing/ledger.ts'
 import { findBalance, type Balance } from '../../store/billing/balances.ts'
 import { budgetLedger } from '../../store/tenancy/projects.ts'
 import type { Micros } from '../../lib/money.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
 
@@ -17,7 +18,11 @@ export async function allocate({
 }): Promise<void> {
   const balance = await withStore(async (store) => {
     const { accountId, projectId } = await requireProject(store, project)
-    await store.write((tx) => allocateMicros(tx, { accountId, projectId }, amount, Date.now()))
+    await auditedChange(store, 'money.allocate', async ({ tx, nowMs }) => {
+      const result = await allocateMicros(tx, { accountId, projectId }, amount, nowMs)
+      const detail = { projectId, amountMicros: String(amount) }
+      return { result, accountId, target: projectId, detail }
+    })
     return findBalance(store.db, budgetLedger(projectId))
   })
   printBalance(balance, json)

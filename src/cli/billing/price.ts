@@ -1,5 +1,6 @@
 import { allActions } from '../../actions/all-actions.ts'
 import { listPrices, setPrice, type AccountPrice } from '../../store/billing/prices.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
@@ -26,7 +27,14 @@ export async function set({
   readonly json: boolean
 }): Promise<void> {
   const changed = { action, unitMicros: unit }
-  await withStore(async (store) => setPrice(store.db, await requireAccountId(store), changed))
+  await withStore(async (store) => {
+    const accountId = await requireAccountId(store)
+    await auditedChange(store, 'money.setPrice', async ({ db }) => {
+      await setPrice(db, accountId, changed)
+      const detail = { unitMicros: String(unit) }
+      return { result: undefined, accountId, target: action, detail }
+    })
+  })
   print(changed, json, () => table([changed]))
 }
 

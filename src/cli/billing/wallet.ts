@@ -2,6 +2,7 @@ import { topUp } from '../../billing/ledger.ts'
 import type { Micros } from '../../lib/money.ts'
 import { findBalance, findAccountBalances } from '../../store/billing/balances.ts'
 import { walletLedger } from '../../store/tenancy/projects.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 
@@ -14,7 +15,10 @@ export async function addFunds({
 }): Promise<void> {
   const { balanceMicros } = await withStore(async (store) => {
     const accountId = await requireAccountId(store)
-    await store.write((tx) => topUp(tx, accountId, amount, Date.now()))
+    await auditedChange(store, 'money.topUp', async ({ tx, nowMs }) => {
+      const result = await topUp(tx, accountId, amount, nowMs)
+      return { result, accountId, target: accountId, detail: { amountMicros: String(amount) } }
+    })
     return findBalance(store.db, walletLedger(accountId))
   })
   print({ balanceMicros }, json, () => `wallet: ${balanceMicros} micros`)

@@ -4,13 +4,11 @@ import {
   type MeasuredTable,
 } from '../../gallery/calibration/apply-measured-table.ts'
 import { formatUtc } from '../../lib/utc.ts'
-import { addAuditEntry } from '../../store/console/audit-log.ts'
+import { commandLineName } from '../../store/console/audit-log.ts'
 import type { Store } from '../../store/database.ts'
 import { endCalibrations } from '../../store/gallery/calibration/calibrations.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
-import type { Tx } from '../../store/tx.ts'
-
-const actor = { userId: null, userName: 'command line', ip: '' }
+import { auditedChange } from '../audit/audited-change.ts'
 
 /** Makes a table the one that the gallery uses for its model. */
 export async function applyTable(
@@ -18,12 +16,11 @@ export async function applyTable(
   project: Project,
   table: MeasuredTable,
 ): Promise<AppliedTable> {
-  const atMs = (store.timeOfDay ?? Date.now)()
-  return store.write(async (tx) => {
-    const change = { atMs, by: actor.userName }
-    const { applied, detail } = await applyMeasuredTable(tx, table, change)
-    await audit(tx, project, { atMs, act: 'calibration.apply', detail })
-    return applied
+  const { accountId, projectId: target } = project
+  return auditedChange(store, 'calibration.apply', async ({ tx, nowMs }) => {
+    const change = { atMs: nowMs, by: commandLineName }
+    const { applied: result, detail } = await applyMeasuredTable(tx, table, change)
+    return { result, accountId, target, detail }
   })
 }
 
@@ -35,22 +32,13 @@ export async function applyTable(
  */
 export async function revertTables(store: Store, project: Project): Promise<readonly string[]> {
   const galleryId = galleryIdOf(project)
-  const atMs = (store.timeOfDay ?? Date.now)()
-  const change = { atUtc: formatUtc(atMs), by: actor.userName }
-  return store.write(async (tx) => {
+  const { accountId, projectId: target } = project
+  return auditedChange(store, 'calibration.revert', async ({ tx, nowMs }) => {
+    const change = { atUtc: formatUtc(nowMs), by: commandLineName }
     const calibrationIds = await endCalibrations(tx, galleryId, change)
     if (calibrationIds.length === 0)
       throw new Error(`the gallery of ${project.name} uses the table of the model already`)
     const detail = { galleryId, calibrationIds }
-    await audit(tx, project, { atMs, act: 'calibration.revert', detail })
-    return calibrationIds
+    return { result: calibrationIds, accountId, target, detail }
   })
-}
-
-type AuditedChange = { readonly atMs: number; readonly act: string; readonly detail: object }
-
-function audit(tx: Tx, project: Project, { atMs, act, detail }: AuditedChange): Promise<void> {
-  const { accountId, projectId: target } = project
-  const text = JSON.stringify(detail)
-  return addAuditEntry(tx, { accountId, atMs, ...actor, act, target, detail: text })
 }

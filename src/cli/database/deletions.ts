@@ -1,9 +1,11 @@
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   exportDeletions,
   type ExportDeletionsResult,
 } from '../../gallery/deletion/export-deletions.ts'
 import { replayDeletions } from '../../gallery/deletion/replay-deletions.ts'
+import { createEntryHook } from '../audit/audited-change.ts'
 import { toJson, print } from '../output.ts'
 import { withStore } from '../with-store.ts'
 
@@ -47,7 +49,11 @@ export async function replayFrom({
   readonly from: string
   readonly json: boolean
 }): Promise<void> {
-  const result = await withStore((store) => replayDeletions(store, file))
+  const result = await withStore(async (store) => {
+    const target = path.basename(file)
+    const onFirstBatch = await createEntryHook(store, { act: 'deletions.replay', target })
+    return replayDeletions(store, file, onFirstBatch)
+  })
   const { records, inserted, deletedAgain } = result
   print(
     result,

@@ -1,6 +1,7 @@
 import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/keyring.ts'
 import { rotateKeys, type RotateKeysResult } from '../../gallery/keys/rotate-keys.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
+import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
@@ -24,9 +25,11 @@ export async function rotate({
   readonly json: boolean
 }): Promise<void> {
   const masterKeyFile = masterKeyPath(readSettings())
-  const result = await withStore((store) =>
-    rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now }),
-  )
+  const result = await withStore(async (store) => {
+    const entry = { act: 'masterKey.rotate', target: 'master key', detail: { prepared } }
+    const onRotated = await createEntryHook(store, entry)
+    return rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now, onRotated })
+  })
   print(result, json, () => describeRotation(result))
 }
 
@@ -43,6 +46,7 @@ function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): 
 
 export async function add({ json }: { readonly json: boolean }): Promise<void> {
   const file = masterKeyPath(readSettings())
-  const masterKeyId = addMasterKey(file)
+  const entry = { act: 'masterKey.add', target: 'master key' }
+  const masterKeyId = await auditedFileChange(entry, () => addMasterKey(file))
   print({ masterKeyId, file }, json, () => `${file} has a new first key, ${masterKeyId}`)
 }

@@ -15,6 +15,7 @@ import { databaseFile } from '../../store/sqlite/connection.ts'
 import { existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
+import { createEntryHook } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
@@ -72,6 +73,9 @@ async function restoreInto(
   let result: RestoreResult
   try {
     result = await prepareCopy(store, masterKeyPath(config), deletions)
+    const { checks: _checks, ...detail } = result
+    const entry = { act: 'database.restore', target: path.basename(from), detail }
+    await store.write(await createEntryHook(store, entry))
     if (!(await store.checkpoint())) throw new Error('another process reads the copy')
   } finally {
     await store.close()

@@ -29,6 +29,7 @@ import {
   type MigrationMarker,
 } from '../../store/sqlite/migration-marker.ts'
 import { openSqliteStoreForMigration } from '../../store/sqlite/open-sqlite-store.ts'
+import { createEntryHook } from '../audit/audited-change.ts'
 
 export type MoveOptions = {
   readonly dataDir: string
@@ -80,7 +81,13 @@ export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> 
   const store = await openSqliteStoreForMigration(dataDir, {})
   opened.defer(() => store.close())
   const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
-  const expired = await store.write((tx) => expireLeftover(tx, now, store.isFirstServer))
+  const entry = { act: 'database.migrate', target: target.label }
+  const addEntry = await createEntryHook(store, entry)
+  const expired = await store.write(async (tx) => {
+    // The entry is moved with all others; a continued migration has it already.
+    if (!marker) await addEntry(tx)
+    return expireLeftover(tx, now, store.isFirstServer)
+  })
   const source = opened.use(openMigrationSource(dataDir))
   options.onAudited(dataDir, await auditLedger(store.db, nowMs()))
 

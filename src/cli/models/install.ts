@@ -3,6 +3,7 @@ import { installPack } from '../../models/install/install-pack.ts'
 import { findPackSource } from '../../models/install/pack-source.ts'
 import type { PackManifest } from '../../models/pack-manifest.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
+import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { modelsFolder } from '../models-folder.ts'
@@ -30,8 +31,11 @@ export async function install(values: {
   }).finally(progress.end)
   for (const file of pinned)
     console.error(`the manifest has no checksum of ${file}: that of the received file is recorded`)
-  const selected = values.use ? await usePack(folder, manifest.name) : undefined
   const models = manifest.models.map(({ id, role }) => ({ model: `${manifest.name}/${id}`, role }))
+  // The download takes minutes, so it is not part of the transaction of the entry.
+  const installed = { act: 'models.install', target: manifest.name, detail: { models } }
+  await auditedFileChange(installed, () => {})
+  const selected = values.use ? await usePack(folder, manifest.name) : undefined
   const result = { installed: manifest.name, models, pinned, ...selected }
   print(result, values.json, () =>
     [

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { readActiveSet } from '../../models/active-set.ts'
 import { installedModelsOf } from '../../models/model-set.ts'
 import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs.ts'
+import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { modelsFolder } from '../models-folder.ts'
 
@@ -29,6 +30,8 @@ export async function remove({
       `existing templates need ${former.map(modelRefOf).join(', ')}: ` +
         'without it their subjects cannot be matched',
     )
-  await rm(target, { recursive: true })
+  await auditedFileChange({ act: 'models.remove', target: name }, () =>
+    rm(target, { recursive: true }),
+  )
   print({ removed: name }, json, () => `removed ${name}`)
 }

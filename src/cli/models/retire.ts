@@ -3,6 +3,7 @@ import { earlierModelIds, type ModelSet, recognizerModelId } from '../../models/
 import { countTemplatesOfModel } from '../../store/gallery/densities/outdated-templates.ts'
 import { findRetirementImpact, retireTemplates } from '../../store/gallery/retire-model.ts'
 import type { RetirementResult, ModelRetirement } from '../../store/gallery/retire-model.ts'
+import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { UsageError } from '../command.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
@@ -29,7 +30,10 @@ export async function retire({
   await requireUpdatedTemplates(set, modelId)
   const retirement = { modelId, activeModelId }
   const { templates, faces } = await deleteTemplates(retirement, values['delete-faces'])
-  await removeFormerRecognizer(folder, set, modelId)
+  const removeRecognizer = () => removeFormerRecognizer(folder, set, modelId)
+  await (templates > 0
+    ? removeRecognizer()
+    : auditedFileChange(entryOf(retirement), removeRecognizer))
   const result = { modelId, templatesDeleted: templates, facesDeleted: faces }
   print(result, values.json, () =>
     [
@@ -73,10 +77,19 @@ async function deleteTemplates(
       throw new Error(
         `${impact.facesWithOnlyThisModel} faces have no other template and would be deleted; allow it with --delete-faces`,
       )
-    const result = await retireTemplates(store, retirement, bar.update)
+    const onFirstBatch = await createEntryHook(store, entryOf(retirement, impact.templates))
+    const result = await retireTemplates(store, retirement, {
+      onProgress: bar.update,
+      onFirstBatch,
+    })
     bar.end()
     return result
   })
+}
+
+/** The entry of the audit log, in the transaction of the first deleted templates. */
+function entryOf({ modelId, activeModelId }: ModelRetirement, templates = 0) {
+  return { act: 'models.retire', target: modelId, detail: { activeModelId, templates } }
 }
 
 async function removeFormerRecognizer(

@@ -2,6 +2,7 @@ import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
 import { builtinSet, type ModelSet } from '../../models/model-set.ts'
+import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { modelsFolder } from '../models-folder.ts'
 import { countNotComparableSubjects } from './count-not-comparable.ts'
@@ -41,8 +42,9 @@ export async function usePack(
   const selectable = await listSelectable(folder, name)
   const selected = selectModels(before, selectable, { name, role })
   const after = name === 'builtin' ? await removeBrokenRecognizers(selected) : selected
-  await writeActiveSet(folder, after)
   const chosen = namesOf(after)
+  const entry = { act: 'models.use', target: name, detail: chosen }
+  await auditedFileChange(entry, () => writeActiveSet(folder, after))
   const lines = Object.entries(chosen)
     .filter(([, names]) => names.length > 0)
     .map(([modelRole, names]) => `${modelRole}: ${[names].flat().join(', ')}`)

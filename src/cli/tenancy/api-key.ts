@@ -1,5 +1,12 @@
 import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
-import { createKey, listKeys, revokeKey, type KeySummary } from '../../store/tenancy/keys.ts'
+import {
+  createKey,
+  findKeyOwner,
+  listKeys,
+  revokeKey,
+  type KeySummary,
+} from '../../store/tenancy/keys.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
@@ -18,9 +25,12 @@ export async function create({
 }): Promise<void> {
   const expiresAtUtc = values.expires ? values.expires.atUtc : defaultKeyExpiry(new Date())
   const created = await withStore(async (store) => {
-    const { projectId } = await requireProject(store, values.project)
+    const { projectId, accountId } = await requireProject(store, values.project)
     const options = { projectId, name, permissions, expiresAtUtc }
-    return { ...(await createKey(store.db, options, new Date())), ...options }
+    return auditedChange(store, 'key.create', async ({ db, nowMs }) => {
+      const key = await createKey(db, options, new Date(nowMs))
+      return { result: { ...key, ...options }, accountId, target: key.keyId, detail: options }
+    })
   })
   const expiry = expiryText(created.expiresAtUtc, values.expires)
   print(
@@ -52,8 +62,15 @@ export async function revoke({
   readonly keyId: string
   readonly json: boolean
 }): Promise<void> {
-  const revokedAtUtc = await withStore(({ db }) => revokeKey(db, keyId, new Date()))
-  if (revokedAtUtc === undefined) throw new Error(`there is no key ${keyId}`)
+  const revokedAtUtc = await withStore((store) =>
+    auditedChange(store, 'key.revoke', async ({ db, nowMs }) => {
+      const result = await revokeKey(db, keyId, new Date(nowMs))
+      const key = await findKeyOwner(db, keyId)
+      if (result === undefined || !key) throw new Error(`there is no key ${keyId}`)
+      const { accountId, name, projectId } = key
+      return { result, accountId, target: keyId, detail: { name, projectId } }
+    }),
+  )
   print({ keyId, revokedAtUtc }, json, () => `key ${keyId} is revoked`)
 }
 
@@ -70,13 +87,20 @@ export async function rotate({
   readonly json: boolean
 }): Promise<void> {
   const rotation = { keyId, overlapMs: overlapsMs[overlap] }
-  const rotated = await withStore((store) =>
-    store.runExclusive(({ db }) => rotateKey(db, rotation, new Date())),
+  const { key, formerEndsAtUtc } = await withStore((store) =>
+    auditedChange(store, 'key.rotate', async ({ db, nowMs }) => {
+      const result = await rotateKey(db, rotation, new Date(nowMs))
+      const owner = await findKeyOwner(db, keyId)
+      if (result.state === 'unknown' || !owner) throw new Error(`there is no key ${keyId}`)
+      if (result.state !== 'active')
+        throw new Error(
+          `key ${keyId} is ${result.state}; create a new key with facegate key create`,
+        )
+      const { accountId, name, projectId } = owner
+      const detail = { name, projectId, formerEndsAtUtc: result.formerEndsAtUtc }
+      return { result, accountId, target: keyId, detail }
+    }),
   )
-  if (rotated.state === 'unknown') throw new Error(`there is no key ${keyId}`)
-  if (rotated.state !== 'active')
-    throw new Error(`key ${keyId} is ${rotated.state}; create a new key with facegate key create`)
-  const { key, formerEndsAtUtc } = rotated
   const former = overlap === '0' ? 'is no longer valid' : `is valid until ${formerEndsAtUtc}`
   print(
     { keyId, key, formerEndsAtUtc },

@@ -1,5 +1,5 @@
 import { setupLinkPath, createSetupLink } from '../../console/auth/setup.ts'
-import { addAuditEntry } from '../../store/console/audit-log.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
@@ -8,18 +8,9 @@ export async function createLink({ json }: { readonly json: boolean }): Promise<
   const { HOST, PORT } = readSettings()
   const token = await withStore(async (store) => {
     const accountId = await requireAccountId(store)
-    const atMs = Date.now()
-    const actor = { userId: null, userName: 'command line', ip: '' }
-    return store.write(async (tx) => {
-      await addAuditEntry(tx, {
-        accountId,
-        atMs,
-        ...actor,
-        act: 'session.createSetupLink',
-        target: 'owner',
-        detail: '{}',
-      })
-      return createSetupLink(tx, null, atMs)
+    return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {
+      const result = await createSetupLink(tx, null, nowMs)
+      return { result, accountId, target: 'owner' }
     })
   })
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST

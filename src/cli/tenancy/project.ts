@@ -8,6 +8,7 @@ import {
 import type { Project } from '../../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../../store/tenancy/switches.ts'
 import { UsageError } from '../command.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 
@@ -26,10 +27,12 @@ export async function create({
   const created = await withStore(async (store) => {
     const accountId = await requireAccountId(store)
     if (await findProject(store.db, name)) throw new Error(`the project ${name} exists already`)
-    return store.db.transaction().execute(async (db) => {
-      const project = await createProject(db, { accountId, name, galleryMode }, new Date())
+    return auditedChange(store, 'project.create', async ({ db, nowMs }) => {
+      const project = await createProject(db, { accountId, name, galleryMode }, new Date(nowMs))
       await updateProject(db, project.projectId, { switches })
-      return { ...project, switches: { ...project.switches, ...switches } }
+      const result = { ...project, switches: { ...project.switches, ...switches } }
+      const detail = { name, galleryMode, ...switches }
+      return { result, accountId, target: project.projectId, detail }
     })
   })
   print(created, json, () => table([created]))
@@ -76,8 +79,11 @@ export async function set(values: ProjectSettings): Promise<void> {
   if (Object.keys(change).length === 0)
     throw new UsageError('there is nothing to set; pass at least one option')
   const changed = await withStore(async (store) => {
-    const { projectId } = await requireProject(store, values.project)
-    await updateProject(store.db, projectId, change)
+    const { projectId, accountId, name } = await requireProject(store, values.project)
+    await auditedChange(store, 'project.update', async ({ db }) => {
+      await updateProject(db, projectId, change)
+      return { result: undefined, accountId, target: projectId, detail: { ...change, name } }
+    })
     // The switch is changed first: a call that ends later stores no further crop.
     const cropsDeleted = switches.storeCrops === false && {
       cropsDeleted: await removeCrops(store, projectId),

@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { endOtherSessions, endSession, listUserSessions } from '../../store/console/sessions.ts'
-import { defineRead, defineWrite, emptyBody, emptyQuery } from '../server/route.ts'
+import type { SessionRow } from '../../store/console-schema.ts'
+import type { Tx } from '../../store/tx.ts'
+import {
+  defineRead,
+  defineWrite,
+  emptyBody,
+  emptyQuery,
+  type ConsoleContext,
+} from '../server/route.ts'
+import { requireUser } from '../server/require-user.ts'
 import { isSessionOpen } from './identity.ts'
 import { hashToken } from './session-token.ts'
 
@@ -20,23 +29,70 @@ export const listSessions = defineRead({
   minimumRole: 'viewer',
   query: emptyQuery,
   response: z.object({ items: z.array(sessionItem) }),
-  handle: async ({ identity, services: { store, clock } }) => {
-    const nowMs = clock()
-    const ownHash = hashToken(identity.token ?? '')
-    const rows = await store.read((tx) => listUserSessions(tx, identity.userId ?? ''))
-    const open = rows.filter((row) => isSessionOpen(row, nowMs))
-    return {
-      items: open.map(({ tokenHash, createdAtMs, lastSeenAtMs, ip, userAgent }) => ({
-        sessionId: sessionIdOf(tokenHash),
-        createdAtUtc: new Date(createdAtMs).toISOString(),
-        lastSeenAtUtc: new Date(lastSeenAtMs).toISOString(),
-        ip,
-        userAgent,
-        isCurrent: ownHash.equals(tokenHash),
-      })),
-    }
+  handle: async ({ identity, services }) => ({
+    items: await listOpenSessions(identity.userId ?? '', { identity, services }),
+  }),
+})
+
+/** The sessions of another user. */
+export const listSessionsOfUser = defineRead({
+  path: '/users/:userId/sessions',
+  minimumRole: 'owner',
+  query: emptyQuery,
+  response: z.object({ items: z.array(sessionItem) }),
+  handle: async (call) => {
+    const { userId } = await call.services.store.read((tx) => requireUser(tx, call))
+    return { items: await listOpenSessions(userId, call) }
   },
 })
+
+export const endSessionOfUser = defineWrite({
+  method: 'DELETE',
+  path: '/users/:userId/sessions/:sessionId',
+  minimumRole: 'owner',
+  auditAction: 'user.endSession',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.undefined(),
+  handle: async (call, { tx }) => {
+    const { userId, name } = await requireUser(tx, call)
+    const { ip } = await endSessionWithId(tx, userId, call)
+    return { response: undefined, target: userId, detail: { name, ip } }
+  },
+})
+
+async function listOpenSessions(
+  userId: string,
+  { identity, services: { store, clock } }: Pick<ConsoleContext, 'identity' | 'services'>,
+) {
+  const nowMs = clock()
+  const ownHash = hashToken(identity.token ?? '')
+  const rows = await store.read((tx) => listUserSessions(tx, userId))
+  const open = rows.filter((row) => isSessionOpen(row, nowMs))
+  return open.map(({ tokenHash, createdAtMs, lastSeenAtMs, ip, userAgent }) => ({
+    sessionId: sessionIdOf(tokenHash),
+    createdAtUtc: new Date(createdAtMs).toISOString(),
+    lastSeenAtUtc: new Date(lastSeenAtMs).toISOString(),
+    ip,
+    userAgent,
+    isCurrent: ownHash.equals(tokenHash),
+  }))
+}
+
+/** Ends a session of the user. @throws HttpError 404 if there is none with the id of the path. */
+async function endSessionWithId(
+  tx: Tx,
+  userId: string,
+  { pathParameters }: Pick<ConsoleContext, 'pathParameters'>,
+): Promise<SessionRow> {
+  const sessions = await listUserSessions(tx, userId)
+  const ended = sessions.find(
+    ({ tokenHash }) => sessionIdOf(tokenHash) === pathParameters['sessionId'],
+  )
+  if (!ended) throw new HttpError(404, 'The user has no session with this id.')
+  await endSession(tx, ended.tokenHash)
+  return ended
+}
 
 export const endOwnSession = defineWrite({
   method: 'DELETE',
@@ -48,13 +104,8 @@ export const endOwnSession = defineWrite({
   response: z.undefined(),
   handle: async ({ identity, pathParameters }, { tx }) => {
     const userId = identity.userId ?? ''
-    const sessions = await listUserSessions(tx, userId)
-    const ended = sessions.find(
-      ({ tokenHash }) => sessionIdOf(tokenHash) === pathParameters['sessionId'],
-    )
-    if (!ended) throw new HttpError(404, 'You have no session with this id.')
-    await endSession(tx, ended.tokenHash)
-    return { response: undefined, target: userId, detail: { ip: ended.ip } }
+    const { ip } = await endSessionWithId(tx, userId, { pathParameters })
+    return { response: undefined, target: userId, detail: { ip } }
   },
 })
 

@@ -27,8 +27,14 @@ const insertBatchSize = 50
  *
  * Must run before the copy serves requests. Existing records are skipped, so the function can be
  * repeated, also by several processes at the same time.
+ *
+ * @param onFirstBatch runs in the first transaction that inserts records.
  */
-export async function replayDeletions(store: Store, file: string): Promise<ReplayDeletionsResult> {
+export async function replayDeletions(
+  store: Store,
+  file: string,
+  onFirstBatch?: (tx: Tx) => Promise<void>,
+): Promise<ReplayDeletionsResult> {
   let inserted = 0
   let deletedAgain = 0
   const pending: ChainedDeletion[] = []
@@ -45,7 +51,11 @@ export async function replayDeletions(store: Store, file: string): Promise<Repla
     const missing = await store.read((reading) => withoutDeletionRecord(reading, rows))
     for (let from = 0; from < missing.length; from += insertBatchSize) {
       const batch = missing.slice(from, from + insertBatchSize)
-      const result = await store.write((tx) => replayBatch(tx, batch))
+      const result = await store.write(async (tx) => {
+        const replayed = await replayBatch(tx, batch)
+        if (inserted === 0 && replayed.inserted > 0) await onFirstBatch?.(tx)
+        return replayed
+      })
       deletedAgain += result.deletedAgain
       inserted += result.inserted
     }

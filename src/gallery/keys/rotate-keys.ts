@@ -46,6 +46,8 @@ export type RotateKeysOptions = {
   readonly isPrepared?: boolean
   readonly nowMs: () => number
   readonly onProgress?: (subjects: number) => void
+  /** Runs in the last transaction, before the old master key is destroyed. */
+  readonly onRotated?: (tx: Tx) => Promise<void>
 }
 
 /** Subjects per transaction: other calls wait no longer than for one ordinary write. */
@@ -81,7 +83,7 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
     for (const key of oldKeys) await retireGalleryKey(key, run, counts)
     await store.write((tx) => rewrapStoredSecrets(tx, keyring, masterKeyId))
     // Until a moment ago, a server may have wrapped the first key of a gallery with the old one.
-  } while (!(await store.write((tx) => destroyOlderMasterKeys(tx, masterKeyFile, masterKeyId))))
+  } while (!(await store.write((tx) => destroyOlderMasterKeys(tx, options, masterKeyId))))
   await store.checkpoint()
   return { galleries: galleryIds.size, ...counts }
 }
@@ -192,12 +194,13 @@ async function removeGalleryKeyRow(tx: Tx, key: GalleryKeyRow): Promise<void> {
 /** A process that wraps a key after this transaction reads the changed file. */
 async function destroyOlderMasterKeys(
   tx: Tx,
-  masterKeyFile: string,
+  { masterKeyFile, onRotated }: RotateKeysOptions,
   masterKeyId: string,
 ): Promise<boolean> {
   await tx.lock(masterKeyLock, 'exclusive')
   const keys = [...(await listGalleryKeys(tx)), ...(await listStoredSecrets(tx))]
   if (keys.some((key) => key.masterKeyId !== masterKeyId)) return false
+  await onRotated?.(tx)
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)
   return true
 }

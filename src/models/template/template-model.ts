@@ -74,6 +74,15 @@ async function readFiles(): Promise<ShippedTemplateModel> {
   }
 }
 
+/** Returns the id of the template model, and the SHA-256 of each of its files. */
+export function templateModelFiles(): {
+  readonly modelId: string
+  readonly sha256: Readonly<Record<string, string>>
+} {
+  const { id, version, files } = manifest
+  return { modelId: `${id}@${version}`, sha256: files }
+}
+
 /** `earlier` is empty when the model was fitted again. */
 type TemplateManifest = Omit<typeof shippedManifest, 'earlier' | 'added'> & {
   readonly earlier: readonly {

@@ -6,6 +6,9 @@ import type { Database } from '../schema.ts'
 import type { AdminActRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
+/** The name of the actor of changes by the command line. Their entries have no user. */
+export const commandLineName = 'command line'
+
 export type AuditLogEntry = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
 
 /**
@@ -35,8 +38,8 @@ export type AuditFilter = {
   readonly accountId: string
   readonly userId?: string | undefined
   readonly act?: string | undefined
-  /** Without `act`: the entries of playground calls, or all others. */
-  readonly kind?: 'changes' | 'playground' | undefined
+  /** Only entries of playground calls, only the others, or only those of the command line. */
+  readonly kind?: 'changes' | 'playground' | 'commandLine' | undefined
   /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
@@ -100,6 +103,8 @@ function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit'
   if (act !== undefined) query = query.where('act', '=', act)
   else if (kind === 'playground') query = query.where('act', 'in', playgroundActs)
   else if (kind === 'changes') query = query.where('act', 'not in', playgroundActs)
+  if (kind === 'commandLine')
+    query = query.where('userId', 'is', null).where('userName', '=', commandLineName)
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
   return toMs === undefined ? query : query.where('atMs', '<', toMs)
 }

@@ -23,6 +23,12 @@ export type RetirementImpact = {
 
 export type RetirementResult = { readonly templates: number; readonly faces: number }
 
+export type RetirementHooks = {
+  readonly onProgress?: (done: number, total: number) => void
+  /** Runs in the first transaction that deletes templates. */
+  readonly onFirstBatch?: (tx: Tx) => Promise<void>
+}
+
 /** Templates deleted in one transaction. Calls wait for it, so it is kept short. */
 const templateBatchRows = 500
 
@@ -36,12 +42,16 @@ const templateBatchRows = 500
 export async function retireTemplates(
   store: Store,
   retirement: ModelRetirement,
-  onProgress: (done: number, total: number) => void,
+  { onProgress, onFirstBatch }: RetirementHooks = {},
 ): Promise<RetirementResult> {
   const { templates: total } = await store.read((tx) => findRetirementImpact(tx, retirement))
   let [templates, faces] = [0, 0]
-  for (let isDone = false; !isDone; onProgress(templates, total)) {
-    const batch = await store.write((tx) => retireGalleryBatch(tx, retirement))
+  for (let isDone = false; !isDone; onProgress?.(templates, total)) {
+    const batch = await store.write(async (tx) => {
+      const retired = await retireGalleryBatch(tx, retirement)
+      if (templates === 0 && retired.templates > 0) await onFirstBatch?.(tx)
+      return retired
+    })
     isDone = batch.templates === 0
     templates += batch.templates
     faces += batch.faces

@@ -1,8 +1,11 @@
 import type { Schema } from '../schema.ts'
 import type { VectorsSchema } from '../vectors-schema.ts'
 
-/** Rows that live for minutes. They are not migrated: a client requests a new challenge. */
-type ShortLivedTable = 'livenessChallenges' | 'livenessTokens'
+/**
+ * Rows that live for minutes or a day. They are not migrated: a client requests a new challenge, and
+ * a server on the new database starts a new history.
+ */
+type ShortLivedTable = 'livenessChallenges' | 'livenessTokens' | 'systemServers' | 'systemSamples'
 
 /** A migrated table. `ledgerPostings` is a view, and vectors are computed from templates. */
 export type TableName = Exclude<

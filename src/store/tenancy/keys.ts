@@ -152,6 +152,16 @@ export function keySummaryOf(row: Selectable<KeyRow>, now: Date): KeySummary {
   return { ...fields, permissions: parsePermissions(row.permissions), state: keyState(row, now) }
 }
 
+/** Finds the account and the project of a key. */
+export function findKeyOwner(db: Database, keyId: string) {
+  return db
+    .selectFrom('keys')
+    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
+    .select(['keys.name', 'keys.projectId', 'projects.accountId'])
+    .where('keyId', '=', keyId)
+    .executeTakeFirst()
+}
+
 /** Revokes a key permanently. @returns the time of revocation; undefined if the key is unknown. */
 export async function revokeKey(
   db: Database,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Log } from '../../lib/log.ts'
 import type { WorkerProcess } from './worker-process.ts'
+import { createWorkerSlot, type WorkerReport, type WorkerSlot } from './worker-slot.ts'
 
 /** Keeps a fixed number of worker processes running. */
 export type WorkerSupervisor = {
@@ -13,6 +14,8 @@ export type WorkerSupervisor = {
   readonly lostCount: () => number
   /** Workers replaced because of their age or memory, since the start. */
   readonly recycledCount: () => number
+  /** The health of each slot, in a fixed order. */
+  readonly reports: () => readonly WorkerReport[]
   /** Resolves when `signal` is aborted and every process has exited. */
   readonly closed: Promise<void>
 }
@@ -35,25 +38,22 @@ const failedStartsMax = 3
 export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSupervisor {
   const { workerCount, onStarted, onReplaced, signal, log } = options
   const workers = new Set<WorkerProcess>()
+  const slots = Array.from({ length: workerCount }, createWorkerSlot)
   let readySignal = createReadySignal()
-  let lostCount = 0
-  let recycledCount = 0
 
   /** Runs one slot. A recycled worker is stopped only after its replacement has started. */
-  async function runSlot(): Promise<void> {
+  async function runSlot(slot: WorkerSlot): Promise<void> {
     let recycled: WorkerProcess | undefined
-    const startNext = () => startWithRetry(options, onFailedStart)
+    const startNext = () => startInSlot(options, slot, onFailedStart)
     for (let worker = await startNext(); worker; worker = await startNext()) {
       addWorker(worker)
-      if (recycled) {
-        recycledCount += 1
-        onReplaced(recycled)
-      }
+      slot.onStarted(worker)
+      if (recycled) onReplaced(recycled)
       const cause = await worker.replacementDue
       if (signal.aborted) return
       recycled = cause === 'recycle' ? worker : undefined
-      if (!recycled) lostCount += 1
       const reason = cause === 'recycle' ? 'its job or memory limit is reached' : cause.message
+      slot.onReplaced(reason, cause !== 'recycle')
       log.warn({ workerPid: worker.pid, reason }, 'replacing a vision worker')
     }
   }
@@ -73,7 +73,7 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
   }
 
   async function runUntilAborted(): Promise<void> {
-    await Promise.all(Array.from({ length: workerCount }, runSlot))
+    await Promise.all(slots.map(runSlot))
     readySignal.reject(new Error('the vision pool is closed'))
     await Promise.all([...workers].map((worker) => worker.exited))
   }
@@ -82,10 +82,26 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
   return {
     workers,
     ready,
-    lostCount: () => lostCount,
-    recycledCount: () => recycledCount,
+    lostCount: () => sumOf(slots, ({ lostCount }) => lostCount()),
+    recycledCount: () => sumOf(slots, ({ recycledCount }) => recycledCount()),
+    reports: () => slots.map((slot) => slot.report()),
     closed: runUntilAborted(),
   }
+}
+
+function sumOf(slots: readonly WorkerSlot[], count: (slot: WorkerSlot) => number): number {
+  return slots.reduce((sum, slot) => sum + count(slot), 0)
+}
+
+function startInSlot(
+  options: WorkerSupervisorOptions,
+  slot: WorkerSlot,
+  onFailure: (error: unknown, attempt: number) => void,
+): Promise<WorkerProcess | undefined> {
+  return startWithRetry(options, (error, attempt) => {
+    slot.onFailedStart()
+    onFailure(error, attempt)
+  })
 }
 
 /** Resolves with a started worker, or with undefined when the signal is aborted. */

@@ -27,6 +27,7 @@ import {
 import { createVisionReservation } from './vision-reservation.ts'
 import { WorkerLostError } from './worker-connection.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
+import type { WorkerReport } from './worker-slot.ts'
 
 /** Analyzes images in child processes, so that a hostile image cannot crash the server. */
 export type VisionPool = AsyncDisposable &
@@ -39,6 +40,8 @@ export type VisionPool = AsyncDisposable &
     /** Whether a worker can take calls now. */
     readonly isReady: () => boolean
     readonly stats: () => VisionPoolStats
+    /** The health of each worker, in a fixed order. */
+    readonly workerReports: () => readonly WorkerReport[]
     /** Rejects new calls with 503 and resolves when all accepted calls are finished. */
     readonly drain: () => Promise<void>
     /** Stops the workers. Calls that are waiting or running are rejected with 503. */
@@ -222,6 +225,10 @@ class WorkerPool implements VisionPool {
       recycled: recycledCount(),
       quarantined: this.#quarantine.rejectedCount(),
     }
+  }
+
+  workerReports(): readonly WorkerReport[] {
+    return this.#supervisor.reports()
   }
 
   async drain(): Promise<void> {

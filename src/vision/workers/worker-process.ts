@@ -17,6 +17,10 @@ export type WorkerProcess = {
   readonly pid: number
   readonly isBusy: () => boolean
   readonly isLost: () => boolean
+  /** Finished jobs. */
+  readonly jobs: () => number
+  /** Resident memory after the last job; null before the first. */
+  readonly rssBytes: () => number | null
   /**
    * Analyzes one image. The worker must not be busy.
    *
@@ -57,10 +61,14 @@ function createWorkerProcess(
   const recyclePolicy = createRecyclePolicy(limits)
   const replacementDue = Promise.withResolvers<'recycle' | WorkerLostError>()
   void exited.then(replacementDue.resolve)
+  let jobs = 0
+  let rssBytes: number | null = null
 
   async function run(job: AnalysisJob): Promise<ImageAnalysis> {
     const reply = await connection.request(serializeJob(job), limits.jobMsMax)
     if (reply.kind === 'ready') throw await connection.kill('sent "ready" twice')
+    jobs += 1
+    rssBytes = reply.rssBytes
     if (recyclePolicy.isRecycleDueAfter(reply.rssBytes)) replacementDue.resolve('recycle')
     if (reply.kind === 'analysis') return reply.analysis
     if (reply.kind === 'actionError') throw new ActionError(reply.code, reply.messages)
@@ -69,5 +77,15 @@ function createWorkerProcess(
   }
 
   const kill = async () => void (await connection.kill('stopped by the server'))
-  return { pid, isBusy, isLost, run, replacementDue: replacementDue.promise, exited, kill }
+  return {
+    pid,
+    isBusy,
+    isLost,
+    jobs: () => jobs,
+    rssBytes: () => rssBytes,
+    run,
+    replacementDue: replacementDue.promise,
+    exited,
+    kill,
+  }
 }

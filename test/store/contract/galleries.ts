@@ -290,11 +290,10 @@ export const galleriesContract = {
         },
       )
     })
-    const retired = await queries.retireTemplates(
-      store,
-      { modelId: 'old', activeModelId: 'active' },
-      () => {},
-    )
+    const retired = await queries.retireTemplates(store, {
+      modelId: 'old',
+      activeModelId: 'active',
+    })
     assertSameValues(retired, { templates: 1, faces: 0 })
     const countCrops = () => store.read((tx) => queries.countCrops(tx, projectId))
     assertSameValues(await countCrops(), { total: 1, isCapped: false })

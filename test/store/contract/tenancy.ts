@@ -104,6 +104,7 @@ export const tenancyContract = {
     assert.equal(await queries.revokeKey(store.db, keyId, now), nowUtc)
     assert.equal(await queries.revokeKey(store.db, keyId, new Date(0)), nowUtc)
     assert.equal(await queries.revokeKey(store.db, 'unknown', now), undefined)
+    assert.equal((await queries.findKeyOwner(store.db, keyId))?.projectId, projectId)
     assertSameValues(await namesByState('revoked'), ['second'])
     await queries.createPlaygroundKey(store.db, projectId, now)
     const listed = await queries.listKeys(store.db, projectId, now)

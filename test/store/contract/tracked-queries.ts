@@ -34,6 +34,7 @@ import * as secondFactors from '../../../src/store/console/second-factors.ts'
 import * as sessions from '../../../src/store/console/sessions.ts'
 import * as storedResponses from '../../../src/store/gate/stored-responses.ts'
 import * as subjects from '../../../src/store/gallery/subjects.ts'
+import * as systemHistory from '../../../src/store/system/system-history.ts'
 import * as switches from '../../../src/store/tenancy/switches.ts'
 import * as templates from '../../../src/store/gallery/templates.ts'
 import * as users from '../../../src/store/console/users.ts'
@@ -81,6 +82,7 @@ const allQueries = {
   ...sessions,
   ...storedResponses,
   ...subjects,
+  ...systemHistory,
   ...switches,
   ...templates,
   ...users,

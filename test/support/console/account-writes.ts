@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { authenticatorCode } from './browser/authenticator.ts'
 import { assertOk, validPassword, type TestConsole } from './test-console.ts'
 
@@ -21,6 +22,10 @@ export async function changeAccounts({
   assertOk(await owner.send('POST', '/sessions/sign-out-elsewhere'))
   const member = await inviteMember('viewer')
   const { userId } = (await member.get('/session')).body.user
+  const sessions = assertOk(await owner.get(`/users/${userId}/sessions`)).body.items
+  assert.equal(sessions.length, 1)
+  assertOk(await owner.send('DELETE', `/users/${userId}/sessions/${sessions[0].sessionId}`))
+  assert.equal((await member.get('/session')).body.user, undefined)
   assertOk(await owner.send('POST', `/users/${userId}/sign-out`))
   assertOk(await owner.send('POST', `/users/${userId}/second-factor/remove`))
 }

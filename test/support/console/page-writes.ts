@@ -4,10 +4,14 @@ import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
 import { subjectWrites } from './subject-writes.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
-/** Returns the requests that change the calibration of a gallery, a webhook, a key and several subjects. */
+/**
+ * Returns the requests that change the calibration of a gallery, a webhook, a key and several
+ * subjects, and an audited download.
+ */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
   const writes = [calibrationWrites, webhookWrites, keyWrites, subjectWrites]
-  return (await mapSequential(writes, (create) => create(testConsole))).flat()
+  const changes = (await mapSequential(writes, (create) => create(testConsole))).flat()
+  return [...changes, ['POST', '/system/support-bundle', undefined]]
 }
 
 /** Creates a webhook with an event, and returns the requests that change them. */

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { readConfig } from '../../../src/config.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
+import { createRecentProblems } from '../../../src/lib/observability/recent-problems.ts'
 import { createFacegate, type Facegate } from '../../../src/start/services.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { testModelsFolder } from '../paths.ts'
@@ -44,6 +45,7 @@ export async function startFacegate(
     version: 'test',
     clock: systemClock,
     log,
+    recentProblems: createRecentProblems(),
     onProgress: () => {},
   })
   const url = await facegate.server.listen(config.HOST, config.PORT)

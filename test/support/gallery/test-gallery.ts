@@ -26,12 +26,15 @@ import { createHttpServer } from '../../../src/http/server.ts'
 import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
+import type { RecentProblems } from '../../../src/lib/observability/recent-problems.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
+import type { SystemMonitor } from '../../../src/start/system/system-monitor.ts'
 import { openWebhooks, type OpenedWebhooks } from '../../../src/start/webhooks/open-webhooks.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
+import { openTestMonitor } from '../console/test-monitor.ts'
 import { databaseSettings, dropDatabase, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -53,6 +56,7 @@ export type TestGallery = AsyncDisposable &
     readonly database: OpenedDatabase
     readonly openedGallery: OpenedGallery
     readonly webhooks: OpenedWebhooks['webhooks']
+    readonly systemMonitor: SystemMonitor
     readonly vision: FakeVisionClient
     readonly dataDir: string
     readonly withKey: (key: string) => GalleryClient
@@ -83,6 +87,10 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
     readonly dataDir?: string
     readonly key?: string | undefined
     readonly log?: Log
+    /** Whether the server is registered with its health and its history. */
+    readonly isMonitored?: boolean
+    /** The warnings and errors of that log. */
+    readonly recentProblems?: RecentProblems
     /** A vision client that replaces the fake one. */
     readonly vision?: Services['vision']
     /** The calibrations of that vision client's models. */
@@ -136,11 +144,14 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { webhooks } = opened.use(openWebhooks(config, { store, clock, log }))
   const extraImageTypes = config.IMAGE_TYPES_EXTRA
   const services = { vision, gallery, challenges, extraImageTypes }
+  const systemMonitor = opened.use(openTestMonitor(config, { ...options, store, clock, log }))
+  if (options.isMonitored) await systemMonitor.start()
   const executeOptions = {
     gate,
     services,
     log,
-    onCallCompleted: () => {},
+    onCallCompleted: (_envelope: unknown, durationMs: number) =>
+      systemMonitor.recordCall(durationMs),
     actions: new Map(allActions.map((action) => [action.name, action])),
     ...bodyLimits(config),
     ...(beforeStep && { beforeStep }),
@@ -149,6 +160,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const calibration = calibrations.of(calibrations.activeModelId)
   assert.ok(calibration, 'the active model has a calibration')
   const consoleOptions = {
+    systemMonitor,
     version: 'test',
     modelsFolder: path.join(dataDir, 'models'),
     modelSet: builtinSet,
@@ -197,6 +209,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     database,
     openedGallery,
     webhooks,
+    systemMonitor,
     vision: fakeVision,
     dataDir,
     withKey,

@@ -46,6 +46,14 @@ for (const [fault, reason] of Object.entries(crashCases)) {
     await waitUntil(() => pool.stats().respawns === 1 && pool.stats().workersUp === 2)
     const line = lines.find((text) => text.startsWith('warn replacing a vision worker'))
     assert.match(line ?? '', reason)
+    const replaced = pool.workerReports().filter(({ restarts }) => restarts === 1)
+    assert.deepEqual(
+      replaced.map(({ state }) => state),
+      ['ready'],
+    )
+    // The reason of an invalid reply could contain parts of it.
+    const isReply = reason.source.startsWith('invalid reply')
+    assert.match(replaced[0]?.lastReason ?? '', isReply ? /^invalid reply$/u : reason)
   })
 }
 
@@ -102,6 +110,8 @@ test('With workers that crash at every start, the pool is not ready and logs the
   const failures = lines.filter((text) => text.startsWith('error a vision worker failed to start'))
   assert.ok(failures.length >= 3)
   assert.ok(lines.some((text) => text.includes('no such folder')))
+  const [{ pid, state, lastReason } = assert.fail()] = pool.workerReports()
+  assert.deepEqual([pid, state, lastReason], [null, 'lost', 'failed to start'])
 })
 
 test('A worker that is not ready in time is killed', async () => {

@@ -135,11 +135,18 @@ test('A worker that reaches its job limit is replaced, and no call is lost', asy
 
 test('A worker that reaches its memory limit is replaced', async () => {
   await using pool = openFaultyPool({ workerWarmUpJobs: 2 })
+  const [starting = assert.fail()] = pool.workerReports()
+  assert.deepEqual([starting.state, starting.jobs, starting.rssBytes], ['starting', 0, null])
   const first = await analyze(pool, 'fine')
   await analyze(pool, 'fine')
   await analyze(pool, 'grow')
   await waitUntil(() => pool.stats().recycled === 1)
-  assert.notEqual((await analyze(pool, 'fine')).height, first.height)
+  const later = await analyze(pool, 'fine')
+  assert.notEqual(later.height, first.height)
+  const [report = assert.fail()] = pool.workerReports()
+  assert.deepEqual([report.pid, report.jobs, report.restarts], [later.height, 4, 1])
+  assert.match(report.lastReason ?? '', /its job or memory limit is reached/u)
+  assert.ok((report.rssBytes ?? 0) > 0)
 })
 
 test('A draining pool finishes accepted calls and rejects new ones', async () => {

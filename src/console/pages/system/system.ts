@@ -1,18 +1,49 @@
 import { z } from 'zod'
+import { HttpError } from '../../../lib/errors.ts'
+import { runAsAllAccounts } from '../../../lib/account-context.ts'
+import { listServers } from '../../../store/system/system-history.ts'
+import { findFirstAccountId } from '../../../store/tenancy/projects.ts'
 import { findGallerySummaries } from '../../../store/tenancy/project-summaries.ts'
+import type { ConsoleServices } from '../../services.ts'
 import { count } from '../../server/schemas.ts'
-import { defineRead, emptyQuery } from '../../server/route.ts'
+import { defineRead, defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'
+import { parseServerReport, serverReport } from './server-report.ts'
 
 /** Memory of one template: 256 values in float32 and in 8 bits (5 bytes each), and 64 bytes of references. */
 const templateBytesEstimate = 256 * 5 + 64
 
-/** One server process on a shared database. */
-const server = z.object({
+/** A server that did not report for this long has ended without a shutdown. It reports once a minute. */
+const lostMs = 180_000
+
+/** A server process with a recent heartbeat on a shared database. */
+const connectedServer = z.object({
   host: z.string(),
   pid: z.int(),
   version: z.string(),
   startedAtUtc: z.string(),
   seenAtUtc: z.string(),
+})
+
+/** A server of the last 24 hours. */
+const server = z.object({
+  server: z.string(),
+  /** Whether it has sent this response. */
+  isThis: z.boolean(),
+  state: z.enum(['ready', 'not ready', 'stopped', 'lost']),
+  pid: z.int(),
+  version: z.string(),
+  startedAtUtc: z.string(),
+  reportedAtUtc: z.string(),
+  starts: count.meta({ description: 'Starts since the first one without a pause of a day.' }),
+  report: serverReport.nullable(),
+})
+
+const setting = z.object({
+  name: z.string(),
+  value: z.string(),
+  isDefault: z.boolean(),
+  meaning: z.string(),
+  range: z.string(),
 })
 
 export const getSystem = defineRead({
@@ -37,11 +68,11 @@ export const getSystem = defineRead({
       place: z.string(),
       version: z.string(),
       bytes: count,
-      servers: z.array(server),
+      servers: z.array(connectedServer),
     }),
+    servers: z.array(server),
     metricsUrl: z.string(),
-    node: z.string(),
-    settings: z.array(z.object({ name: z.string(), value: z.string(), isDefault: z.boolean() })),
+    settings: z.array(z.object({ topic: z.string(), settings: z.array(setting) })),
   }),
   handle: async ({ identity, services, request }) => {
     const status = await services.readSystem()
@@ -59,9 +90,59 @@ export const getSystem = defineRead({
       disk: status.disk,
       gallery: { templates, bytes: templates * templateBytesEstimate },
       store: { ...status.store, servers: [...status.store.servers] },
+      servers: await readServers(services),
       metricsUrl: `${request.origin}/metrics`,
-      node: process.version,
-      settings: [...status.settings],
+      settings: status.settings.map(({ topic, settings }) => ({ topic, settings: [...settings] })),
     }
+  },
+})
+
+/** The servers of the last 24 hours. The present state of this one, the last report of the others. */
+async function readServers({
+  store,
+  clock,
+  systemMonitor,
+}: ConsoleServices): Promise<z.input<typeof server>[]> {
+  const present = await systemMonitor.report()
+  const nowMs = clock()
+  const rows = await store.read(listServers)
+  return rows.map(({ startedAtMs, reportedAtMs, stoppedAtMs, report: stored, ...row }) => {
+    const isThis = row.server === systemMonitor.server
+    const report = isThis ? present : parseServerReport(stored)
+    const isLost = !isThis && nowMs - reportedAtMs > lostMs
+    const runningState = report && report.reasons.length === 0 ? 'ready' : 'not ready'
+    const endedState = stoppedAtMs === null ? 'lost' : 'stopped'
+    return {
+      ...row,
+      isThis,
+      state: stoppedAtMs !== null || isLost ? endedState : runningState,
+      startedAtUtc: new Date(startedAtMs).toISOString(),
+      reportedAtUtc: new Date(isThis ? nowMs : reportedAtMs).toISOString(),
+      report,
+    }
+  })
+}
+
+/**
+ * Creates a support bundle. It covers the whole installation, so that only users of its first account
+ * receive it.
+ */
+export const downloadSupportBundle = defineWrite({
+  method: 'POST',
+  path: '/system/support-bundle',
+  minimumRole: 'admin',
+  auditAction: 'system.supportBundle',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.record(z.string(), z.unknown()),
+  prepare: async ({ identity, services }) => {
+    const firstId = await runAsAllAccounts(() => findFirstAccountId(services.store.db))
+    if (identity.accountId !== firstId)
+      throw new HttpError(403, 'Only users of the first account receive a support bundle.')
+    return services.createSupportBundle()
+  },
+  handle: async ({ services, prepared: response }) => {
+    const headers = { 'content-disposition': 'attachment; filename="facegate-support.json"' }
+    return { response: { ...response }, target: services.version, headers }
   },
 })

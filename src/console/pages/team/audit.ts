@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { countAuditEntries, findAuditEntries } from '../../../store/console/audit-log.ts'
+import { auditActs, describeAct } from '../../server/audit-acts.ts'
 import { defineList, defineCsv, declareList } from '../../server/list.ts'
-import type { ConsoleContext } from '../../server/route.ts'
+import { defineRead, emptyQuery, type ConsoleContext } from '../../server/route.ts'
 import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
 
 const auditFilter = z.strictObject({
   userId: id.optional(),
   act: z.string().max(64).optional(),
-  kind: z.enum(['changes', 'playground']).optional(),
+  kind: z.enum(['changes', 'playground', 'commandLine']).optional(),
   ...timeRange,
 })
 
@@ -23,6 +24,7 @@ const auditList = declareList({
     userId: z.string().nullable(),
     userName: z.string(),
     act: z.string(),
+    action: z.string().meta({ description: 'The act in plain words.' }),
     target: z.string(),
     detail: z.record(z.string(), z.unknown()),
     ip: z.string(),
@@ -36,6 +38,7 @@ const auditList = declareList({
     return rows.map(({ accountId: _accountId, atMs, detail, ...row }) => ({
       item: {
         ...row,
+        action: describeAct(row.act),
         atUtc: new Date(atMs).toISOString(),
         // execute-write.ts stores an object.
         detail: JSON.parse(detail) as Record<string, unknown>,
@@ -54,4 +57,13 @@ function entryFilter(call: ConsoleContext<z.output<typeof auditFilter>>) {
 }
 
 export const listAudit = defineList(auditList)
+/** The acts of the filter, in plain words. */
+export const listAuditActs = defineRead({
+  path: '/audit/acts',
+  minimumRole: 'viewer',
+  query: emptyQuery,
+  response: z.array(z.object({ act: z.string(), action: z.string() })),
+  handle: async () => Object.entries(auditActs).map(([act, action]) => ({ act, action })),
+})
+
 export const auditCsv = defineCsv(auditList)

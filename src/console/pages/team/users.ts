@@ -3,25 +3,14 @@ import { HttpError } from '../../../lib/errors.ts'
 import { removeInviteLinksOf } from '../../../store/console/invite-links.ts'
 import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
 import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
-import {
-  updateUser,
-  findUser,
-  findUserByName,
-  listUsers,
-  userRoles,
-} from '../../../store/console/users.ts'
+import { updateUser, findUserByName, listUsers, userRoles } from '../../../store/console/users.ts'
 import type { ConsoleUser } from '../../../store/console/users.ts'
 import type { ReadTx } from '../../../store/tx.ts'
+import { requireUser } from '../../server/require-user.ts'
 import { count, name } from '../../server/schemas.ts'
 import { isSessionOpen } from '../../auth/identity.ts'
 import { ValidationError } from '../../server/validation-error.ts'
-import {
-  defineRead,
-  defineWrite,
-  emptyQuery,
-  emptyBody,
-  type ConsoleContext,
-} from '../../server/route.ts'
+import { defineRead, defineWrite, emptyQuery, emptyBody } from '../../server/route.ts'
 import {
   setupLinkPath,
   createSetupLink,
@@ -190,15 +179,6 @@ export const removeSecondFactorOfUser = defineWrite({
     return { response: undefined, target: userId, detail: { name } }
   },
 })
-
-async function requireUser(
-  tx: ReadTx,
-  { pathParameters, identity }: ConsoleContext,
-): Promise<ConsoleUser> {
-  const user = await findUser(tx, pathParameters['userId'] ?? '')
-  if (user?.accountId === identity.accountId) return user
-  throw new HttpError(404, 'The account has no user with this id.')
-}
 
 /** The ids of the users who enter a code to sign in. */
 async function idsWithSecondFactor(tx: ReadTx): Promise<ReadonlySet<string>> {

@@ -17,6 +17,7 @@ import { callDetails } from './0017-call-details.ts'
 import { secondFactors } from './0018-second-factors.ts'
 import { deletionLists } from './0019-deletion-lists.ts'
 import { keyRotation } from './0022-key-rotation.ts'
+import { systemHistory } from './0023-system-history.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -41,4 +42,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0018-second-factors': secondFactors,
   '0019-deletion-lists': deletionLists,
   '0022-key-rotation': keyRotation,
+  '0023-system-history': systemHistory,
 }

@@ -22,6 +22,7 @@ import { callDetails } from './0022-call-details.ts'
 import { secondFactors } from './0023-second-factors.ts'
 import { deletionLists } from './0024-deletion-lists.ts'
 import { keyRotation } from './0027-key-rotation.ts'
+import { systemHistory } from './0028-system-history.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -48,4 +49,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0023-second-factors': secondFactors,
   '0024-deletion-lists': deletionLists,
   '0027-key-rotation': keyRotation,
+  '0028-system-history': systemHistory,
 }

@@ -1,0 +1,95 @@
+import { userInfo } from 'node:os'
+import type { ExclusiveTransaction, Store } from '../../store/database.ts'
+import { addAuditEntry, commandLineName } from '../../store/console/audit-log.ts'
+import { findFirstAccountId } from '../../store/tenancy/projects.ts'
+import type { Tx } from '../../store/tx.ts'
+import { readSettings } from '../read-settings.ts'
+import { hasDatabase, withStore } from '../with-store.ts'
+
+/** The content of an entry of the audit log. It never contains a secret. */
+export type CommandLineEntry = {
+  /** The name of the act, as in `console/server/audit-acts.ts`. */
+  readonly act: string
+  readonly accountId: string
+  /** The changed object: an id or a name. */
+  readonly target: string
+  readonly detail?: object | undefined
+}
+
+type ChangeContext = ExclusiveTransaction & { readonly nowMs: number }
+
+/** The result of a change, and the content of its entry. */
+export type AuditedResult<T> = Omit<CommandLineEntry, 'act'> & { readonly result: T }
+
+/**
+ * Makes a change of the command line in one transaction with its entry in the audit log. Every
+ * command that changes data uses it, or writes its entry with `createEntryHook`.
+ */
+export function auditedChange<T>(
+  store: Store,
+  act: string,
+  change: (context: ChangeContext) => Promise<AuditedResult<T>>,
+): Promise<T> {
+  const nowMs = commandClock(store)()
+  return store.runExclusive(async (transaction) => {
+    const { result, ...entry } = await change({ ...transaction, nowMs })
+    await addCommandLineEntry(transaction.tx, { ...entry, act }, nowMs)
+    return result
+  })
+}
+
+/** Adds an entry with the actor "command line" in the transaction of its change. */
+function addCommandLineEntry(
+  tx: Tx,
+  { accountId, act, target, detail }: CommandLineEntry,
+  atMs: number,
+): Promise<void> {
+  const actor = { userId: null, userName: commandLineName, ip: '' }
+  const osUser = operatingSystemUser()
+  const text = JSON.stringify({ ...detail, ...(osUser !== undefined && { osUser }) })
+  return addAuditEntry(tx, { accountId, atMs, ...actor, act, target, detail: text })
+}
+
+/**
+ * Changes files of the installation, such as the selection of models. The entry is committed after
+ * the change; if the change fails, there is none. Before the first start there is no audit log.
+ */
+export async function auditedFileChange<T>(
+  { act, ...entry }: Omit<CommandLineEntry, 'accountId'>,
+  change: () => T | Promise<T>,
+): Promise<T> {
+  if (!hasDatabase(readSettings())) return change()
+  return withStore(async (store) => {
+    const accountId = await findFirstAccountId(store.db)
+    if (accountId === undefined) return change()
+    return auditedChange(store, act, async () => ({ ...entry, accountId, result: await change() }))
+  })
+}
+
+/**
+ * Returns a function that adds an entry of the oldest account in a transaction of a longer change,
+ * such as the first of several batches.
+ */
+export async function createEntryHook(
+  store: Store,
+  entry: Omit<CommandLineEntry, 'accountId'>,
+): Promise<(tx: Tx) => Promise<void>> {
+  const accountId = await findFirstAccountId(store.db)
+  return async (tx) => {
+    if (accountId !== undefined)
+      await addCommandLineEntry(tx, { ...entry, accountId }, commandClock(store)())
+  }
+}
+
+function commandClock(store: Store): () => number {
+  return store.timeOfDay ?? Date.now
+}
+
+/** Containers may run as a user without a name. */
+function operatingSystemUser(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined
+  }
+}

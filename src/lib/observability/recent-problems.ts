@@ -1,0 +1,111 @@
+import { redactText } from './redact-text.ts'
+
+/** A warning or an error of the log, without text that a caller could have chosen. */
+export type RecentProblem = {
+  readonly time: string
+  readonly level: string
+  /** The message: a constant of the program. */
+  readonly message: string
+  /** The numbers and switches of the line. */
+  readonly values: Readonly<Record<string, number | boolean>>
+  readonly error?: {
+    readonly type: string
+    readonly code?: string
+    /** Functions and places in the program; never the message of the error. */
+    readonly frames: readonly string[]
+  }
+}
+
+export type RecentProblems = {
+  /** Adds a line of the log if it is a warning or an error. */
+  readonly addLine: (line: string) => void
+  /** The problems, the oldest first. */
+  readonly list: () => readonly RecentProblem[]
+}
+
+/** The number of problems that a process keeps in memory. */
+export const recentProblemsMax = 200
+
+const framesMax = 12
+
+const problemPattern = /^\{"level":"(?:warn|error|fatal)"/u
+
+/** Creates a list of bounded length, which drops its oldest problems. */
+export function createRecentProblems(): RecentProblems {
+  const problems: RecentProblem[] = []
+  return {
+    addLine: (line) => {
+      if (!problemPattern.test(line)) return
+      const problem = toProblem(line)
+      if (!problem) return
+      problems.push(problem)
+      if (problems.length > recentProblemsMax) problems.shift()
+    },
+    list: () => [...problems],
+  }
+}
+
+function toProblem(line: string): RecentProblem | undefined {
+  const fields = parseObject(line)
+  if (!fields) return undefined
+  const { level, time, msg, err, ...rest } = fields
+  const error = toError(err)
+  return {
+    time: String(time),
+    level: String(level),
+    message: redactText(textOf(msg)),
+    values: Object.fromEntries(Object.entries(rest).filter(isPlainValue)),
+    ...(error && { error }),
+  }
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function isPlainValue(entry: [string, unknown]): entry is [string, number | boolean] {
+  return typeof entry[1] === 'number' || typeof entry[1] === 'boolean'
+}
+
+/** Messages of errors can repeat input, such as a row that breaks a constraint. */
+function toError(err: unknown): RecentProblem['error'] {
+  if (typeof err !== 'object' || err === null) return undefined
+  const { type, code, stack, message } = err as Readonly<Record<string, unknown>>
+  return {
+    type: identifierOf(type) ?? 'Error',
+    ...(identifierOf(code) !== undefined && { code: identifierOf(code) ?? '' }),
+    frames: framesOf(textOf(stack), textOf(message)),
+  }
+}
+
+/** Returns a name such as `TypeError` or `ECONNREFUSED`. */
+function identifierOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\w{1,40}$/u.test(value) ? value : undefined
+}
+
+/** A function, and a file of the program or of Node with its line and column. */
+const framePattern =
+  /^\s+at (?<name>(?:async )?[\w$.<>#[\] ]{0,80}?)\s?\(?(?:file:\/\/)?(?<file>\/[^()]*|node:[\w/]+):(?<at>\d+:\d+)\)?$/u
+
+function framesOf(stack: string, message: string): readonly string[] {
+  const lines = stack.replace(message, '').split('\n')
+  return lines.flatMap((line) => frameOf(line) ?? []).slice(0, framesMax)
+}
+
+/** Paths begin at the folder `src` or `node_modules`, so that no name of a home folder remains. */
+function frameOf(line: string): string | undefined {
+  const { name = '', file = '', at = '' } = framePattern.exec(line)?.groups ?? {}
+  if (file === '') return undefined
+  const part = /(?:^|\/)(?<part>(?:src|node_modules|test)\/.*)$/u.exec(file)?.groups?.['part']
+  const place = file.startsWith('node:') ? file : (part ?? 'outside the program')
+  return `${name} ${place}:${at}`.trim()
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import type { CliCommand } from '../../src/cli/command.ts'
+import { findCommand } from '../../src/cli/command-line/find-command.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { auditActs } from '../../src/console/server/audit-acts.ts'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
+import type { Store } from '../../src/store/database.ts'
+import { openTestStore } from '../support/database/engine.ts'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { runLines } from '../support/cli/run-json.ts'
+import {
+  calibratedRecognizer,
+  recognizerFiles,
+  startModelsCli,
+  type ModelsCli,
+} from '../support/models/models-cli.ts'
+import { smallNetwork, smallRecognizer } from '../support/models/small-network.ts'
+import { rootDir } from '../support/paths.ts'
+
+/** The values of the commands, which exist only when the tests run. */
+type Values = Readonly<
+  Record<'key' | 'webhook' | 'pack' | 'builtinModel' | 'copy' | 'records', string>
+>
+
+/** A command that changes data, its arguments, and the act of its entry. */
+type Write = {
+  readonly act: string
+  readonly run: (values: Values) => string
+  /** The database: the second one is restored from a copy of the first. */
+  readonly in?: 'restored'
+}
+
+/** A command whose entry another file tests, because it needs more than a database. */
+type WriteElsewhere = { readonly act: string; readonly testedIn: string }
+
+/** A command that changes nothing in the database. */
+type Read = { readonly reads: (values: Values) => string }
+
+/** A command that does not use the database itself. */
+type WithoutDatabase = { readonly withoutDatabase: string }
+
+/** Every declared command. The commands run in this order. */
+const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutDatabase>> = {
+  serve: { withoutDatabase: 'the server' },
+  import: { withoutDatabase: 'its calls of the API are in the request log' },
+  completion: { withoutDatabase: 'prints a script' },
+  'project create': { act: 'project.create', run: () => 'kiosk' },
+  'project list': { reads: () => '' },
+  'project set': {
+    act: 'project.update',
+    run: () => 'kiosk --retention-days 30 --store-crops off',
+  },
+  'key create': { act: 'key.create', run: () => '--project kiosk' },
+  'key list': { reads: () => '' },
+  'key rotate': { act: 'key.rotate', run: ({ key }) => key },
+  'key revoke': { act: 'key.revoke', run: ({ key }) => key },
+  'key create-master': { withoutDatabase: 'writes a file that no server uses yet' },
+  'key add-master': { act: 'masterKey.add', run: () => '' },
+  'key rotate-master': { act: 'masterKey.rotate', run: () => '--prepared' },
+  'keys create': { withoutDatabase: 'writes a file that no server uses yet' },
+  'keys add': { act: 'masterKey.add', run: () => '' },
+  'keys rotate': { act: 'masterKey.rotate', run: () => '--prepared' },
+  'console link': { act: 'session.createSetupLink', run: () => '' },
+  'wallet top-up': { act: 'money.topUp', run: () => '--amount 5000' },
+  'wallet show': { reads: () => '' },
+  'budget allocate': { act: 'money.allocate', run: () => '--project kiosk --amount 500' },
+  'budget show': { reads: () => '--project kiosk' },
+  'price set': { act: 'money.setPrice', run: () => 'svc.detect --unit 5' },
+  'price show': { reads: () => '' },
+  log: { reads: () => '' },
+  'ledger verify': { reads: () => '' },
+  'webhook create': {
+    act: 'webhook.create',
+    run: () => '--project kiosk --url https://webhook.invalid',
+  },
+  'webhook list': { reads: () => '' },
+  'webhook test': { act: 'webhook.test', testedIn: 'webhooks/operators.test.ts' },
+  'webhook deliveries': { reads: ({ webhook }) => webhook },
+  'webhook redeliver': { act: 'webhook.redeliver', testedIn: 'webhooks/operators.test.ts' },
+  'webhook rotate-secret': { act: 'webhook.rotateSecret', run: ({ webhook }) => webhook },
+  'webhook delete': { act: 'webhook.delete', run: ({ webhook }) => webhook },
+  'models install': { act: 'models.install', run: ({ pack }) => pack },
+  'models list': { reads: () => '' },
+  'models prepare': { withoutDatabase: 'converts the built-in models' },
+  'models verify': { reads: () => '' },
+  'models use': { act: 'models.use', run: () => 'mine' },
+  'models status': { reads: () => '' },
+  'models retire': {
+    act: 'models.retire',
+    run: ({ builtinModel }) => `${builtinModel} --confirm ${builtinModel}`,
+  },
+  'models remove': { act: 'models.remove', run: () => 'spare' },
+  calibrate: {
+    act: 'calibration.apply',
+    testedIn: 'gallery/calibration/gallery-calibration.test.ts',
+  },
+  'evaluate verification': { withoutDatabase: 'reads images' },
+  'evaluate detection': { withoutDatabase: 'reads images' },
+  'evaluate liveness': { withoutDatabase: 'reads images' },
+  'evaluate attributes': { withoutDatabase: 'reads images' },
+  backup: { reads: ({ copy }) => `--to ${copy}.second` },
+  'deletions export': { reads: ({ records }) => `--to ${records}` },
+  'support-bundle': { act: 'system.supportBundle', run: ({ copy }) => `--to ${copy}.json` },
+  restore: {
+    act: 'database.restore',
+    in: 'restored',
+    run: ({ copy }) => `--from ${copy} --deletions none`,
+  },
+  'deletions replay': {
+    act: 'deletions.replay',
+    in: 'restored',
+    run: ({ records }) => `--from ${records}`,
+  },
+  size: { withoutDatabase: 'computes figures' },
+  migrate: { act: 'database.migrate', testedIn: 'operations/sqlite-to-postgres.test.ts' },
+}
+
+function runnableCommands(of: readonly CliCommand[], parent: readonly string[] = []): string[] {
+  return of.flatMap((command) => {
+    const names = [...parent, command.name]
+    return command.commands.length > 0
+      ? runnableCommands(command.commands, names)
+      : [names.join(' ')]
+  })
+}
+
+/** Returns the entries of the audit log in their order. */
+async function entriesIn(dataDir: string) {
+  await using store = await openDisposable(dataDir)
+  return await store.db.selectFrom('adminActs').selectAll().orderBy('auditId').execute()
+}
+
+/** Returns every row of every table. */
+async function contentOf(dataDir: string): Promise<Readonly<Record<string, unknown>>> {
+  await using store = await openDisposable(dataDir)
+  const tables = await sql<{ name: string }>`
+    select name from sqlite_schema where type = 'table' order by name`.execute(store.db)
+  const content: Record<string, unknown> = {}
+  for (const { name } of tables.rows)
+    content[name] = (await sql`select * from ${sql.table(name)}`.execute(store.db)).rows
+  return content
+}
+
+async function openDisposable(dataDir: string): Promise<Pick<Store, 'db'> & AsyncDisposable> {
+  const store = await openTestStore(dataDir)
+  return { db: store.db, [Symbol.asyncDispose]: store.close }
+}
+
+describe('changes of the command line in the audit log', () => {
+  let gallery: TestGallery
+  let models: ModelsCli
+  let values: Values
+  let restoredDir: string
+  let entriesOfCopy: Awaited<ReturnType<typeof entriesIn>>
+  before(async () => {
+    models = await startModelsCli()
+    gallery = await startGallery()
+    restoredDir = path.join(models.folder, 'restored')
+    await mkdir(restoredDir)
+    const files = { 'net.onnx': smallNetwork(16), ...recognizerFiles }
+    await run('models install', await models.writePack('spare'))
+    const pack = await models.writePack(
+      'mine',
+      [smallRecognizer('net', calibratedRecognizer)],
+      files,
+    )
+    const { modelId: builtinModel } = await readTemplateModel()
+    const copy = path.join(models.folder, 'copy.db')
+    const records = path.join(models.folder, 'deletions.jsonl')
+    values = { key: '', webhook: '', pack, builtinModel, copy, records }
+  })
+  after(async () => {
+    await gallery?.[Symbol.asyncDispose]()
+    await models?.[Symbol.asyncDispose]()
+  })
+
+  const dataDirOf = (write: Partial<Write>) => (write.in ? restoredDir : gallery.dataDir)
+
+  async function run(name: string, line: string, dataDir = gallery.dataDir): Promise<string[]> {
+    const { command, rest } = findCommand(commands, [...name.split(' '), ...line.split(' ')])
+    assert.ok(command, name)
+    return runLines(dataDir, command, rest.filter(Boolean).join(' '))
+  }
+
+  test('every declared command is listed here with its entry, or as one that changes nothing', () => {
+    assert.deepEqual(Object.keys(declared).toSorted(), runnableCommands(commands).toSorted())
+    for (const expected of Object.values(declared))
+      if ('act' in expected) assert.ok(expected.act in auditActs, expected.act)
+  })
+
+  test('each change writes one entry with the actor "command line", and other commands none', async () => {
+    const { subjectId } = await gallery.value('svc.enroll', imageParams('Ada'))
+    await run('backup', `--to ${values.copy}`)
+    entriesOfCopy = await entriesIn(gallery.dataDir)
+    await copyFile(path.join(gallery.dataDir, 'master.key'), path.join(restoredDir, 'master.key'))
+    await gallery.value('svc.deleteSubject', { subjectId })
+    for (const [name, expected] of Object.entries(declared)) {
+      if ('run' in expected) await assertEntry(name, expected)
+      else if ('reads' in expected) await assertUnchanged(name, expected)
+    }
+  })
+
+  async function assertEntry(name: string, write: Write): Promise<void> {
+    const dataDir = dataDirOf(write)
+    const before = name === 'restore' ? entriesOfCopy : await entriesIn(dataDir)
+    const lines = await run(name, `${write.run(values)} --json`, dataDir)
+    const all = await entriesIn(dataDir)
+    const added = all.slice(before.length)
+    assert.deepEqual(
+      added.map(({ act, userId, userName, ip }) => [act, userId, userName, ip]),
+      [[write.act, null, 'command line', '']],
+      name,
+    )
+    assert.equal(JSON.parse(added[0]?.detail ?? '').osUser, userInfo().username, name)
+    const printed = JSON.parse(lines.at(-1) ?? '{}')
+    for (const secret of [printed.key, printed.secret, printed.link?.split('#')[1]])
+      if (typeof secret === 'string') assert.ok(!JSON.stringify(added).includes(secret), name)
+    values = {
+      ...values,
+      ...(name === 'key create' && { key: printed.keyId }),
+      ...(name === 'webhook create' && { webhook: printed.webhookId }),
+    }
+  }
+
+  async function assertUnchanged(name: string, { reads }: Read): Promise<void> {
+    const before = await contentOf(gallery.dataDir)
+    await run(name, reads(values))
+    assert.deepEqual(await contentOf(gallery.dataDir), before, `${name} changes the database`)
+  }
+
+  test('the entries that other files test are named there', async () => {
+    for (const [name, expected] of Object.entries(declared)) {
+      if (!('testedIn' in expected)) continue
+      const text = await readFile(path.join(rootDir, 'test', expected.testedIn), 'utf8')
+      const [, act = ''] = expected.act.split('.')
+      assert.ok(text.includes(expected.act) || text.includes(`'${act}'`), name)
+    }
+  })
+
+  test('a change that fails leaves no entry', async () => {
+    const before = await entriesIn(gallery.dataDir)
+    await assert.rejects(run('budget allocate', '--project kiosk --amount 99999999999999'))
+    await assert.rejects(run('key revoke', 'none'), /there is no key none/u)
+    await assert.rejects(run('models remove', 'none'), /not installed/u)
+    assert.deepEqual(await entriesIn(gallery.dataDir), before)
+  })
+})
