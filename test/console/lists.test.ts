@@ -36,11 +36,14 @@ const write = async (method: string, path: string, body: unknown) =>
   assertOk(await testConsole.owner.send(method, path, body))
 const get = async (path: string) => assertOk(await testConsole.owner.get(path)).body
 
-type Row = Readonly<Record<string, unknown>>
+type ListedRow = Readonly<Record<string, unknown>>
 
 /** Reads all pages forwards and the same pages backwards. */
-async function readBothWays(path: string, query: string): Promise<readonly (readonly Row[])[]> {
-  const pages: Row[][] = []
+async function readBothWays(
+  path: string,
+  query: string,
+): Promise<readonly (readonly ListedRow[])[]> {
+  const pages: ListedRow[][] = []
   let page = await get(`${path}?${query}`)
   assert.equal(page.previousCursor, null, 'the first page has no previous one')
   for (;;) {
@@ -74,14 +77,14 @@ function sortedLists(): readonly (readonly [string, Readonly<Record<string, stri
 
 test('Every list is sorted in both directions, and its pages open forwards and backwards', async () => {
   for (const [path, columns] of sortedLists()) {
-    const all: Row[] = (await get(`${path}?limit=200`)).items
+    const all: ListedRow[] = (await get(`${path}?limit=200`)).items
     assert.ok(all.length > 1, path)
     for (const [sort, field] of Object.entries(columns))
       for (const sign of ['', '-']) {
         const limit = path === '/audit' ? 9 : 2
         const pages = await readBothWays(path, `limit=${limit}&sort=${sign}${sort}`)
         const rows = pages.flat()
-        const asText = (row: Row) => JSON.stringify(row)
+        const asText = (row: ListedRow) => JSON.stringify(row)
         assert.deepEqual(rows.map(asText).toSorted(), all.map(asText).toSorted(), `${path} ${sort}`)
         if (field === '') continue
         const values = rows.map((row) => row[field] as string | number)
@@ -132,13 +135,14 @@ test('Without a project a list has the rows of all projects, and with one only i
   const project = `projectId=${secondProject}`
   for (const path of ['/log', '/keys', '/webhooks']) {
     const projectsOf = async (query: string) =>
-      new Set(((await get(`${path}?${query}`)).items as Row[]).map((row) => row['projectId']))
+      new Set(((await get(`${path}?${query}`)).items as ListedRow[]).map((row) => row['projectId']))
     if (path !== '/webhooks')
       assert.deepEqual(await projectsOf(''), new Set([secondProject, firstProject]))
     assert.ok([...(await projectsOf(project))].every((id) => id === secondProject))
     assert.deepEqual(await projectsOf(`projectId=${unknownProject}`), new Set())
   }
-  const names = ({ items }: { readonly items: Row[] }) => items.flatMap((row) => row['projects'])
+  const names = ({ items }: { readonly items: ListedRow[] }) =>
+    items.flatMap((row) => row['projects'])
   assert.deepEqual(names(await get('/deletions')), ['second', 'default'])
   assert.deepEqual(names(await get(`/deletions?${project}`)), ['second'])
   const unknown = await testConsole.owner.get(`/deletions?projectId=${unknownProject}`)
@@ -148,7 +152,7 @@ test('Without a project a list has the rows of all projects, and with one only i
 test('The project of the overview selects the calls, budgets, galleries and alerts', async () => {
   const all = await get('/overview')
   assert.deepEqual(
-    all.budgets.map(({ name }: Row) => name),
+    all.budgets.map(({ name }: ListedRow) => name),
     ['default', 'second'],
   )
   const second = await get(`/overview?projectId=${secondProject}`)
@@ -156,7 +160,7 @@ test('The project of the overview selects the calls, budgets, galleries and aler
   assert.equal(all.calls, 8)
   assert.deepEqual([second.errorCodes, second.topErrors.length], [1, 1])
   assert.deepEqual(
-    [second.budgets, second.galleries].map((rows: Row[]) => rows.map(({ name }) => name)),
+    [second.budgets, second.galleries].map((rows: ListedRow[]) => rows.map(({ name }) => name)),
     [['second'], ['second']],
   )
   await write('PATCH', `/projects/${firstProject}`, { switches: { billing: true } })
@@ -165,7 +169,7 @@ test('The project of the overview selects the calls, budgets, galleries and aler
   const key = { projectId: firstProject, name: 'soon', permissions: ['svc.detect'] }
   await write('POST', '/keys', { ...key, expiresAtUtc: soon })
   const alertsOf = async (query: string) =>
-    ((await get(`/overview${query}`)).alerts as Row[])
+    ((await get(`/overview${query}`)).alerts as ListedRow[])
       .filter(({ kind }) => kind !== 'diskLow')
       .map(({ kind, projectId }) => [kind, projectId])
   assert.deepEqual(await alertsOf(`?projectId=${secondProject}`), [['budgetEmpty', secondProject]])

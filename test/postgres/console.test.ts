@@ -10,8 +10,8 @@ runOnPostgres({
   'console/keys': () => import('../console/keys.test.ts'),
   'console/forms': () => import('../console/forms.test.ts'),
   'console/pages': () => import('../console/pages.test.ts'),
-  'console/session': () => import('../console/session.test.ts'),
+  'console/auth/session': () => import('../console/auth/session.test.ts'),
   'console/subjects': () => import('../console/subjects.test.ts'),
   'console/system': () => import('../console/system.test.ts'),
-  'console/sign-in-throttle': () => import('../console/sign-in-throttle.test.ts'),
+  'console/auth/sign-in-throttle': () => import('../console/auth/sign-in-throttle.test.ts'),
 })

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ConsoleSubject } from '../api/responses.ts'
 import { csvUrl } from '../api/api.ts'
+import type { TextSearchParams } from '../app/search-params.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
@@ -57,7 +58,6 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
     void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   const openSubject = (subjectId: string | undefined): void =>
     void navigate({ search: (old) => ({ ...old, subject: subjectId }) })
-  const { q, externalId, group, createdFromUtc, createdToUtc, period } = filters
   const selection = useSubjectSelection()
   const items = query.data?.items ?? []
   const crops = useCroppedFaces(
@@ -79,30 +79,7 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         values={filters}
         onClear={() => void navigate({ search: { projectId: selectedProjectId, sort, limit } })}
       >
-        <TextFilter label="Name or id" value={q} onChange={(text) => updateFilters({ q: text })} />
-        <TextFilter
-          label="External id"
-          value={externalId}
-          placeholder="Full id"
-          onChange={(text) => updateFilters({ externalId: text })}
-        />
-        <TextFilter
-          label="Group"
-          value={group}
-          onChange={(text) => updateFilters({ group: text })}
-        />
-        <PeriodFilter
-          fromUtc={createdFromUtc}
-          toUtc={createdToUtc}
-          period={period}
-          onChange={(range) =>
-            updateFilters({
-              createdFromUtc: range.fromUtc,
-              createdToUtc: range.toUtc,
-              period: range.period,
-            })
-          }
-        />
+        <SubjectFilters filters={filters} onChange={updateFilters} />
         <CsvDownloadButton href={csvUrl('/projects/:projectId/subjects', pathParams, filters)} />
       </FilterBar>
       <SelectPage selection={selection} subjects={items} />
@@ -134,6 +111,44 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
           onClose={() => openSubject(undefined)}
         />
       )}
+    </>
+  )
+}
+
+type SubjectFiltersProps = {
+  readonly filters: TextSearchParams<SubjectFilter>
+  readonly onChange: (changes: TextSearchParams<SubjectFilter>) => void
+}
+
+type SubjectFilter = 'q' | 'externalId' | 'group' | 'createdFromUtc' | 'createdToUtc' | 'period'
+
+function SubjectFilters({ filters, onChange }: SubjectFiltersProps) {
+  return (
+    <>
+      <TextFilter label="Name or id" value={filters.q} onChange={(text) => onChange({ q: text })} />
+      <TextFilter
+        label="External id"
+        value={filters.externalId}
+        placeholder="Full id"
+        onChange={(text) => onChange({ externalId: text })}
+      />
+      <TextFilter
+        label="Group"
+        value={filters.group}
+        onChange={(text) => onChange({ group: text })}
+      />
+      <PeriodFilter
+        fromUtc={filters.createdFromUtc}
+        toUtc={filters.createdToUtc}
+        period={filters.period}
+        onChange={(range) =>
+          onChange({
+            createdFromUtc: range.fromUtc,
+            createdToUtc: range.toUtc,
+            period: range.period,
+          })
+        }
+      />
     </>
   )
 }

@@ -15,16 +15,10 @@ export const galleriesContract = {
     const { store, project } = fixture
     const galleryId = project.projectId
     await createProjectGallery(fixture)
-    await enrollSubject(fixture, 's-b', {
-      externalId: 'E_1',
-      displayName: 'Zoë 100%',
-      createdAtUtc: pastUtc(2),
-    })
-    await enrollSubject(fixture, 's-a', {
-      externalId: 'E-2',
-      displayName: 'ann',
-      createdAtUtc: pastUtc(2),
-    })
+    const createdAtUtc = pastUtc(2)
+    const zoe = { externalId: 'E_1', displayName: 'Zoë 100%', createdAtUtc }
+    await enrollSubject(fixture, 's-b', zoe)
+    await enrollSubject(fixture, 's-a', { externalId: 'E-2', displayName: 'ann', createdAtUtc })
     await enrollSubject(fixture, 's-c', {
       createdAtUtc: pastUtc(1),
       expiresAtUtc: pastUtc(9),

@@ -28,10 +28,10 @@ export function thresholdMoves(before: ScoreTable, after: ScoreTable): readonly 
   })
 }
 
-type Line = readonly (readonly [x: number, y: number])[]
+type TableCurve = readonly (readonly [x: number, y: number])[]
 
 /** Interpolates on a line of ascending points; beyond its ends, the outer segments continue. */
-function valueAt(line: Line, x: number): number {
+function valueAt(line: TableCurve, x: number): number {
   const reached = line.findIndex(([end]) => end >= x)
   const upper = Math.max(1, reached === -1 ? line.length - 1 : reached)
   const [fromX, fromY] = line[upper - 1] ?? [0, 0]
@@ -39,7 +39,7 @@ function valueAt(line: Line, x: number): number {
   return toX === fromX ? toY : fromY + ((x - fromX) / (toX - fromX)) * (toY - fromY)
 }
 
-const ascending = (points: Line): Line => points.toSorted(([a], [b]) => a - b)
+const ascending = (points: TableCurve): TableCurve => points.toSorted(([a], [b]) => a - b)
 
 /** Returns the similarity with another table of a pair that has this similarity. */
 export function similarityAfter(before: ScoreTable, after: ScoreTable, similarity: number): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { validPassword, assertOk, startConsole } from '../support/console/test-console.ts'
+import { validPassword, assertOk, startConsole } from '../../support/console/test-console.ts'
 
 const minuteMs = 60_000
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSetupLink } from '../../src/console/auth/setup.ts'
-import { validPassword, assertOk, startConsole } from '../support/console/test-console.ts'
+import { createSetupLink } from '../../../src/console/auth/setup.ts'
+import { validPassword, assertOk, startConsole } from '../../support/console/test-console.ts'
 
 const minuteMs = 60_000
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import { rotateKeys } from '../../src/gallery/keys/rotate-keys.ts'
-import { authenticatorCode, timeStepMs } from '../support/console/browser/authenticator.ts'
+import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
+import { authenticatorCode, timeStepMs } from '../../support/console/browser/authenticator.ts'
 import {
   assertOk,
   startConsole,
   validPassword,
   type ConsoleClient,
-} from '../support/console/test-console.ts'
+} from '../../support/console/test-console.ts'
 
 async function enable(client: ConsoleClient, nowMs: number) {
   const { body } = assertOk(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { consoleLink } from '../../src/cli/tenancy/commands.ts'
-import { createSetupLink } from '../../src/console/auth/setup.ts'
-import { consoleRoutes } from '../../src/console/routes.ts'
-import { auditActs, describeAct } from '../../src/console/server/audit-acts.ts'
-import { runLines } from '../support/cli/run-json.ts'
-import { assertOk, startConsole, validPassword } from '../support/console/test-console.ts'
+import { consoleLink } from '../../../src/cli/tenancy/commands.ts'
+import { createSetupLink } from '../../../src/console/auth/setup.ts'
+import { consoleRoutes } from '../../../src/console/routes.ts'
+import { auditActs, describeAct } from '../../../src/console/server/audit-acts.ts'
+import { runLines } from '../../support/cli/run-json.ts'
+import { assertOk, startConsole, validPassword } from '../../support/console/test-console.ts'
 
 test('A password is neither short, nor common, nor contains the name of the user', async () => {
   await using testConsole = await startConsole()
