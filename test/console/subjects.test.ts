@@ -34,9 +34,10 @@ async function lastAuditEntry() {
   return assertOk(await get('/audit?limit=1')).body.items[0]
 }
 
-async function setCropStorage(storeCrops: boolean) {
-  const { projectId } = testConsole
-  assertOk(await send('PATCH', `/projects/${projectId}`, { switches: { storeCrops } }))
+/** Turns the storage of crops on, or off after the loss of these crops is confirmed. */
+async function setCropStorage(storeCrops: boolean, crops = 0) {
+  const body = { switches: { storeCrops }, confirmedLosses: { crops } }
+  assertOk(await send('PATCH', `/projects/${testConsole.projectId}`, body))
 }
 
 test('A stored crop is shown to users of its account, and only with the id of its subject', async () => {
@@ -92,7 +93,7 @@ test('A stored crop is shown to users of its account, and only with the id of it
   assertOk(await get(list + many.join(',')))
   assert.equal((await get(list + [...many, subjectId].join(','))).status, 422)
   assert.equal((await owner.get(`${list}nonsense`)).status, 422)
-  await setCropStorage(false)
+  await setCropStorage(false, 2)
   assert.deepEqual(assertOk(await get(list + ids)).body.items, [])
 })
 

@@ -116,11 +116,11 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
 }
 
 type SubjectFiltersProps = {
-  readonly filters: TextSearchParams<SubjectFilter>
-  readonly onChange: (changes: TextSearchParams<SubjectFilter>) => void
+  readonly filters: TextSearchParams<SubjectFilterName>
+  readonly onChange: (changes: TextSearchParams<SubjectFilterName>) => void
 }
 
-type SubjectFilter = 'q' | 'externalId' | 'group' | 'createdFromUtc' | 'createdToUtc' | 'period'
+type SubjectFilterName = 'q' | 'externalId' | 'group' | 'createdFromUtc' | 'createdToUtc' | 'period'
 
 function SubjectFilters({ filters, onChange }: SubjectFiltersProps) {
   return (

@@ -10,13 +10,15 @@ export function selectionColumn(selection: SubjectSelection): Column<ConsoleSubj
   return {
     name: 'Select',
     renderCell: (subject) => (
-      <input
-        type="checkbox"
-        className="fg-tick"
-        aria-label={`Select ${subjectNameOf(subject)}`}
-        checked={selection.isSelected(subject)}
-        onChange={(event) => selection.onChange([subject], event.currentTarget.checked)}
-      />
+      <label className="fg-tick-target">
+        <input
+          type="checkbox"
+          className="fg-tick"
+          aria-label={`Select ${subjectNameOf(subject)}`}
+          checked={selection.isSelected(subject)}
+          onChange={(event) => selection.onChange([subject], event.currentTarget.checked)}
+        />
+      </label>
     ),
   }
 }
@@ -31,7 +33,7 @@ export function SelectPage({ selection, subjects }: Props) {
   const count = subjects.filter((subject) => selection.isSelected(subject)).length
   if (subjects.length === 0) return null
   return (
-    <Group component="label" gap="xs" w="fit-content">
+    <Group component="label" className="fg-tick-target" gap="xs" w="fit-content">
       <input
         type="checkbox"
         className="fg-tick"

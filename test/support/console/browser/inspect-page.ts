@@ -43,7 +43,7 @@ const smallTargetsScript = `[...document.querySelectorAll('a[href], button, inpu
     return !isExempt && !isInline && element.checkVisibility() && !isClipped
   })
   .flatMap((element) => {
-    const labelled = element.closest('.mantine-Switch-body, .mantine-Checkbox-body, .mantine-Radio-body, .mantine-Input-wrapper')
+    const labelled = element.closest('.fg-tick-target, .mantine-Switch-body, .mantine-Checkbox-body, .mantine-Radio-body, .mantine-Input-wrapper')
     const segment = element.matches('[type=radio]') ? element.labels?.[0] : undefined
     const { width, height } = (labelled ?? segment ?? element).getBoundingClientRect()
     const isSmall = width > 0 && Math.min(width, height) < ${targetPx - 0.5}
