@@ -88,7 +88,7 @@ test('a mistyped command, option or value is answered in one line with the neare
     ],
     [
       'key',
-      'key needs one of its commands: create, list, revoke, create-master, rotate-master, add-master; see facegate key --help',
+      'key needs one of its commands: create, list, rotate, revoke, create-master, rotate-master, add-master; see facegate key --help',
     ],
     [
       'log --code NO_FACE_FOUNDS',

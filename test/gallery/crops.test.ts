@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { auditLedger } from '../../src/billing/audit-ledger.ts'
@@ -23,10 +23,15 @@ import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gall
 import { fakeImage } from '../support/gallery/fake-vision.ts'
 
 /** The command line treats the built-in model as the active one. */
-const { modelId: active } = await readTemplateModel()
+let active = ''
 const former = 'people@1'
 const formerModels = { active: former }
-const changedModels = { active, former: [former] }
+let changedModels = { active, former: [former] }
+
+before(async () => {
+  active = (await readTemplateModel()).modelId
+  changedModels = { active, former: [former] }
+})
 
 const storeCrops = (dataDir: string, to: 'on' | 'off', name = 'default') =>
   runJson(dataDir, project, `set ${name} --store-crops ${to}`)

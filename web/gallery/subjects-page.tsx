@@ -166,7 +166,7 @@ function SubjectActions({ projectId, onOpen }: SubjectActionsProps) {
   if (!mayWrite) return null
   return (
     <Group gap="xs">
-      <Button size="sm" onClick={() => setOpened('enroll')}>
+      <Button className="fg-primary" size="sm" onClick={() => setOpened('enroll')}>
         Enroll a subject
       </Button>
       <Button size="sm" variant="default" onClick={() => setOpened('import')}>

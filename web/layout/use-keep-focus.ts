@@ -28,6 +28,10 @@ export function useKeepFocus(): void {
       if (control) places.set(dialogOf(target), placeOf(control))
       else places.delete(dialogOf(target))
     }
+    // Tab moves the focus away on purpose, also out of the page.
+    const onKey = ({ key, target }: KeyboardEvent): void => {
+      if (key === 'Tab' && target instanceof Element) places.delete(dialogOf(target))
+    }
     const observer = new MutationObserver(() => {
       if (document.activeElement !== document.body && document.activeElement !== null) return
       const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null
@@ -37,10 +41,12 @@ export function useKeepFocus(): void {
     })
     document.addEventListener('focusin', onFocus)
     document.addEventListener('pointerdown', onPointer, true)
+    document.addEventListener('keydown', onKey, true)
     observer.observe(document.body, { childList: true, subtree: true })
     return () => {
       document.removeEventListener('focusin', onFocus)
       document.removeEventListener('pointerdown', onPointer, true)
+      document.removeEventListener('keydown', onKey, true)
       observer.disconnect()
     }
   }, [])

@@ -81,15 +81,12 @@ export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> 
   const store = await openSqliteStoreForMigration(dataDir, {})
   opened.defer(() => store.close())
   const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
-  const entry = { act: 'database.migrate', target: target.label }
-  const addEntry = await createEntryHook(store, entry)
-  const expired = await store.write(async (tx) => {
-    // The entry is moved with all others; a continued migration has it already.
-    if (!marker) await addEntry(tx)
-    return expireLeftover(tx, now, store.isFirstServer)
-  })
-  const source = opened.use(openMigrationSource(dataDir))
+  const expired = await store.write((tx) => expireLeftover(tx, now, store.isFirstServer))
   options.onAudited(dataDir, await auditLedger(store.db, nowMs()))
+  // The entry is moved with all others; a continued migration has it already.
+  const entry = { act: 'database.migrate', target: target.label }
+  if (!marker) await store.write(await createEntryHook(store, entry))
+  const source = opened.use(openMigrationSource(dataDir))
 
   const migration = { migrationId, to: target.label, startedAtUtc }
   writeMigrationMarker(dataDir, { ...migration, completedAtUtc: null })

@@ -8,7 +8,7 @@ import { backup } from '../../../src/cli/database/commands.ts'
 import { calibrate } from '../../../src/cli/calibrate/commands.ts'
 import { calibrationOf, createCalibrations } from '../../../src/gallery/calibration/calibrations.ts'
 import { parseCalibration } from '../../../src/gallery/calibration/read-calibration.ts'
-import { similarityAt } from '../../../src/gallery/calibration/similarity.ts'
+import { type Calibration, similarityAt } from '../../../src/gallery/calibration/similarity.ts'
 import { readTemplateModel } from '../../../src/models/template/template-model.ts'
 import { findBrokenAuditEntries } from '../../../src/store/console/audit-log.ts'
 import {
@@ -27,14 +27,15 @@ import {
   type TestGallery,
 } from '../../support/gallery/test-gallery.ts'
 
-const { modelId } = await readTemplateModel()
-const shipped = calibrationOf(modelId) ?? assert.fail('the model has a table')
-
+let modelId = ''
+let shipped: Calibration
 let gallery: TestGallery
 let client: GalleryClient & { readonly project: Project }
 /** Runs once, while the next image is analyzed. */
 let whileAnalyzing: (() => Promise<unknown>) | undefined
 before(async () => {
+  modelId = (await readTemplateModel()).modelId
+  shipped = calibrationOf(modelId) ?? assert.fail('the model has a table')
   gallery = await startGallery({
     environment: { COMPREFACE_API: 'on' },
     models: { active: modelId },

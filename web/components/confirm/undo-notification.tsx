@@ -29,7 +29,7 @@ export function showUndo(options: UndoNotification): void {
   const id = notifications.show({
     autoClose: undoMs,
     message: (
-      <Group justify="space-between" gap="sm" wrap="nowrap">
+      <Group justify="space-between" gap="sm">
         <Text size="sm">{message}</Text>
         <Button size="compact-sm" variant="default" onClick={() => void run()}>
           {undoLabel}
