@@ -27,7 +27,6 @@ let active = ''
 const former = 'people@1'
 const formerModels = { active: former }
 let changedModels = { active, former: [former] }
-
 before(async () => {
   active = (await readTemplateModel()).modelId
   changedModels = { active, former: [former] }
@@ -45,11 +44,7 @@ async function withFolder(run: (dataDir: string) => Promise<void>): Promise<void
   }
 }
 
-async function crops({
-  db,
-}: Store): Promise<{ readonly faceId: string; readonly sealed: Uint8Array }[]> {
-  return db.selectFrom('crops').select(['faceId', 'sealed']).execute()
-}
+const crops = ({ db }: Store) => db.selectFrom('crops').select(['faceId', 'sealed']).execute()
 
 async function enrollAll(client: GalleryClient, names: readonly string[]) {
   const enrollments = names.map((name) =>

@@ -37,7 +37,7 @@ for (const { name, viewport, hands: createHands } of windows)
     const step = sequentialTests()
 
     before(async () => {
-      const vision = pictureVision({ name: 'Nobody' })
+      const vision = pictureVision({ name: 'Zoe' })
       browser = await openConsoleBrowser({ vision, isMonitored: true }, { viewport })
       page = browser.page
       hands = createHands(page)

@@ -34,7 +34,7 @@ let client: GalleryClient & { readonly project: Project }
 /** Runs once, while the next image is analyzed. */
 let whileAnalyzing: (() => Promise<unknown>) | undefined
 before(async () => {
-  modelId = (await readTemplateModel()).modelId
+  ;({ modelId } = await readTemplateModel())
   shipped = calibrationOf(modelId) ?? assert.fail('the model has a table')
   gallery = await startGallery({
     environment: { COMPREFACE_API: 'on' },
@@ -48,16 +48,12 @@ before(async () => {
   })
   client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const { projectId, accountId } = client.project
-  const numbers = Array.from({ length: 199 }, (_, index) => index)
-  await fillTemplates(
-    gallery,
-    { projectId, accountId },
-    numbers.map((number) => ({
-      externalId: `person-${number}`,
-      groups: [number % 2 === 0 ? 'crew' : 'guests'],
-      templates: [templateOf({ name: `person ${number}` })],
-    })),
-  )
+  const people = Array.from({ length: 199 }, (_, number) => ({
+    externalId: `person-${number}`,
+    groups: [number % 2 === 0 ? 'crew' : 'guests'],
+    templates: [templateOf({ name: `person ${number}` })],
+  }))
+  await fillTemplates(gallery, { projectId, accountId }, people)
 })
 after(() => gallery[Symbol.asyncDispose]())
 
