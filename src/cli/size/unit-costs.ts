@@ -32,7 +32,7 @@ export const measuredCosts: UnitCosts = {
   imageMs: 52,
   searchMsPerMillion: 19.34,
   callMs: { sqlite: 0.89, postgresql: 1.95 },
-  serverBytes: 300e6,
+  serverBytes: 370e6,
   workerBytes: 150e6,
   sharedNetworkBytes: 150e6,
   faceBytes: 1500,
