@@ -6,9 +6,9 @@ import { skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import { authenticatorCode, timeStepMs } from '../../support/console/browser/authenticator.ts'
 import {
   openConsoleBrowser,
-  phoneViewport,
   type ConsoleBrowser,
 } from '../../support/console/browser/console-browser.ts'
+import { inspectDialog } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
 import { assertOk, validPassword, type ConsoleClient } from '../../support/console/test-console.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
@@ -27,6 +27,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
   let projectPath = ''
   const clock = { nowMs: Date.now() }
   const step = sequentialTests()
+  const inspect = (name: string) => inspectDialog(page, browser.driver, name)
 
   before(async () => {
     browser = await openConsoleBrowser({ clock: () => clock.nowMs })
@@ -78,7 +79,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     const remove = dialog.getByRole('button', { name: 'Delete permanently' })
     await dialog.getByLabel(/to confirm$/u).fill('Ada')
     assert.ok(await remove.isDisabled(), 'a part of the name is not enough')
-    await inspectBoth('confirm-delete-subject')
+    await inspect('confirm-delete-subject')
     await dialog.getByLabel(/to confirm$/u).fill('Ada Lovelace')
     await remove.click()
     await page.getByText('Subject deleted').waitFor()
@@ -94,7 +95,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await page.getByRole('button', { name: 'Save' }).click()
     await dialog.getByText('1 subject', { exact: true }).waitFor()
     await dialog.getByText(/from 300 to 10 days.*runs every 60 seconds/su).waitFor()
-    await inspectBoth('confirm-retention')
+    await inspect('confirm-retention')
     await dialog.getByLabel(/to confirm$/u).fill('default')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
@@ -113,7 +114,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await dialog.getByRole('button', { name: 'Delete the crops' }).click()
     await dialog.getByText('would delete 2 stored crops, but 1 were confirmed').waitFor()
     await dialog.getByText('2 stored crops', { exact: true }).waitFor()
-    await inspectBoth('confirm-crops')
+    await inspect('confirm-crops')
     await dialog.getByRole('button', { name: 'Delete the crops' }).click()
     await page.getByText('Crops are no longer stored. Deleted: 2 stored crops.').waitFor()
   })
@@ -128,7 +129,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await dialog.getByLabel(/^Type the amount again/u).fill('200')
     await dialog.getByRole('button', { name: 'Add credit' }).click()
     await dialog.getByText('Type the same amount again', { exact: true }).waitFor()
-    await inspectBoth('confirm-top-up')
+    await inspect('confirm-top-up')
     await dialog.getByLabel(/^Type the amount again/u).fill('2000.00')
     await dialog.getByRole('button', { name: 'Add credit' }).click()
     await dialog.waitFor({ state: 'detached' })
@@ -148,7 +149,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await dialog.getByText(offlineText).waitFor()
     assert.equal(await dialog.getByLabel('Name').inputValue(), 'written offline')
     await page.getByRole('table').getByText('default', { exact: true }).waitFor()
-    await inspectBoth('offline')
+    await inspect('offline')
     await page.context().setOffline(false)
     await page.getByText('You are offline.', { exact: true }).waitFor({ state: 'detached' })
     await dialog.getByRole('button', { name: 'Create project' }).click()
@@ -184,7 +185,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     })
     await browser.goto('/team')
     await page.getByRole('alert').getByText('reference-1').waitFor()
-    await inspectBoth('server-error')
+    await inspect('server-error')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('cell', { name: 'Olga' }).waitFor()
   })
@@ -199,7 +200,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
       await page.getByRole('button', { name: 'Save' }).click()
       await dialog.getByText('Your session has ended').waitFor()
       assert.equal(await dialog.getByLabel('Name').inputValue(), 'Olga')
-      await inspectBoth('session-ended')
+      await inspect('session-ended')
       await dialog.getByLabel(/^Password/u).fill('a wrong password')
       await page.keyboard.press('Enter')
       await dialog.getByText('The name or the password is wrong.').waitFor()
@@ -240,19 +241,6 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     const messages = browser.pageErrors.messages.filter((text) => text.startsWith('error:'))
     assert.deepEqual([messages, browser.driver.violations], [[], []])
   })
-
-  /** Takes screenshots in both colour schemes, and one of a phone. */
-  async function inspectBoth(name: string): Promise<void> {
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme })
-      await browser.driver.inspect(name, scheme)
-    }
-    await page.emulateMedia({ colorScheme: 'light' })
-    const size = page.viewportSize()
-    await page.setViewportSize(phoneViewport)
-    await browser.driver.inspect(`${name}-phone`, 'light')
-    if (size) await page.setViewportSize(size)
-  }
 
   async function enroll(person: string, more: object): Promise<void> {
     const { projectId } = browser.testConsole

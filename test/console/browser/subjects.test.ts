@@ -2,18 +2,13 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import { skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import {
-  skipWithoutBrowser,
-  stepTimeoutMs,
-  fitsWidth,
-} from '../../support/console/browser/chromium.ts'
-import {
-  desktopViewport,
   openConsoleBrowser,
-  phoneViewport,
   type ConsoleBrowser,
 } from '../../support/console/browser/console-browser.ts'
 import type { ConsoleDriver } from '../../support/console/browser/console-driver.ts'
+import { inspectDialog } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
 import { personFile, pictureVision } from '../../support/console/subjects/person-pictures.ts'
 import { assertOk } from '../../support/console/test-console.ts'
@@ -28,6 +23,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
   let path: string
 
   const step = sequentialTests()
+  const inspect = (name: string) => inspectDialog(page, driver, name)
 
   before(async () => {
     browser = await openConsoleBrowser({ vision: pictureVision(takeOf('Ann', 9)) })
@@ -45,19 +41,6 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
   const rowOf = (name: string) => page.getByRole('row').filter({ hasText: name })
   const chooseImages = (...files: Parameters<Locator['setInputFiles']>[0][]) =>
     dialog.getByLabel('Images').setInputFiles(files as never)
-
-  async function inspectEverywhere(name: string): Promise<void> {
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme })
-      await driver.inspect(name, scheme)
-    }
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize(phoneViewport)
-    if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
-      driver.violations.push(`${name}: scrolls sideways`)
-    await driver.inspect(`${name}-phone`, 'light')
-    await page.setViewportSize(desktopViewport)
-  }
 
   async function isShown(image: Locator): Promise<boolean> {
     await image.waitFor()
@@ -92,7 +75,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
     await dialog.getByLabel('External id').fill('ann')
     await dialog.getByLabel('Groups', { exact: true }).fill('staff')
     await page.keyboard.press('Enter')
-    await inspectEverywhere('subject-enroll')
+    await inspect('subject-enroll')
     await enroll.click()
     await dialog.getByText('New subject enrolled').waitFor()
     await dialog.getByText('2 of 2 enrolled').waitFor()
@@ -126,7 +109,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
         .getByRole('img', { name: /^Crop of face / })
         .nth(2)
         .waitFor()
-      await inspectEverywhere('subject-with-crops')
+      await inspect('subject-with-crops')
       await dialog.getByRole('button', { name: 'Close' }).click()
       assert.ok(await isShown(rowOf('Ann Berg').locator('img')), 'the thumbnail of the list')
     },
@@ -162,7 +145,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
       await dialog
         .getByText('damaged.jpg is neither JPEG nor PNG. Convert it to JPEG or PNG.')
         .waitFor()
-      await inspectEverywhere('subjects-import')
+      await inspect('subjects-import')
       const results = await download(dialog.getByRole('button', { name: 'Download results' }))
       assert.equal(results.split('\r\n').length, 7, 'a header, five rows and the end')
       assert.match(results, /^5,eve,refused,,the file missing\.jpg was not chosen$/mu)
@@ -183,7 +166,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
       for (const name of ['Ann Berg', 'Anna B.'])
         await page.getByRole('checkbox', { name: `Select ${name}` }).uncheck()
       await page.getByText('2 selected').waitFor()
-      await inspectEverywhere('subjects-selected')
+      await inspect('subjects-selected')
       await page.getByRole('button', { name: 'Change groups' }).click()
       await dialog.getByLabel('Add to groups', { exact: true }).fill('day')
       await page.keyboard.press('Enter')
@@ -218,7 +201,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
     await dialog.getByRole('button', { name: 'Find similar subjects' }).click()
     await dialog.getByText(/^1 similar subject\./u).waitFor()
     await dialog.getByText(/False-match rate at this similarity: at most 1 of /u).waitFor()
-    await inspectEverywhere('subject-duplicates')
+    await inspect('subject-duplicates')
     await dialog.getByRole('button', { name: 'Merge with Anna B.' }).click()
     const merge = page.getByRole('dialog', { name: 'Merge two subjects' })
     await merge
@@ -251,7 +234,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
     await dialog.getByLabel(/to confirm$/u).fill('delete 1 subject')
     assert.ok(await remove.isDisabled())
     await dialog.getByLabel(/to confirm$/u).fill('delete 2 subjects')
-    await inspectEverywhere('subjects-delete')
+    await inspect('subjects-delete')
     await remove.click()
     await page.getByText('2 deleted').waitFor()
     await rowOf('Cleo').waitFor({ state: 'detached' })

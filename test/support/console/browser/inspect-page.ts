@@ -24,6 +24,24 @@ export async function inspectPage(page: Page, driver: ConsoleDriver, name: strin
   await page.setViewportSize(desktopViewport)
 }
 
+/** Inspects what is shown in both schemes, and on a phone, where it must not scroll sideways. */
+export async function inspectDialog(
+  page: Page,
+  driver: ConsoleDriver,
+  name: string,
+): Promise<void> {
+  for (const scheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme: scheme })
+    await driver.inspect(name, scheme)
+  }
+  const size = page.viewportSize() ?? desktopViewport
+  await page.setViewportSize(phoneViewport)
+  if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
+    driver.violations.push(`${name}: scrolls sideways`)
+  await driver.inspect(`${name}-phone`, 'light')
+  await page.setViewportSize(size)
+}
+
 /** Returns the visible controls that are smaller than `targetPx`. */
 export async function smallTargets(page: Page): Promise<string[]> {
   const targets = await page.evaluate<readonly string[]>(smallTargetsScript)
