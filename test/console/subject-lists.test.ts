@@ -13,7 +13,7 @@ import {
 import { resultsCsv } from '../../web/gallery/import/import-result.ts'
 import { planImport } from '../../web/gallery/import/plan-import.ts'
 import { listBytesMax, listRowsMax, readList } from '../../web/gallery/import/read-list.ts'
-import { auditTextOf } from '../../web/team/audit-text.ts'
+import { auditDetailText, auditTextOf } from '../../web/team/audit-text.ts'
 import { chunkCharsMax, chunkRows, chunkRowsMax } from '../../web/gallery/import/to-values.ts'
 
 const read = (csv: string) => readList(Buffer.from(csv))
@@ -205,11 +205,14 @@ test('A row that is sent again has the same request id, and another row has anot
   assert.notEqual(await contentUuid('b'), first)
 })
 
-test('A long list of ids in the audit log is shown shortened', () => {
+test('Ids in the audit log are shown shortened, and amounts in the currency', () => {
   const id = '1c9f0d1a-0000-4000-8000-000000000000'
   assert.equal(auditTextOf([id, id, id]), '1c9f0d1a 1c9f0d1a 1c9f0d1a')
   assert.equal(auditTextOf([id, 'crew', id, id, id]), '1c9f0d1a crew 1c9f0d1a and 2 more')
   assert.deepEqual([auditTextOf(2), auditTextOf({ a: 1 })], ['2', 'a 1'])
+  const detail = { unitMicros: '2500', amountMicros: '-1500000', isNew: true }
+  const text = 'unit: 0.0025 USD, amount: −1.50 USD, is new: yes'
+  assert.equal(auditDetailText(detail, 'USD'), text)
 })
 
 test('The result file lists the rows in the order of the list, and runs no formula', () => {

@@ -35,6 +35,7 @@ export function CompareButton(props: Props) {
         <PriceText projectId={projectId} price={price} />
       )}
       <Button
+        className="fg-primary"
         // Unlike a disabled button, it can be focused, so that its description is read.
         {...(isBlocked && {
           'data-disabled': true,

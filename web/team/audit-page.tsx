@@ -1,6 +1,8 @@
 import { getRouteApi } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import type { AuditEntry } from '../api/responses.ts'
 import { csvUrl } from '../api/api.ts'
+import { useSignedInSession } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -11,7 +13,7 @@ import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
 import { ShortId } from '../components/names/short-id.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
-import { auditTextOf, isId, wordsOf } from './audit-text.ts'
+import { auditDetailText, isId } from './audit-text.ts'
 
 const route = getRouteApi('/team/audit')
 
@@ -19,6 +21,8 @@ const route = getRouteApi('/team/audit')
 export function AuditPage() {
   const { cursor, sort, limit, projectId: selectedProjectId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
+  const { currency } = useSignedInSession()
+  const columns = useMemo(() => columnsOf(currency), [currency])
   const users = useApiQuery('/users')
   const acts = useApiQuery('/audit/acts')
   const kind = filters.kind ?? 'changes'
@@ -93,7 +97,7 @@ const kindOptions = [
   { value: 'all', label: 'All' },
 ]
 
-const columns: readonly Column<AuditEntry>[] = [
+const columnsOf = (currency: string): readonly Column<AuditEntry>[] => [
   {
     name: 'Time (UTC)',
     sort: '-time',
@@ -106,12 +110,6 @@ const columns: readonly Column<AuditEntry>[] = [
     isMonospace: true,
     renderCell: ({ target }) => (isId(target) ? <ShortId label="target" id={target} /> : target),
   },
-  { name: 'Details', renderCell: ({ detail }) => detailText(detail) },
+  { name: 'Details', renderCell: ({ detail }) => auditDetailText(detail, currency) },
   { name: 'IP address', isMonospace: true, renderCell: ({ ip }) => ip },
 ]
-
-function detailText(detail: AuditEntry['detail']): string {
-  return Object.entries(detail)
-    .map(([name, value]) => `${wordsOf(name)}: ${auditTextOf(value)}`)
-    .join(', ')
-}

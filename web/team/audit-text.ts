@@ -1,3 +1,4 @@
+import { formatAmount } from '../format/amount.ts'
 import { shortIdOf } from '../format/subject-name.ts'
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
@@ -26,8 +27,23 @@ export function auditTextOf(value: unknown): string {
   return value === null ? 'none' : JSON.stringify(value)
 }
 
+/** Returns the details of an entry as a short text, with amounts of money in the currency. */
+export function auditDetailText(
+  detail: Readonly<Record<string, unknown>>,
+  currency: string,
+): string {
+  return Object.entries(detail)
+    .map(([name, value]) => {
+      const amount = /^(?<of>\w+)Micros$/u.exec(name)?.groups?.['of']
+      return amount !== undefined && typeof value === 'string'
+        ? `${wordsOf(amount)}: ${formatAmount(value)} ${currency}`
+        : `${wordsOf(name)}: ${auditTextOf(value)}`
+    })
+    .join(', ')
+}
+
 /** Returns `galleryMode` as `gallery mode`. */
-export function wordsOf(name: string): string {
+function wordsOf(name: string): string {
   return name === 'osUser'
     ? 'operating system user'
     : name.replaceAll(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)
