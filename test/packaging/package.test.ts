@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { globSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import { environmentOfUser, installNode } from '../support/packaging/node-versions.ts'
 import { runTool } from '../support/packaging/tools.ts'
 import { waitForWelcome } from '../support/packaging/welcome.ts'
@@ -107,6 +109,8 @@ test(`npx facegate serve answers the printed call on Node ${oldestNode}`, async 
   t.diagnostic(
     `a detected face ${Math.round((performance.now() - startMs) / 1000)} s after npm install`,
   )
+  const optimized = globSync('data/models/optimized/*/*.ort', { cwd: userFolder })
+  assert.equal(optimized.length, Object.keys(builtinPack.models).length)
   assert.match(await (await fetch(url)).text(), /<script/u)
   assert.match(await (await fetch(`${url}/docs`)).text(), /svc\.detect/u)
   assert.equal(errors, '')
