@@ -48,7 +48,8 @@ export function watchPageErrors(page: Page, url: string): PageErrors {
     void dialog.dismiss()
   })
   page.on('console', (message) => {
-    if (message.type() === 'error') messages.push(`console: ${message.text()}`)
+    if (message.type() === 'error')
+      messages.push(`console: ${message.location().url} ${message.text()}`)
   })
   page.on('request', (request) => {
     const isOwn = request.url().startsWith(url) || /^(?:blob|data):/u.test(request.url())
