@@ -1,7 +1,8 @@
 import { sql, type Selectable } from 'kysely'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { TransferRow } from '../schema.ts'
+import { countRows, isAfter } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LedgerTransfer = Pick<
@@ -41,12 +42,12 @@ export function findTransfers(
     // The index on chains must not be used: rows are read in the order of time.
     .where(dialectOf(tx.build).withoutIndex('t.chain'), 'in', ledgers)
   if (after)
-    query = query.where((row) =>
-      row(
-        row.refTuple('t.atMs', 't.transferId'),
-        isAscending ? '>' : '<',
-        row.tuple(after.atMs, after.transferId),
-      ),
+    query = query.where(
+      isAfter({
+        columns: ['t.atMs', 't.transferId'],
+        after: [after.atMs, after.transferId],
+        isDescending: !isAscending,
+      }),
     )
   const direction = isAscending ? 'asc' : 'desc'
   const ordered = query.orderBy('t.atMs', direction).orderBy('t.transferId', direction)
@@ -54,17 +55,14 @@ export function findTransfers(
 }
 
 /** Counts the transfers of a list, at most `listCountMax`. */
-export async function countTransfers(
+export function countTransfers(
   tx: ReadTx,
   filter: Omit<TransferFilter, 'after' | 'limit' | 'isAscending'>,
 ): Promise<ListCount> {
   // The order does not matter, so each ledger of the account is read with the index on chains.
-  const counted = matchingTransfers(selectTransfers(tx), filter)
-    .where('t.chain', 'in', accountLedgers(tx, filter.accountId))
-    .limit(listCountMax + 1)
-    .as('counted')
-  const query = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(query))[0]?.count ?? 0)
+  const ledgers = accountLedgers(tx, filter.accountId)
+  const transfers = matchingTransfers(selectTransfers(tx), filter)
+  return countRows(tx, transfers.where('t.chain', 'in', ledgers))
 }
 
 function accountLedgers(tx: ReadTx, accountId: string) {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { Database } from '../schema.ts'
 import type { AdminActRow } from '../console-schema.ts'
+import { countRows, isAfter } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
@@ -71,12 +72,12 @@ export function findAuditEntries(
     'ip',
   ])
   if (after)
-    query = query.where((row) =>
-      row(
-        row.refTuple('atMs', 'auditId'),
-        isAscending ? '>' : '<',
-        row.tuple(after.atMs, after.auditId),
-      ),
+    query = query.where(
+      isAfter({
+        columns: ['atMs', 'auditId'],
+        after: [after.atMs, after.auditId],
+        isDescending: !isAscending,
+      }),
     )
   const direction = isAscending ? 'asc' : 'desc'
   const ordered = query.orderBy('atMs', direction).orderBy('auditId', direction)
@@ -84,16 +85,11 @@ export function findAuditEntries(
 }
 
 /** Counts the entries of a list, at most `listCountMax`. */
-export async function countAuditEntries(
+export function countAuditEntries(
   tx: ReadTx,
   filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
 ): Promise<ListCount> {
-  const counted = matchingEntries(tx, filter)
-    .select('auditId')
-    .limit(listCountMax + 1)
-    .as('counted')
-  const query = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(query))[0]?.count ?? 0)
+  return countRows(tx, matchingEntries(tx, filter).select('auditId'))
 }
 
 function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>) {

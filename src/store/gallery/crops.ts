@@ -1,9 +1,10 @@
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { lockProjectGallery } from './galleries.ts'
 import type { CropRow, FaceRow } from '../gallery-schema.ts'
 import type { Store } from '../database.ts'
 import { markForNewKey } from './key-renewals.ts'
 import { findFaceTemplates } from './templates.ts'
+import { countRows } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export async function addCrop(tx: Tx, crop: CropRow): Promise<void> {
@@ -87,11 +88,9 @@ export async function findReEmbedSource(tx: ReadTx, faceId: string) {
 }
 
 /** Counts the crops that a project stored, at most `listCountMax`. */
-export async function countCrops(tx: ReadTx, projectId: string): Promise<ListCount> {
+export function countCrops(tx: ReadTx, projectId: string): Promise<ListCount> {
   const rows = tx.build.selectFrom('crops').select('faceId').where('projectId', '=', projectId)
-  const counted = rows.limit(listCountMax + 1).as('counted')
-  const query = tx.build.selectFrom(counted).select((row) => row.fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(query))[0]?.count ?? 0)
+  return countRows(tx, rows)
 }
 
 /** Crops deleted in one transaction. Calls wait for it, so it is kept short. */

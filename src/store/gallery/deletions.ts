@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
+import { countRows } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { externalIdSpellings } from './subjects.ts'
 
@@ -102,11 +103,9 @@ export type StoredDeletion = {
 }
 
 /** Counts deletion records, at most `listCountMax`. */
-export async function countDeletions(tx: ReadTx, filter: DeletionConditions): Promise<ListCount> {
+export function countDeletions(tx: ReadTx, filter: DeletionConditions): Promise<ListCount> {
   const rows = matchingDeletions(tx, filter).select('seq')
-  const counted = rows.limit(listCountMax + 1).as('counted')
-  const query = tx.build.selectFrom(counted).select((row) => row.fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(query))[0]?.count ?? 0)
+  return countRows(tx, rows)
 }
 
 type DeletionConditions = DeletionScope & Omit<DeletionFilter, 'galleryId' | 'after' | 'limit'>

@@ -1,7 +1,8 @@
 import type { Updateable } from 'kysely'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
+import { countRows, isAfter } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import type { AttributeFilter } from './search/attribute-filter.ts'
@@ -127,8 +128,8 @@ export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonl
 function orderOf({ sort = enrollmentOrder }: Pick<SubjectFilter, 'sort'>) {
   const { by, isDescending } = sort
   return isDescending
-    ? ({ by, direction: 'desc', before: '>=', after: '<' } as const)
-    : ({ by, direction: 'asc', before: '<=', after: '>' } as const)
+    ? ({ by, isDescending, direction: 'desc', before: '>=' } as const)
+    : ({ by, isDescending, direction: 'asc', before: '<=' } as const)
 }
 
 export type SubjectRange = SubjectFilter & {
@@ -211,12 +212,12 @@ function selectInTimeRange(
   if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
   if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
   if (after)
-    query = query.where((row) =>
-      row(
-        row.refTuple(order.by, 'subjectId'),
-        order.after,
-        row.tuple(after.atUtc, after.subjectId),
-      ),
+    query = query.where(
+      isAfter({
+        columns: [order.by, 'subjectId'],
+        after: [after.atUtc, after.subjectId],
+        isDescending: order.isDescending,
+      }),
     )
   return query
 }
@@ -258,7 +259,7 @@ export function findUnseenSubjects(tx: ReadTx, { projectId, beforeUtc, limit }: 
 }
 
 /** Counts these subjects, at most `listCountMax`. */
-export async function countUnseenSubjects(
+export function countUnseenSubjects(
   tx: ReadTx,
   { projectId, beforeUtc }: Omit<UnseenFilter, 'limit'>,
 ): Promise<ListCount> {
@@ -267,9 +268,7 @@ export async function countUnseenSubjects(
     .select('subjectId')
     .where('projectId', '=', projectId)
     .where('lastSeenAtUtc', '<', beforeUtc)
-  const counted = rows.limit(listCountMax + 1).as('counted')
-  const query = tx.build.selectFrom(counted).select((row) => row.fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(query))[0]?.count ?? 0)
+  return countRows(tx, rows)
 }
 
 /** Finds subjects whose keys are encrypted under a gallery key. */

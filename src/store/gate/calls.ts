@@ -1,7 +1,8 @@
 import { sql, type Selectable } from 'kysely'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { Database, CallRow } from '../schema.ts'
+import { countRows, isAfter } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LoggedCall = Selectable<CallRow>
@@ -59,19 +60,19 @@ function callQuery(db: Database, filter: CallFilter) {
       projectIdsOf(db, accountId),
     )
   if (after)
-    query = query.where((row) =>
-      row(
-        row.refTuple(by, 'callId'),
-        sort.isDescending ? '<' : '>',
-        row.tuple(after[by] ?? 0, after.callId),
-      ),
+    query = query.where(
+      isAfter({
+        columns: [by, 'callId'],
+        after: [after[by] ?? 0, after.callId],
+        isDescending: sort.isDescending,
+      }),
     )
   const direction = sort.isDescending ? 'desc' : 'asc'
   return query.orderBy(by, direction).orderBy('callId', direction).limit(filter.limit)
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
-export async function countLoggedCalls(
+export function countLoggedCalls(
   tx: ReadTx,
   filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>,
 ): Promise<ListCount> {
@@ -80,9 +81,7 @@ export async function countLoggedCalls(
   // The order does not matter, so each project of the account is read with the index on projects.
   if (accountId !== undefined)
     query = query.where('projectId', 'in', projectIdsOf(tx.build, accountId))
-  const counted = query.limit(listCountMax + 1).as('counted')
-  const count = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(count))[0]?.count ?? 0)
+  return countRows(tx, query)
 }
 
 function projectIdsOf(db: Database, accountId: string) {

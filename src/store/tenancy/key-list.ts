@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import { hashApiKey, generateApiKey } from '../../lib/crypto/api-key.ts'
 import { newId } from '../../lib/ids.ts'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import {
   keySummaryOf,
   parsePermissions,
@@ -11,6 +11,7 @@ import {
 } from './keys.ts'
 import type { Database, KeyRow } from '../schema.ts'
 import { switchesFromColumns, switchNames } from './switches.ts'
+import { countRows } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type KeyFilter = {
@@ -71,16 +72,14 @@ function keySortValue(by: KeySort['by']) {
 }
 
 /** Counts the keys of a list, at most `listCountMax`. */
-export async function countKeys(
+export function countKeys(
   tx: ReadTx,
   { accountId, projectId, state, now }: Omit<KeyFilter, 'sort' | 'after' | 'limit'>,
 ): Promise<ListCount> {
   let query = selectVisibleKeys(tx, accountId)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
   if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
-  const counted = query.limit(listCountMax + 1).as('counted')
-  const count = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(count))[0]?.count ?? 0)
+  return countRows(tx, query)
 }
 
 function selectVisibleKeys(tx: ReadTx, accountId: string) {

@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
+import { isAfter } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
 
@@ -141,12 +142,12 @@ export function findDeliveries(
   if (eventId !== undefined) query = query.where('eventId', '=', eventId)
   if (state !== undefined) query = query.where('state', '=', state)
   if (after)
-    query = query.where((row) =>
-      row(
-        row.refTuple('createdAtMs', 'eventId'),
-        isAscending ? '>' : '<',
-        row.tuple(after.createdAtMs, after.eventId),
-      ),
+    query = query.where(
+      isAfter({
+        columns: ['createdAtMs', 'eventId'],
+        after: [after.createdAtMs, after.eventId],
+        isDescending: !isAscending,
+      }),
     )
   const direction = isAscending ? 'asc' : 'desc'
   const ordered = query.orderBy('createdAtMs', direction).orderBy('eventId', direction)
