@@ -2,8 +2,8 @@ import { sql, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kys
 import { listCountMax, toListCount, type ListCount } from '../lib/limits/list-limits.ts'
 import type { ReadTx } from './tx.ts'
 
-/** Counts the rows of a query, at most `listCountMax`. */
-export async function countRows<Tables, Name extends keyof Tables, Row>(
+/** Counts the rows of a list, at most `listCountMax`. */
+export async function countListed<Tables, Name extends keyof Tables, Row>(
   tx: ReadTx,
   rows: SelectQueryBuilder<Tables, Name, Row>,
 ): Promise<ListCount> {
@@ -12,7 +12,7 @@ export async function countRows<Tables, Name extends keyof Tables, Row>(
   return toListCount((await tx.run(query))[0]?.count ?? 0)
 }
 
-type RowPosition = {
+type ListPosition = {
   /** The column of the order, and the id that orders rows with equal values. */
   readonly columns: readonly [order: string, id: string]
   /** The values of these columns in the last row of the previous page. */
@@ -21,7 +21,7 @@ type RowPosition = {
 }
 
 /** The condition of the rows after a position of a list. */
-export function isAfter({ columns, after, isDescending }: RowPosition): RawBuilder<SqlBool> {
+export function isAfter({ columns, after, isDescending }: ListPosition): RawBuilder<SqlBool> {
   const [order, id] = columns.map((column) => sql.ref(column))
   const direction = sql.raw(isDescending ? '<' : '>')
   return sql<SqlBool>`(${order}, ${id}) ${direction} (${after[0]}, ${after[1]})`

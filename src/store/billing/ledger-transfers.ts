@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { TransferRow } from '../schema.ts'
-import { countRows, isAfter } from '../lists.ts'
+import { countListed, isAfter } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LedgerTransfer = Pick<
@@ -62,7 +62,7 @@ export function countTransfers(
   // The order does not matter, so each ledger of the account is read with the index on chains.
   const ledgers = accountLedgers(tx, filter.accountId)
   const transfers = matchingTransfers(selectTransfers(tx), filter)
-  return countRows(tx, transfers.where('t.chain', 'in', ledgers))
+  return countListed(tx, transfers.where('t.chain', 'in', ledgers))
 }
 
 function accountLedgers(tx: ReadTx, accountId: string) {

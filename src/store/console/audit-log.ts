@@ -4,7 +4,7 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { Database } from '../schema.ts'
 import type { AdminActRow } from '../console-schema.ts'
-import { countRows, isAfter } from '../lists.ts'
+import { countListed, isAfter } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
@@ -89,7 +89,7 @@ export function countAuditEntries(
   tx: ReadTx,
   filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
 ): Promise<ListCount> {
-  return countRows(tx, matchingEntries(tx, filter).select('auditId'))
+  return countListed(tx, matchingEntries(tx, filter).select('auditId'))
 }
 
 function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>) {

@@ -4,7 +4,7 @@ import type { CropRow, FaceRow } from '../gallery-schema.ts'
 import type { Store } from '../database.ts'
 import { markForNewKey } from './key-renewals.ts'
 import { findFaceTemplates } from './templates.ts'
-import { countRows } from '../lists.ts'
+import { countListed } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export async function addCrop(tx: Tx, crop: CropRow): Promise<void> {
@@ -90,7 +90,7 @@ export async function findReEmbedSource(tx: ReadTx, faceId: string) {
 /** Counts the crops that a project stored, at most `listCountMax`. */
 export function countCrops(tx: ReadTx, projectId: string): Promise<ListCount> {
   const rows = tx.build.selectFrom('crops').select('faceId').where('projectId', '=', projectId)
-  return countRows(tx, rows)
+  return countListed(tx, rows)
 }
 
 /** Crops deleted in one transaction. Calls wait for it, so it is kept short. */

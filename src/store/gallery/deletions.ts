@@ -3,7 +3,7 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
-import { countRows } from '../lists.ts'
+import { countListed } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { externalIdSpellings } from './subjects.ts'
 
@@ -105,7 +105,7 @@ export type StoredDeletion = {
 /** Counts deletion records, at most `listCountMax`. */
 export function countDeletions(tx: ReadTx, filter: DeletionConditions): Promise<ListCount> {
   const rows = matchingDeletions(tx, filter).select('seq')
-  return countRows(tx, rows)
+  return countListed(tx, rows)
 }
 
 type DeletionConditions = DeletionScope & Omit<DeletionFilter, 'galleryId' | 'after' | 'limit'>

@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
-import { countRows, isAfter } from '../lists.ts'
+import { countListed, isAfter } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import type { AttributeFilter } from './search/attribute-filter.ts'
@@ -268,7 +268,7 @@ export function countUnseenSubjects(
     .select('subjectId')
     .where('projectId', '=', projectId)
     .where('lastSeenAtUtc', '<', beforeUtc)
-  return countRows(tx, rows)
+  return countListed(tx, rows)
 }
 
 /** Finds subjects whose keys are encrypted under a gallery key. */

@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { Database, CallRow } from '../schema.ts'
-import { countRows, isAfter } from '../lists.ts'
+import { countListed, isAfter } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LoggedCall = Selectable<CallRow>
@@ -81,7 +81,7 @@ export function countLoggedCalls(
   // The order does not matter, so each project of the account is read with the index on projects.
   if (accountId !== undefined)
     query = query.where('projectId', 'in', projectIdsOf(tx.build, accountId))
-  return countRows(tx, query)
+  return countListed(tx, query)
 }
 
 function projectIdsOf(db: Database, accountId: string) {

@@ -11,7 +11,7 @@ import {
 } from './keys.ts'
 import type { Database, KeyRow } from '../schema.ts'
 import { switchesFromColumns, switchNames } from './switches.ts'
-import { countRows } from '../lists.ts'
+import { countListed } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type KeyFilter = {
@@ -79,7 +79,7 @@ export function countKeys(
   let query = selectVisibleKeys(tx, accountId)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
   if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
-  return countRows(tx, query)
+  return countListed(tx, query)
 }
 
 function selectVisibleKeys(tx: ReadTx, accountId: string) {
