@@ -49,9 +49,7 @@ export function openBuiltinModel(
   optimizedFolder?: string,
 ): Promise<ModelSession> {
   const filePath = path.join(folder, artifact.file)
-  return openNetwork({ filePath, sha256: artifact.sha256, input, optimizedFolder }, () =>
-    Promise.resolve(filePath),
-  )
+  return openNetwork({ filePath, sha256: artifact.sha256, input, optimizedFolder })
 }
 
 /**
@@ -64,8 +62,7 @@ export function openInstalledModel(
   { folder, model: { file, sha256, input } }: InstalledModel,
   optimizedFolder?: string,
 ): Promise<ModelSession> {
-  const filePath = path.join(folder, file)
-  return openNetwork({ filePath, sha256, input, optimizedFolder }, () => readGraph(filePath))
+  return openNetwork({ filePath: path.join(folder, file), sha256, input, optimizedFolder })
 }
 
 type NetworkFile = {
@@ -75,19 +72,21 @@ type NetworkFile = {
   readonly optimizedFolder: string | undefined
 }
 
-/** Loads the optimized copy of a network if there is one, and the network itself otherwise. */
-async function openNetwork(
-  { filePath, sha256, input, optimizedFolder }: NetworkFile,
-  readSource: () => Promise<string | Uint8Array>,
-): Promise<ModelSession> {
-  if (optimizedFolder !== undefined && sha256 !== null) {
-    const copy = optimizedPaths(optimizedFolder, sha256).filePath
-    if (existsSync(copy))
-      return createModelSession(filePath, input, () =>
-        InferenceSession.create(copy, { ...sessionOptions, ...mappedFileOptions }),
-      )
-  }
-  return createModelSession(filePath, input, async () => createSession(await readSource()))
+function openNetwork(network: NetworkFile): Promise<ModelSession> {
+  const { filePath, input } = network
+  return createModelSession(filePath, input, async () => {
+    const copy = findOptimizedCopy(network)
+    return copy === undefined
+      ? createSession(await readGraph(filePath))
+      : createSession(copy, { ...sessionOptions, ...mappedFileOptions })
+  })
+}
+
+/** Returns the path of the optimized copy of a network, if there is one. */
+function findOptimizedCopy({ sha256, optimizedFolder }: NetworkFile): string | undefined {
+  if (optimizedFolder === undefined || sha256 === null) return undefined
+  const { filePath } = optimizedPaths(optimizedFolder, sha256)
+  return existsSync(filePath) ? filePath : undefined
 }
 
 /** The types of the runtime have one signature for each kind of source. */
