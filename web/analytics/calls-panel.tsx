@@ -1,15 +1,14 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { QueryParams } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
-import { groupFilter, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { formatCount, formatPercentage } from '../format/numbers.ts'
 import { NoData } from '../layout/card-row.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { groupColumn } from './group-column.tsx'
 import { groupOf, LargestSeriesNote, largestSeries } from './largest-series.tsx'
 
 type Props = { readonly groupBy: string; readonly filters: QueryParams }
@@ -44,26 +43,7 @@ export function CallsPanel({ groupBy, filters }: Props) {
                 rows={series}
                 rowKey={({ id }) => id}
                 columns={[
-                  {
-                    name: groupBy,
-                    renderCell: ({ name, id }) => (
-                      <Anchor
-                        size="sm"
-                        renderRoot={(props) => (
-                          <Link
-                            {...props}
-                            to="/log"
-                            search={{
-                              ...searchOfChart(buckets, filters),
-                              ...groupFilter(groupBy, id),
-                            }}
-                          />
-                        )}
-                      >
-                        {name}
-                      </Anchor>
-                    ),
-                  },
+                  groupColumn(groupBy, searchOfChart(buckets, filters)),
                   { name: 'Calls', align: 'right', renderCell: ({ total }) => formatCount(total) },
                   {
                     name: 'Share',

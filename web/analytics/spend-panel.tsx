@@ -1,17 +1,16 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { QueryParams } from '../api/api.ts'
 import { useSignedInSession } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
-import { groupFilter, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { formatAmount } from '../format/amount.ts'
 import { MoneyAmount } from '../money/money-amount.tsx'
 import { NoData } from '../layout/card-row.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { groupColumn } from './group-column.tsx'
 import { groupOf, LargestSeriesNote, largestSeries } from './largest-series.tsx'
 
 type Props = { readonly groupBy: string; readonly filters: QueryParams }
@@ -54,26 +53,7 @@ export function SpendPanel({ groupBy, filters }: Props) {
                 rows={series}
                 rowKey={({ id }) => id}
                 columns={[
-                  {
-                    name: spendBy,
-                    renderCell: ({ name, id }) => (
-                      <Anchor
-                        size="sm"
-                        renderRoot={(props) => (
-                          <Link
-                            {...props}
-                            to="/log"
-                            search={{
-                              ...searchOfChart(buckets, charged),
-                              ...groupFilter(spendBy, id),
-                            }}
-                          />
-                        )}
-                      >
-                        {name}
-                      </Anchor>
-                    ),
-                  },
+                  groupColumn(spendBy, searchOfChart(buckets, charged)),
                   {
                     name: 'Not charged',
                     align: 'right',

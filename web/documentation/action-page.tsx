@@ -3,6 +3,7 @@ import type { ActionInfo } from '../api/responses.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { LinkButton } from '../components/link-button.tsx'
+import { callMicros } from '../format/call-micros.ts'
 import { MoneyAmount } from '../money/money-amount.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { formFieldsOf, type FormField } from '../playground/form/form-fields.ts'
@@ -10,7 +11,6 @@ import { curlOf, typeScriptOf } from '../playground/snippets.ts'
 
 /** One action: parameters, example call, example response and errors. */
 export function ActionPage({ action }: { readonly action: ActionInfo }) {
-  const { unitsPerCall, unitMicros } = action.price
   return (
     <>
       <Panel
@@ -24,7 +24,7 @@ export function ActionPage({ action }: { readonly action: ActionInfo }) {
         <Text size="sm">{action.summary}</Text>
         <Group gap="xs" mt="xs">
           <Text size="sm" c="dimmed">
-            <MoneyAmount micros={BigInt(unitMicros) * BigInt(unitsPerCall)} /> per successful call
+            <MoneyAmount micros={callMicros(action.price)} /> per successful call
             {action.imagesMax > 0 && ` · ${imageCountText(action)}`}
           </Text>
         </Group>

@@ -1,4 +1,5 @@
 import type { ActionInfo } from '../api/responses.ts'
+import { callMicros } from '../format/call-micros.ts'
 import { MoneyAmount } from './money-amount.tsx'
 
 type Props = {
@@ -12,11 +13,10 @@ type Props = {
 export function CallPrice({ action, actions, count }: Props) {
   const price = actions.find(({ name }) => name === action)?.price
   if (!price) return null
-  const micros = BigInt(price.unitMicros) * BigInt(price.unitsPerCall) * BigInt(count)
   return (
     <>
       {count > 1 ? 'At most ' : 'Price: '}
-      <MoneyAmount micros={micros} />
+      <MoneyAmount micros={callMicros(price, count)} />
       {count > 1 ? ` for ${count}.` : ', only if the call succeeds.'}
     </>
   )

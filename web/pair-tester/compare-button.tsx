@@ -1,10 +1,12 @@
-import { Button, Group, List, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useId } from 'react'
 import type { ActionInfo } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
+import { callMicros } from '../format/call-micros.ts'
 import { MoneyAmount } from '../money/money-amount.tsx'
 import type { ImageCount } from '../playground/images/image-count.ts'
+import { BlockerList, callButtonProps } from '../playground/call-blockers.tsx'
 import { runBlockers } from '../playground/run-blockers.ts'
 
 type Props = {
@@ -26,26 +28,14 @@ export function CompareButton(props: Props) {
   return (
     <Group justify="space-between" align="flex-start">
       {isBlocked ? (
-        <List size="sm" id={id} aria-label="What is missing">
-          {blockers.map((blocker) => (
-            <List.Item key={blocker}>{blocker}</List.Item>
-          ))}
-        </List>
+        <BlockerList id={id} blockers={blockers} />
       ) : (
         <PriceText projectId={projectId} price={price} />
       )}
       <Button
         className="fg-primary"
-        // Unlike a disabled button, it can be focused, so that its description is read.
-        {...(isBlocked && {
-          'data-disabled': true,
-          'aria-disabled': true,
-          'aria-describedby': id,
-        })}
-        loading={isRunning}
-        onClick={() => {
-          if (!isBlocked) onCompare()
-        }}
+        aria-describedby={isBlocked ? id : undefined}
+        {...callButtonProps({ blockers, isRunning, onRun: onCompare })}
       >
         Compare
       </Button>
@@ -58,11 +48,10 @@ type PriceTextProps = Pick<Props, 'projectId' | 'price'>
 function PriceText({ projectId, price }: PriceTextProps) {
   const project = useApiQuery('/projects/:projectId', { pathParams: { projectId } })
   if (!price || !project.data) return null
-  const micros = BigInt(price.unitsPerCall) * BigInt(price.unitMicros)
   const isBilled = project.data.switches.billing
   return (
     <Text size="sm">
-      One call of svc.verify: <MoneyAmount micros={micros} />
+      One call of svc.verify: <MoneyAmount micros={callMicros(price)} />
       {isBilled ? ', charged to the budget of the project' : ', not charged: billing is off'}. It is
       rate-limited and logged like any call.
     </Text>

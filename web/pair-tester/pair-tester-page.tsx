@@ -1,11 +1,11 @@
 import { Stack } from '@mantine/core'
 import { useState } from 'react'
 import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
-import { useApiMutation, useApiQuery } from '../api/use-api.ts'
+import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
-import { QueryContent } from '../components/query-content.tsx'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { WithCallData } from '../playground/call-data.tsx'
 import { ImagePicker } from '../playground/images/image-picker.tsx'
 import type { PlaygroundImage } from '../playground/images/playground-image.ts'
 import { toCall, toRun, type PlaygroundRun } from '../playground/run.ts'
@@ -18,8 +18,6 @@ const imageCount = { min: 2, max: 2, text: '2 images, which are compared with ea
 
 /** Compares two pictures: similarity, false-match rate and the decision at common thresholds. */
 export function PairTesterPage() {
-  const actions = useApiQuery('/actions')
-  const settings = useApiQuery('/playground/settings')
   return (
     <Page
       title="Pair tester"
@@ -27,20 +25,16 @@ export function PairTesterPage() {
     >
       <ProjectScope>
         {(projectId) => (
-          <QueryContent query={actions}>
-            {(data) => (
-              <QueryContent query={settings}>
-                {(limits) => (
-                  <PairTester
-                    key={projectId}
-                    projectId={projectId}
-                    verify={data.find(({ name }) => name === action)}
-                    settings={limits}
-                  />
-                )}
-              </QueryContent>
+          <WithCallData>
+            {({ actions, settings }) => (
+              <PairTester
+                key={projectId}
+                projectId={projectId}
+                verify={actions.find(({ name }) => name === action)}
+                settings={settings}
+              />
             )}
-          </QueryContent>
+          </WithCallData>
         )}
       </ProjectScope>
     </Page>

@@ -1,6 +1,7 @@
-import { Button, Group, List, Switch, Text, Tooltip } from '@mantine/core'
+import { Button, Group, Switch, Text, Tooltip } from '@mantine/core'
 import { useId, type ReactNode } from 'react'
 import { Panel } from '../layout/panel.tsx'
+import { BlockerList, callButtonProps } from './call-blockers.tsx'
 
 type Props = {
   readonly action: string
@@ -33,27 +34,15 @@ export function CallPanel(props: Props) {
         <Tooltip label={blockers.join(' ')} disabled={!isBlocked} multiline maw={280}>
           <Button
             className="fg-primary"
-            // Unlike a disabled button, it can be focused, so that its description is read.
-            {...(isBlocked && {
-              'data-disabled': true,
-              'aria-disabled': true,
-              'aria-describedby': id,
-            })}
-            loading={isRunning}
-            onClick={() => {
-              if (!isBlocked) onRun()
-            }}
+            aria-describedby={isBlocked ? id : undefined}
+            {...callButtonProps({ blockers, isRunning, onRun })}
           >
             Run {action}
           </Button>
         </Tooltip>
       </Group>
       {isBlocked ? (
-        <List size="sm" mt="xs" id={id} aria-label="What is missing">
-          {blockers.map((blocker) => (
-            <List.Item key={blocker}>{blocker}</List.Item>
-          ))}
-        </List>
+        <BlockerList id={id} blockers={blockers} mt="xs" />
       ) : (
         <Text size="xs" c="dimmed" mt="xs">
           Billed and logged like any other call of the project.

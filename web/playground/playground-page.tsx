@@ -2,21 +2,18 @@ import { Select, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ActionInfo, PlaygroundSettings } from '../api/responses.ts'
-import { useApiQuery } from '../api/use-api.ts'
-import { QueryContent } from '../components/query-content.tsx'
 import { Page } from '../layout/page.tsx'
 import { ProjectScope } from '../projects/project-scope.tsx'
 import type { FormEntries } from './form/parse-params.ts'
 import type { PlaygroundImage } from './images/playground-image.ts'
 import { ActionRunner } from './action-runner.tsx'
+import { WithCallData } from './call-data.tsx'
 import type { PlaygroundRun } from './run.ts'
 
 const route = getRouteApi('/playground')
 
 /** Runs any action on the user's images. */
 export function PlaygroundPage() {
-  const actions = useApiQuery('/actions')
-  const settings = useApiQuery('/playground/settings')
   return (
     <Page
       title="Playground"
@@ -24,15 +21,7 @@ export function PlaygroundPage() {
     >
       <ProjectScope>
         {(projectId) => (
-          <QueryContent query={actions}>
-            {(data) => (
-              <QueryContent query={settings}>
-                {(limits) => (
-                  <ActionPicker actions={data} projectId={projectId} settings={limits} />
-                )}
-              </QueryContent>
-            )}
-          </QueryContent>
+          <WithCallData>{(data) => <ActionPicker projectId={projectId} {...data} />}</WithCallData>
         )}
       </ProjectScope>
     </Page>

@@ -1,4 +1,4 @@
-import { Button, Group, List, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useId, useState } from 'react'
 import type {
   ActionInfo,
@@ -7,12 +7,13 @@ import type {
   PlaygroundSettings,
 } from '../../api/responses.ts'
 import { useHasRole } from '../../api/session.ts'
-import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
+import { useApiMutation } from '../../api/use-api.ts'
 import { DetailDrawer } from '../../components/detail-drawer.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { QueryContent } from '../../components/query-content.tsx'
 import { subjectNameOf } from '../../format/subject-name.ts'
 import { CallPrice } from '../../money/call-price.tsx'
+import { BlockerList, callButtonProps } from '../../playground/call-blockers.tsx'
+import { WithCallData } from '../../playground/call-data.tsx'
 import { ImagePicker } from '../../playground/images/image-picker.tsx'
 import type { PlaygroundImage } from '../../playground/images/playground-image.ts'
 import type { ResultEnvelope } from '../../playground/result/envelope.ts'
@@ -34,21 +35,13 @@ const actionName = 'svc.enroll'
 
 /** Enrolls a new subject, or adds faces to a subject, with svc.enroll. */
 export function EnrollDrawer(props: Props) {
-  const actions = useApiQuery('/actions')
-  const settings = useApiQuery('/playground/settings')
   const { subject } = props
   return (
     <DetailDrawer
       title={subject ? `Add faces to ${subjectNameOf(subject)}` : 'Enroll a subject'}
       onClose={props.onClose}
     >
-      <QueryContent query={actions}>
-        {(all) => (
-          <QueryContent query={settings}>
-            {(limits) => <EnrollForm {...props} actions={all} settings={limits} />}
-          </QueryContent>
-        )}
-      </QueryContent>
+      <WithCallData>{(data) => <EnrollForm {...props} {...data} />}</WithCallData>
     </DetailDrawer>
   )
 }
@@ -190,30 +183,18 @@ type SendButtonProps = {
 /** Sends the call, or states what is missing for it. */
 function SendButton({ label, blockers, isRunning, onSend, children }: SendButtonProps) {
   const id = useId()
-  const isBlocked = blockers.length > 0
   return (
     <Group justify="space-between" align="flex-start" wrap="nowrap">
       <Stack gap={4} id={id}>
         <Text size="xs" c="dimmed" component="div">
           {children}
         </Text>
-        {isBlocked && (
-          <List size="sm" aria-label="What is missing">
-            {blockers.map((blocker) => (
-              <List.Item key={blocker}>{blocker}</List.Item>
-            ))}
-          </List>
-        )}
+        {blockers.length > 0 && <BlockerList blockers={blockers} />}
       </Stack>
       <Button
-        // Unlike a disabled button, it can be focused, so that its description is read.
-        {...(isBlocked && { 'data-disabled': true, 'aria-disabled': true })}
         aria-describedby={id}
-        loading={isRunning}
         style={{ flex: 'none' }}
-        onClick={() => {
-          if (!isBlocked) onSend()
-        }}
+        {...callButtonProps({ blockers, isRunning, onRun: onSend })}
       >
         {label}
       </Button>

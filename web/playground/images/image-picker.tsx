@@ -1,6 +1,8 @@
-import { Alert, Button, FileButton, Group, List, Stack, Text } from '@mantine/core'
-import { IconCamera, IconUpload, IconX } from '@tabler/icons-react'
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
+import { IconCamera, IconX } from '@tabler/icons-react'
 import { useCallback, useEffect, useState } from 'react'
+import { ChooseFilesButton } from '../../components/files/choose-files-button.tsx'
+import { FileDropZone } from '../../components/files/file-drop-zone.tsx'
 import { CameraDialog } from './camera-dialog.tsx'
 import { ImageCanvas } from './image-canvas.tsx'
 import type { ImageCount } from './image-count.ts'
@@ -19,7 +21,6 @@ type Props = {
  * the call is sent. Files that the service would refuse are not added.
  */
 export function ImagePicker({ images, imageCount, limits, onChange }: Props) {
-  const [isDragOver, setIsDragOver] = useState(false)
   const [isCameraOpen, setIsCameraOpen] = useState(false)
   const [refusals, setRefusals] = useState<readonly string[]>([])
   const add = useCallback(
@@ -36,22 +37,7 @@ export function ImagePicker({ images, imageCount, limits, onChange }: Props) {
   usePaste(add)
   return (
     <Stack gap="xs">
-      {/* Drag and drop is optional: the buttons offer the same with the keyboard. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
-      <div
-        className="fg-drop-zone"
-        data-over={isDragOver ? '' : undefined}
-        onDragOver={(event) => {
-          event.preventDefault()
-          setIsDragOver(true)
-        }}
-        onDragLeave={() => setIsDragOver(false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          setIsDragOver(false)
-          void add([...event.dataTransfer.files])
-        }}
-      >
+      <FileDropZone onDrop={(files) => void add(files)}>
         <Text size="sm" visibleFrom="xs">
           Drop or paste images here, or
         </Text>
@@ -64,28 +50,16 @@ export function ImagePicker({ images, imageCount, limits, onChange }: Props) {
           >
             Camera
           </Button>
-          <FileButton
-            multiple
+          <ChooseFilesButton
+            label="Images"
             accept="image/jpeg,image/png"
-            inputProps={{ 'aria-label': 'Images' }}
-            onChange={(files) => void add(files)}
-          >
-            {(props) => (
-              <Button
-                {...props}
-                size="xs"
-                variant="default"
-                leftSection={<IconUpload size={14} aria-hidden />}
-              >
-                Choose files
-              </Button>
-            )}
-          </FileButton>
+            onChoose={(files) => void add(files)}
+          />
         </Group>
         <Text size="xs" c="dimmed" mt="xs">
           {imageCount.text}. Images stay in this browser tab until you run the action.
         </Text>
-      </div>
+      </FileDropZone>
       <RefusalNotice refusals={refusals} onClose={() => setRefusals([])} />
       <ImageList images={images} onChange={onChange} />
       {isCameraOpen && (
