@@ -1,8 +1,5 @@
 /**
- * Assembles the kernels of the scan (`src/gallery/search/scan/scan.wat`), of the densities
- * (`src/gallery/densities/density.wat`) and of the calibration
- * (`src/gallery/calibration/measure/dot.wat`) into `scan-bytes.ts`, `density-bytes.ts` and
- * `dot-bytes.ts` beside them.
+ * Assembles the kernels, WebAssembly in text form, into a file of bytes beside each of them.
  *
  * Run `node eval/assemble-scan-kernel.ts` after a kernel has changed. Only this script needs wabt: the
  * bytes are committed, and a test compares them with the texts.
@@ -23,6 +20,7 @@ export const kernelFolders = {
   scan: 'src/gallery/search/scan',
   density: 'src/gallery/densities',
   dot: 'src/gallery/calibration/measure',
+  image: 'src/vision/image/kernel',
 } as const
 type KernelName = keyof typeof kernelFolders
 
@@ -31,7 +29,7 @@ const lineLength = 92
 const features = { simd: true, threads: true }
 
 if (import.meta.main)
-  for (const name of ['scan', 'density', 'dot'] as const)
+  for (const name of ['scan', 'density', 'dot', 'image'] as const)
     await writeFile(
       new URL(`${kernelFolders[name]}/${name}-bytes.ts`, root),
       await assembleKernel(name),

@@ -1,7 +1,8 @@
-import { resizeFrame } from './image/decode.ts'
 import type { Frame } from './image/frame.ts'
 import type { ImageSize } from './image/geometry.ts'
-import type { PlanarCrop } from './image/warp.ts'
+import type { ImagePyramid } from './image/pyramid.ts'
+import { cropTransform } from './image/similarity-transform.ts'
+import { warp, type PlanarCrop } from './image/warp.ts'
 import type { NetworkInput } from './network-input.ts'
 
 /** Returns (pixel − mean) × scale for each pixel of a crop, with the channels in model order. */
@@ -42,29 +43,42 @@ export type Letterbox = {
 }
 
 /**
- * Places the whole `frame`, with its proportions kept, in the top left corner of the model's input.
- * The rest is black. Stretching the frame to the input instead, as `human` does, costs recall.
+ * Places the whole frame, with its proportions kept, in the top left corner of the model's input. The
+ * rest is black. Stretching the frame to the input instead, as `human` does, costs recall.
  */
-export async function letterbox(
-  frame: Frame,
+export function letterbox(
+  { frame, levelForScale }: ImagePyramid,
   input: NetworkInput,
   scale = fitScale(frame, input),
-): Promise<Letterbox> {
+): Letterbox {
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
-  const isSameSize = frame.width === width && frame.height === height
-  const { pixels } = isSameSize ? frame : await resizeFrame(frame, width, height)
   const tensor = blackInput(input)
-  const planeSize = input.width * input.height
-  const [first = 0, second = 0, third = 0] = blackLevels(input)
-  const [red, blue] = input.colourOrder === 'BGR' ? [2, 0] : [0, 2]
-  for (let y = 0, from = 0; y < height; y++)
-    for (let x = 0, to = y * input.width; x < width; x++, to++, from += 3) {
-      tensor[to] = (pixels[from + red] ?? 0) * input.scale + first
-      tensor[to + planeSize] = (pixels[from + 1] ?? 0) * input.scale + second
-      tensor[to + 2 * planeSize] = (pixels[from + blue] ?? 0) * input.scale + third
-    }
+  placeCrop(resizeWhole(levelForScale(scale), { width, height }), tensor, input)
   return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
+}
+
+/** Returns the whole frame at another size. */
+function resizeWhole(frame: Frame, size: ImageSize): PlanarCrop {
+  const { width, height } = frame
+  return warp(frame, cropTransform({ x: 0, y: 0, width, height }, size), size)
+}
+
+/** Writes a crop, as the network expects it, to the top left corner of its input. */
+function placeCrop(
+  { planes, width, height }: PlanarCrop,
+  tensor: Float32Array,
+  input: NetworkInput,
+) {
+  for (let channel = 0; channel < 3; channel++) {
+    const from = (input.colourOrder === 'BGR' ? 2 - channel : channel) * width * height
+    const offset = blackLevels(input)[channel] ?? 0
+    for (let y = 0; y < height; y++) {
+      const at = (channel * input.height + y) * input.width
+      for (let x = 0; x < width; x++)
+        tensor[at + x] = (planes[from + y * width + x] ?? 0) * input.scale + offset
+    }
+  }
 }
 
 /** Returns the input px per frame px at which the whole frame fits into the input. */

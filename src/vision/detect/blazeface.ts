@@ -1,7 +1,7 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import type { Frame } from '../image/frame.ts'
 import { suppressOverlaps } from '../image/geometry.ts'
 import type { Point, Rect } from '../image/geometry.ts'
+import type { ImagePyramid } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
 import { letterbox } from '../tensor.ts'
@@ -15,9 +15,9 @@ import type { DetectorCandidate } from './detection.ts'
  */
 export async function runBlazeface(
   session: ModelSession,
-  frame: Frame,
+  pyramid: ImagePyramid,
 ): Promise<DetectorCandidate[]> {
-  const { tensor, scaleX, scaleY } = await letterbox(frame, session.input)
+  const { tensor, scaleX, scaleY } = letterbox(pyramid, session.input)
   const outputs = await session.run(tensor)
   const candidates: DetectorCandidate[] = []
   for (const { logits, boxes, anchors } of layers) {

@@ -4,6 +4,7 @@ import { padWithMirror, resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
 import { areaOf } from '../image/geometry.ts'
 import type { Rect } from '../image/geometry.ts'
+import { framePyramid } from '../image/pyramid.ts'
 import type { ModelSession } from '../session.ts'
 
 /**
@@ -20,7 +21,7 @@ export async function detectBorderFaces(
   const height = Math.max(1, Math.round(frame.height * scale))
   const border = Math.floor(borderShare * Math.min(width, height))
   const padded = await padWithMirror(await resizeFrame(frame, width, height), border)
-  const candidates = await runBlazeface(session, padded)
+  const candidates = await runBlazeface(session, framePyramid(padded))
   const scaleX = frame.width / width
   const scaleY = frame.height / height
   return candidates

@@ -57,17 +57,18 @@ function createDecoder(session: ModelSession, decoding: DetectorDecoding): Decod
  * would cost as much as the network.
  */
 async function detectCandidates(
-  { image: { frame }, pyramid }: ImageContext,
+  { pyramid }: ImageContext,
   session: ModelSession,
   decode: DecodeDetections,
 ): Promise<RawDetection[]> {
   const { input: declaredInput, isAnySize } = session
-  const level = pyramid.levelForScale(fitScale(frame, declaredInput))
-  const input = isAnySize ? fitInput(level, declaredInput) : declaredInput
-  const boxed = await letterbox(level, input, fitScale(level, declaredInput))
-  const detections = decode(await session.run(boxed.tensor, input), input)
-  const scaleX = (boxed.scaleX * frame.width) / level.width
-  const scaleY = (boxed.scaleY * frame.height) / level.height
+  const input = isAnySize ? fitInput(pyramid.frame, declaredInput) : declaredInput
+  const { tensor, scaleX, scaleY } = letterbox(
+    pyramid,
+    input,
+    fitScale(pyramid.frame, declaredInput),
+  )
+  const detections = decode(await session.run(tensor, input), input)
   return detections.map(({ score, box, landmarkPoints }) => ({
     score,
     box: {

@@ -1,5 +1,6 @@
 import { resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
+import { framePyramid } from '../image/pyramid.ts'
 import type { ModelSession } from '../session.ts'
 import { runBlazeface } from './blazeface.ts'
 import type { DetectorCandidate } from './detection.ts'
@@ -20,7 +21,10 @@ export async function detectLargeFaces(
   const left = Math.floor((side - width) / 2)
   const top = Math.floor((side - height) / 2)
   const small = await resizeFrame(frame, width, height)
-  const candidates = await runBlazeface(session, surroundWithBlack(small, { side, left, top }))
+  const candidates = await runBlazeface(
+    session,
+    framePyramid(surroundWithBlack(small, { side, left, top })),
+  )
   const scaleX = frame.width / width
   const scaleY = frame.height / height
   return candidates.map(({ box, score }) => ({

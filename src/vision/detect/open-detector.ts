@@ -23,10 +23,10 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
   const ssd = await sessions.openBuiltin('ssd_mobilenetv1')
   return {
     providers: formatProviders([builtinPack.models.blazeface, builtinPack.models.ssd_mobilenetv1]),
-    detectFaces({ image: { frame }, fitMesh }, isWanted, isFallback) {
+    detectFaces({ image: { frame }, pyramid, fitMesh }, isWanted, isFallback) {
       const detectors = {
-        blazeface: () => runBlazeface(blazeface, frame),
-        ssd: () => runSsd(ssd, frame),
+        blazeface: () => runBlazeface(blazeface, pyramid),
+        ssd: () => runSsd(ssd, pyramid),
         borderFaces: () => detectBorderFaces(blazeface, frame),
         largeFaces: () => detectLargeFaces(blazeface, frame),
         fitMesh,

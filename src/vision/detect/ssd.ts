@@ -1,6 +1,6 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import type { Frame } from '../image/frame.ts'
 import { suppressOverlaps } from '../image/geometry.ts'
+import type { ImagePyramid } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
 import { letterbox } from '../tensor.ts'
@@ -10,9 +10,13 @@ import type { DetectorCandidate } from './detection.ts'
  * Runs face-api's SSD MobileNet v1 on the whole frame: ten times slower than BlazeFace, better for
  * small faces. The network returns boxes as top, left, bottom, right, relative to the 512 px square.
  */
-export async function runSsd(session: ModelSession, frame: Frame): Promise<DetectorCandidate[]> {
+export async function runSsd(
+  session: ModelSession,
+  pyramid: ImagePyramid,
+): Promise<DetectorCandidate[]> {
   const { input } = session
-  const { tensor, scaleX, scaleY } = await letterbox(frame, input)
+  const { frame } = pyramid
+  const { tensor, scaleX, scaleY } = letterbox(pyramid, input)
   const outputs = await session.run(tensor)
   const boxes = requireOutput(outputs, 'boxes')
   const candidates: DetectorCandidate[] = []

@@ -1,12 +1,14 @@
-import { downscale2x } from './downscale-2x.ts'
 import type { Frame, OrientedImage } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
+import { halveFrame } from './kernel/image-kernel.ts'
 import type { AffineTransform } from './similarity-transform.ts'
 import { shrinkFactor, warp } from './warp.ts'
 import type { PlanarCrop } from './warp.ts'
 
 /** One image in several sizes. Each size is created at its first use. */
 export type ImagePyramid = {
+  /** The first and largest size. */
+  readonly frame: Frame
   /** Returns a crop as `warp` does, sampled from the best size; `toFrame` refers to the frame. */
   readonly sample: (toFrame: AffineTransform, size: ImageSize) => Promise<PlanarCrop>
   /** Returns the whole frame, halved as often as possible while its scale is at least `scale`. */
@@ -27,12 +29,13 @@ export function createImagePyramid({
 
   /** Creates each level from the previous one: every further level costs a quarter as much. */
   function levelAt(index: number): Frame {
-    const level = levels.get(index) ?? downscale2x(levelAt(index - 1))
+    const level = levels.get(index) ?? halveFrame(levelAt(index - 1))
     levels.set(index, level)
     return level
   }
 
   return {
+    frame,
     async sample(toFrame, size) {
       const index = Math.floor(Math.log2(shrinkFactor(toFrame) / shrinkMin))
       const level = index < 0 ? await highResFrame() : levelAt(index)
@@ -53,4 +56,9 @@ function scaleTransform(
   const x = to.width / from.width
   const y = to.height / from.height
   return { a: a * x, b: b * x, c: c * x, d: d * y, e: e * y, f: f * y }
+}
+
+/** Returns the pyramid of a frame that is not available with more pixels. */
+export function framePyramid(frame: Frame): ImagePyramid {
+  return createImagePyramid({ frame, highResFrame: () => Promise.resolve(frame) })
 }
