@@ -23,10 +23,11 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
   const ssd = await sessions.openBuiltin('ssd_mobilenetv1')
   return {
     providers: formatProviders([builtinPack.models.blazeface, builtinPack.models.ssd_mobilenetv1]),
-    detectFaces({ image: { frame }, fitMesh }, isWanted, isFallback) {
+    detectFaces(context, isWanted, isFallback) {
+      const { image: { frame }, fitMesh } = context
       const detectors = {
         blazeface: () => runBlazeface(blazeface, frame),
-        ssd: () => runSsd(ssd, frame),
+        ssd: () => runSsd(ssd, context),
         borderFaces: () => detectBorderFaces(blazeface, frame),
         largeFaces: () => detectLargeFaces(blazeface, frame),
         fitMesh,

