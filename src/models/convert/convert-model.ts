@@ -28,7 +28,10 @@ export function convertToInt8(
  *
  * @throws Error when the manifest is not JSON, or not a manifest of its format.
  */
-export function convertToGraph({ id, source }: BuiltinModel, { manifest, weights }: SourceBytes): Graph {
+export function convertToGraph(
+  { id, source }: BuiltinModel,
+  { manifest, weights }: SourceBytes,
+): Graph {
   const { conversion } = source
   if (conversion.from === 'face-api')
     return convertFaceApi(conversion.network, {

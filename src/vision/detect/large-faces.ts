@@ -1,5 +1,6 @@
 import { resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
+import type { ImageContext } from '../image-context.ts'
 import type { ModelSession } from '../session.ts'
 import { runBlazeface } from './blazeface.ts'
 import type { DetectorCandidate } from './detection.ts'
@@ -11,7 +12,7 @@ import type { DetectorCandidate } from './detection.ts'
  */
 export async function detectLargeFaces(
   session: ModelSession,
-  frame: Frame,
+  { image: { frame }, pyramid }: Pick<ImageContext, 'image' | 'pyramid'>,
 ): Promise<DetectorCandidate[]> {
   const side = session.input.width
   const scale = (frameShare * side) / Math.max(frame.width, frame.height)
@@ -19,7 +20,7 @@ export async function detectLargeFaces(
   const height = Math.max(1, Math.round(frame.height * scale))
   const left = Math.floor((side - width) / 2)
   const top = Math.floor((side - height) / 2)
-  const small = await resizeFrame(frame, width, height)
+  const small = await resizeFrame(pyramid.levelForScale(scale), width, height)
   const candidates = await runBlazeface(session, surroundWithBlack(small, { side, left, top }))
   const scaleX = frame.width / width
   const scaleY = frame.height / height

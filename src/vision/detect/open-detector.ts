@@ -24,12 +24,15 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
   return {
     providers: formatProviders([builtinPack.models.blazeface, builtinPack.models.ssd_mobilenetv1]),
     detectFaces(context, isWanted, isFallback) {
-      const { image: { frame }, fitMesh } = context
+      const {
+        image: { frame },
+        fitMesh,
+      } = context
       const detectors = {
         blazeface: () => runBlazeface(blazeface, frame),
         ssd: () => runSsd(ssd, context),
-        borderFaces: () => detectBorderFaces(blazeface, frame),
-        largeFaces: () => detectLargeFaces(blazeface, frame),
+        borderFaces: () => detectBorderFaces(blazeface, context),
+        largeFaces: () => detectLargeFaces(blazeface, context),
         fitMesh,
       }
       return detectFaces(detectors, frame, { isWanted, isFallback })

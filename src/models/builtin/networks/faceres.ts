@@ -12,7 +12,7 @@ export const faceres = {
   int8: {
     artifact: {
       file: 'faceres.int8.onnx',
-      sha256: 'cab4ae92974f7611e5aec5d859d66ed55266383d90ae80f9a798bdba0b9bf530',
+      sha256: '95a6f11f88b83f43328ab8af6116cdbdda49a1b7fc4b6a6678552123463adeb5',
     },
     ranges: {
       Clip_16: [0, 6],

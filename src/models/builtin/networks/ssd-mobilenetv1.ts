@@ -28,7 +28,7 @@ export const ssdMobilenetv1 = {
   int8: {
     artifact: {
       file: 'ssd_mobilenetv1.int8.onnx',
-      sha256: '44d060d55ad203307206678d20390957a989a4d16e7fb8d9c979153a35856712',
+      sha256: 'c1f8bbccb4e8772257581da76104fd7965b83b21e89b2655e17a8975463051ee',
     },
     ranges: {
       Clip_13: [0, 6],

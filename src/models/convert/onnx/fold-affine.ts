@@ -12,22 +12,20 @@ export function foldAffine(graph: Graph): Graph {
   /** The output of each convolution → its index in `nodes`. */
   const convolutions = new Map<string, number>()
   for (const node of graph.nodes) {
+    const { operator } = node
     const [input = '', constant = ''] = node.inputs
-    const index = convolutions.get(input)
+    const index = convolutions.get(input) ?? -1
+    const convolution = nodes[index]
     const values = channelValues(initializers.get(constant))
-    const convolution = index === undefined ? undefined : nodes[index]
-    if (index === undefined || !convolution || !values || readers.get(input) !== 1) {
-      if (node.operator === 'Conv') convolutions.set(node.output, nodes.length)
+    const isAffine = operator === 'Mul' || operator === 'Add'
+    if (isAffine && convolution && values && readers.get(input) === 1) {
+      const folded = fold(convolution, { operator, values, initializers })
+      nodes[index] = { ...folded, output: node.output }
+      convolutions.set(node.output, index)
+    } else {
+      if (operator === 'Conv') convolutions.set(node.output, nodes.length)
       nodes.push(node)
-      continue
     }
-    if (node.operator !== 'Mul' && node.operator !== 'Add') {
-      nodes.push(node)
-      continue
-    }
-    const folded = fold(convolution, { operator: node.operator, values, initializers })
-    nodes[index] = { ...folded, output: node.output }
-    convolutions.set(node.output, index)
   }
   return { ...graph, nodes, initializers: [...initializers.values()] }
 }
@@ -70,7 +68,7 @@ function channelValues(constant: Initializer | undefined): Float32Array | undefi
 }
 
 /** Returns how many inputs of nodes read each value. */
-export function countReaders({ nodes }: Pick<Graph, 'nodes'>): ReadonlyMap<string, number> {
+function countReaders({ nodes }: Pick<Graph, 'nodes'>): ReadonlyMap<string, number> {
   const readers = new Map<string, number>()
   for (const { inputs } of nodes)
     for (const input of inputs) readers.set(input, (readers.get(input) ?? 0) + 1)

@@ -35,7 +35,8 @@ export function convolve(
     throw new Error(`filters of ${filters.shape.join()} do not fit ${input.channels} channels`)
   const channels = isDepthwise ? inChannels : lastAxis
   const kernel = [height, width] as const
-  const pads = typeof padding === 'string' ? padsOf(padding, input.size, { kernel, stride }) : padding
+  const pads =
+    typeof padding === 'string' ? padsOf(padding, input.size, { kernel, stride }) : padding
   const order = isDepthwise ? [2, 3, 0, 1] : [3, 2, 0, 1]
   const shape = [channels, isDepthwise ? 1 : inChannels, height, width]
   const weights = [graph.floats(transpose(filters.data, filters.shape, order), shape)]

@@ -1,86 +1,44 @@
 import { foldAffine } from './fold-affine.ts'
-import type { Graph, GraphNode, Initializer, InitializerData } from './graph.ts'
+import type { Graph, GraphNode, Initializer } from './graph.ts'
+import { activationRounding, roundFilters } from './round-values.ts'
 
-/** The lowest and the highest value that each quantized activation had in a measurement. */
+/** The lowest and the highest value that each rounded activation had in a measurement. */
 export type ActivationRanges = Readonly<Record<string, readonly [min: number, max: number]>>
 
 /**
  * Returns an int8 version of a network in the QDQ format of ONNX: each activation in `ranges` is
- * rounded to 8 bits, and the weights of the convolutions between such activations to 7 bits, with one
- * scale per output channel. The runtime computes these convolutions with integers.
+ * rounded to 8 bits, and so are the weights of the convolutions between such activations, with one
+ * scale for each output channel. The runtime computes these convolutions with integers.
  *
- * Weights have 7 of 8 bits because x86 processors without VNNI add two products in 16 bits: two
- * products of 255 × 63 fit, two of 255 × 127 do not.
+ * The first layers and the heads are left out of `ranges`: rounding their values costs most of the
+ * accuracy and saves little time.
  *
  * @param ranges by the name of the value, as `quantizableValues` returns them.
  */
 export function quantize(network: Graph, ranges: ActivationRanges): Graph {
   const graph = foldAffine(network)
-  const initializers = new Map(graph.initializers.map((tensor) => [tensor.name, tensor]))
-  const nodes: GraphNode[] = []
+  const results = activatedResults(graph)
+  const target: QuantizedGraph = {
+    nodes: [],
+    initializers: new Map(graph.initializers.map((tensor) => [tensor.name, tensor])),
+  }
   /** Activation → its rounded value as float32. */
   const rounded = new Map<string, string>()
-  const results = activatedResults(graph)
-
-  const addTensor = (name: string, shape: readonly number[], data: InitializerData): string => {
-    initializers.set(name, { name, shape, data })
-    return name
-  }
-  const addNode = (operator: string, inputs: string[], output: string, axis?: number): string => {
-    nodes.push({ operator, inputs, output, attributes: axis === undefined ? {} : { axis } })
-    return output
-  }
-  const roundActivation = (value: string, range: readonly [number, number]): void => {
-    const { scale, zeroPoint } = quantization(range)
-    const parameters = [
-      addTensor(`${value}_scale`, [], Float32Array.of(scale)),
-      addTensor(`${value}_zero`, [], Uint8Array.of(zeroPoint)),
-    ]
-    const integers = addNode('QuantizeLinear', [value, ...parameters], `${value}_u8`)
-    rounded.set(value, addNode('DequantizeLinear', [integers, ...parameters], `${value}_rounded`))
-  }
-  const roundWeights = (node: GraphNode, inputRange: readonly [number, number]): GraphNode => {
-    const [input = '', weightName = '', biasName = ''] = node.inputs
-    const weights = requireFloats(initializers.get(weightName), weightName)
-    const { scales, integers } = roundPerChannel(weights)
-    const zeros = new Int8Array(scales.length)
-    const filters = [
-      addTensor(`${weightName}_i8`, weights.shape, integers),
-      addTensor(`${weightName}_scale`, [scales.length], scales),
-      addTensor(`${weightName}_zero`, [scales.length], zeros),
-    ]
-    const inputs = [input, addNode('DequantizeLinear', filters, `${weightName}_rounded`, 0)]
-    const bias = initializers.get(biasName)
-    if (bias) {
-      const { scale } = quantization(inputRange)
-      const biasScales = scales.map((weightScale) => weightScale * scale)
-      const data = requireFloats(bias, biasName).data
-      const steps = Int32Array.from(data, (value, i) => Math.round(value / (biasScales[i] ?? 1)))
-      const parts = [
-        addTensor(`${biasName}_i32`, [steps.length], steps),
-        addTensor(`${biasName}_scale`, [steps.length], biasScales),
-        addTensor(`${biasName}_zero`, [steps.length], new Int32Array(steps.length)),
-      ]
-      inputs.push(addNode('DequantizeLinear', parts, `${biasName}_rounded`, 0))
-    }
-    return { ...node, inputs }
-  }
-
   for (const node of graph.nodes) {
     const inputRange = ranges[node.inputs[0] ?? '']
     const result = results.get(node.output) ?? node.output
     const isInteger = node.operator === 'Conv' && inputRange !== undefined && result in ranges
-    const whole = isInteger ? roundWeights(node, inputRange) : node
-    nodes.push({ ...whole, inputs: whole.inputs.map((input) => rounded.get(input) ?? input) })
+    const { inputs } = isInteger ? roundConvolution(target, node, inputRange) : node
+    target.nodes.push({ ...node, inputs: inputs.map((input) => rounded.get(input) ?? input) })
     const range = ranges[node.output]
-    if (range) roundActivation(node.output, range)
+    if (range) rounded.set(node.output, roundActivation(target, node.output, range))
   }
-  return { ...graph, nodes, initializers: usedInitializers(nodes, initializers) }
+  return { ...graph, nodes: target.nodes, initializers: usedInitializers(target) }
 }
 
 /**
  * Returns the values of a network that can be rounded: the inputs of convolutions, and the results of
- * convolutions, sums and poolings behind their activation.
+ * convolutions, sums and poolings behind their activation function.
  */
 export function quantizableValues(network: Graph): string[] {
   const graph = foldAffine(network)
@@ -109,57 +67,87 @@ function activatedResults(graph: Graph): ReadonlyMap<string, string> {
   return results
 }
 
-/** The value `v` is `round(v / scale) + zeroPoint`, 0 to 255. Zero is exact, because padding is zero. */
-function quantization([min, max]: readonly [number, number]) {
-  const scale = (Math.max(max, 0) - Math.min(min, 0)) / 255
-  return { scale: Math.fround(scale), zeroPoint: Math.round(-Math.min(min, 0) / scale) }
+/** The graph under construction. */
+type QuantizedGraph = {
+  readonly nodes: GraphNode[]
+  readonly initializers: Map<string, Initializer>
 }
 
-/**
- * Rounds filters `[out, in, height, width]` to 8 bits with one scale per output channel: the smallest
- * for which each weight fits, and each sum of two neighbouring input channels of one sign.
- */
-function roundPerChannel({ shape, data }: { shape: readonly number[]; data: Float32Array }) {
-  const [channels = 1, inputs = 1] = shape
-  const perChannel = data.length / channels
-  const scales = new Float32Array(channels)
-  const integers = new Int8Array(data.length)
-  for (let channel = 0; channel < channels; channel++) {
-    const filter = data.subarray(channel * perChannel, (channel + 1) * perChannel)
-    const scale = Math.fround(filterScale(filter, perChannel / inputs) || 1)
-    scales[channel] = scale
-    integers.set(
-      filter.map((value) => Math.round(value / scale)),
-      channel * perChannel,
-    )
+/** Adds the rounding of an activation. Returns the name of the rounded value. */
+function roundActivation(
+  graph: QuantizedGraph,
+  value: string,
+  range: readonly [number, number],
+): string {
+  const { scale, zeroPoint } = activationRounding(range)
+  const parameters = [
+    addTensor(graph, { name: `${value}_scale`, shape: [], data: Float32Array.of(scale) }),
+    addTensor(graph, { name: `${value}_zero`, shape: [], data: Uint8Array.of(zeroPoint) }),
+  ]
+  const integers = `${value}_u8`
+  const inputs = [value, ...parameters]
+  graph.nodes.push({ operator: 'QuantizeLinear', inputs, output: integers, attributes: {} })
+  return addDequantization(graph, [integers, ...parameters], `${value}_rounded`)
+}
+
+/** Returns a convolution whose weights and bias are integers. */
+function roundConvolution(
+  graph: QuantizedGraph,
+  node: GraphNode,
+  inputRange: readonly [number, number],
+): GraphNode {
+  const [input = '', filtersName = '', biasName] = node.inputs
+  const filters = requireFloats(graph, filtersName)
+  const { scales, integers } = roundFilters(filters.shape, filters.data)
+  const inputs = [input, addIntegers(graph, { ...filters, data: integers }, scales)]
+  if (biasName !== undefined) {
+    const bias = requireFloats(graph, biasName)
+    const { scale } = activationRounding(inputRange)
+    const biasScales = scales.map((filterScale) => filterScale * scale)
+    const steps = Int32Array.from(bias.data, (value, i) => Math.round(value / (biasScales[i] ?? 1)))
+    inputs.push(addIntegers(graph, { ...bias, data: steps }, biasScales))
   }
-  return { scales, integers }
+  return { ...node, inputs }
 }
 
-/** @param window the number of weights of one input channel. */
-function filterScale(filter: Float32Array, window: number): number {
-  let scale = 0
-  for (const [index, value] of filter.entries()) {
-    const next = filter[index + window] ?? 0
-    const sum = value * next > 0 ? Math.abs(value + next) : 0
-    scale = Math.max(scale, Math.abs(value) / weightMax, sum / pairMax)
-  }
-  return scale
+/** Adds weights as integers with one scale per channel. Returns the name of their values. */
+function addIntegers(
+  graph: QuantizedGraph,
+  { name, shape, data }: Initializer,
+  scales: Float32Array,
+): string {
+  const zeros =
+    data instanceof Int8Array ? new Int8Array(scales.length) : new Int32Array(scales.length)
+  const inputs = [
+    addTensor(graph, { name: `${name}_integers`, shape, data }),
+    addTensor(graph, { name: `${name}_scale`, shape: [scales.length], data: scales }),
+    addTensor(graph, { name: `${name}_zero`, shape: [scales.length], data: zeros }),
+  ]
+  return addDequantization(graph, inputs, `${name}_rounded`, { axis: 0 })
 }
 
-const weightMax = 127
-/** Two products with activations of up to 255 fit into 16 bits. Rounding can add 1 to the sum. */
-const pairMax = 127
-
-function requireFloats(tensor: Initializer | undefined, name: string) {
-  if (!(tensor?.data instanceof Float32Array)) throw new Error(`${name} has no float32 weights`)
-  return { shape: tensor.shape, data: tensor.data }
+function addTensor({ initializers }: QuantizedGraph, tensor: Initializer): string {
+  initializers.set(tensor.name, tensor)
+  return tensor.name
 }
 
-function usedInitializers(
-  nodes: readonly GraphNode[],
-  initializers: ReadonlyMap<string, Initializer>,
-): Initializer[] {
+function addDequantization(
+  { nodes }: QuantizedGraph,
+  inputs: readonly string[],
+  output: string,
+  attributes: GraphNode['attributes'] = {},
+): string {
+  nodes.push({ operator: 'DequantizeLinear', inputs, output, attributes })
+  return output
+}
+
+function requireFloats({ initializers }: QuantizedGraph, name: string) {
+  const { shape, data } = initializers.get(name) ?? { shape: [], data: undefined }
+  if (!(data instanceof Float32Array)) throw new Error(`${name} has no float32 weights`)
+  return { name, shape, data }
+}
+
+function usedInitializers({ nodes, initializers }: QuantizedGraph): Initializer[] {
   const used = new Set(nodes.flatMap(({ inputs }) => inputs))
   return [...initializers.values()].filter(({ name }) => used.has(name))
 }
