@@ -5,7 +5,7 @@ export type Rounding = { readonly scale: number; readonly zeroPoint: number }
 export function activationRounding([min, max]: readonly [number, number]): Rounding {
   const [low, high] = [Math.min(min, 0), Math.max(max, 0)]
   const scale = (high - low) / 255
-  return { scale: Math.fround(scale), zeroPoint: Math.round(-low / scale) }
+  return { scale: Math.fround(scale), zeroPoint: Math.round(Math.abs(low) / scale) }
 }
 
 /** Filters as integers, with one scale for each output channel. */
