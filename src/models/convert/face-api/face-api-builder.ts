@@ -28,7 +28,7 @@ export function findWeights({ weights }: FaceApiBuilder, name: string): WeightTe
 }
 
 /** Declares the input: a square image, RGB, 0..255. */
-export function squareInput({ graph }: FaceApiBuilder, sidePx: number): FeatureMap {
+function squareInput({ graph }: FaceApiBuilder, sidePx: number): FeatureMap {
   graph.input('input', [3, sidePx, sidePx])
   return { name: 'input', size: [sidePx, sidePx], channels: 3 }
 }
