@@ -7,12 +7,13 @@
  */
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { builtinPack } from '../src/models/builtin/builtin-pack.ts'
-import { convertModel } from '../src/models/convert/convert-model.ts'
+import { convertModel, convertToInt8 } from '../src/models/convert/convert-model.ts'
 import {
   goldenInput,
   goldenInputShape,
   goldenMismatch,
   createGolden,
+  int8ToleranceFraction,
 } from '../src/models/builtin/golden.ts'
 import type { Golden, BuiltinModel } from '../src/models/builtin/builtin-model.ts'
 import { readSource } from '../src/models/convert/read-source.ts'
@@ -24,13 +25,20 @@ const entries: readonly BuiltinModel[] = Object.values(builtinPack.models)
 for (const entry of entries) {
   if (ids.length > 0 && !ids.includes(entry.id)) continue
   const startMs = performance.now()
-  const artifact = convertModel(entry, await readSource(entry))
+  const source = await readSource(entry)
+  const artifact = convertModel(entry, source)
   const convertedMs = Math.round(performance.now() - startMs)
   const outputs = await run(entry, artifact)
   console.log(`${entry.id}: ${artifact.length} bytes, converted in ${convertedMs} ms`)
   console.log(`  sha256: '${sha256Of(artifact)}',`)
   console.log(`  golden: ${format(createGolden(outputs))},`)
   console.log(`  against the manifest: ${goldenMismatch(entry, outputs) ?? 'equal'}`)
+  if (entry.int8) {
+    const int8 = convertToInt8(entry, source, entry.int8.ranges)
+    console.log(`  int8 sha256: '${sha256Of(int8)}',`)
+    const golden = createGolden(await run(entry, int8), int8ToleranceFraction)
+    console.log(`  int8 golden: ${format(golden)},`)
+  }
 }
 
 async function run(

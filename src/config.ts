@@ -144,6 +144,11 @@ const imageAnalysis = {
     ),
     defaultText: 'one per core',
   },
+  VISION_INT8: choiceSetting(
+    'auto',
+    ['auto', 'on', 'off'],
+    'Whether the large detector and the built-in recognizers compute with 8-bit integers. `auto`: each network does so if the first start measured that it is at least 1.4 times as fast on this machine. Results differ by less than between two qualities of one JPEG; see benchmarks.md.',
+  ),
   VISION_QUEUE_PER_WORKER_MAX: count(
     smallestQueue.images,
     [imagesPerCallMax, 1000],

@@ -57,6 +57,7 @@ export async function readActiveModels(
       modelsFolder,
       modelSet,
       fallbackFolder: path.join(config.DATA_DIR, 'models'),
+      int8: config.VISION_INT8,
       log,
     }),
     modelSet,
@@ -82,10 +83,10 @@ async function readDensityUpdates(): Promise<readonly DensityUpdate[]> {
   return earlier.map(({ modelId }) => ({ fromModelId: modelId, toModelId, cohort, neighbours }))
 }
 
-type ModelsConfig = Pick<Config, 'MODELS_DIR' | 'DATA_DIR'>
+type ModelsConfig = Pick<Config, 'MODELS_DIR' | 'DATA_DIR' | 'VISION_INT8'>
 
 /** MODELS_DIR can be part of a container image: then a start writes and converts nothing. */
-export function modelsFolderOf(config: ModelsConfig): string {
+export function modelsFolderOf(config: Omit<ModelsConfig, 'VISION_INT8'>): string {
   return config.MODELS_DIR || path.join(config.DATA_DIR, 'models')
 }
 

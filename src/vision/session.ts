@@ -82,6 +82,15 @@ function openNetwork(network: NetworkFile): Promise<ModelSession> {
   })
 }
 
+/** Loads an optimized copy, wherever it is. */
+export function openOptimizedNetwork(
+  filePath: string,
+  input: DeclaredInput,
+): Promise<ModelSession> {
+  const options = { ...sessionOptions, ...mappedFileOptions }
+  return createModelSession(filePath, input, () => createSession(filePath, options))
+}
+
 /** Returns the path of the optimized copy of a network, if there is one. */
 function findOptimizedCopy({ sha256, optimizedFolder }: NetworkFile): string | undefined {
   if (optimizedFolder === undefined || sha256 === null) return undefined
@@ -129,7 +138,11 @@ const sessionOptions: InferenceSession.SessionOptions = {
 const mappedFileOptions: InferenceSession.SessionOptions = {
   graphOptimizationLevel: 'disabled',
   extra: {
-    session: { use_memory_mapped_ort_model: '1', use_ort_model_bytes_for_initializers: '1' },
+    session: {
+      load_model_format: 'ORT',
+      use_memory_mapped_ort_model: '1',
+      use_ort_model_bytes_for_initializers: '1',
+    },
   },
 }
 

@@ -44,7 +44,12 @@ export async function openVision(models: readonly string[]): Promise<EvaluationV
   const modelsFolder = modelsFolderOf(config)
   await prepareBuiltinPack({ folder: modelsFolder, onProgress: () => {}, log })
   const modelSet = await selectModelSet(models, modelsFolder)
-  const optimizedFolder = await prepareOptimizedNetworks({ modelsFolder, modelSet, log })
+  const optimizedFolder = await prepareOptimizedNetworks({
+    modelsFolder,
+    modelSet,
+    int8: config.VISION_INT8,
+    log,
+  })
   const environment = { modelsFolder, optimizedFolder, modelSet, clock: systemClock, log }
   const pool = openVisionPool(visionOptions(config, environment))
   await pool.ready()

@@ -1,3 +1,4 @@
+import type { ActivationRanges } from '../convert/onnx/quantize.ts'
 import type { Measurement } from '../pack-manifest.ts'
 
 /**
@@ -30,6 +31,8 @@ export type BuiltinModel = {
   readonly version: string
   readonly roles: readonly ModelRole[]
   readonly artifact: OnnxArtifact
+  /** The version of the network that computes with 8-bit integers, if there is one. */
+  readonly int8?: Int8Version
   readonly source: ConversionSource
   readonly provenance: Provenance
   /** For the model cards, as in `pack-manifest.ts`. */
@@ -44,7 +47,15 @@ export type BuiltinModel = {
 }
 
 /** The ONNX file that the service loads, in the folder of models. */
-type OnnxArtifact = { readonly file: string; readonly sha256: string }
+export type OnnxArtifact = { readonly file: string; readonly sha256: string }
+
+/** The same network with rounded weights and activations; see `quantize`. */
+type Int8Version = {
+  readonly artifact: OnnxArtifact
+  /** Printed by `eval/quantization/measure-activation-ranges.ts`. */
+  readonly ranges: ActivationRanges
+  readonly golden: Golden
+}
 
 /** The files of an npm package that are converted to the ONNX file, and the conversion. */
 export type ConversionSource = {

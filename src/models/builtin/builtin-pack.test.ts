@@ -16,8 +16,13 @@ test('every model is listed under its id and has a unique file name', () => {
 })
 
 test('every checksum is a sha256', () => {
-  for (const { source, artifact } of entries)
-    for (const { sha256 } of [source.manifest, source.weights, artifact])
+  for (const { source, artifact, int8 } of entries)
+    for (const { sha256 } of [
+      source.manifest,
+      source.weights,
+      int8?.artifact ?? artifact,
+      artifact,
+    ])
       assert.match(sha256, /^[0-9a-f]{64}$/u)
 })
 

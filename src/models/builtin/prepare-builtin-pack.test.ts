@@ -44,10 +44,14 @@ async function prepare(
 }
 
 async function assertComplete(folder: string, expected = models): Promise<void> {
-  const files = expected.map(({ artifact }) => artifact.file)
+  const artifacts = expected.flatMap(({ artifact, int8 }) => [
+    artifact,
+    ...(int8 ? [int8.artifact] : []),
+  ])
+  const files = artifacts.map(({ file }) => file)
   assert.deepEqual((await readdir(folder)).toSorted(), files.toSorted())
-  for (const model of expected)
-    assert.equal(sha256Of(await readFile(fileOf(folder, model))), model.artifact.sha256)
+  for (const { file, sha256 } of artifacts)
+    assert.equal(sha256Of(await readFile(path.join(folder, file))), sha256)
 }
 
 /** Copies the source of one model, for tests that damage it. */

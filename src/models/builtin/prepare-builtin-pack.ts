@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Log } from '../../lib/log.ts'
 import { readArtifactState, removeUnfinishedFiles, writeFileAtomic } from '../artifact-file.ts'
-import { convertModel } from '../convert/convert-model.ts'
+import { convertModel, convertToInt8 } from '../convert/convert-model.ts'
 import { installedPackageFolder, readSource } from '../convert/read-source.ts'
-import type { ResolvePackageFolder } from '../convert/read-source.ts'
+import type { ResolvePackageFolder, SourceBytes } from '../convert/read-source.ts'
 import { sha256Of } from '../sha256.ts'
-import type { BuiltinModel, BuiltinModelId } from './builtin-model.ts'
+import type { BuiltinModel, BuiltinModelId, OnnxArtifact } from './builtin-model.ts'
 import { builtinPack } from './builtin-pack.ts'
 
 export type PrepareOptions = {
@@ -50,29 +50,43 @@ export async function prepareBuiltinPack({
   for (const file of await removeUnfinishedFiles(folder))
     log?.debug({ file }, 'removed the unfinished model file of an earlier start')
   for (const [index, model] of models.entries()) {
-    const filePath = path.join(folder, model.artifact.file)
-    const state = await readArtifactState(filePath, model.artifact.sha256)
-    if (state !== 'valid') {
+    let outcome: PrepareProgress['outcome'] = 'verified'
+    for (const { artifact, convert } of conversionsOf(model)) {
+      const filePath = path.join(folder, artifact.file)
+      const state = await readArtifactState(filePath, artifact.sha256)
+      if (state === 'valid') continue
       const fields = { model: model.id, file: filePath, state }
       if (state === 'damaged') log?.warn(fields, 'a model file is damaged; it is converted again')
       else log?.debug(fields, 'a model file is missing; it is converted')
-      await writeFileAtomic(filePath, await convertArtifact(model, resolvePackageFolder))
+      const bytes = convert(await readSource(model, resolvePackageFolder))
+      checkConversion(model, artifact, bytes)
+      await writeFileAtomic(filePath, bytes)
+      outcome = 'converted'
     }
-    const outcome = state === 'valid' ? 'verified' : 'converted'
     onProgress?.({ done: index + 1, total: models.length, id: model.id, outcome })
   }
 }
 
-async function convertArtifact(
-  model: BuiltinModel,
-  resolvePackageFolder: ResolvePackageFolder,
-): Promise<Uint8Array> {
-  const artifact = convertModel(model, await readSource(model, resolvePackageFolder))
-  const sha256 = sha256Of(artifact)
-  if (sha256 !== model.artifact.sha256)
+type ArtifactConversion = {
+  readonly artifact: OnnxArtifact
+  readonly convert: (source: SourceBytes) => Uint8Array
+}
+
+/** The files of a model: the network, and its int8 version if there is one. */
+function conversionsOf(model: BuiltinModel): ArtifactConversion[] {
+  const { artifact, int8 } = model
+  const float32 = { artifact, convert: (source: SourceBytes) => convertModel(model, source) }
+  if (!int8) return [float32]
+  const convert = (source: SourceBytes) => convertToInt8(model, source, int8.ranges)
+  return [float32, { artifact: int8.artifact, convert }]
+}
+
+/** @throws Error when the bytes are not those of the artifact. */
+function checkConversion({ id }: BuiltinModel, artifact: OnnxArtifact, bytes: Uint8Array): void {
+  const sha256 = sha256Of(bytes)
+  if (sha256 !== artifact.sha256)
     throw new Error(
-      `the conversion of ${model.id} created an unexpected ${model.artifact.file} ` +
-        `(sha256 ${sha256}, expected ${model.artifact.sha256})`,
+      `the conversion of ${id} created an unexpected ${artifact.file} ` +
+        `(sha256 ${sha256}, expected ${artifact.sha256})`,
     )
-  return artifact
 }

@@ -3,6 +3,7 @@ import type { BuiltinModel } from '../builtin/builtin-model.ts'
 import { convertFaceApi } from './face-api/convert-face-api.ts'
 import { encodeModel } from './onnx/encode.ts'
 import type { Graph } from './onnx/graph.ts'
+import { quantize, type ActivationRanges } from './onnx/quantize.ts'
 import type { SourceBytes } from './read-source.ts'
 import { convertGraphModel } from './tfjs/convert-graph-model.ts'
 import { graphModelSchema } from './tfjs/topology.ts'
@@ -13,8 +14,24 @@ export function convertModel(model: BuiltinModel, bytes: SourceBytes): Uint8Arra
   return encodeModel(convertToGraph(model, bytes))
 }
 
-/** @throws Error when the manifest is not JSON, or not a manifest of its format. */
-function convertToGraph({ id, source }: BuiltinModel, { manifest, weights }: SourceBytes): Graph {
+/** Converts a source to the bytes of the ONNX file of its int8 version. */
+export function convertToInt8(
+  model: BuiltinModel,
+  bytes: SourceBytes,
+  ranges: ActivationRanges,
+): Uint8Array {
+  return encodeModel(quantize(convertToGraph(model, bytes), ranges))
+}
+
+/**
+ * Converts a source to a graph.
+ *
+ * @throws Error when the manifest is not JSON, or not a manifest of its format.
+ */
+export function convertToGraph(
+  { id, source }: BuiltinModel,
+  { manifest, weights }: SourceBytes,
+): Graph {
   const { conversion } = source
   if (conversion.from === 'face-api')
     return convertFaceApi(conversion.network, {

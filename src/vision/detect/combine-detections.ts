@@ -89,7 +89,8 @@ const blazeMin = 0.7
 const bothMin = 0.25
 const borderFaceMin = 0.6
 const largeFaceMin = 0.6
-const certainConfidence = 0.6
+/** A face with this confidence is found. */
+export const certainConfidence = 0.6
 const partnerIouMin = 0.3
 const overlapMax = 0.35
 

@@ -5,6 +5,7 @@ import type { Mesh } from '../landmarks/mesh.ts'
 import { combineDetections, addBorderFaces, toLargeFaces } from './combine-detections.ts'
 import { confirmDetections, meshScoreMin } from './confirm-detection.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
+import { canShowBorderFace } from './border-faces.ts'
 import type { FaceSelection } from './detector.ts'
 import { canShowLargeFace } from './large-faces.ts'
 
@@ -36,11 +37,20 @@ export async function detectFaces(
   const near = await blazeface()
   const detections = (await isSingleNearFace(near, frame, fitMesh))
     ? combineDetections(near, [])
-    : addBorderFaces(combineDetections(near, await ssd()), await borderFaces())
+    : await addCutFaces(combineDetections(near, await ssd()), borderFaces, frame)
   const wanted = await confirmDetections(detections, { isWanted: selection.isWanted }, fitMesh)
   if (wanted.length > 0) return wanted
   const large = canShowLargeFace(near, frame) ? toLargeFaces(await largeFaces()) : []
   return confirmDetections([...large, ...detections], selection, fitMesh)
+}
+
+async function addCutFaces(
+  detections: readonly Detection[],
+  borderFaces: BuiltinDetectors['borderFaces'],
+  frame: Frame,
+): Promise<readonly Detection[]> {
+  if (!canShowBorderFace(detections, frame)) return detections
+  return addBorderFaces(detections, await borderFaces())
 }
 
 /**

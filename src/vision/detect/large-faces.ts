@@ -1,6 +1,6 @@
 import { resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
-import { framePyramid } from '../image/pyramid.ts'
+import { framePyramid, type ImagePyramid } from '../image/pyramid.ts'
 import type { ModelSession } from '../session.ts'
 import { runBlazeface } from './blazeface.ts'
 import type { DetectorCandidate } from './detection.ts'
@@ -12,15 +12,16 @@ import type { DetectorCandidate } from './detection.ts'
  */
 export async function detectLargeFaces(
   session: ModelSession,
-  frame: Frame,
+  pyramid: ImagePyramid,
 ): Promise<DetectorCandidate[]> {
+  const { frame } = pyramid
   const side = session.input.width
   const scale = (frameShare * side) / Math.max(frame.width, frame.height)
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
   const left = Math.floor((side - width) / 2)
   const top = Math.floor((side - height) / 2)
-  const small = await resizeFrame(frame, width, height)
+  const small = await resizeFrame(pyramid.levelForScale(scale), width, height)
   const candidates = await runBlazeface(
     session,
     framePyramid(surroundWithBlack(small, { side, left, top })),

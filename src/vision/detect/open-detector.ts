@@ -23,15 +23,15 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
   const ssd = await sessions.openBuiltin('ssd_mobilenetv1')
   return {
     providers: formatProviders([builtinPack.models.blazeface, builtinPack.models.ssd_mobilenetv1]),
-    detectFaces({ image: { frame }, pyramid, fitMesh }, isWanted, isFallback) {
+    detectFaces({ pyramid, fitMesh }, isWanted, isFallback) {
       const detectors = {
         blazeface: () => runBlazeface(blazeface, pyramid),
         ssd: () => runSsd(ssd, pyramid),
-        borderFaces: () => detectBorderFaces(blazeface, frame),
-        largeFaces: () => detectLargeFaces(blazeface, frame),
+        borderFaces: () => detectBorderFaces(blazeface, pyramid),
+        largeFaces: () => detectLargeFaces(blazeface, pyramid),
         fitMesh,
       }
-      return detectFaces(detectors, frame, { isWanted, isFallback })
+      return detectFaces(detectors, pyramid.frame, { isWanted, isFallback })
     },
   }
 }

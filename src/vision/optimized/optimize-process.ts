@@ -3,22 +3,43 @@ import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { newId } from '../../lib/ids.ts'
 import { writeFileAtomic } from '../../models/artifact-file.ts'
+import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { sha256Of } from '../../models/sha256.ts'
 import { saveOptimizedNetwork } from '../session.ts'
-import { optimizedPaths, type SourceNetwork } from './optimized-networks.ts'
+import { isWorthwhile, measureInt8, type Int8Measurement } from './measure-int8.ts'
+import { optimizedPaths, type CopyReport, type SourceNetwork } from './optimized-networks.ts'
 
 const [folder = '', networksJson = ''] = process.argv.slice(2)
 
 // Written by the parent process from verified files.
-for (const { filePath, sha256 } of JSON.parse(networksJson) as readonly SourceNetwork[]) {
-  const unfinishedPath = path.join(folder, `${newId()}.unfinished`)
+const networks = JSON.parse(networksJson) as readonly SourceNetwork[]
+for (const network of networks) await writeCopy(network)
+
+async function writeCopy({ filePath, sha256, int8 }: SourceNetwork): Promise<void> {
+  const paths = { float32: unfinishedPath(), int8: unfinishedPath() }
   try {
-    await saveOptimizedNetwork(filePath, unfinishedPath)
-    const bytes = await readFile(unfinishedPath)
+    await saveOptimizedNetwork(filePath, paths.float32)
+    if (int8) await saveOptimizedNetwork(int8.filePath, paths.int8)
+    const measurement = int8 && (await measureInt8(builtinPack.models[int8.id], paths))
+    const isInt8 = int8 !== undefined && (int8.mode === 'on' || isFaster(measurement))
+    const bytes = await readFile(isInt8 ? paths.int8 : paths.float32)
+    const report: CopyReport = {
+      sha256: sha256Of(bytes),
+      precision: isInt8 ? 'int8' : 'float32',
+      ...(measurement && { measurement }),
+    }
     const target = optimizedPaths(folder, sha256)
-    await writeFileAtomic(target.checksumPath, Buffer.from(sha256Of(bytes)))
+    await writeFileAtomic(target.reportPath, Buffer.from(JSON.stringify(report)))
     await writeFileAtomic(target.filePath, bytes)
   } finally {
-    await rm(unfinishedPath, { force: true })
+    for (const file of Object.values(paths)) await rm(file, { force: true })
   }
+}
+
+function isFaster(measurement: Int8Measurement | undefined): boolean {
+  return measurement !== undefined && isWorthwhile(measurement)
+}
+
+function unfinishedPath(): string {
+  return path.join(folder, `${newId()}.unfinished`)
 }

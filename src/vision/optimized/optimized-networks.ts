@@ -6,13 +6,40 @@ import { cpus } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { z } from 'zod'
 import type { Log } from '../../lib/log.ts'
 import { readArtifactState } from '../../models/artifact-file.ts'
+import type { BuiltinModel, BuiltinModelId } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { installedModelsOf, type ModelSet } from '../../models/model-set.ts'
+import type { Int8Measurement } from './measure-int8.ts'
 
 /** A network in the ONNX format, and the SHA-256 of its file. */
-export type SourceNetwork = { readonly filePath: string; readonly sha256: string }
+export type SourceNetwork = {
+  readonly filePath: string
+  readonly sha256: string
+  /** The version that computes with 8-bit integers, if it can be used. */
+  readonly int8?: {
+    readonly id: BuiltinModelId
+    readonly filePath: string
+    readonly mode: Exclude<Int8Mode, 'off'>
+  }
+}
+
+/**
+ * Whether copies are made from the int8 version of a network, if there is one. `auto`: if it was
+ * measured to be faster on this machine.
+ */
+export type Int8Mode = 'auto' | 'on' | 'off'
+
+/** A copy as it was written. */
+export type CopyReport = {
+  /** The SHA-256 of the copy. */
+  readonly sha256: string
+  readonly precision: 'float32' | 'int8'
+  /** Set if there is an int8 version. */
+  readonly measurement?: Int8Measurement
+}
 
 export type OptimizeOptions = {
   /** The folder that `prepareBuiltinPack` filled. */
@@ -20,6 +47,8 @@ export type OptimizeOptions = {
   readonly modelSet: ModelSet
   /** Contains the optimized copies if `modelsFolder` cannot be written. */
   readonly fallbackFolder?: string
+  /** Default: `off`. */
+  readonly int8?: Int8Mode
   readonly log?: Pick<Log, 'info' | 'warn'>
 }
 
@@ -38,17 +67,19 @@ export async function prepareOptimizedNetworks({
   modelsFolder,
   modelSet,
   fallbackFolder = modelsFolder,
+  int8 = 'off',
   log,
 }: OptimizeOptions): Promise<string | undefined> {
-  const key = await environmentKey()
+  const key = await environmentKey(int8)
   for (const parent of new Set([modelsFolder, fallbackFolder])) {
     const folder = path.join(parent, 'optimized', key)
-    const networks = await missingNetworks(folder, networksOf(modelsFolder, modelSet), log)
+    const networks = await missingNetworks(folder, networksOf(modelsFolder, modelSet, int8), log)
     if (networks.length === 0) return folder
     try {
       await mkdir(folder, { recursive: true })
       await runOptimization(folder, networks)
       log?.info({ folder, networks: networks.length }, 'optimized the networks for this processor')
+      for (const network of networks) await logInt8Measurement(folder, network, log)
       return folder
     } catch (error) {
       log?.warn({ folder, err: error }, 'the networks cannot be optimized in this folder')
@@ -57,17 +88,56 @@ export async function prepareOptimizedNetworks({
   return undefined
 }
 
-/** The path of the optimized copy of a network, and of the SHA-256 of this copy. */
+/** The path of the optimized copy of a network, and of the report about this copy. */
 export function optimizedPaths(folder: string, sha256: string) {
   const filePath = path.join(folder, `${sha256}.ort`)
-  return { filePath, checksumPath: `${filePath}.sha256` }
+  return { filePath, reportPath: `${filePath}.json` }
+}
+
+/** Returns the report of the copy of a network; undefined if there is no copy. */
+export async function readCopyReport(
+  folder: string,
+  sha256: string,
+): Promise<CopyReport | undefined> {
+  const text = await readFile(optimizedPaths(folder, sha256).reportPath, 'utf8').catch(() => '{}')
+  const result = copyReport.safeParse(parseJson(text))
+  return result.success ? result.data : undefined
+}
+
+const copyReport = z.object({
+  sha256: z.string(),
+  precision: z.enum(['float32', 'int8']),
+  measurement: z.object({ float32Ms: z.number(), int8Ms: z.number() }).exactOptional(),
+})
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function logInt8Measurement(
+  folder: string,
+  { sha256, int8 }: SourceNetwork,
+  log: OptimizeOptions['log'],
+): Promise<void> {
+  const report = int8 && (await readCopyReport(folder, sha256))
+  if (!report) return
+  const { precision, measurement } = report
+  log?.info({ model: int8.id, precision, ...measurement }, 'measured the int8 version of a network')
 }
 
 /** All networks that the service can load. An installed one without a checksum has no copy. */
-function networksOf(modelsFolder: string, modelSet: ModelSet): SourceNetwork[] {
-  const builtin = Object.values(builtinPack.models).map(({ artifact: { file, sha256 } }) => ({
-    filePath: path.join(modelsFolder, file),
-    sha256,
+function networksOf(modelsFolder: string, modelSet: ModelSet, mode: Int8Mode): SourceNetwork[] {
+  const builtin = Object.values<BuiltinModel>(builtinPack.models).map(({ id, artifact, int8 }) => ({
+    filePath: path.join(modelsFolder, artifact.file),
+    sha256: artifact.sha256,
+    ...(int8 &&
+      mode !== 'off' && {
+        int8: { id, filePath: path.join(modelsFolder, int8.artifact.file), mode },
+      }),
   }))
   const installed = installedModelsOf(modelSet).flatMap(({ folder, model: { file, sha256 } }) =>
     sha256 === null ? [] : [{ filePath: path.join(folder, file), sha256 }],
@@ -82,9 +152,9 @@ async function missingNetworks(
 ): Promise<SourceNetwork[]> {
   const missing: SourceNetwork[] = []
   for (const network of networks) {
-    const { filePath, checksumPath } = optimizedPaths(folder, network.sha256)
-    const checksum = await readFile(checksumPath, 'utf8').catch(() => '')
-    const state = await readArtifactState(filePath, checksum)
+    const { filePath } = optimizedPaths(folder, network.sha256)
+    const report = await readCopyReport(folder, network.sha256)
+    const state = await readArtifactState(filePath, report?.sha256 ?? '')
     if (state === 'damaged') log?.warn({ file: filePath }, 'an optimized network is damaged')
     if (state !== 'valid') missing.push(network)
   }
@@ -99,19 +169,23 @@ async function runOptimization(folder: string, networks: readonly SourceNetwork[
 }
 
 /** Raised when a copy of the same network changes for another reason than those of the key. */
-const formatVersion = 1
+const formatVersion = 2
 
 /**
- * Identifies what an optimized network depends on: the version of the runtime, and the instructions
- * of the processor, which determine the layout of the weights.
+ * Identifies what an optimized network depends on: the version of the runtime, the instructions of
+ * the processor, which determine the layout of the weights, and the int8 versions that can be used.
  */
-async function environmentKey(): Promise<string> {
+async function environmentKey(mode: Int8Mode): Promise<string> {
   const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as {
     readonly version: string
   }
   const cpuInfo = await readFile('/proc/cpuinfo', 'utf8').catch(() => '')
   const instructions = /^(?:flags|Features)\s*:(?<list>.*)$/mu.exec(cpuInfo)?.groups?.['list']
+  const int8 = Object.values<BuiltinModel>(builtinPack.models).map(
+    (model) => model.int8?.artifact.sha256,
+  )
   const parts = [formatVersion, version, process.arch, cpus()[0]?.model, instructions]
+  if (mode !== 'off') parts.push(mode, ...int8)
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, keyLength)
 }
 

@@ -1,9 +1,10 @@
 import path from 'node:path'
 
 import { installedModelsOf, type ModelSet } from '../../models/model-set.ts'
-import type { BuiltinModel } from '../../models/builtin/builtin-model.ts'
+import type { BuiltinModel, Golden } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
+import { readCopyReport } from '../optimized/optimized-networks.ts'
 import { openBuiltinModel } from '../session.ts'
 import { smokeTest } from './smoke-test.ts'
 
@@ -45,8 +46,19 @@ async function selfTestModel(
 ): Promise<string | undefined> {
   const session = await openBuiltinModel(folder, model, optimizedFolder)
   try {
-    return goldenMismatch(model, await session.run(goldenInput(model)))
+    const golden = await goldenOf(model, optimizedFolder)
+    return goldenMismatch({ ...model, golden }, await session.run(goldenInput(model)))
   } finally {
     await session.close()
   }
+}
+
+/** The expected outputs of the version of a network that `openBuiltinModel` loads. */
+async function goldenOf(
+  { artifact, golden, int8 }: BuiltinModel,
+  optimizedFolder: string | undefined,
+): Promise<Golden> {
+  if (!int8 || optimizedFolder === undefined) return golden
+  const report = await readCopyReport(optimizedFolder, artifact.sha256)
+  return report?.precision === 'int8' ? int8.golden : golden
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { builtinSet, type ModelSet } from '../../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../../src/models/builtin/prepare-builtin-pack.ts'
-import { prepareOptimizedNetworks } from '../../../src/vision/optimized/optimized-networks.ts'
+import {
+  prepareOptimizedNetworks,
+  type Int8Mode,
+} from '../../../src/vision/optimized/optimized-networks.ts'
 import { createPipeline, type Pipeline } from '../../../src/vision/pipeline.ts'
 import type {
   AnalysisRequest,
@@ -29,17 +32,25 @@ export type TestPipeline = Pipeline & {
 let builtinPipeline: Promise<Pipeline> | undefined
 
 /** Opens a pipeline without a server. It reads the type of an image from its bytes. */
-export async function openTestPipeline(modelSet: ModelSet = builtinSet): Promise<TestPipeline> {
-  if (modelSet !== builtinSet) return toTestPipeline(await openPipeline(modelSet))
+export async function openTestPipeline(
+  modelSet: ModelSet = builtinSet,
+  int8: Int8Mode = 'off',
+): Promise<TestPipeline> {
+  if (modelSet !== builtinSet || int8 !== 'off')
+    return toTestPipeline(await openPipeline(modelSet, int8))
   builtinPipeline ??= openPipeline(builtinSet)
   // It stays open for the next file.
   return { ...toTestPipeline(await builtinPipeline), close: async () => {} }
 }
 
-async function openPipeline(modelSet: ModelSet): Promise<Pipeline> {
+async function openPipeline(modelSet: ModelSet, int8?: Int8Mode): Promise<Pipeline> {
   await prepareBuiltinPack({ folder: modelsFolder })
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
-  const optimizedFolder = await prepareOptimizedNetworks({ modelsFolder, modelSet })
+  const optimizedFolder = await prepareOptimizedNetworks({
+    modelsFolder,
+    modelSet,
+    ...(int8 && { int8 }),
+  })
   return createPipeline({ modelsFolder, optimizedFolder, modelSet, limits })
 }
 

@@ -1,13 +1,84 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
+/** The six shapes of an anchor: two squares, and rectangles of the proportions 2, 1/2, 3 and 1/3. */
+function anchorShapes(side: number, largerSide: number): readonly (readonly [number, number])[] {
+  const rectangle = (proportion: number): readonly [number, number] => [
+    side * Math.sqrt(proportion),
+    side / Math.sqrt(proportion),
+  ]
+  return [
+    [side, side],
+    [largerSide, largerSide],
+    rectangle(2),
+    rectangle(1 / 2),
+    rectangle(3),
+    rectangle(1 / 3),
+  ]
+}
+
 /** Finds faces; best for small faces in groups. Misses faces that fill the image. */
 export const ssdMobilenetv1 = {
   id: 'ssd_mobilenetv1',
-  version: '1',
+  version: '2',
   roles: ['detector'],
   artifact: {
     file: 'ssd_mobilenetv1.onnx',
-    sha256: 'a0c96d418abcb31a148a28e6be55e182a3a541edd186675c873c2da08bb835f3',
+    sha256: '5470cae069c10207ba87e67f18cec549c9546be46d11f01d051df18435b833f7',
+  },
+  int8: {
+    artifact: {
+      file: 'ssd_mobilenetv1.int8.onnx',
+      sha256: 'c1f8bbccb4e8772257581da76104fd7965b83b21e89b2655e17a8975463051ee',
+    },
+    ranges: {
+      Clip_13: [0, 6],
+      Clip_15: [0, 6],
+      Clip_17: [0, 6],
+      Clip_19: [0, 6],
+      Clip_21: [0, 6],
+      Clip_23: [0, 6],
+      Clip_25: [0, 6],
+      Clip_27: [0, 6],
+      Clip_29: [0, 6],
+      Clip_31: [0, 6],
+      Clip_33: [0, 6],
+      Clip_35: [0, 6],
+      Clip_37: [0, 6],
+      Clip_39: [0, 6],
+      Clip_41: [0, 6],
+      Clip_43: [0, 6],
+      Clip_45: [0, 6],
+      Clip_47: [0, 6],
+      Clip_49: [0, 6],
+      Clip_51: [0, 6],
+      Clip_53: [0, 6],
+      Clip_55: [0, 4.767],
+      Clip_57: [0, 6],
+      Clip_59: [0, 2.934],
+      Clip_61: [0, 6],
+      Clip_63: [0, 3.926],
+      Clip_65: [0, 6],
+      Clip_67: [0, 4.107],
+      Clip_69: [0, 6],
+    },
+    golden: {
+      encodings: {
+        samples: [
+          -0.214493, 0.248031, 0.0049466, -6.2827, 0.244852, 0.576235, -0.684873, 1.99908,
+          -0.341339, -2.04454, 0.715707, 0.693336, 0.503293, 0.639612, 0.921754, 0.223135,
+        ],
+        meanAbsolute: 1.29011,
+        tolerance: 0.129011,
+      },
+      logits: {
+        samples: [
+          -5.04746, -8.85325, -7.96444, -6.63077, -6.93125, -7.51227, -6.822, -7.57706, -6.21887,
+          -6.8076, -6.42608, -5.6497, -6.14821, -6.54871, -6.56427, -4.06976,
+        ],
+        meanAbsolute: 6.74589,
+        tolerance: 0.674589,
+      },
+    },
   },
   source: {
     package: '@vladmandic/face-api',
@@ -43,40 +114,59 @@ export const ssdMobilenetv1 = {
     height: 512,
     layout: 'NCHW',
     colourOrder: 'RGB',
-    mean: [0, 0, 0],
-    scale: 1,
+    mean: [127.5, 127.5, 127.5],
+    scale: 1 / 127.5,
   },
   outputs: [
     {
-      name: 'boxes',
+      name: 'encodings',
       shape: [5118, 4],
-      meaning: 'top, left, bottom, right as fractions of the square input',
+      meaning:
+        'for each anchor: centre y, x in tenths of its size; logarithm of height, width in fifths',
     },
-    { name: 'scores', shape: [5118], meaning: 'probability of a face, 0..1' },
+    { name: 'logits', shape: [5118], meaning: 'logits of a face, one per anchor' },
   ],
   constants: {
-    /** The image is scaled by its long side and placed at the top left; the rest is black. */
-    fit: 'letterbox',
+    /** The image is scaled by its long side. The input has any size; its sides are multiples of 32. */
+    fit: 'longer side',
+    /**
+     * The feature maps with predictions. Anchors are in the centre of each cell, row by row. Shapes:
+     * width and height as shares of 512 px.
+     */
+    layers: [
+      {
+        stridePx: 16,
+        shapes: [
+          [0.1, 0.1],
+          [0.282843, 0.141421],
+          [0.141421, 0.282843],
+        ],
+      },
+      { stridePx: 32, shapes: anchorShapes(0.35, 0.41833) },
+      { stridePx: 64, shapes: anchorShapes(0.5, 0.570088) },
+      { stridePx: 128, shapes: anchorShapes(0.65, 0.72111) },
+      { stridePx: 256, shapes: anchorShapes(0.8, 0.87178) },
+      { stridePx: 512, shapes: anchorShapes(0.95, 0.974679) },
+    ],
     /** From this IoU on, the box with the lower score is dropped. */
     overlapMax: 0.5,
   },
   golden: {
-    boxes: {
+    encodings: {
       samples: [
-        -0.00956131, 0.475099, -0.0228219, 0.356255, 0.286976, 0.393307, 0.563505, 0.896768,
-        1.02315, 1.04535, 0.688899, 0.141631, 0.446283, 1.06303, 0.710199, 0.8253,
+        -0.170794, 0.260675, 0.0090571, -6.35896, 0.195991, 0.509937, -0.840308, 1.8837, -0.438686,
+        -2.0878, 0.886522, 0.699445, 0.609925, 0.682987, 0.789645, 0.0695766,
       ],
-      meanAbsolute: 0.510969,
-      tolerance: 0.00102194,
+      meanAbsolute: 1.30433,
+      tolerance: 0.00260866,
     },
-    scores: {
+    logits: {
       samples: [
-        0.00693002, 0.000202119, 0.000505418, 0.00139749, 0.00109258, 0.000711203, 0.000968188,
-        0.000605643, 0.0017795, 0.00111961, 0.00212258, 0.00419623, 0.00221503, 0.00113377,
-        0.00132018, 0.0184779,
+        -4.96494, -8.50627, -7.58964, -6.5717, -6.81811, -7.24786, -6.9391, -7.40863, -6.32964,
+        -6.79364, -6.15297, -5.46936, -6.11027, -6.78109, -6.62861, -3.97253,
       ],
-      meanAbsolute: 0.00215167,
-      tolerance: 0.00000430334,
+      meanAbsolute: 6.68929,
+      tolerance: 0.0133786,
     },
   },
 } as const satisfies BuiltinModel

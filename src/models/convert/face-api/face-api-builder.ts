@@ -1,7 +1,7 @@
 import { buildGraph } from '../onnx/graph.ts'
 import type { GraphBuilder } from '../onnx/graph.ts'
 import { convolve } from '../onnx/layers.ts'
-import type { Convolution, FeatureMap, Padding } from '../onnx/layers.ts'
+import type { Convolution, FeatureMap } from '../onnx/layers.ts'
 import type { WeightTensor } from '../weights.ts'
 
 /**
@@ -28,7 +28,7 @@ export function findWeights({ weights }: FaceApiBuilder, name: string): WeightTe
 }
 
 /** Declares the input: a square image, RGB, 0..255. */
-export function squareInput({ graph }: FaceApiBuilder, sidePx: number): FeatureMap {
+function squareInput({ graph }: FaceApiBuilder, sidePx: number): FeatureMap {
   graph.input('input', [3, sidePx, sidePx])
   return { name: 'input', size: [sidePx, sidePx], channels: 3 }
 }
@@ -49,7 +49,7 @@ export function normalizedInput(builder: FaceApiBuilder, sidePx: number): Featur
 
 export type LayerOptions = {
   readonly stride?: number
-  readonly padding?: Padding
+  readonly padding?: Convolution['padding']
   /** One factor for each output channel, folded into the filters. */
   readonly scale?: Float32Array
 } & Pick<Convolution, 'bias' | 'isDepthwise'>

@@ -1,19 +1,21 @@
 import { clip } from '../onnx/layers.ts'
 import type { FeatureMap } from '../onnx/layers.ts'
-import { convolutionLayer, squareInput, findWeights } from './face-api-builder.ts'
+import type { GraphBuilder } from '../onnx/graph.ts'
+import type { Pads } from '../onnx/layout.ts'
+import { convolutionLayer, findWeights } from './face-api-builder.ts'
 import type { FaceApiBuilder } from './face-api-builder.ts'
-import { decodeBoxes, faceScores } from './ssd-output.ts'
 
-/** Face boxes and their scores for a square image (512 px): MobileNet v1 with six heads. */
+/**
+ * Encoded face boxes and their logits for an image of any size, −1..1: MobileNet v1 with six heads.
+ * `src/vision/detect/ssd.ts` decodes them, because the anchors depend on the size of the image.
+ */
 export function buildSsdMobilenetv1(builder: FaceApiBuilder): void {
   const { graph } = builder
   const maps = featureMaps(builder)
   const encodings = predict(builder, maps, { head: 'BoxEncodingPredictor', numbers: 4 })
   const classes = predict(builder, maps, { head: 'ClassPredictor', numbers: 3 })
-  const priors = findWeights(builder, 'Output/extra_dim')
-  const count = priors.data.length / 4
-  graph.output('boxes', decodeBoxes(graph, encodings, priors.data), [count, 4])
-  graph.output('scores', faceScores(graph, classes, count), [count])
+  graph.output('encodings', encodings, ['anchors', 4])
+  graph.output('logits', faceLogits(graph, classes), ['anchors'])
 }
 
 /** The depthwise convolutions that halve the size. */
@@ -21,7 +23,7 @@ const downsamplingLayers = new Set([2, 4, 6, 12])
 
 /** The six feature maps with face predictions, from 32×32 cells to one cell. */
 function featureMaps(builder: FaceApiBuilder): readonly FeatureMap[] {
-  let features = pointwise(builder, scaledInput(builder), 'MobilenetV1/Conv2d_0_pointwise', 2)
+  let features = pointwise(builder, imageInput(builder), 'MobilenetV1/Conv2d_0_pointwise', 2)
   const maps: FeatureMap[] = []
   for (let layer = 1; layer <= 13; layer++) {
     const stride = downsamplingLayers.has(layer) ? 2 : 1
@@ -42,12 +44,24 @@ function featureMaps(builder: FaceApiBuilder): readonly FeatureMap[] {
   return maps
 }
 
-/** Scales pixels from 0..255 to −1..1. */
-function scaledInput(builder: FaceApiBuilder): FeatureMap {
-  const { graph } = builder
-  const input = squareInput(builder, 512)
-  const scaled = graph.add('Mul', [input.name, graph.floats([1 / 127.5], [])])
-  return { ...input, name: graph.add('Sub', [scaled, graph.floats([1], [])]) }
+/** The size of the network as trained. The graph contains no size. */
+const trainedSize = [512, 512] as const
+
+function imageInput({ graph }: FaceApiBuilder): FeatureMap {
+  graph.input('input', [3, 'height', 'width'])
+  return { name: 'input', size: trainedSize, channels: 3 }
+}
+
+/**
+ * The padding of a layer that halves the size. TensorFlow's "SAME" padding depends on the size: it
+ * adds a pixel at the top and left of an odd one, which would move all cells of the next feature map.
+ * With these pads every size has half as many cells, rounded up, that start at the top left corner.
+ * For an even size the last row and column are not read.
+ */
+const halvingPads: Pads = [0, 0, 2, 2]
+
+function paddingOf(stride: number): Pads | 'SAME' {
+  return stride === 1 ? 'SAME' : halvingPads
 }
 
 function pointwise(
@@ -57,8 +71,8 @@ function pointwise(
   stride: number,
 ): FeatureMap {
   const bias = findWeights(builder, `${prefix}/convolution_bn_offset`).data
-  const convolved = convolutionLayer(builder, input, `${prefix}/weights`, { stride, bias })
-  return relu6(builder, convolved)
+  const options = { stride, bias, padding: paddingOf(stride) }
+  return relu6(builder, convolutionLayer(builder, input, `${prefix}/weights`, options))
 }
 
 /** The epsilon of the batch normalisation in face-api. */
@@ -81,7 +95,7 @@ function depthwise(
   const bias = normalization('beta').map(
     (value, channel) => value - (mean[channel] ?? 0) * (scale[channel] ?? 1),
   )
-  const options = { stride, scale, bias, isDepthwise: true }
+  const options = { stride, padding: paddingOf(stride), scale, bias, isDepthwise: true }
   return relu6(builder, convolutionLayer(builder, input, `${prefix}/depthwise_weights`, options))
 }
 
@@ -89,7 +103,7 @@ function relu6({ graph }: FaceApiBuilder, input: FeatureMap): FeatureMap {
   return { ...input, name: clip(graph, input.name, { low: 0, high: 6 }) }
 }
 
-/** The predictions of a head for every prior of every feature map, `[N, priors, numbers]`. */
+/** The predictions of a head for every anchor of every feature map, `[N, anchors, numbers]`. */
 function predict(
   builder: FaceApiBuilder,
   maps: readonly FeatureMap[],
@@ -100,9 +114,15 @@ function predict(
     const prefix = `Prediction/BoxPredictor_${index}/${head}`
     const bias = findWeights(builder, `${prefix}/biases`).data
     const map = convolutionLayer(builder, features, `${prefix}/weights`, { bias })
-    const priors = (map.size[0] * map.size[1] * map.channels) / numbers
     const cells = graph.add('Transpose', [map.name], { perm: [0, 2, 3, 1] })
-    return graph.add('Reshape', [cells, graph.integers([-1, priors, numbers])])
+    return graph.add('Reshape', [cells, graph.integers([0, -1, numbers])])
   })
   return graph.add('Concat', predictions, { axis: 1 })
+}
+
+/** The logits of "face", the second of three classes, `[N, anchors]`. */
+function faceLogits(graph: GraphBuilder, classes: string): string {
+  const [from, to, axis] = [1, 2, 2].map((value) => graph.integers([value]))
+  const face = graph.add('Slice', [classes, from ?? '', to ?? '', axis ?? ''])
+  return graph.add('Reshape', [face, graph.integers([0, -1])])
 }

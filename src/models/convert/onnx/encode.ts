@@ -1,4 +1,11 @@
-import type { NodeAttribute, Graph, GraphNode, GraphPort, Initializer } from './graph.ts'
+import type {
+  Graph,
+  GraphNode,
+  GraphPort,
+  Initializer,
+  InitializerData,
+  NodeAttribute,
+} from './graph.ts'
 import { bytesField, integerField, joinMessage, messageField, stringField } from './protobuf.ts'
 import type { ProtobufMessage } from './protobuf.ts'
 
@@ -8,7 +15,7 @@ const irVersion = 7
 const operatorSet = 13
 
 /** Values of TensorProto.DataType. */
-const dataType = { float32: 1, int64: 7 } as const
+const dataType = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 } as const
 /** Values of AttributeProto.AttributeType. */
 const attributeType = { integer: 2, string: 3, integers: 7 } as const
 
@@ -61,16 +68,25 @@ function attributeFields(value: NodeAttribute): ProtobufMessage {
 export function tensorMessage({ name, shape, data }: Initializer): ProtobufMessage {
   return [
     ...shape.flatMap((size) => integerField(1, size)),
-    ...integerField(2, data instanceof Float32Array ? dataType.float32 : dataType.int64),
+    ...integerField(2, dataTypeOf(data)),
     ...stringField(8, name),
     ...bytesField(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
   ]
 }
 
+function dataTypeOf(data: InitializerData): number {
+  if (data instanceof Float32Array) return dataType.float32
+  if (data instanceof Uint8Array) return dataType.uint8
+  if (data instanceof Int8Array) return dataType.int8
+  return data instanceof Int32Array ? dataType.int32 : dataType.int64
+}
+
 function portMessage({ name, shape }: GraphPort): ProtobufMessage {
   const dimensions = [
     ...messageField(1, stringField(2, 'N')),
-    ...shape.flatMap((size) => messageField(1, integerField(1, size))),
+    ...shape.flatMap((size) =>
+      messageField(1, typeof size === 'number' ? integerField(1, size) : stringField(2, size)),
+    ),
   ]
   const tensorType = [...integerField(1, dataType.float32), ...messageField(2, dimensions)]
   return [...stringField(1, name), ...messageField(2, messageField(1, tensorType))]

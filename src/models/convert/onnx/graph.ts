@@ -14,9 +14,9 @@ export type GraphBuilder = {
   /** Adds a one-dimensional int64 tensor: shapes, axes, paddings. */
   readonly integers: (values: readonly number[]) => string
   /** Declares an input; `shape` is the shape for one image, without the batch dimension. */
-  readonly input: (name: string, shape: readonly number[]) => void
+  readonly input: (name: string, shape: PortShape) => void
   /** Declares the value `from` as an output with the given name. */
-  readonly output: (name: string, from: string, shape: readonly number[]) => void
+  readonly output: (name: string, from: string, shape: PortShape) => void
   readonly graph: Graph
 }
 
@@ -41,11 +41,17 @@ export type NodeAttribute = number | string | readonly number[]
 export type Initializer = {
   readonly name: string
   readonly shape: readonly number[]
-  readonly data: Float32Array | BigInt64Array
+  readonly data: InitializerData
 }
 
+/** Values of float32, int64, int32, int8 and uint8. */
+export type InitializerData = Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array
+
 /** An input or output: float32; the shape is without the batch dimension. */
-export type GraphPort = { readonly name: string; readonly shape: readonly number[] }
+export type GraphPort = { readonly name: string; readonly shape: PortShape }
+
+/** A dimension of variable size has a name instead of a number. */
+type PortShape = readonly (number | string)[]
 
 export function buildGraph(name: string): GraphBuilder {
   const nodes: GraphNode[] = []

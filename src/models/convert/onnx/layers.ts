@@ -1,7 +1,7 @@
 import type { WeightTensor } from '../weights.ts'
 import type { GraphBuilder } from './graph.ts'
 import { noPads, samePads, windowedSize, transpose } from './layout.ts'
-import type { Size2 } from './layout.ts'
+import type { Pads, Size2 } from './layout.ts'
 
 /** A value of the graph with the shape `[N, channels, height, width]`. */
 export type FeatureMap = {
@@ -19,7 +19,7 @@ export type Convolution = {
   /** One value for each output channel. */
   readonly bias?: Float32Array | undefined
   readonly stride: Size2
-  readonly padding: Padding
+  readonly padding: Padding | Pads
   /** Whether every channel has a separate filter. */
   readonly isDepthwise?: boolean
 }
@@ -35,7 +35,8 @@ export function convolve(
     throw new Error(`filters of ${filters.shape.join()} do not fit ${input.channels} channels`)
   const channels = isDepthwise ? inChannels : lastAxis
   const kernel = [height, width] as const
-  const pads = padding === 'SAME' ? samePads(input.size, kernel, stride) : noPads
+  const pads =
+    typeof padding === 'string' ? padsOf(padding, input.size, { kernel, stride }) : padding
   const order = isDepthwise ? [2, 3, 0, 1] : [3, 2, 0, 1]
   const shape = [channels, isDepthwise ? 1 : inChannels, height, width]
   const weights = [graph.floats(transpose(filters.data, filters.shape, order), shape)]
@@ -47,6 +48,14 @@ export function convolve(
     group: isDepthwise ? channels : 1,
   })
   return { name, channels, size: windowedSize(input.size, { kernel, stride, pads }) }
+}
+
+function padsOf(
+  padding: Padding,
+  size: Size2,
+  { kernel, stride }: { readonly kernel: Size2; readonly stride: Size2 },
+): Pads {
+  return padding === 'SAME' ? samePads(size, kernel, stride) : noPads
 }
 
 export type Pooling = {
@@ -62,7 +71,7 @@ export function pool(
   input: FeatureMap,
   { kernel, stride, padding }: Pooling,
 ): FeatureMap {
-  const pads = padding === 'SAME' ? samePads(input.size, kernel, stride) : noPads
+  const pads = padsOf(padding, input.size, { kernel, stride })
   const name = graph.add(kind, [input.name], { kernel_shape: kernel, strides: stride, pads })
   return { ...input, name, size: windowedSize(input.size, { kernel, stride, pads }) }
 }

@@ -1,0 +1,56 @@
+import type { BuiltinModel } from '../../models/builtin/builtin-model.ts'
+import { goldenInput } from '../../models/builtin/golden.ts'
+import { openOptimizedNetwork } from '../session.ts'
+
+/** The processor time of one run of a network, ms. */
+export type Int8Measurement = { readonly float32Ms: number; readonly int8Ms: number }
+
+/**
+ * The int8 version is used if it is faster by this factor. A smaller gain is not worth its rounding
+ * errors. A processor without fast instructions for 8-bit integers can be slower with it.
+ */
+const speedupMin = 1.4
+
+export function isWorthwhile({ float32Ms, int8Ms }: Int8Measurement): boolean {
+  return float32Ms >= speedupMin * int8Ms
+}
+
+/**
+ * Measures both versions of a network on this machine. They run in turn, so that other work slows
+ * both, and the median of the processor time ignores single disturbed runs.
+ */
+export async function measureInt8(
+  model: Pick<BuiltinModel, 'input'>,
+  paths: { readonly float32: string; readonly int8: string },
+): Promise<Int8Measurement> {
+  const float32 = await openOptimizedNetwork(paths.float32, model.input)
+  const int8 = await openOptimizedNetwork(paths.int8, model.input)
+  const input = goldenInput(model)
+  const runs = []
+  for (let round = 0; round < warmUpRounds + rounds; round++)
+    runs.push({
+      float32Ms: await processorMs(() => float32.run(input)),
+      int8Ms: await processorMs(() => int8.run(input)),
+    })
+  await float32.close()
+  await int8.close()
+  const measured = runs.slice(warmUpRounds)
+  return {
+    float32Ms: median(measured.map(({ float32Ms }) => float32Ms)),
+    int8Ms: median(measured.map(({ int8Ms }) => int8Ms)),
+  }
+}
+
+const warmUpRounds = 2
+const rounds = 9
+
+async function processorMs(run: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await run()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
