@@ -1,3 +1,4 @@
+import type { GraphModelOptions } from '../convert/tfjs/convert-graph-model.ts'
 import type { ActivationRanges } from '../convert/onnx/quantize.ts'
 import type { Measurement } from '../pack-manifest.ts'
 
@@ -71,14 +72,7 @@ export type ConversionSource = {
 export type SourceFile = { readonly path: string; readonly sha256: string }
 
 type Conversion =
-  | {
-      readonly from: 'tfjs-graph'
-      /**
-       * Output name in the ONNX file → node of the graph. Without it, every node that no other node
-       * reads is an output under its own name.
-       */
-      readonly outputs?: Readonly<Record<string, string>>
-    }
+  | ({ readonly from: 'tfjs-graph' } & GraphModelOptions)
   | { readonly from: 'face-api'; readonly network: FaceApiNetworkName }
 
 export type FaceApiNetworkName =

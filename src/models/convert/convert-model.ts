@@ -39,7 +39,7 @@ export function convertToGraph(
       weights,
     })
   const model = readManifest(graphModelSchema, manifest, id)
-  return convertGraphModel(id, { model, weights }, conversion.outputs)
+  return convertGraphModel(id, { model, weights }, conversion)
 }
 
 const faceApiManifest = z.tuple([weightsGroupSchema])

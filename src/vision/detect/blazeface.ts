@@ -1,31 +1,38 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { suppressOverlaps } from '../image/geometry.ts'
-import type { Point, Rect } from '../image/geometry.ts'
+import type { Rect } from '../image/geometry.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
-import { letterbox } from '../tensor.ts'
+import { fitInput, fitScale, letterbox } from '../tensor.ts'
 import type { DetectorCandidate } from './detection.ts'
 
 /**
- * Runs MediaPipe's BlazeFace (back camera) on the whole frame.
+ * Runs MediaPipe's BlazeFace (back camera) on the whole frame. The frame is scaled to 256 px on its
+ * longer side and not padded to a square, because the time is proportional to the area.
  *
- * Each anchor has a logit and sixteen numbers relative to it, in px of the 256 px square: the centre
- * and size of the box, then six key points.
+ * Each anchor has a logit and sixteen numbers relative to it, in px of the input: the centre and size
+ * of the box, then six key points.
  */
 export async function runBlazeface(
   session: ModelSession,
   pyramid: ImagePyramid,
 ): Promise<DetectorCandidate[]> {
-  const { tensor, scaleX, scaleY } = letterbox(pyramid, session.input)
-  const outputs = await session.run(tensor)
+  const { frame } = pyramid
+  const input = fitInput(frame, session.input)
+  const { tensor, scaleX, scaleY } = letterbox(pyramid, input, fitScale(frame, session.input))
+  const outputs = await session.run(tensor, input)
   const candidates: DetectorCandidate[] = []
-  for (const { logits, boxes, anchors } of layers) {
+  for (const { logits, boxes, stridePx, perCell } of constants.anchors) {
+    const columns = input.width / stridePx
     const boxValues = requireOutput(outputs, boxes)
     requireOutput(outputs, logits).forEach((logit, index) => {
       const score = sigmoid(logit)
       if (score < scoreMin) return
-      const { x: anchorX, y: anchorY } = anchors[index] ?? { x: 0, y: 0 }
+      // The anchors are in the centres of the cells, row by row, several in each.
+      const cell = Math.floor(index / perCell)
+      const anchorX = ((cell % columns) + 0.5) * stridePx
+      const anchorY = (Math.floor(cell / columns) + 0.5) * stridePx
       const [x = 0, y = 0, width = 0, height = 0] = boxValues.subarray(index * 16, index * 16 + 4)
       if (width <= 0 || height <= 0) return
       const box = toFaceBox({
@@ -43,23 +50,7 @@ export async function runBlazeface(
 /** Lower scores have no effect when the detectors are combined. */
 const scoreMin = 0.05
 
-const { constants, input } = builtinPack.models.blazeface
-
-/** The two grids of anchors, each with its outputs. */
-const layers = constants.anchors.map(({ stridePx, perCell, logits, boxes }) => ({
-  logits,
-  boxes,
-  anchors: anchorGrid(stridePx, perCell),
-}))
-
-/** Returns anchors row by row: `perCell` in the centre of each cell, in px of the square. */
-function anchorGrid(stride: number, perCell: number): Point[] {
-  const cells = input.width / stride
-  return Array.from({ length: cells * cells * perCell }, (_, index) => {
-    const cell = Math.floor(index / perCell)
-    return { x: ((cell % cells) + 0.5) * stride, y: (Math.floor(cell / cells) + 0.5) * stride }
-  })
-}
+const { constants } = builtinPack.models.blazeface
 
 /**
  * Converts BlazeFace's square (brows to chin) to the box that the SSD would return.

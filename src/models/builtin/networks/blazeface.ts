@@ -3,11 +3,11 @@ import type { BuiltinModel } from '../builtin-model.ts'
 /** Finds faces; best for faces near the camera. The "back" variant of BlazeFace, 256 px. */
 export const blazeface = {
   id: 'blazeface',
-  version: '1',
+  version: '2',
   roles: ['detector'],
   artifact: {
     file: 'blazeface.onnx',
-    sha256: 'd36eab220422c1c2fc26df6c65b93febcc365e7b5268d48dabaf38b51e8ce720',
+    sha256: '603f40e2993531eb8f36cea399fdf455882bbdf8a52bebdaaa07ff03f3e6d0ba',
   },
   source: {
     package: '@vladmandic/human',
@@ -19,7 +19,7 @@ export const blazeface = {
       path: 'models/blazeface.bin',
       sha256: 'dc9a97fdc50bc43216554bdd69aa3e7b9361a519ee7bdd996a2f69a98a6f9b72',
     },
-    conversion: { from: 'tfjs-graph' },
+    conversion: { from: 'tfjs-graph', isAnySize: true },
   },
   provenance: {
     origin:

@@ -9,6 +9,7 @@ const constants: Readonly<Record<string, readonly number[]>> = {
   six: [6],
   perChannel: [1, 2, 3],
   flat: [-1, 12],
+  'rows of three': [-1, 4, 3],
   border: [0, 0, 0, 1, 2, 0, 0, 5],
 }
 
@@ -19,7 +20,7 @@ const imageInput: TopologyNode = {
 }
 
 /** Converts a graph of these nodes, a 2×2 image `x` and the constants above. */
-function convert(nodes: readonly TopologyNode[]): Graph {
+function convert(nodes: readonly TopologyNode[], isAnySize = false): Graph {
   const namedValues = Object.entries(constants)
   const weights = namedValues.map(([name, { length }]) => ({
     name,
@@ -33,7 +34,11 @@ function convert(nodes: readonly TopologyNode[]): Graph {
     weightsManifest: [{ weights }] as const,
   }
   const outputNode = nodes[0]?.name ?? ''
-  return convertGraphModel('g', { model, weights: new Uint8Array(bytes.buffer) }, { y: outputNode })
+  return convertGraphModel(
+    'g',
+    { model, weights: new Uint8Array(bytes.buffer) },
+    { outputs: { y: outputNode } },
+  )
 }
 
 const operators = ({ nodes }: Graph): string[] => nodes.map(({ operator }) => operator)
@@ -54,6 +59,14 @@ test('an image input is NCHW, and an image output is in TensorFlow order', () =>
 test('a constant with one value per channel is transposed to NCHW', () => {
   const graph = convert([{ name: 'sum', op: 'AddV2', input: ['x', 'perChannel'] }])
   assert.deepEqual(constantOf(graph, 'Add', 1), { shape: [1, 3, 1, 1], data: [1, 2, 3] })
+})
+
+test('With images of any size, Reshape computes the number of rows from the size', () => {
+  const nodes = [{ name: 'rows', op: 'Reshape', input: ['x', 'rows of three'] }]
+  const graph = convert(nodes, true)
+  assert.deepEqual(graph.inputs, [{ name: 'x', shape: [3, 'height', 'width'] }])
+  assert.deepEqual(graph.outputs, [{ name: 'y', shape: ['rows', 3] }])
+  assert.deepEqual(constantOf(graph, 'Reshape', 1), { shape: [3], data: [0, -1, 3] })
 })
 
 test('Reshape restores the TensorFlow order first and keeps the batch dimension', () => {

@@ -10,18 +10,17 @@ import { inTensorFlowOrder, tensor } from './node-conversion.ts'
 import type { NodeConversion, NodeConverter, RuntimeTensor, GraphValue } from './node-conversion.ts'
 import { shapeConverters } from './shape.ts'
 import { unconsumedNodes, nodesInOrder, shapeAttribute } from './topology.ts'
-import type { GraphModel, TopologyNode } from './topology.ts'
+import type { GraphModel } from './topology.ts'
 
 /**
  * Converts a TensorFlow.js graph model to an ONNX graph with images in NCHW. The shapes are computed
  * for a batch of one; the batch size of the result is variable.
  *
- * @param outputs output name in the ONNX graph → node. By default, every node that no other node reads.
  */
 export function convertGraphModel(
   name: string,
   source: { readonly model: GraphModel; readonly weights: Uint8Array },
-  outputs?: Readonly<Record<string, string>>,
+  { outputs, isAnySize = false }: GraphModelOptions = {},
 ): Graph {
   const nodes = source.model.modelTopology.node
   const weights = readWeights(source.model.weightsManifest[0], source.weights)
@@ -35,17 +34,32 @@ export function convertGraphModel(
     const inputs = (node.input ?? []).map((input) => valueOf(values, input))
     values.set(
       node.name,
-      constant ? { kind: 'constant', ...constant } : convertNode({ node, inputs, graph: builder }),
+      constant
+        ? { kind: 'constant', ...constant }
+        : convertNode({ node, inputs, graph: builder, isAnySize }),
     )
   }
   for (const [output, node] of Object.entries(outputNodes))
-    declareOutput(builder, output, valueOf(values, node))
+    declareOutput(builder, output, valueOf(values, node), isAnySize)
   return builder.graph
+}
+
+export type GraphModelOptions = {
+  /**
+   * Output name in the ONNX graph → node. By default, every node that no other node reads, under its
+   * own name.
+   */
+  readonly outputs?: Readonly<Record<string, string>> | undefined
+  /**
+   * Whether the result accepts images whose sides are any multiples of the stride. The outputs must
+   * be lists of one row per cell or anchor.
+   */
+  readonly isAnySize?: boolean | undefined
 }
 
 const converters: ReadonlyMap<string, NodeConverter> = new Map(
   Object.entries({
-    Placeholder: ({ node, graph }: NodeConversion) => declareInput(node, graph),
+    Placeholder: declareInput,
     ...activationConverters,
     ...arithmeticConverters,
     ...convolutionConverters,
@@ -71,13 +85,20 @@ function valueOf(values: ReadonlyMap<string, GraphValue>, name: string): GraphVa
   return value
 }
 
-function declareInput(node: TopologyNode, graph: GraphBuilder): RuntimeTensor {
+function declareInput({ node, graph, isAnySize }: NodeConversion): RuntimeTensor {
   const [, height = 0, width = 0, channels = 0] = shapeAttribute(node, 'shape')
-  graph.input(node.name, [channels, height, width])
+  const sides = isAnySize ? ['height', 'width'] : [height, width]
+  graph.input(node.name, [channels, ...sides])
   return tensor(node.name, [1, height, width, channels])
 }
 
-function declareOutput(graph: GraphBuilder, name: string, value: GraphValue): void {
+function declareOutput(
+  graph: GraphBuilder,
+  name: string,
+  value: GraphValue,
+  isAnySize: boolean,
+): void {
   if (value.kind !== 'tensor') throw new Error(`the output ${name} is constant`)
-  graph.output(name, inTensorFlowOrder(graph, value), value.shape.slice(1))
+  const [, rows = 1, ...columns] = value.shape
+  graph.output(name, inTensorFlowOrder(graph, value), [isAnySize ? 'rows' : rows, ...columns])
 }

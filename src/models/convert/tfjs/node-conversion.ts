@@ -27,6 +27,8 @@ export type NodeConversion = {
   readonly node: TopologyNode
   readonly inputs: readonly GraphValue[]
   readonly graph: GraphBuilder
+  /** Whether the network accepts images of any size. Shapes are then those of the trained size. */
+  readonly isAnySize: boolean
 }
 
 export function tensorInput({ inputs }: NodeConversion, index: number): RuntimeTensor {

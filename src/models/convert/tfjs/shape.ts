@@ -8,14 +8,17 @@ export const shapeConverters: Readonly<Record<string, NodeConverter>> = {
     if (!value) throw new Error('the node has no input')
     return value
   },
-  /** The first dimension of the new shape is always the batch; `-1` keeps its size. */
+  /**
+   * The first dimension of the new shape is always the batch; `-1` keeps its size. With images of any
+   * size the second one, the cells or anchors, depends on the size.
+   */
   Reshape: (conversion) => {
     const input = tensorInput(conversion, 0)
     const [, ...sizes] = constantInput(conversion, 1).data
     const knownSize = sizeOf(sizes.filter((size) => size !== -1))
     const shape = sizes.map((size) => (size === -1 ? sizeOf(input.shape) / knownSize : size))
-    const { graph } = conversion
-    const newShape = graph.integers([-1, ...shape])
+    const { graph, isAnySize } = conversion
+    const newShape = graph.integers(isAnySize ? [0, -1, ...shape.slice(1)] : [-1, ...shape])
     const ordered = inTensorFlowOrder(graph, input)
     return tensor(graph.add('Reshape', [ordered, newShape]), [1, ...shape])
   },
