@@ -99,6 +99,27 @@ export const keyCommands = defineGroup(
       },
       async (values) => (await import('./api-key.ts')).revoke(values),
     ),
+    defineCommand(
+      {
+        name: 'routes',
+        summary: 'print the map by which a proxy routes the keys of this database',
+        options: {
+          to: required('<name>', 'the installation of this database, as the proxy names it', {
+            rule: 'letters, digits, - and _',
+            parse: (text) => (/^[\w-]+$/u.test(text) ? text : undefined),
+          }),
+          account: optional(
+            '<account>',
+            'only the keys of this account, by its id or name',
+            anyText,
+          ),
+        },
+        description:
+          'Each line contains the SHA-256 of a key and the name. Keys cannot be derived from it. Accounts that are being moved, or were moved, are left out. See docs/operations/several-databases.md.',
+        examples: ['facegate key routes --to b'],
+      },
+      async (values) => (await import('./api-key.ts')).routes(values),
+    ),
     ...masterKeyCommands,
   ],
 )

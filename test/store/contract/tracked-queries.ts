@@ -109,7 +109,7 @@ const pureFunctions = new Set(
   (
     'createKeyFinder keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates galleryIdOf externalIdSpellings ' +
-    'parseEventTypes'
+    'parseEventTypes unfrozenProjects'
   ).split(' '),
 )
 
