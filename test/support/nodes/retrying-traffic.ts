@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A call that returned 200, with the fields of its body. */
-export type AcknowledgedCall = { readonly body: object; readonly requestId: string }
+export type TrafficCall = {
+  readonly action: string
+  readonly params: { readonly externalId?: string }
+}
+
+/** A call that returned 200. */
+export type AcknowledgedCall = TrafficCall & { readonly requestId: string }
 
 /** Clients that send calls one after another until they are stopped. */
 export type RetryingTraffic = {
@@ -16,27 +21,27 @@ export type RetryingTraffic = {
 
 const retryDelayMs = 50
 
-/** Sends calls as the documentation tells clients: a 503 is repeated with the same requestId. */
+/** Sends calls as the documentation recommends: a 503 is repeated with the same requestId. */
 export function startTraffic(
   url: string,
   key: string,
-  { clients, nextCall }: { readonly clients: number; readonly nextCall: () => object },
+  { clients, nextCall }: { readonly clients: number; readonly nextCall: () => TrafficCall },
 ): RetryingTraffic {
   const acknowledged: AcknowledgedCall[] = []
   const failures = new Map<number, number>()
   const problems: string[] = []
   let isStopped = false
-  const callUntilDone = async (body: object, requestId: string): Promise<void> => {
+  const callUntilDone = async (call: TrafficCall, requestId: string): Promise<void> => {
     for (;;) {
       const response = await fetch(`${url}/v1/face/execute`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...body, requestId }),
+        body: JSON.stringify({ ...call, requestId }),
       }).catch(() => undefined)
       const status = response?.status ?? 0
       const text = await response?.text().catch(() => '')
       if (status === 200) {
-        if (JSON.parse(text ?? '').ok === true) acknowledged.push({ body, requestId })
+        if (JSON.parse(text ?? '').ok === true) acknowledged.push({ ...call, requestId })
         else problems.push(text ?? '')
         return
       }
