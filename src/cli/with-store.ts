@@ -5,7 +5,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import { storeLocationOf } from '../start/store-location.ts'
 import type { Store } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
-import { findProject, listAccounts, type Project } from '../store/tenancy/projects.ts'
+import { findProject, listAccounts, listProjects, type Project } from '../store/tenancy/projects.ts'
 import { readSettings } from './read-settings.ts'
 
 /**
@@ -30,11 +30,14 @@ export function hasDatabase({ DATA_DIR, DATABASE_URL }: Config): boolean {
   return DATABASE_URL !== '' || existsSync(path.join(DATA_DIR, 'facegate.db'))
 }
 
-/** @throws Error when no project has this id or name. */
+/** @throws Error when no project has this id or name, or several accounts have one of this name. */
 export async function requireProject({ db }: Store, idOrName: string): Promise<Project> {
   const project = await findProject(db, idOrName)
   if (!project)
     throw new Error(`there is no project ${idOrName}; facegate project list prints all projects`)
+  const same = (await listProjects(db)).filter(({ name }) => name === idOrName)
+  if (project.projectId !== idOrName && same.length > 1)
+    throw new Error(`${same.length} projects have the name ${idOrName}; give the id of one of them`)
   return project
 }
 
