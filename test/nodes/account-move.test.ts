@@ -13,6 +13,7 @@ import {
 } from '../../src/store/account-move/account-tables.ts'
 import { runnerOf } from '../../src/store/account-move/remove-account.ts'
 import { addUser } from '../../src/store/console/users.ts'
+import type { Project } from '../../src/store/tenancy/projects.ts'
 import { runAsAccount } from '../../src/lib/account-context.ts'
 import { cliOutput, runCli, startCli } from '../support/cli/run-cli.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
@@ -24,6 +25,7 @@ import {
   type GalleryClient,
   type TestGallery,
 } from '../support/gallery/test-gallery.ts'
+import { fillTemplates } from '../support/gallery/fill-templates.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
 import { createTestClient } from '../support/facegate/test-client.ts'
 import {
@@ -392,10 +394,27 @@ async function assertSeparated(installation: Installation, accountId: string): P
   assert.deepEqual(await owners(accountId), [{ accountId }])
 }
 
+/** 100,000 in the measurement of docs/operations/several-databases.md. */
+const subjects = Number(process.env['MOVE_SUBJECTS'] ?? 0)
+const subjectsPerTransaction = 250
+const dimensions = 256
+
+async function fillGallery({ gallery, settings }: Installation, project: Project): Promise<void> {
+  const dataDir = path.dirname(settings['MASTER_KEY_FILE'] ?? '')
+  for (let from = 0; from < subjects; from += subjectsPerTransaction) {
+    const people = Array.from({ length: subjectsPerTransaction }, (_, index) => {
+      const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
+      const template = { modelId: 'people@1', vector, density: 0 }
+      return { externalId: `filled ${from + index}`, groups: ['all'], templates: [template] }
+    })
+    await fillTemplates({ dataDir, database: gallery.database }, project, people)
+  }
+}
+
 test(
   'A move waits for running calls, and they are charged',
   { skip: postgresSkipReason ?? false },
-  async () => {
+  async (t) => {
     const waiting = Promise.withResolvers<void>()
     const analyzing = Promise.withResolvers<void>()
     let isHeld = false
@@ -407,6 +426,7 @@ test(
     })
     const client = await a.gallery.createProjectClient({ galleryMode: 'isolated' })
     const accountId = await accountIdOf(a.gallery, client.project.projectId)
+    await fillGallery(a, client.project)
     isHeld = true
     const requestId = randomUUID()
     const running = client.call('svc.detect', imageParams('Ada'), { requestId })
@@ -420,8 +440,9 @@ test(
     waiting.resolve()
     const response = await running
     assert.equal(response.body.ok, true, JSON.stringify(response.body))
-    const { code, err } = await command.result
+    const { code, out, err } = await command.result
     assert.equal(code, 0, err)
+    t.diagnostic(/^\d+ rows .*$/mu.exec(out)?.[0] ?? '')
     const [charge] = await queryAllAccounts(
       b.url,
       `select count(*)::integer as count from "ledgerTransfers"
