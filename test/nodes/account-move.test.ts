@@ -1,90 +1,38 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { request, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { test } from 'node:test'
-import {
-  accountTables,
-  ownedBy,
-  readAccountIds,
-} from '../../src/store/account-move/account-tables.ts'
-import { runnerOf } from '../../src/store/account-move/remove-account.ts'
-import { addUser } from '../../src/store/console/users.ts'
-import type { Project } from '../../src/store/tenancy/projects.ts'
+import { accountTables } from '../../src/store/account-move/account-tables.ts'
 import { runAsAccount } from '../../src/lib/account-context.ts'
 import { cliOutput, runCli, startCli } from '../support/cli/run-cli.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
+import { createTestClient } from '../support/facegate/test-client.ts'
 import {
   createGalleryClient,
   imageParams,
-  startGallery,
   type GalleryClient,
-  type TestGallery,
 } from '../support/gallery/test-gallery.ts'
-import { fillTemplates } from '../support/gallery/fill-templates.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
-import { createTestClient } from '../support/facegate/test-client.ts'
-import {
-  holdLock,
-  killWhen,
-  queryAllAccounts,
-  waitUntil,
-} from '../support/migration/run-migration.ts'
-import { haproxySkipReason, startHaProxy } from '../support/network/haproxy.ts'
+import { queryAllAccounts, waitUntil } from '../support/migration/run-migration.ts'
+import { haproxySkipReason } from '../support/network/haproxy.ts'
 import {
   startTraffic,
   type AcknowledgedCall,
   type TrafficCall,
 } from '../support/nodes/retrying-traffic.ts'
-
-/** Two installations with one master key, and the settings of commands for each of them. */
-type Installation = {
-  readonly gallery: TestGallery
-  readonly url: string
-  readonly settings: Readonly<Record<string, string>>
-}
-
-async function startInstallation(
-  opened: AsyncDisposableStack,
-  dataDir: string,
-  onAnalyze?: () => Promise<unknown>,
-): Promise<Installation> {
-  const { url } = opened.use(await createMigratedDatabase())
-  const masterKeyFile = path.join(path.dirname(dataDir), 'master.key')
-  const settings = { DATABASE_URL: url, MASTER_KEY_FILE: masterKeyFile, DATA_DIR: dataDir }
-  // The proxy checks the readiness of the servers.
-  const fallback = () => ({ status: 200, body: {} })
-  const options = { dataDir, environment: settings, fallback, ...(onAnalyze && { onAnalyze }) }
-  return { gallery: opened.use(await startGallery(options)), url, settings }
-}
-
-async function createInstallations(
-  opened: AsyncDisposableStack,
-  onAnalyze?: () => Promise<unknown>,
-) {
-  const root = await mkdtemp(path.join(tmpdir(), 'facegate-account-move-'))
-  opened.defer(() => rm(root, { recursive: true, force: true }))
-  const a = await startInstallation(opened, path.join(root, 'a'), onAnalyze)
-  const b = await startInstallation(opened, path.join(root, 'b'))
-  return { a, b }
-}
-
-/** The map of the proxy: the keys of both installations. */
-async function routesOf(a: Installation, b: Installation): Promise<string> {
-  const of = ({ settings }: Installation, name: string) =>
-    cliOutput(['key', 'routes', '--to', name], settings)
-  return (await of(a, 'a')) + (await of(b, 'b'))
-}
-
-async function accountIdOf(gallery: TestGallery, projectId: string): Promise<string> {
-  const { db } = gallery.database.store
-  const query = db.selectFrom('projects').select('accountId').where('projectId', '=', projectId)
-  return (await query.executeTakeFirstOrThrow()).accountId
-}
+import {
+  accountIdOf,
+  countRows,
+  createInstallations,
+  executeStatus,
+  fillGallery,
+  firstProjectId,
+  killWhileCopying,
+  routesOf,
+  startRouted,
+  type RoutedSites,
+  type TestSite,
+} from '../support/nodes/two-installations.ts'
 
 /** Responses that a move must not change; the calls are charged. */
 async function recordResponses(client: GalleryClient): Promise<unknown> {
@@ -98,21 +46,6 @@ async function recordResponses(client: GalleryClient): Promise<unknown> {
       ),
     ),
   }
-}
-
-async function countRows({ gallery }: Installation, accountId: string): Promise<number> {
-  const { db } = gallery.database.store
-  const on = runnerOf(db)
-  const ids = await readAccountIds(on, accountId)
-  let rows = 0
-  for (const { name, column } of accountTables) {
-    const condition = ownedBy(ids, column) ?? 'false'
-    const { rows: found } = await on.run({
-      text: `select count(*) as count from "${name}" where ${condition}`,
-    })
-    rows += Number(found[0]?.['count'])
-  }
-  return rows
 }
 
 test('Every table with row-level security belongs to the tables of a move', async (t) => {
@@ -132,40 +65,6 @@ test('Every table with row-level security belongs to the tables of a move', asyn
 })
 
 const skip = postgresSkipReason ?? haproxySkipReason ?? false
-
-/** Two installations behind the proxy. An account with two projects is in the first one. */
-async function startRouted(opened: AsyncDisposableStack) {
-  const { a, b } = await createInstallations(opened)
-  const isolated = await a.gallery.createProjectClient({ galleryMode: 'isolated' })
-  const accountId = await accountIdOf(a.gallery, isolated.project.projectId)
-  const shared = await a.gallery.createProjectClient({ galleryMode: 'shared', accountId })
-  await addSameUser(a, accountId)
-  await addSameUser(b, await accountIdOf(b.gallery, await firstProjectId(b)))
-  const proxy = opened.use(
-    await startHaProxy({
-      a: a.gallery.url,
-      b: b.gallery.url,
-      keys: await routesOf(a, b),
-      hosts: 'b.example.org b\n',
-    }),
-  )
-  const through = ({ key }: { readonly key: string }) =>
-    createGalleryClient(createTestClient(proxy.url, key))
-  return {
-    a,
-    b,
-    proxy,
-    accountId,
-    projectId: isolated.project.projectId,
-    isolated: through(isolated),
-    shared: through(shared),
-    ofA: through(a.gallery),
-    ofB: through(b.gallery),
-    command: ['account', 'move', accountId, '--to', b.url],
-  }
-}
-
-type Routed = Awaited<ReturnType<typeof startRouted>>
 
 test('Keys are routed to two databases by the documented proxy', { skip }, async () => {
   await using opened = new AsyncDisposableStack()
@@ -240,7 +139,7 @@ test(
 )
 
 /** @returns the responses that must not change. Deletions and groups are part of them. */
-async function enrollSamples({ shared, isolated }: Routed): Promise<unknown> {
+async function enrollSamples({ shared, isolated }: RoutedSites): Promise<unknown> {
   const names = { externalId: 'ada', groups: ['staff'], attributes: { level: 3 } }
   await shared.value('svc.enroll', { ...imageParams('Ada'), ...names })
   const gone = await shared.value('svc.enroll', { ...imageParams('Gone'), externalId: 'gone' })
@@ -262,7 +161,7 @@ function mixedCalls(): () => TrafficCall {
 }
 
 /** Calls of the account return 503, and the target contains nothing of it. */
-async function assertFrozen({ b, accountId, isolated, ofA }: Routed): Promise<void> {
+async function assertFrozen({ b, accountId, isolated, ofA }: RoutedSites): Promise<void> {
   assert.equal(await countRows(b, accountId), 0)
   const rejected = await isolated.call('svc.detect', imageParams('Ada'))
   assert.deepEqual([rejected.status, rejected.headers.get('retry-after')], [503, '2'])
@@ -271,7 +170,7 @@ async function assertFrozen({ b, accountId, isolated, ofA }: Routed): Promise<vo
 }
 
 /** The old installation rejects the calls until its copy is removed, and the move cannot be cancelled. */
-async function assertCompleted({ a, isolated, command }: Routed): Promise<void> {
+async function assertCompleted({ a, isolated, command }: RoutedSites): Promise<void> {
   const { err } = await runCli([...command, '--cancel'], a.settings)
   assert.match(err, /already contains the account/u)
   const old = createGalleryClient(createTestClient(a.gallery.url, isolated.key))
@@ -282,7 +181,7 @@ async function assertCompleted({ a, isolated, command }: Routed): Promise<void> 
 
 /** Every acknowledged call was charged once, and every enrolled subject is found. */
 async function assertAllCallsExist(
-  { b, projectId, isolated }: Routed,
+  { b, projectId, isolated }: RoutedSites,
   acknowledged: readonly AcknowledgedCall[],
 ): Promise<void> {
   const charges = await queryAllAccounts(
@@ -316,7 +215,7 @@ async function assertAllCallsExist(
 
 /** After its removal, the old database has no row of the account, and serves the others. */
 async function assertRemoved(
-  { a, b, accountId, isolated, ofA }: Routed,
+  { a, b, accountId, isolated, ofA }: RoutedSites,
   call: object,
 ): Promise<void> {
   await cliOutput(['account', 'remove', accountId], a.settings)
@@ -324,7 +223,7 @@ async function assertRemoved(
   assert.equal((await createTestClient(a.gallery.url, isolated.key).post(call)).status, 401)
   await ofA.value('svc.enroll', imageParams('Dan'))
   for (const { gallery } of [a, b]) await assertLedgerAudit(gallery)
-  const actsIn = async ({ url }: Installation) => {
+  const actsIn = async ({ url }: TestSite) => {
     const text = `select act from "adminActs"
       where target = '${accountId}' and act like 'account.%' order by "auditId"`
     return (await queryAllAccounts(url, text)).map(({ act }) => act)
@@ -333,53 +232,8 @@ async function assertRemoved(
   assert.deepEqual(await actsIn(b), ['account.move', 'account.cancelMove', 'account.move'])
 }
 
-async function firstProjectId({ gallery }: Installation): Promise<string> {
-  const query = gallery.database.store.db.selectFrom('projects').select('projectId')
-  return (await query.orderBy('createdAtUtc').executeTakeFirstOrThrow()).projectId
-}
-
-async function addSameUser({ gallery }: Installation, accountId: string): Promise<void> {
-  const user = {
-    userId: randomUUID(),
-    accountId,
-    name: 'Olga',
-    role: 'owner' as const,
-    password: null,
-  }
-  const times = { createdAtUtc: new Date().toISOString(), lastSeenAtUtc: null, disabledAtUtc: null }
-  await gallery.database.store.write((tx) => addUser(tx, { ...user, ...times }))
-}
-
-/** Sends a call with these headers; `fetch` would not send another host name. */
-async function executeStatus(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<number | undefined> {
-  const sent = request(`${url}/v1/face/execute`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-  })
-  sent.end(JSON.stringify({ action: 'svc.detect', params: imageParams('Ada') }))
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  response.resume()
-  return response.statusCode
-}
-
-/** Kills a move that waits for a lock of the target after it has copied rows. */
-async function killWhileCopying({ a, b, command }: Routed): Promise<void> {
-  await using _lock = await holdLock(b.url, 'lock table templates in access exclusive mode')
-  await killWhen(startCli(command, a.settings), async () => {
-    const waiting = await queryAllAccounts(
-      b.url,
-      `select from pg_stat_activity where datname = current_database()
-         and wait_event_type = 'Lock' and query like 'insert into "templates"%'`,
-    )
-    return waiting.length > 0
-  })
-}
-
 /** In the scope of the account, only its rows are visible, and in that of the other account none. */
-async function assertSeparated(installation: Installation, accountId: string): Promise<void> {
+async function assertSeparated(installation: TestSite, accountId: string): Promise<void> {
   const { store } = installation.gallery.database
   const otherId = await accountIdOf(installation.gallery, await firstProjectId(installation))
   assert.notEqual(otherId, accountId, 'the account of the target stays the oldest one')
@@ -396,21 +250,6 @@ async function assertSeparated(installation: Installation, accountId: string): P
 
 /** 100,000 in the measurement of docs/operations/several-databases.md. */
 const subjects = Number(process.env['MOVE_SUBJECTS'] ?? 0)
-const subjectsPerTransaction = 250
-const dimensions = 256
-
-async function fillGallery({ gallery, settings }: Installation, project: Project): Promise<void> {
-  const dataDir = path.dirname(settings['MASTER_KEY_FILE'] ?? '')
-  for (let from = 0; from < subjects; from += subjectsPerTransaction) {
-    const people = Array.from({ length: subjectsPerTransaction }, (_, index) => {
-      const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
-      const template = { modelId: 'people@1', vector, density: 0 }
-      return { externalId: `filled ${from + index}`, groups: ['all'], templates: [template] }
-    })
-    await fillTemplates({ dataDir, database: gallery.database }, project, people)
-  }
-}
-
 test(
   'A move waits for running calls, and they are charged',
   { skip: postgresSkipReason ?? false },
@@ -426,7 +265,7 @@ test(
     })
     const client = await a.gallery.createProjectClient({ galleryMode: 'isolated' })
     const accountId = await accountIdOf(a.gallery, client.project.projectId)
-    await fillGallery(a, client.project)
+    await fillGallery(a, client.project, subjects)
     isHeld = true
     const requestId = randomUUID()
     const running = client.call('svc.detect', imageParams('Ada'), { requestId })

@@ -149,13 +149,13 @@ export async function remove({
 
 /** The entry belongs to the oldest other account: the log of this one is in the other database. */
 async function removeLast(store: Store, { moveId, accountId, otherDatabase }: AccountMove) {
-  const others = (await listAccounts(store.db)).filter((other) => other.accountId !== accountId)
+  const accounts = await listAccounts(store.db)
+  const other = accounts.find((account) => account.accountId !== accountId)
   const change = async (db: Store['db']): Promise<number> => {
     const on = runnerOf(db)
     await endMove(on, moveId, new Date().toISOString())
     return removeAccount(on, accountId)
   }
-  const [other] = others
   if (!other) return store.runExclusive(({ db }) => change(db))
   return auditedChange(store, 'account.remove', async ({ db }) => ({
     result: await change(db),

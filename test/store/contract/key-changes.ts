@@ -32,6 +32,8 @@ export const keyChangesContract = {
       'a proxy routes both secrets',
     )
     assert.deepEqual(await queries.listKeyRoutes(store.db, 'none'), [])
+    const accounts = await queries.listAccounts(store.db)
+    assert.ok(accounts.some(({ accountId }) => accountId === routes[0]?.accountId))
     const stateOf = async (secret: string, at: Date) => (await store.findKey(secret, at))?.state
     assert.equal(await stateOf(key, after(hourMs - 1)), 'active')
     assert.equal(await stateOf(key, after(hourMs)), 'replaced')

@@ -30,7 +30,7 @@ export function startTraffic(
   const acknowledged: AcknowledgedCall[] = []
   const failures = new Map<number, number>()
   const problems: string[] = []
-  let isStopped = false
+  const stopping = new AbortController()
   const callUntilDone = async (call: TrafficCall, requestId: string): Promise<void> => {
     for (;;) {
       const response = await fetch(`${url}/v1/face/execute`, {
@@ -51,14 +51,14 @@ export function startTraffic(
     }
   }
   const running = Array.from({ length: clients }, async () => {
-    while (!isStopped) await callUntilDone(nextCall(), randomUUID())
+    while (!stopping.signal.aborted) await callUntilDone(nextCall(), randomUUID())
   })
   return {
     acknowledged,
     failures,
     problems,
     stop: async () => {
-      isStopped = true
+      stopping.abort()
       await Promise.all(running)
     },
   }
