@@ -89,8 +89,8 @@ const selectTriggers = prepare<{ readonly table: string; readonly name: string }
      and relnamespace = current_schema()::regnamespace`,
 )
 
-/** Whether all writes of the account fail. */
-export async function isFrozen(on: QueryRunner, accountId: string): Promise<boolean> {
+/** Whether all writes of the account fail already. */
+async function isFrozen(on: QueryRunner, accountId: string): Promise<boolean> {
   const prefix = triggerPrefix(accountId)
   return (await selectTriggers.first(on, { prefix })) !== undefined
 }
