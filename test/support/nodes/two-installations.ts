@@ -32,29 +32,36 @@ export type TestSite = {
   readonly settings: Readonly<Record<string, string>>
 }
 
+type TestSiteOptions = {
+  /** Awaited before each response of the fake vision client. */
+  readonly onAnalyze?: () => Promise<unknown>
+  readonly search?: 'memory' | 'pgvector'
+}
+
 async function startInstallation(
   opened: AsyncDisposableStack,
   dataDir: string,
-  onAnalyze?: () => Promise<unknown>,
+  { onAnalyze, search = 'memory' }: TestSiteOptions = {},
 ): Promise<TestSite> {
   const { url } = opened.use(await createMigratedDatabase())
   const masterKeyFile = path.join(path.dirname(dataDir), 'master.key')
   const settings = { DATABASE_URL: url, MASTER_KEY_FILE: masterKeyFile, DATA_DIR: dataDir }
   // The proxy checks the readiness of the servers.
   const fallback = () => ({ status: 200, body: {} })
-  const options = { dataDir, environment: settings, fallback, ...(onAnalyze && { onAnalyze }) }
+  const environment = { ...settings, SEARCH: search }
+  const options = { dataDir, environment, fallback, ...(onAnalyze && { onAnalyze }) }
   return { gallery: opened.use(await startGallery(options)), url, settings }
 }
 
 /** Starts two installations with one master key. */
 export async function createInstallations(
   opened: AsyncDisposableStack,
-  onAnalyze?: () => Promise<unknown>,
+  options: { readonly a?: TestSiteOptions; readonly b?: TestSiteOptions } = {},
 ) {
   const root = await mkdtemp(path.join(tmpdir(), 'facegate-account-move-'))
   opened.defer(() => rm(root, { recursive: true, force: true }))
-  const a = await startInstallation(opened, path.join(root, 'a'), onAnalyze)
-  const b = await startInstallation(opened, path.join(root, 'b'))
+  const a = await startInstallation(opened, path.join(root, 'a'), options.a)
+  const b = await startInstallation(opened, path.join(root, 'b'), options.b)
   return { a, b }
 }
 
