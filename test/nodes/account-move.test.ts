@@ -236,12 +236,9 @@ async function assertRemoved(
 async function assertSeparated(installation: TestSite, accountId: string): Promise<void> {
   const otherId = await accountIdOf(installation.gallery, await firstProjectId(installation))
   assert.notEqual(otherId, accountId, 'the account of the target stays the oldest one')
-  const owners = async (scope: string) =>
-    runAsAccount(scope, () =>
-      installation.gallery.database.store.read(({ build, run }) =>
-        run(build.selectFrom('projects').select('accountId').distinct()),
-      ),
-    )
+  const { db } = installation.gallery.database.store
+  const query = db.selectFrom('projects').select('accountId').distinct()
+  const owners = (scope: string) => runAsAccount(scope, () => query.execute())
   assert.deepEqual(await owners(otherId), [{ accountId: otherId }])
   assert.deepEqual(await owners(accountId), [{ accountId }])
 }
