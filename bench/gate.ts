@@ -98,7 +98,12 @@ async function bareCommits(
   return load
 }
 
-const callerRights = { permissions: ['*'], switches: defaultSwitches, matchWebhooks: 0 } as const
+const callerRights = {
+  permissions: ['*'],
+  switches: defaultSwitches,
+  matchWebhooks: 0,
+  isFrozen: 0,
+} as const
 
 /**
  * Measures key check, fingerprint, admission, settlement and encryption on an in-memory database,

@@ -59,6 +59,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/operations/deployment.md',
       'docs/operations/upgrading.md',
       'docs/operations/sqlite-to-postgresql.md',
+      'docs/operations/several-databases.md',
       'docs/security.md',
       'docs/privacy.md',
       'docs/gdpr.md',

@@ -54,17 +54,20 @@ const auditRules: readonly AuditRule[] = [
 /** Checks the ledger in one consistent snapshot, while other transactions may write. */
 export function auditLedger(db: Database, nowMs: number): Promise<AuditCheck[]> {
   const transaction = db.transaction().setIsolationLevel('repeatable read')
-  return transaction.execute(async (snapshot) => {
-    const checks: AuditCheck[] = []
-    for (const { name, description, queries } of auditRules) {
-      const violations = name === 'L7' ? await findBrokenChains(snapshot) : []
-      for (const query of queries)
-        violations.push(...(await findAuditViolations(snapshot, query, nowMs)))
-      const ok = violations.length === 0
-      checks.push({ name, ok, detail: ok ? description : violations.join('; ') })
-    }
-    return checks
-  })
+  return transaction.execute((snapshot) => auditSnapshot(snapshot, nowMs))
+}
+
+/** Checks the ledger within an open transaction. */
+export async function auditSnapshot(snapshot: Database, nowMs: number): Promise<AuditCheck[]> {
+  const checks: AuditCheck[] = []
+  for (const { name, description, queries } of auditRules) {
+    const violations = name === 'L7' ? await findBrokenChains(snapshot) : []
+    for (const query of queries)
+      violations.push(...(await findAuditViolations(snapshot, query, nowMs)))
+    const ok = violations.length === 0
+    checks.push({ name, ok, detail: ok ? description : violations.join('; ') })
+  }
+  return checks
 }
 
 /** Returns the first broken link of each chain of transfers, deletion records and audit entries. */

@@ -1,3 +1,4 @@
+import { accountCommands } from './account/commands.ts'
 import { budget, ledger, price, wallet } from './billing/commands.ts'
 import { calibrate } from './calibrate/commands.ts'
 import { callLog } from './call-log/commands.ts'
@@ -31,6 +32,7 @@ const serve = defineCommand(
 export const commands: readonly CliCommand[] = [
   serve,
   importFaces,
+  accountCommands,
   project,
   keyCommands,
   formerKeys,

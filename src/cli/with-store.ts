@@ -5,7 +5,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import { storeLocationOf } from '../start/store-location.ts'
 import type { Store } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
-import { findProject, findFirstAccountId, type Project } from '../store/tenancy/projects.ts'
+import { findProject, listAccounts, listProjects, type Project } from '../store/tenancy/projects.ts'
 import { readSettings } from './read-settings.ts'
 
 /**
@@ -30,17 +30,35 @@ export function hasDatabase({ DATA_DIR, DATABASE_URL }: Config): boolean {
   return DATABASE_URL !== '' || existsSync(path.join(DATA_DIR, 'facegate.db'))
 }
 
-/** @throws Error when no project has this id or name. */
+/** @throws Error when no project has this id or name, or several accounts have one of this name. */
 export async function requireProject({ db }: Store, idOrName: string): Promise<Project> {
   const project = await findProject(db, idOrName)
   if (!project)
     throw new Error(`there is no project ${idOrName}; facegate project list prints all projects`)
+  const same = (await listProjects(db)).filter(({ name }) => name === idOrName)
+  if (project.projectId !== idOrName && same.length > 1)
+    throw new Error(`${same.length} projects have the name ${idOrName}; give the id of one of them`)
   return project
 }
 
-/** @throws Error when the database has no account. */
-export async function requireAccountId({ db }: Store): Promise<string> {
-  const accountId = await findFirstAccountId(db)
-  if (accountId === undefined) throw new Error('there is no account; start the service once')
-  return accountId
+/**
+ * Returns the id of an account; without an id or a name, that of the oldest account.
+ *
+ * @throws Error when there is no such account, or several have this name.
+ */
+export async function requireAccountId({ db }: Store, idOrName?: string): Promise<string> {
+  const accounts = await listAccounts(db)
+  const [oldest] = accounts
+  if (!oldest) throw new Error('there is no account; start the service once')
+  if (idOrName === undefined) return oldest.accountId
+  const withId = accounts.filter(({ accountId }) => accountId === idOrName)
+  const found = withId.length > 0 ? withId : accounts.filter(({ name }) => name === idOrName)
+  const [account] = found
+  if (!account)
+    throw new Error(`there is no account ${idOrName}; facegate account list prints all accounts`)
+  if (found.length > 1)
+    throw new Error(
+      `${found.length} accounts have the name ${idOrName}; give the id of one of them`,
+    )
+  return account.accountId
 }

@@ -1,6 +1,6 @@
 import { isApiKey } from '../lib/crypto/api-key.ts'
 import type { Clock } from '../lib/clock.ts'
-import { HttpError } from '../lib/errors.ts'
+import { HttpError, unavailable } from '../lib/errors.ts'
 import type { CredentialState, FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import type { AuthThrottle } from './auth-throttle.ts'
 
@@ -21,7 +21,8 @@ type AuthenticateDeps = {
  * request costs at most one database read. Missing, truncated, mistyped and unknown keys get the
  * same response, so that it reveals nothing about existing keys.
  *
- * @throws HttpError 401: missing or unknown, revoked, expired, or replaced by a rotation.
+ * @throws HttpError 401: missing or unknown, revoked, expired, or replaced by a rotation; 503: the
+ *   account of the key is being moved to another database.
  */
 export async function authenticate(
   { headers, clientIp }: RequestIdentity,
@@ -30,13 +31,21 @@ export async function authenticate(
   const { apiKey, isAmbiguous } = readApiKey(headers)
   const isWellFormed = apiKey !== undefined && !isAmbiguous && isApiKey(apiKey)
   const key = isWellFormed ? await deps.findKey(apiKey, new Date(deps.clock())) : undefined
-  if (key?.state === 'active') return key
+  if (key?.state === 'active') {
+    if (key.isFrozen === 1) throw accountIsMoved()
+    return key
+  }
   const retryAfterS = await deps.authThrottle.recordFailure(clientIp)
   const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
   const detail = isAmbiguous
     ? 'X-Api-Key and Authorization contain different keys. Send one of them.'
     : unauthorizedMessages[key?.state ?? 'unknown']
   throw new HttpError(401, detail, { headers: { ...apiKeyChallenge, ...retryAfter } })
+}
+
+/** The client sends the call again, until the proxy routes it to the new database. */
+function accountIsMoved(): HttpError {
+  return unavailable('The account is being moved to another database. Send the call again.', 2)
 }
 
 type SentApiKey = { readonly apiKey: string | undefined; readonly isAmbiguous: boolean }

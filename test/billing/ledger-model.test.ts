@@ -237,6 +237,7 @@ function incomingCallOf(
     permissions: ['*'],
     switches: defaultSwitches,
     matchWebhooks: 0,
+    isFrozen: 0,
     state: 'active',
   } as const
   const caller = { ...template, ...ids, ...access }

@@ -49,6 +49,10 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   serve: { withoutDatabase: 'the server' },
   import: { withoutDatabase: 'its calls of the API are in the request log' },
   completion: { withoutDatabase: 'prints a script' },
+  'account create': { act: 'account.create', run: () => 'warehouse' },
+  'account list': { reads: () => '' },
+  'account move': { act: 'account.move', testedIn: 'nodes/account-move.test.ts' },
+  'account remove': { act: 'account.remove', testedIn: 'nodes/account-move.test.ts' },
   'project create': { act: 'project.create', run: () => 'kiosk' },
   'project list': { reads: () => '' },
   'project set': {
@@ -57,6 +61,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   },
   'key create': { act: 'key.create', run: () => '--project kiosk' },
   'key list': { reads: () => '' },
+  'key routes': { reads: () => '--to b' },
   'key rotate': { act: 'key.rotate', run: ({ key }) => key },
   'key revoke': { act: 'key.revoke', run: ({ key }) => key },
   'key create-master': { withoutDatabase: 'writes a file that no server uses yet' },

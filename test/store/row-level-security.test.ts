@@ -40,6 +40,10 @@ before(async () => {
     await sql`insert into "appliedRemovals" select 'n', "galleryId", 1 from galleries`.execute(
       store.db,
     )
+    await sql`insert into "accountMoves" ("moveId", direction, "accountId", "otherDatabase",
+      "startedAtUtc") select "accountId", 'in', "accountId", 'other', '' from accounts`.execute(
+      store.db,
+    )
   })
 })
 
@@ -55,7 +59,7 @@ const accountTables = (
   'subjectAttributes faces ' +
   'templates crops removals appliedRemovals deletions users sessions links adminActs chainHeads ' +
   'livenessChallenges livenessTokens webhooks webhookSecrets webhookDeliveries ' +
-  'secondFactors recoveryCodes'
+  'secondFactors recoveryCodes accountMoves'
 ).split(' ')
 
 /** Tables without data of accounts: the swept time, the servers and their history, the migrations. */

@@ -1,6 +1,7 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import { microsFrom, nameFrom, signedMicros } from '../command-line/value-kinds.ts'
 import { required } from '../options.ts'
+import { optionalAccount } from '../account-option.ts'
 import { requiredProject } from '../project-option.ts'
 
 export const wallet = defineGroup(
@@ -14,7 +15,10 @@ export const wallet = defineGroup(
       {
         name: 'top-up',
         summary: 'add money to the wallet',
-        options: { amount: required('<micros>', 'the amount to add', microsFrom(1)) },
+        options: {
+          amount: required('<micros>', 'the amount to add', microsFrom(1)),
+          account: optionalAccount,
+        },
         examples: ['facegate wallet top-up --amount 1000000'],
       },
       async (values) => (await import('./wallet.ts')).addFunds(values),
@@ -23,6 +27,7 @@ export const wallet = defineGroup(
       {
         name: 'show',
         summary: 'show the balance of the wallet and of each budget',
+        options: { account: optionalAccount },
         examples: ['facegate wallet show', 'facegate wallet show --json'],
       },
       async (values) => (await import('./wallet.ts')).show(values),
@@ -83,6 +88,7 @@ export const price = defineGroup(
       {
         name: 'show',
         summary: 'show the unit price of each action',
+        options: { account: optionalAccount },
         examples: ['facegate price show'],
       },
       async (values) => (await import('./price.ts')).show(values),
@@ -98,7 +104,10 @@ export const price = defineGroup(
             nameFrom(actionNames),
           ),
         },
-        options: { unit: required('<micros>', 'the price of one unit', microsFrom(0)) },
+        options: {
+          unit: required('<micros>', 'the price of one unit', microsFrom(0)),
+          account: optionalAccount,
+        },
         examples: ['facegate price set svc.detect --unit 500'],
       },
       async (values) => (await import('./price.ts')).set(values),

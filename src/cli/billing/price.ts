@@ -5,10 +5,16 @@ import { formatTable, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 
-export async function show({ json }: { readonly json: boolean }): Promise<void> {
+export async function show({
+  account,
+  json,
+}: {
+  readonly account: string | undefined
+  readonly json: boolean
+}): Promise<void> {
   const defaultMicros = readSettings().UNIT_PRICE_MICROS
   const accountPrices = await withStore(async (store) =>
-    listPrices(store.db, await requireAccountId(store)),
+    listPrices(store.db, await requireAccountId(store, account)),
   )
   const prices = allActions.map(({ name }): AccountPrice => {
     const accountPrice = accountPrices.find(({ action }) => action === name)
@@ -20,15 +26,17 @@ export async function show({ json }: { readonly json: boolean }): Promise<void> 
 export async function set({
   action,
   unit,
+  account,
   json,
 }: {
   readonly action: string
   readonly unit: bigint
+  readonly account: string | undefined
   readonly json: boolean
 }): Promise<void> {
   const changed = { action, unitMicros: unit }
   await withStore(async (store) => {
-    const accountId = await requireAccountId(store)
+    const accountId = await requireAccountId(store, account)
     await auditedChange(store, 'money.setPrice', async ({ db }) => {
       await setPrice(db, accountId, changed)
       const detail = { unitMicros: String(unit) }

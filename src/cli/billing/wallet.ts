@@ -8,13 +8,15 @@ import { requireAccountId, withStore } from '../with-store.ts'
 
 export async function addFunds({
   amount,
+  account,
   json,
 }: {
   readonly amount: Micros
+  readonly account: string | undefined
   readonly json: boolean
 }): Promise<void> {
   const { balanceMicros } = await withStore(async (store) => {
-    const accountId = await requireAccountId(store)
+    const accountId = await requireAccountId(store, account)
     await auditedChange(store, 'money.topUp', async ({ tx, nowMs }) => {
       const result = await topUp(tx, accountId, amount, nowMs)
       return { result, accountId, target: accountId, detail: { amountMicros: String(amount) } }
@@ -24,9 +26,15 @@ export async function addFunds({
   print({ balanceMicros }, json, () => `wallet: ${balanceMicros} micros`)
 }
 
-export async function show({ json }: { readonly json: boolean }): Promise<void> {
+export async function show({
+  account,
+  json,
+}: {
+  readonly account: string | undefined
+  readonly json: boolean
+}): Promise<void> {
   const balances = await withStore(async (store) =>
-    findAccountBalances(store.db, await requireAccountId(store)),
+    findAccountBalances(store.db, await requireAccountId(store, account)),
   )
   const isWallet = ({ ledger }: { ledger: string }): boolean => ledger.startsWith('wallet:')
   const result = {

@@ -9,7 +9,8 @@ import {
 import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { formatTable, print } from '../output.ts'
-import { requireProject, withStore } from '../with-store.ts'
+import { listKeyRoutes } from '../../store/tenancy/key-routes.ts'
+import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
 
 export async function create({
@@ -135,4 +136,26 @@ function stateText({ state, formerLast4, formerEndsAtUtc }: KeySummary): string 
   const isValid = formerEndsAtUtc !== null && new Date().toISOString() < formerEndsAtUtc
   if (state !== 'active' || !isValid) return state
   return `${state}; …${formerLast4} until ${formerEndsAtUtc}`
+}
+
+/** Prints which installation the keys of this database belong to, as a map for a proxy. */
+export async function routes({
+  account,
+  to,
+  json,
+}: {
+  readonly account: string | undefined
+  readonly to: string
+  readonly json: boolean
+}): Promise<void> {
+  const rows = await withStore(async (store) => {
+    const accountId = account === undefined ? undefined : await requireAccountId(store, account)
+    return listKeyRoutes(store.db, accountId)
+  })
+  const printed = rows.map(({ hash, ...row }) => ({
+    ...row,
+    sha256: Buffer.from(hash).toString('hex'),
+    to,
+  }))
+  print(printed, json, () => printed.map(({ sha256 }) => `${sha256} ${to}`).join('\n'))
 }

@@ -10,6 +10,7 @@ import {
   share,
   wholeNumber,
 } from '../command-line/value-kinds.ts'
+import { optionalAccount } from '../account-option.ts'
 import { masterKeyCommands } from '../database/commands.ts'
 import { optional, required, withDefault } from '../options.ts'
 import { optionalProject, requiredProject } from '../project-option.ts'
@@ -99,6 +100,27 @@ export const keyCommands = defineGroup(
       },
       async (values) => (await import('./api-key.ts')).revoke(values),
     ),
+    defineCommand(
+      {
+        name: 'routes',
+        summary: 'print the map by which a proxy routes the keys of this database',
+        options: {
+          to: required('<name>', 'the installation of this database, as the proxy names it', {
+            rule: 'letters, digits, - and _',
+            parse: (text) => (/^[\w-]+$/u.test(text) ? text : undefined),
+          }),
+          account: optional(
+            '<account>',
+            'only the keys of this account, by its id or name',
+            anyText,
+          ),
+        },
+        description:
+          'Each line contains the SHA-256 of a key and the name. Keys cannot be derived from it. Accounts that are being moved, or were moved, are left out. See docs/operations/several-databases.md.',
+        examples: ['facegate key routes --to b'],
+      },
+      async (values) => (await import('./api-key.ts')).routes(values),
+    ),
     ...masterKeyCommands,
   ],
 )
@@ -113,9 +135,20 @@ export const consoleLink = defineGroup(
       {
         name: 'link',
         summary: 'create a link for a new owner, or for a lost password',
+        options: {
+          account: optional(
+            '<id or name>',
+            'the account of the new owner, with --user; without it, the oldest account',
+            anyText,
+          ),
+          user: optional('<name>', 'the name of the new owner, with --account', anyText),
+        },
         description:
-          'The link works once and expires in one day. It creates a new owner, or replaces your password if you have lost it. An earlier unused link becomes invalid.',
-        examples: ['facegate console link'],
+          'The link works once and expires in one day. It creates a new owner, or replaces your password if you have lost it. An earlier unused link becomes invalid. With --account and --user it sets the password of a new owner of that account.',
+        examples: [
+          'facegate console link',
+          'facegate console link --account warehouse --user olga',
+        ],
       },
       async (values) => (await import('./console-link.ts')).createLink(values),
     ),
@@ -154,6 +187,7 @@ export const project = defineGroup(
             { ...galleryModes, default: 'isolated' },
           ),
           billing,
+          account: optionalAccount,
         },
         examples: ['facegate project create door'],
       },

@@ -1,19 +1,52 @@
-import { setupLinkPath, createSetupLink } from '../../console/auth/setup.ts'
+import { addUserWithoutPassword, createSetupLink, setupLinkPath } from '../../console/auth/setup.ts'
+import { name as nameSchema } from '../../console/server/schemas.ts'
+import { findUserByName } from '../../store/console/users.ts'
+import type { Store } from '../../store/database.ts'
 import { auditedChange } from '../audit/audited-change.ts'
+import { UsageError } from '../command.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 
-export async function createLink({ json }: { readonly json: boolean }): Promise<void> {
+type LinkValues = {
+  readonly account: string | undefined
+  readonly user: string | undefined
+  readonly json: boolean
+}
+
+export async function createLink({ account, user, json }: LinkValues): Promise<void> {
+  if ((account === undefined) !== (user === undefined))
+    throw new UsageError('--account and --user belong together; pass both or none')
   const { HOST, PORT } = readSettings()
-  const token = await withStore(async (store) => {
-    const accountId = await requireAccountId(store)
-    return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {
-      const result = await createSetupLink(tx, null, nowMs)
-      return { result, accountId, target: 'owner' }
-    })
+  const path = await withStore(async (store) => {
+    const accountId = await requireAccountId(store, account)
+    return user === undefined
+      ? createOwnerLink(store, accountId)
+      : createUserLink(store, accountId, user)
   })
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST
-  const link = `http://${host}:${PORT}${setupLinkPath(token)}`
+  const link = `http://${host}:${PORT}${path}`
   print({ link }, json, () => link)
+}
+
+/** The link for an owner of the oldest account, who enters a name on the page. */
+function createOwnerLink(store: Store, accountId: string): Promise<string> {
+  return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {
+    const result = setupLinkPath(await createSetupLink(tx, null, nowMs))
+    return { result, accountId, target: 'owner' }
+  })
+}
+
+function createUserLink(store: Store, accountId: string, userName: string): Promise<string> {
+  const parsed = nameSchema.safeParse(userName)
+  if (!parsed.success)
+    throw new UsageError('--user must be a text of 1 to 128 characters without control characters')
+  return auditedChange(store, 'user.invite', async ({ tx, nowMs }) => {
+    if (await findUserByName(tx, parsed.data))
+      throw new Error(`a user with the name ${parsed.data} already exists; choose another name`)
+    const user = { name: parsed.data, role: 'owner', accountId } as const
+    const { userId, name } = await addUserWithoutPassword(tx, user, nowMs)
+    const result = setupLinkPath(await createSetupLink(tx, userId, nowMs), name)
+    return { result, accountId, target: userId, detail: { name, role: user.role } }
+  })
 }

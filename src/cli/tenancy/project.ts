@@ -16,16 +16,18 @@ export async function create({
   name,
   gallery: galleryMode,
   billing,
+  account,
   json,
 }: {
   readonly name: string
+  readonly account: string | undefined
   readonly gallery: Project['galleryMode']
   readonly billing: boolean | undefined
   readonly json: boolean
 }): Promise<void> {
   const switches = billing === undefined ? {} : { billing }
   const created = await withStore(async (store) => {
-    const accountId = await requireAccountId(store)
+    const accountId = await requireAccountId(store, account)
     if (await findProject(store.db, name)) throw new Error(`the project ${name} exists already`)
     return auditedChange(store, 'project.create', async ({ db, nowMs }) => {
       const project = await createProject(db, { accountId, name, galleryMode }, new Date(nowMs))

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow, TemplateRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
+import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 import type { GallerySize } from './galleries.ts'
 
@@ -52,13 +53,16 @@ export function findExpiredTemplates(
   return tx.run(query)
 }
 
-/** Finds expired subjects of all galleries. */
+/** Finds expired subjects of all galleries, except those of frozen projects. */
 export function findExpiredSubjects(
   tx: ReadTx,
   nowUtc: string,
   limit: number,
 ): Promise<readonly SubjectRow[]> {
-  return tx.run(
-    tx.build.selectFrom('subjects').selectAll().where('expiresAtUtc', '<=', nowUtc).limit(limit),
-  )
+  const query = tx.build
+    .selectFrom('subjects')
+    .selectAll()
+    .where('expiresAtUtc', '<=', nowUtc)
+    .where('projectId', 'in', unfrozenProjects(tx))
+  return tx.run(query.limit(limit))
 }

@@ -106,7 +106,7 @@ async function* compareRows(
 }
 
 /** Finds the target's rows with the keys of the given rows. */
-async function findMatchingRows(
+export async function findMatchingRows(
   on: QueryRunner,
   { name, targetKey }: MigratedTable,
   rows: readonly TableRow[],
@@ -121,7 +121,7 @@ async function findMatchingRows(
 }
 
 /** Describes which rows differ in which columns. It omits the values, which may be secret. */
-function rowDifferences(
+export function rowDifferences(
   { name, targetKey }: MigratedTable,
   rows: readonly TableRow[],
   targetRows: readonly TableRow[],

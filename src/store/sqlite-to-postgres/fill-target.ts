@@ -121,9 +121,9 @@ export async function insertBatch(
  *
  * @throws Error if not all rows were inserted.
  */
-async function insertRows(
+export async function insertRows(
   on: QueryRunner,
-  { name }: MigratedTable,
+  { name }: Pick<MigratedTable, 'name'>,
   rows: readonly TableRow[],
   columns: readonly string[],
 ): Promise<void> {

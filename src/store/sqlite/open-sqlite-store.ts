@@ -103,7 +103,8 @@ function createKeyRowFinder(connection: DatabaseSync) {
     connection,
     `select keyId, keys.projectId, accountId, permissions,
        case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
-       ${switchNames.join(', ')}, matchWebhooks, expiresAtUtc, revokedAtUtc,
+       ${switchNames.join(', ')}, matchWebhooks, isFrozen, expiresAtUtc,
+       revokedAtUtc,
        hash <> :hash as isFormer, formerEndsAtUtc, formerLastUsedAtUtc
      from keys join projects using (projectId) where hash = :hash or formerHash = :hash`,
   )

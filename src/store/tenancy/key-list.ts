@@ -134,12 +134,12 @@ export async function findPlaygroundKey(
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.projectId', 'accountId', 'galleryMode', 'permissions', ...switchNames])
-    .select('matchWebhooks')
+    .select(['matchWebhooks', 'isFrozen'])
     .where('keys.projectId', '=', projectId)
     .where('isHidden', '=', 1)
   const [found] = await tx.run(query)
   if (!found) return undefined
-  const { keyId, accountId, galleryMode, matchWebhooks } = found
+  const { keyId, accountId, galleryMode, matchWebhooks, isFrozen } = found
   const galleryId = galleryMode === 'shared' ? accountId : projectId
   return {
     keyId,
@@ -148,6 +148,7 @@ export async function findPlaygroundKey(
     galleryId,
     switches: switchesFromColumns(found),
     matchWebhooks,
+    isFrozen,
     permissions: parsePermissions(found.permissions),
     state: 'active',
   }

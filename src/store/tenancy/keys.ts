@@ -14,6 +14,8 @@ export type KeyIdentity = {
   readonly switches: ProjectSwitches
   /** The number of the project's webhooks that receive `identify.matched`. */
   readonly matchWebhooks: number
+  /** 1: the account is moved to another database, and calls must be sent again. */
+  readonly isFrozen: 0 | 1
   /** Action names and the other permissions of section 6 of the contract; `*` is all. */
   readonly permissions: readonly string[]
   readonly state: CredentialState
@@ -91,7 +93,7 @@ export function createKeyFinder(
   return async (apiKey, now) => {
     const row = await findByHash(hashApiKey(apiKey))
     if (!row) return undefined
-    const { keyId, projectId, accountId, galleryId, matchWebhooks } = row
+    const { keyId, projectId, accountId, galleryId, matchWebhooks, isFrozen } = row
     const switches = switchesFromColumns(row)
     const permissions = parsePermissions(row.permissions)
     const formerSecret = formerSecretOf(row)
@@ -99,7 +101,7 @@ export function createKeyFinder(
     const ofKey = keyState(row, now)
     const state: CredentialState = ofKey === 'active' && hasEnded ? 'replaced' : ofKey
     const ids = { keyId, projectId, accountId, galleryId }
-    const identity = { ...ids, switches, matchWebhooks, permissions, state }
+    const identity = { ...ids, switches, matchWebhooks, isFrozen, permissions, state }
     return formerSecret ? { ...identity, formerSecret } : identity
   }
 }

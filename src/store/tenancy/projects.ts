@@ -1,6 +1,6 @@
 import type { Selectable, Updateable } from 'kysely'
 import { newId } from '../../lib/ids.ts'
-import type { Database, ProjectRow } from '../schema.ts'
+import type { AccountRow, Database, ProjectRow } from '../schema.ts'
 import {
   defaultSwitches,
   columnsFromSwitches,
@@ -10,7 +10,10 @@ import {
 } from './switches.ts'
 import type { ReadTx } from '../tx.ts'
 
-export type Project = Omit<Selectable<ProjectRow>, keyof ProjectSwitches | 'matchWebhooks'> & {
+export type Project = Omit<
+  Selectable<ProjectRow>,
+  keyof ProjectSwitches | 'matchWebhooks' | 'isFrozen'
+> & {
   readonly switches: ProjectSwitches
 }
 
@@ -23,6 +26,11 @@ export async function findFirstAccountId(db: Database): Promise<string | undefin
     .limit(1)
     .executeTakeFirst()
   return row?.accountId
+}
+
+/** Lists all accounts, the oldest first. */
+export function listAccounts(db: Database): Promise<readonly AccountRow[]> {
+  return db.selectFrom('accounts').selectAll().orderBy('createdAtUtc').execute()
 }
 
 /** Creates an account and its empty wallet. */
@@ -60,6 +68,7 @@ export async function listProjects(db: Database): Promise<Project[]> {
 
 function projectFromRow({
   matchWebhooks: _matchWebhooks,
+  isFrozen: _isFrozen,
   ...project
 }: Selectable<ProjectRow>): Project {
   const { gender, expression, storeCrops, adopt, billing, ...row } = project
@@ -82,9 +91,18 @@ export async function findIdentifyThreshold(tx: ReadTx, projectId: string): Prom
   return row?.identifyThreshold ?? null
 }
 
-/** Lists after how many days without a match each project deletes subjects; null: the setting. */
+/**
+ * Lists after how many days without a match each project deletes subjects; null: the setting. Frozen
+ * projects are left out.
+ */
 export function listProjectRetentions(tx: ReadTx) {
-  return tx.run(tx.build.selectFrom('projects').select(['projectId', 'retentionDays']))
+  const query = tx.build.selectFrom('projects').select(['projectId', 'retentionDays'])
+  return tx.run(query.where('isFrozen', '=', 0))
+}
+
+/** Selects the projects whose rows may be changed, for housekeeping of all accounts. */
+export function unfrozenProjects({ build }: ReadTx) {
+  return build.selectFrom('projects').select('projectId').where('isFrozen', '=', 0)
 }
 
 /** Returns the project's switches, or the defaults if there is no such project. */

@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
 import { isAfter } from '../lists.ts'
+import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
 
@@ -18,6 +19,7 @@ export async function findDueWebhooks(
     .selectFrom('webhooks')
     .select(['webhookId', dueAtMs.as('dueAtMs')])
     .where('pausedUntilMs', '<=', nowMs)
+    .where('projectId', 'in', unfrozenProjects(tx))
     .as('due')
   const query = tx.build
     .selectFrom(due)

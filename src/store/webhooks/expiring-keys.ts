@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { KeyRow } from '../schema.ts'
+import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export type ExpiringKey = Pick<
@@ -36,6 +37,7 @@ export function findExpiringKeys(
       sql<boolean>`exists (select 1 from webhooks where webhooks."projectId" = keys."projectId"
         and events like '%"key.expiring"%')`,
     )
+    .where('projectId', 'in', unfrozenProjects(tx))
   return tx.run(query.orderBy('expiresAtUtc').limit(limit))
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hashApiKey } from '../../../src/lib/crypto/api-key.ts'
 import { queries } from './tracked-queries.ts'
 import { now, nowMs, nowUtc, assertSameValues, type StoreFixture } from './store-fixture.ts'
 
@@ -21,6 +22,18 @@ export const keyChangesContract = {
       [current?.keyId, current?.state, current?.formerSecret],
       [keyId, 'active', undefined],
     )
+    const hashes = [rotated.key, key].map((secret) => hashApiKey(secret).toString('hex'))
+    const routes = (await queries.listKeyRoutes(store.db, undefined)).filter(
+      (route) => route.keyId === keyId,
+    )
+    assert.deepEqual(
+      routes.map(({ hash }) => Buffer.from(hash).toString('hex')),
+      hashes,
+      'a proxy routes both secrets',
+    )
+    assert.deepEqual(await queries.listKeyRoutes(store.db, 'none'), [])
+    const accounts = await queries.listAccounts(store.db)
+    assert.ok(accounts.some(({ accountId }) => accountId === routes[0]?.accountId))
     const stateOf = async (secret: string, at: Date) => (await store.findKey(secret, at))?.state
     assert.equal(await stateOf(key, after(hourMs - 1)), 'active')
     assert.equal(await stateOf(key, after(hourMs)), 'replaced')

@@ -32,6 +32,7 @@ export const tenancyContract = {
       switches: { gender: true, expression: true, storeCrops: false, adopt: false, billing: true },
       permissions: ['*'],
       matchWebhooks: 0,
+      isFrozen: 0,
       state: 'active',
     })
     assert.equal(await store.findKey('fsk_live_unknown', now), undefined)

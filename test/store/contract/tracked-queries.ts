@@ -18,6 +18,7 @@ import * as keyUsage from '../../../src/store/console/key-usage.ts'
 import * as keyRenewals from '../../../src/store/gallery/key-renewals.ts'
 import * as keyChanges from '../../../src/store/tenancy/key-changes.ts'
 import * as keyList from '../../../src/store/tenancy/key-list.ts'
+import * as keyRoutes from '../../../src/store/tenancy/key-routes.ts'
 import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
 import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts'
@@ -66,6 +67,7 @@ const allQueries = {
   ...keyRenewals,
   ...keyUsage,
   ...keyList,
+  ...keyRoutes,
   ...keys,
   ...ledgerAudit,
   ...ledgerTransfers,
@@ -109,7 +111,7 @@ const pureFunctions = new Set(
   (
     'createKeyFinder keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates galleryIdOf externalIdSpellings ' +
-    'parseEventTypes'
+    'parseEventTypes unfrozenProjects'
   ).split(' '),
 )
 

@@ -103,6 +103,7 @@ export function admitRequestOf(
     permissions: ['*'],
     switches: defaultSwitches,
     matchWebhooks: 0,
+    isFrozen: 0,
     state: 'active',
   } as const
   const requestId = `request-${call.request}`

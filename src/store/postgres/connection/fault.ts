@@ -18,6 +18,8 @@ export function faultOf(error: unknown): DatabaseFault {
   const { code = '' } = error
   const isEnded = connectionLostCodes.test(code)
   if (isEnded) return { error: new ConnectionLostError(error), isUnusable: true, isLost: true }
+  if (code === frozenAccountCode)
+    return { error: unavailable(accountFrozen, 2, error), isUnusable: false, isLost: false }
   if (unavailableCodes.test(code))
     return {
       error: databaseUnavailable(error),
@@ -38,6 +40,10 @@ export class ConnectionLostError extends HttpError {
 function databaseUnavailable(cause: unknown): Error {
   return unavailable('The database does not respond.', 1, cause)
 }
+
+/** A write of an account that is being moved, see the migration `0025-account-moves.ts`. */
+const frozenAccountCode = 'FG001'
+const accountFrozen = 'The account is being moved to another database. Send the request again.'
 
 /** The connection was lost (08), or the server shut down or crashed (57P01–57P05). */
 const connectionLostCodes = /^(?:08...|57P0[1-5])$/u

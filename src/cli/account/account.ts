@@ -1,0 +1,185 @@
+import { masterKeyPath } from '../../start/open-gallery.ts'
+import {
+  endMove,
+  findOpenMove,
+  listMoves,
+  requireMoveLock,
+  type AccountMove,
+} from '../../store/account-move/move-record.ts'
+import {
+  removeAccount,
+  removePermanentRows,
+  removeRows,
+  runnerOf,
+} from '../../store/account-move/remove-account.ts'
+import type { Store } from '../../store/database.ts'
+import { parseServerAddress } from '../../store/sqlite-to-postgres/server-address.ts'
+import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
+import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
+import { auditedChange } from '../audit/audited-change.ts'
+import { UsageError } from '../command.ts'
+import { formatTable, print } from '../output.ts'
+import { readSettings } from '../read-settings.ts'
+import { requireAccountId, withStore } from '../with-store.ts'
+import { cancelAccountMove, moveAccount, type AccountMoveResult } from './move-account.ts'
+import { createAccountReporter } from './account-reporter.ts'
+
+export async function create({
+  name,
+  json,
+}: {
+  readonly name: string
+  readonly json: boolean
+}): Promise<void> {
+  const accountId = await withStore((store) =>
+    auditedChange(store, 'account.create', async ({ db, nowMs }) => {
+      const result = await createAccount(db, name, new Date(nowMs))
+      return { result, accountId: result, target: result, detail: { name } }
+    }),
+  )
+  print({ accountId, name }, json, () => `account ${accountId}`)
+}
+
+export async function list({ json }: { readonly json: boolean }): Promise<void> {
+  const { accounts, moves } = await withStore(async (store) => ({
+    accounts: await listAccounts(store.db),
+    moves: store.isShared ? await listMoves(runnerOf(store.db)) : [],
+  }))
+  const rows = accounts.map((account) => {
+    const open = moves.find(
+      (move) =>
+        move.accountId === account.accountId &&
+        move.direction === 'out' &&
+        move.removedAtUtc === null,
+    )
+    return { ...account, movedTo: open?.otherDatabase ?? null, state: stateOf(open) }
+  })
+  print(rows, json, () =>
+    formatTable(
+      ['id', 'name', 'created', 'state'],
+      rows.map((row) => [
+        row.accountId,
+        row.name,
+        row.createdAtUtc,
+        row.movedTo === null ? row.state : `${row.state} ${row.movedTo}`,
+      ]),
+    ),
+  )
+}
+
+function stateOf(open: AccountMove | undefined): string {
+  if (!open) return 'active'
+  return open.completedAtUtc === null ? 'being moved to' : 'moved to'
+}
+
+type MoveValues = {
+  readonly account: string
+  readonly to: string
+  readonly cancel: boolean
+  readonly json: boolean
+}
+
+export async function move({ account, to, cancel, json }: MoveValues): Promise<void> {
+  parseServerAddress(to) // Throws a precise error for an invalid URL.
+  const masterKeyFile = masterKeyPath(readSettings())
+  const reporter = createAccountReporter()
+  await withSource(account, async (source) => {
+    await using target = await openMigrationTarget(to)
+    const options = { ...source, target, nowMs: Date.now }
+    if (cancel) {
+      await cancelAccountMove(options)
+      const { accountId } = source
+      print({ accountId, isCancelled: true }, json, () => `account ${accountId} is active again`)
+      return
+    }
+    const result = await moveAccount({ ...options, masterKeyFile, ...reporter })
+    reporter.end()
+    print(result, json, () => describeMove(result))
+  })
+}
+
+function describeMove({ accountId, to, summary }: AccountMoveResult): string {
+  const next =
+    `Route its keys to the servers of ${to} now: facegate key routes. Until then its calls return 503.\n` +
+    `Then delete the frozen copy here: facegate account remove ${accountId}`
+  if (!summary) return `account ${accountId} is in ${to}\n\n${next}`
+  const { tables, frozenMs, renamedUsers, decryptedTemplates } = summary
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  return [
+    formatTable(
+      ['table', 'rows'],
+      tables.map((table) => [table.table, String(table.rows)]),
+    ),
+    `${rows} rows were copied to ${to} and are equal there. The nine rules of the ledger are met, and ` +
+      `${decryptedTemplates} templates were decrypted as a sample. Calls were rejected for ${(frozenMs / 1000).toFixed(1)} s.`,
+    ...(renamedUsers.length > 0
+      ? [`Users with new names, because theirs were taken: ${renamedUsers.join(', ')}`]
+      : []),
+    next,
+  ].join('\n\n')
+}
+
+/** Deletes the frozen copy of an account that was moved. */
+export async function remove({
+  account,
+  json,
+}: {
+  readonly account: string
+  readonly json: boolean
+}): Promise<void> {
+  const reporter = createAccountReporter()
+  await withSource(account, async ({ store, source, accountId }) => {
+    const removed = await source.read(async (lock) => {
+      await requireMoveLock(lock, accountId)
+      const open = await source.read((on) => findOpenMove(on, accountId))
+      if (!open || open.completedAtUtc === null)
+        throw new Error(`the account ${accountId} was not moved to another database`)
+      const rows = await removeRows(source, accountId, reporter.onRemoved)
+      const permanent = await source.write((on) => removePermanentRows(on, accountId))
+      return rows + permanent + (await removeLast(store, open))
+    })
+    reporter.end()
+    print(
+      { accountId, removed },
+      json,
+      () => `${removed} rows of account ${accountId} were deleted`,
+    )
+  })
+}
+
+/** The entry belongs to the oldest other account: the log of this one is in the other database. */
+async function removeLast(store: Store, { moveId, accountId, otherDatabase }: AccountMove) {
+  const accounts = await listAccounts(store.db)
+  const other = accounts.find((account) => account.accountId !== accountId)
+  const change = async (db: Store['db']): Promise<number> => {
+    const on = runnerOf(db)
+    await endMove(on, moveId, new Date().toISOString())
+    return removeAccount(on, accountId)
+  }
+  if (!other) return store.runExclusive(({ db }) => change(db))
+  return auditedChange(store, 'account.remove', async ({ db }) => ({
+    result: await change(db),
+    accountId: other.accountId,
+    target: accountId,
+    detail: { movedTo: otherDatabase },
+  }))
+}
+
+type Source = {
+  readonly store: Store
+  readonly source: MigrationTarget
+  readonly accountId: string
+}
+
+/** Opens the database of the settings for a move. @throws UsageError on SQLite. */
+async function withSource(account: string, work: (source: Source) => Promise<void>): Promise<void> {
+  const { DATABASE_URL } = readSettings()
+  if (DATABASE_URL === '')
+    throw new UsageError(
+      'accounts are moved between PostgreSQL databases; migrate this one first: facegate migrate',
+    )
+  await withStore(async (store) => {
+    await using source = await openMigrationTarget(DATABASE_URL)
+    await work({ store, source, accountId: await requireAccountId(store, account) })
+  })
+}

@@ -1,0 +1,226 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { auditSnapshot, type AuditCheck } from '../../billing/audit-ledger.ts'
+import { expireLeftover } from '../../gate/sweep.ts'
+import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
+import { newId } from '../../lib/ids.ts'
+import { readAccountIds } from '../../store/account-move/account-tables.ts'
+import {
+  findNewNames,
+  requireAbsent,
+  requireMovable,
+} from '../../store/account-move/check-databases.ts'
+import {
+  copyAccount,
+  createLogMonths,
+  requireEqualRows,
+  type AccountCopyProgress,
+  type CopiedTable,
+} from '../../store/account-move/copy-account.ts'
+import {
+  countRunningCalls,
+  tryFreezeWrites,
+  rejectCalls,
+  unfreeze,
+} from '../../store/account-move/freeze-account.ts'
+import * as moves from '../../store/account-move/move-record.ts'
+import { runnerOf } from '../../store/account-move/remove-account.ts'
+import { copySweptTime, reserveIds } from '../../store/account-move/reserve-ids.ts'
+import type { Store } from '../../store/database.ts'
+import { databaseOnTransaction } from '../../store/postgres/connection/kysely.ts'
+import { updateStatistics } from '../../store/sqlite-to-postgres/fill-target.ts'
+import type { MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
+import { auditedChange } from '../audit/audited-change.ts'
+import { checkKeys } from './check-moved-keys.ts'
+
+export type AccountMoveOptions = {
+  /** The database that the account leaves, as commands open it. */
+  readonly store: Store
+  readonly source: MigrationTarget
+  readonly target: MigrationTarget
+  readonly accountId: string
+  readonly masterKeyFile: string
+  readonly nowMs: () => number
+  readonly onWaiting: (runningCalls: number) => void
+  readonly onProgress: (progress: AccountCopyProgress) => void
+}
+
+export type AccountMoveResult = {
+  readonly moveId: string
+  readonly accountId: string
+  readonly to: string
+  /** undefined when an earlier run has copied the account. */
+  readonly summary?: AccountMoveSummary
+}
+
+export type AccountMoveSummary = {
+  readonly tables: readonly CopiedTable[]
+  /** How long calls of the account were rejected by this run. */
+  readonly frozenMs: number
+  /** Users whose names were taken in the target. */
+  readonly renamedUsers: readonly string[]
+  readonly decryptedTemplates: number
+  readonly checks: readonly AuditCheck[]
+}
+
+/**
+ * Moves an account to another database. One transaction of the target contains the whole copy, its
+ * comparison and its audit: a process that is killed leaves nothing there, and the next run starts
+ * again. From the first run on, calls and changes of the account return 503 in the source.
+ *
+ * @throws Error in one sentence when the move is impossible or the copy differs.
+ */
+export function moveAccount(options: AccountMoveOptions): Promise<AccountMoveResult> {
+  const { source, target, accountId } = options
+  return source.read(async (lock) => {
+    await moves.requireMoveLock(lock, accountId)
+    const startMs = options.nowMs()
+    const open = await source.read((on) => moves.findOpenMove(on, accountId))
+    if (open && open.otherDatabase !== target.label)
+      throw new Error(`the account is being moved to ${open.otherDatabase}, not to ${target.label}`)
+    await target.migrate()
+    const isArrived = open !== undefined && (await hasArrived(options, open.moveId))
+    const move = isArrived ? open : await prepareMove(options, open)
+    const summary = isArrived ? undefined : await freezeAndCopy(options, move, startMs)
+    const completedAtUtc = new Date(options.nowMs()).toISOString()
+    if (move.completedAtUtc === null)
+      await source.write((on) => moves.completeMove(on, move.moveId, completedAtUtc))
+    const result = { moveId: move.moveId, accountId, to: target.label }
+    return summary ? { ...result, summary } : result
+  })
+}
+
+/** Whether the target contains the account. It waits for a killed process that may still commit. */
+function hasArrived(
+  { target, accountId }: Pick<AccountMoveOptions, 'target' | 'accountId'>,
+  moveId: string,
+): Promise<boolean> {
+  return target.write(async (on) => {
+    await moves.waitForMoveLock(on, accountId)
+    return (await moves.findArrival(on, moveId)) !== undefined
+  })
+}
+
+/** Checks both databases. The first run then rejects the calls of the account. */
+async function prepareMove(
+  options: AccountMoveOptions,
+  open: moves.AccountMove | undefined,
+): Promise<moves.AccountMove> {
+  const { store, source, target, accountId, masterKeyFile, nowMs } = options
+  await requireMovable(source, target)
+  await requireAbsent(target, accountId)
+  await target
+    .read((on) => checkKeys(on, masterKeyFile))
+    .catch((cause: unknown) => {
+      throw new Error(
+        `the servers of ${target.label} use another master key than ${masterKeyFile}; both databases ` +
+          'need the same one',
+        { cause },
+      )
+    })
+  if (open) return open
+  await runAsAccount(accountId, () =>
+    source.read(async (on) => {
+      requireSound(await auditSnapshot(databaseOnTransaction(on), nowMs()))
+      await checkKeys(on, masterKeyFile)
+    }),
+  )
+  return auditedChange(store, 'account.move', async ({ db }) => {
+    const on = runnerOf(db)
+    const move: moves.AccountMove = {
+      moveId: newId(),
+      direction: 'out',
+      accountId,
+      otherDatabase: target.label,
+      startedAtUtc: new Date(nowMs()).toISOString(),
+      completedAtUtc: null,
+      removedAtUtc: null,
+    }
+    await moves.addMove(on, move)
+    await rejectCalls(on, accountId)
+    return { result: move, accountId, target: accountId, detail: { to: target.label } }
+  })
+}
+
+const drainIntervalMs = 100
+
+async function freezeAndCopy(
+  options: AccountMoveOptions,
+  move: moves.AccountMove,
+  startMs: number,
+): Promise<AccountMoveSummary> {
+  const { store, source, accountId, nowMs } = options
+  for (;;) {
+    const running = await source.read((on) => countRunningCalls(on, accountId))
+    if (running === 0 && (await tryFreezeWrites(source, accountId))) break
+    options.onWaiting(running)
+    // Without a server, nothing else releases the calls of a killed one.
+    const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
+    await store.write((tx) => expireLeftover(tx, now, false))
+    await sleep(drainIntervalMs)
+  }
+  const copied = await runAsAccount(accountId, () => copyVerified(options, move))
+  return { ...copied, frozenMs: nowMs() - startMs }
+}
+
+function copyVerified(
+  { source, target, accountId, masterKeyFile, nowMs, onProgress }: AccountMoveOptions,
+  move: moves.AccountMove,
+): Promise<Omit<AccountMoveSummary, 'frozenMs'>> {
+  return source.read(async (from) => {
+    const ids = await readAccountIds(from, accountId)
+    await createLogMonths(from, target, ids)
+    await copySweptTime(from, target)
+    const offsets = await reserveIds(from, target, ids)
+    const newNames = await runAsAllAccounts(() => findNewNames(from, target, accountId))
+    const movedAtUtc = new Date(nowMs()).toISOString()
+    return target.write(async (to) => {
+      await moves.waitForMoveLock(to, accountId)
+      const changes = { ids, offsets, newNames, movedAtUtc, onProgress }
+      const copy = { ...changes, source: from, target: to }
+      const tables = await copyAccount(copy)
+      await updateStatistics(to)
+      await requireEqualRows(copy)
+      const checks = requireSound(await auditSnapshot(databaseOnTransaction(to), nowMs()))
+      const decryptedTemplates = await checkKeys(to, masterKeyFile)
+      const arrival = { direction: 'in', otherDatabase: source.label } as const
+      await moves.addMove(to, { ...move, ...arrival, completedAtUtc: movedAtUtc })
+      return { tables, renamedUsers: [...newNames.values()], decryptedTemplates, checks }
+    })
+  })
+}
+
+/** @throws Error if the ledger of the account violates a rule. */
+function requireSound(checks: readonly AuditCheck[]): readonly AuditCheck[] {
+  const broken = checks.filter(({ ok }) => !ok)
+  if (broken.length > 0)
+    throw new Error(
+      `the ledger of the account violates ${broken.map(({ name, detail }) => `${name}: ${detail}`).join('; ')}`,
+    )
+  return checks
+}
+
+/**
+ * Ends an uncompleted move: calls of the account are processed again in the source.
+ *
+ * @throws Error if there is none, or if the target already contains the account.
+ */
+export function cancelAccountMove(
+  options: Omit<AccountMoveOptions, 'masterKeyFile' | 'onWaiting' | 'onProgress'>,
+): Promise<void> {
+  const { store, source, target, accountId } = options
+  return source.read(async (lock) => {
+    await moves.requireMoveLock(lock, accountId)
+    const open = await source.read((on) => moves.findOpenMove(on, accountId))
+    if (!open) throw new Error(`the account ${accountId} is not being moved`)
+    if (open.otherDatabase !== target.label)
+      throw new Error(`the account is being moved to ${open.otherDatabase}, not to ${target.label}`)
+    if (await hasArrived(options, open.moveId))
+      throw new Error(`${target.label} already contains the account; the move cannot be cancelled`)
+    await auditedChange(store, 'account.cancelMove', async ({ db }) => {
+      const on = runnerOf(db)
+      await unfreeze(on, accountId)
+      await moves.cancelMove(on, open.moveId)
+      return { result: undefined, accountId, target: accountId, detail: { to: target.label } }
+    })
+  })
+}

@@ -1,0 +1,82 @@
+import { userNameKey } from '../console/users.ts'
+import { markSwept } from '../postgres/log-partitions.ts'
+import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
+import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
+import type { TableRow } from '../sqlite-to-postgres/table-rows.ts'
+import { movedTables, ownedBy, type AccountIds, type MovedTable } from './account-tables.ts'
+
+/** What is added to the generated numbers of a table, by its name. */
+export type IdOffsets = ReadonlyMap<string, number>
+
+/**
+ * Reserves as many numbers in the target as the account's range of numbers in the source, so that
+ * the order of its rows and their references remain the same.
+ */
+export async function reserveIds(
+  source: QueryRunner,
+  target: MigrationTarget,
+  ids: AccountIds,
+): Promise<IdOffsets> {
+  const offsets = new Map<string, number>()
+  for (const table of movedTables) {
+    const { name, identity, column } = table
+    const condition = ownedBy(ids, column)
+    if (!identity || condition === undefined) continue
+    const text = `select min("${identity.column}") as first, max("${identity.column}") as last
+      from "${name}" where ${condition}`
+    const range = (await source.run({ text })).rows[0]
+    if (typeof range?.['first'] !== 'number') continue
+    const count = Number(range['last']) - range['first'] + 1
+    const first = await target.write((on) => reserveRange(on, table, count))
+    offsets.set(name, first - range['first'])
+  }
+  return offsets
+}
+
+/** The lock waits for rows whose number was generated, and excludes others until the commit. */
+async function reserveRange(on: QueryRunner, table: MovedTable, count: number): Promise<number> {
+  const sequence = table.identity?.sequence ?? ''
+  await on.run({ text: `lock table "${table.name}" in share row exclusive mode` })
+  const { rows } = await on.run({ text: `select nextval(${sequence}) as first` })
+  const first = Number(rows[0]?.['first'])
+  await on.run({ text: `select setval(${sequence}, $1::bigint)`, values: [first + count - 1] })
+  return first
+}
+
+/** What differs in the target: the generated numbers, the names of some users, the account's age. */
+export type RowChanges = {
+  readonly offsets: IdOffsets
+  /** User → the name in the target. */
+  readonly newNames: ReadonlyMap<string, string>
+  readonly movedAtUtc: string
+}
+
+/** Returns a row of the source as it is stored in the target. */
+export function adaptRow(
+  { name, identity }: MovedTable,
+  row: TableRow,
+  { offsets, newNames, movedAtUtc }: RowChanges,
+): TableRow {
+  // Commands without an account concern the oldest one, which must not change.
+  if (name === 'accounts') return { ...row, createdAtUtc: movedAtUtc }
+  if (name === 'projects') return { ...row, isFrozen: 0 }
+  if (name === 'users') {
+    const newName = newNames.get(String(row['userId']))
+    return newName === undefined ? row : { ...row, name: newName, nameKey: userNameKey(newName) }
+  }
+  if (!identity) return row
+  const id = Number(row[identity.column]) + (offsets.get(name) ?? 0)
+  if (name !== 'calls' || row['transferId'] === null) return { ...row, [identity.column]: id }
+  const transferId = Number(row['transferId']) + (offsets.get('ledgerTransfers') ?? 0)
+  return { ...row, [identity.column]: id, transferId }
+}
+
+const selectSweptTime = prepare<{ readonly valueMs: number }>(
+  `select "valueMs" from marks where name = 'callsSweptBefore'`,
+)
+
+/** Charges before this time have no rows in the log, and the audit of the target expects none. */
+export async function copySweptTime(source: QueryRunner, target: MigrationTarget): Promise<void> {
+  const swept = await selectSweptTime.first(source, {})
+  if (swept) await target.write((on) => markSwept.run(on, { beforeMs: swept.valueMs }))
+}
