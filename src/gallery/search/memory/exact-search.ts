@@ -61,18 +61,24 @@ const changeBatchSize = 256
 export function openExactSearch({ threads, log }: ExactSearchOptions): ExactSearch {
   const count = threads ?? availableParallelism()
   assert.ok(count >= 1)
-  return new ThreadedExactSearch(startSearchThreads(count, log))
+  return new ThreadedExactSearch(() => startSearchThreads(count, log))
 }
 
 class ThreadedExactSearch implements ExactSearch {
-  readonly #threads: SearchThreads
+  readonly #startThreads: () => SearchThreads
+  #threads: SearchThreads | undefined
   readonly #states = new Map<string, GalleryIndexState>()
   /** Gallery → its last queued apply or drop, which the next one waits for. */
   readonly #lastTasks = new Map<string, Promise<void>>()
   readonly #dimensions = new Map<string, number>()
 
-  constructor(threads: SearchThreads) {
-    this.#threads = threads
+  constructor(startThreads: () => SearchThreads) {
+    this.#startThreads = startThreads
+  }
+
+  /** The threads start with the first request: a server without templates needs none. */
+  get #startedThreads(): SearchThreads {
+    return (this.#threads ??= this.#startThreads())
   }
 
   apply(galleryId: string, changes: readonly IndexChange[]): Promise<void> {
@@ -86,7 +92,7 @@ class ThreadedExactSearch implements ExactSearch {
     for (const { template } of changes) if (template) this.#checkDimensions(template)
     const packed = packChanges(changes)
     const request = { kind: 'apply', galleryId, packed } as const
-    this.#states.set(galleryId, await this.#threads.send(request, [packed.vectors.buffer]))
+    this.#states.set(galleryId, await this.#startedThreads.send(request, [packed.vectors.buffer]))
   }
 
   #checkDimensions({ modelId, vector }: { modelId: string; vector: Float32Array }): void {
@@ -107,7 +113,7 @@ class ThreadedExactSearch implements ExactSearch {
     const vector = probe.vector.slice()
     const query = { modelId, probe: { vector, density: probe.density }, options }
     const request = { kind: 'search', galleryId, query } as const
-    return [...(await this.#threads.send(request, [vector.buffer]))]
+    return [...(await this.#startedThreads.send(request, [vector.buffer]))]
   }
 
   sequenceOf(galleryId: string): number {
@@ -127,7 +133,7 @@ class ThreadedExactSearch implements ExactSearch {
   drop(galleryId: string): Promise<void> {
     return this.#enqueue(galleryId, async () => {
       this.#states.delete(galleryId)
-      await this.#threads.send({ kind: 'drop', galleryId })
+      await this.#startedThreads.send({ kind: 'drop', galleryId })
     })
   }
 
@@ -141,8 +147,9 @@ class ThreadedExactSearch implements ExactSearch {
     return { galleries: this.#states.size, rows, bytes }
   }
 
-  close(): Promise<void> {
-    return this.#threads.close()
+  async close(): Promise<void> {
+    this.#threads ??= closedThreads
+    await this.#threads.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -160,6 +167,12 @@ class ThreadedExactSearch implements ExactSearch {
     task.then(remove, remove)
     return task
   }
+}
+
+/** Replaces the threads of a search that was closed before its first request. */
+const closedThreads: SearchThreads = {
+  send: () => Promise.reject(new Error('the search is closed')),
+  close: () => Promise.resolve(),
 }
 
 function rowsOf({ sizes }: GalleryIndexState): number {
