@@ -5,7 +5,7 @@ import { packChanges, type IndexChange } from './index-change.ts'
 import type { GalleryIndexState } from './gallery-indexes.ts'
 import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored-subject.ts'
 import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
-import { startSearchThreads } from './search-threads.ts'
+import { openSearchThreads } from './search-threads.ts'
 import type { SearchThreads } from './search-threads.ts'
 
 /**
@@ -61,24 +61,18 @@ const changeBatchSize = 256
 export function openExactSearch({ threads, log }: ExactSearchOptions): ExactSearch {
   const count = threads ?? availableParallelism()
   assert.ok(count >= 1)
-  return new ThreadedExactSearch(() => startSearchThreads(count, log))
+  return new ThreadedExactSearch(openSearchThreads(count, log))
 }
 
 class ThreadedExactSearch implements ExactSearch {
-  readonly #startThreads: () => SearchThreads
-  #threads: SearchThreads | undefined
+  readonly #threads: SearchThreads
   readonly #states = new Map<string, GalleryIndexState>()
   /** Gallery → its last queued apply or drop, which the next one waits for. */
   readonly #lastTasks = new Map<string, Promise<void>>()
   readonly #dimensions = new Map<string, number>()
 
-  constructor(startThreads: () => SearchThreads) {
-    this.#startThreads = startThreads
-  }
-
-  /** The threads start with the first request: a server without templates needs none. */
-  get #startedThreads(): SearchThreads {
-    return (this.#threads ??= this.#startThreads())
+  constructor(threads: SearchThreads) {
+    this.#threads = threads
   }
 
   apply(galleryId: string, changes: readonly IndexChange[]): Promise<void> {
@@ -92,7 +86,7 @@ class ThreadedExactSearch implements ExactSearch {
     for (const { template } of changes) if (template) this.#checkDimensions(template)
     const packed = packChanges(changes)
     const request = { kind: 'apply', galleryId, packed } as const
-    this.#states.set(galleryId, await this.#startedThreads.send(request, [packed.vectors.buffer]))
+    this.#states.set(galleryId, await this.#threads.send(request, [packed.vectors.buffer]))
   }
 
   #checkDimensions({ modelId, vector }: { modelId: string; vector: Float32Array }): void {
@@ -113,7 +107,7 @@ class ThreadedExactSearch implements ExactSearch {
     const vector = probe.vector.slice()
     const query = { modelId, probe: { vector, density: probe.density }, options }
     const request = { kind: 'search', galleryId, query } as const
-    return [...(await this.#startedThreads.send(request, [vector.buffer]))]
+    return [...(await this.#threads.send(request, [vector.buffer]))]
   }
 
   sequenceOf(galleryId: string): number {
@@ -133,7 +127,7 @@ class ThreadedExactSearch implements ExactSearch {
   drop(galleryId: string): Promise<void> {
     return this.#enqueue(galleryId, async () => {
       this.#states.delete(galleryId)
-      await this.#startedThreads.send({ kind: 'drop', galleryId })
+      await this.#threads.send({ kind: 'drop', galleryId })
     })
   }
 
@@ -147,9 +141,8 @@ class ThreadedExactSearch implements ExactSearch {
     return { galleries: this.#states.size, rows, bytes }
   }
 
-  async close(): Promise<void> {
-    this.#threads ??= closedThreads
-    await this.#threads.close()
+  close(): Promise<void> {
+    return this.#threads.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -167,12 +160,6 @@ class ThreadedExactSearch implements ExactSearch {
     task.then(remove, remove)
     return task
   }
-}
-
-/** Replaces the threads of a search that was closed before its first request. */
-const closedThreads: SearchThreads = {
-  send: () => Promise.reject(new Error('the search is closed')),
-  close: () => Promise.resolve(),
 }
 
 function rowsOf({ sizes }: GalleryIndexState): number {
