@@ -286,23 +286,6 @@ test('A probe that is a view of a larger buffer is searched correctly', async ()
   assert.ok(all.some((value) => value !== 0))
 })
 
-test('The threads start with the first request', async () => {
-  const lines: string[] = []
-  const recordingLog = { ...log, info: (_fields: unknown, line: string) => void lines.push(line) }
-  await using search = openExactSearch({ threads: 1, log: recordingLog as typeof log })
-  assert.deepEqual([search.size('g'), search.sequenceOf('g'), lines.length], [0, 0, 0])
-  const probe = randomTemplate(pseudoRandom(1), 8)
-  assert.deepEqual(await search.search('g', probe, { limit: 1, modelId }), [])
-  await search.drop('g')
-  assert.deepEqual(lines, ['search threads started'])
-})
-
-test('A search that is closed before its first request rejects it', async () => {
-  const search = openExactSearch({ threads: 1, log })
-  await search.close()
-  await assert.rejects(search.drop('g'), /the search is closed/u)
-})
-
 test('Closing the search rejects pending and later requests', async () => {
   const search = openExactSearch({ threads: 2, log })
   const pending = search.search('g', randomTemplate(pseudoRandom(1), 16), { limit: 1, modelId })
