@@ -15,7 +15,11 @@ import {
   createConsoleDriver,
   type ConsoleDriver,
 } from '../../support/console/browser/console-driver.ts'
-import { consolePages, loadingSelector } from '../../support/console/browser/console-pages.ts'
+import {
+  consolePages,
+  loadingSelector,
+  openPage,
+} from '../../support/console/browser/console-pages.ts'
 import {
   assertLegibleLabels,
   chooseFiles,
@@ -215,7 +219,7 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
 
   step('Every page is accessible in light and dark, on a desktop and on a phone', async () => {
     for (const [name, address] of consolePages) {
-      await page.goto(inProject(address))
+      await openPage(page, inProject(address))
       await page.locator('h1').waitFor()
       await page.locator(loadingSelector).first().waitFor({ state: 'detached' })
       await inspectPage(page, driver, name)

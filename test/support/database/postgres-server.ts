@@ -54,7 +54,11 @@ export async function startPostgresCluster({
   isDurable = true,
 }: { readonly isDurable?: boolean } = {}): Promise<PostgresCluster> {
   if (!binaries) throw new Error(clusterSkipReason)
-  const postmaster = await startPostmaster(binaries, { fsync: isDurable ? 'on' : 'off' })
+  const durability = isDurable ? 'on' : 'off'
+  const postmaster = await startPostmaster(binaries, {
+    fsync: durability,
+    full_page_writes: durability,
+  })
   await runSql(
     urlWithDatabase(postmaster.adminUrl, 'template1'),
     `create role ${ownerRole} login; create extension if not exists vector`,
@@ -71,7 +75,9 @@ function postgresServerAt(adminUrl: string): PostgresServer {
     adminUrl,
     createDatabase: async ({ template = 'template1' } = {}) => {
       const name = `facegate_${randomBytes(8).toString('hex')}`
-      await runSql(adminUrl, `create database ${name} owner ${ownerRole} template ${template}`)
+      // A copy of the files takes half the processor time of a copy through the write-ahead log.
+      const copied = `template ${template} strategy file_copy`
+      await runSql(adminUrl, `create database ${name} owner ${ownerRole} ${copied}`)
       const url = new URL(urlWithDatabase(adminUrl, name))
       url.username = ownerRole
       return {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Services } from '../../../src/actions/action.ts'
 import { allActions } from '../../../src/actions/all-actions.ts'
@@ -35,6 +34,7 @@ import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { openTestMonitor } from '../console/test-monitor.ts'
+import { createDataFolder } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -106,7 +106,7 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
   }
 
 export async function startGallery(options: TestGalleryOptions = {}): Promise<TestGallery> {
-  const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'facegate-gallery-')))
+  const dataDir = options.dataDir ?? (await createDataFolder(options.environment))
   const config = readConfig({
     ...unlimitedRates,
     LOG_LEVEL: 'silent',

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { Action, Services } from '../../../src/actions/action.ts'
 import { allocate, topUp } from '../../../src/billing/ledger.ts'
 import { auditLedger } from '../../../src/billing/audit-ledger.ts'
@@ -28,6 +26,7 @@ import {
   type Project,
 } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
+import { createDataFolder } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-client.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
@@ -62,7 +61,7 @@ const services: Services = {
 }
 
 export async function startGate(options: TestGateOptions = {}): Promise<TestGate> {
-  const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'facegate-gate-')))
+  const dataDir = options.dataDir ?? (await createDataFolder(options.environment))
   const config = readConfig({
     ...unlimitedRates,
     LOG_LEVEL: 'silent',

@@ -5,7 +5,7 @@ import { packChanges, type IndexChange } from './index-change.ts'
 import type { GalleryIndexState } from './gallery-indexes.ts'
 import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored-subject.ts'
 import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
-import { startSearchThreads } from './search-threads.ts'
+import { openSearchThreads } from './search-threads.ts'
 import type { SearchThreads } from './search-threads.ts'
 
 /**
@@ -61,7 +61,7 @@ const changeBatchSize = 256
 export function openExactSearch({ threads, log }: ExactSearchOptions): ExactSearch {
   const count = threads ?? availableParallelism()
   assert.ok(count >= 1)
-  return new ThreadedExactSearch(startSearchThreads(count, log))
+  return new ThreadedExactSearch(openSearchThreads(count, log))
 }
 
 class ThreadedExactSearch implements ExactSearch {

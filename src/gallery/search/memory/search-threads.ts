@@ -29,10 +29,26 @@ type PendingRequest = {
 }
 
 /**
- * Starts `count` threads. If one of them ends unexpectedly (out of memory, a bug), the index is lost:
- * the error is logged, and all pending and later requests reject.
+ * Starts `count` threads with the first request: a server without templates needs no threads. If one
+ * of them ends unexpectedly (out of memory, a bug), the index is lost: the error is logged, and all
+ * pending and later requests reject.
  */
-export function startSearchThreads(count: number, log: Pick<Log, 'info' | 'error'>): SearchThreads {
+export function openSearchThreads(count: number, log: Pick<Log, 'info' | 'error'>): SearchThreads {
+  let threads: SearchThreads | undefined
+  return {
+    send: (request, transfer) =>
+      (threads ??= startSearchThreads(count, log)).send(request, transfer),
+    close: () => (threads ??= closedThreads).close(),
+  }
+}
+
+/** Replaces the threads of a search that is closed before its first request. */
+const closedThreads: SearchThreads = {
+  send: () => Promise.reject(new Error('the search is closed')),
+  close: () => Promise.resolve(),
+}
+
+function startSearchThreads(count: number, log: Pick<Log, 'info' | 'error'>): SearchThreads {
   const workers = startWorkers(count)
   const [indexWorker] = workers
   assert.ok(indexWorker)
