@@ -37,7 +37,7 @@ function convert(nodes: readonly TopologyNode[], isAnySize = false): Graph {
   return convertGraphModel(
     'g',
     { model, weights: new Uint8Array(bytes.buffer) },
-    { outputs: { y: outputNode } },
+    { outputs: { y: outputNode }, isAnySize },
   )
 }
 
