@@ -9,7 +9,7 @@ import type { BuiltinModel } from '../models/builtin/builtin-model.ts'
 import { replacePrelu } from '../models/convert/onnx/replace-prelu.ts'
 import type { InstalledModel } from '../models/model-set.ts'
 import type { ImageSize } from './image/geometry.ts'
-import { optimizedPaths } from './optimized/optimized-networks.ts'
+import { optimizedPaths } from './optimized/copy-report.ts'
 import { channelCount, matchInput, type DeclaredInput, type NetworkInput } from './network-input.ts'
 
 // Since version 1.29 the runtime reports machine, process and networks to its maker, and stores an

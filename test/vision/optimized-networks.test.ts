@@ -8,10 +8,8 @@ import type { BuiltinModel } from '../../src/models/builtin/builtin-model.ts'
 import { goldenInput } from '../../src/models/builtin/golden.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
-import {
-  optimizedPaths,
-  prepareOptimizedNetworks,
-} from '../../src/vision/optimized/optimized-networks.ts'
+import { optimizedPaths } from '../../src/vision/optimized/copy-report.ts'
+import { prepareOptimizedNetworks } from '../../src/vision/optimized/optimized-networks.ts'
 import { openBuiltinModel } from '../../src/vision/session.ts'
 import { testModelsFolder } from '../support/paths.ts'
 

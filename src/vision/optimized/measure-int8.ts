@@ -1,9 +1,7 @@
 import type { BuiltinModel } from '../../models/builtin/builtin-model.ts'
 import { goldenInput } from '../../models/builtin/golden.ts'
 import { openOptimizedNetwork } from '../session.ts'
-
-/** The processor time of one run of a network, ms. */
-export type Int8Measurement = { readonly float32Ms: number; readonly int8Ms: number }
+import type { Int8Measurement } from './copy-report.ts'
 
 /**
  * The int8 version is used if it is faster by this factor. A smaller gain is not worth its rounding

@@ -6,8 +6,9 @@ import { writeFileAtomic } from '../../models/artifact-file.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { sha256Of } from '../../models/sha256.ts'
 import { saveOptimizedNetwork } from '../session.ts'
-import { isWorthwhile, measureInt8, type Int8Measurement } from './measure-int8.ts'
-import { optimizedPaths, type CopyReport, type SourceNetwork } from './optimized-networks.ts'
+import { optimizedPaths, type CopyReport, type Int8Measurement } from './copy-report.ts'
+import { isWorthwhile, measureInt8 } from './measure-int8.ts'
+import type { SourceNetwork } from './optimized-networks.ts'
 
 const [folder = '', networksJson = ''] = process.argv.slice(2)
 

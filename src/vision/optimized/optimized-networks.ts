@@ -6,13 +6,12 @@ import { cpus } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { z } from 'zod'
 import type { Log } from '../../lib/log.ts'
 import { readArtifactState } from '../../models/artifact-file.ts'
 import type { BuiltinModel, BuiltinModelId } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { installedModelsOf, type ModelSet } from '../../models/model-set.ts'
-import type { Int8Measurement } from './measure-int8.ts'
+import { optimizedPaths, readCopyReport } from './copy-report.ts'
 
 /** A network in the ONNX format, and the SHA-256 of its file. */
 export type SourceNetwork = {
@@ -31,15 +30,6 @@ export type SourceNetwork = {
  * measured to be faster on this machine.
  */
 export type Int8Mode = 'auto' | 'on' | 'off'
-
-/** A copy as it was written. */
-export type CopyReport = {
-  /** The SHA-256 of the copy. */
-  readonly sha256: string
-  readonly precision: 'float32' | 'int8'
-  /** Set if there is an int8 version. */
-  readonly measurement?: Int8Measurement
-}
 
 export type OptimizeOptions = {
   /** The folder that `prepareBuiltinPack` filled. */
@@ -86,36 +76,6 @@ export async function prepareOptimizedNetworks({
     }
   }
   return undefined
-}
-
-/** The path of the optimized copy of a network, and of the report about this copy. */
-export function optimizedPaths(folder: string, sha256: string) {
-  const filePath = path.join(folder, `${sha256}.ort`)
-  return { filePath, reportPath: `${filePath}.json` }
-}
-
-/** Returns the report of the copy of a network; undefined if there is no copy. */
-export async function readCopyReport(
-  folder: string,
-  sha256: string,
-): Promise<CopyReport | undefined> {
-  const text = await readFile(optimizedPaths(folder, sha256).reportPath, 'utf8').catch(() => '{}')
-  const result = copyReport.safeParse(parseJson(text))
-  return result.success ? result.data : undefined
-}
-
-const copyReport = z.object({
-  sha256: z.string(),
-  precision: z.enum(['float32', 'int8']),
-  measurement: z.object({ float32Ms: z.number(), int8Ms: z.number() }).exactOptional(),
-})
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 async function logInt8Measurement(

@@ -4,7 +4,7 @@ import { installedModelsOf, type ModelSet } from '../../models/model-set.ts'
 import type { BuiltinModel, Golden } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
-import { readCopyReport } from '../optimized/optimized-networks.ts'
+import { readCopyReport } from '../optimized/copy-report.ts'
 import { openBuiltinModel } from '../session.ts'
 import { smokeTest } from './smoke-test.ts'
 
