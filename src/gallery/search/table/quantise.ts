@@ -9,7 +9,7 @@
  * slack × reach is at least the sum of the last two terms. `roundingMargin` covers float32 rounding.
  */
 
-/** What the scan needs besides the codes of a row; all are float32 values. */
+/** What the scan needs besides the codes of a row; all but `squared` are float32 values. */
 export type RowCodeMetadata = {
   /** Value of one step of the codes. */
   readonly scale: number
@@ -17,6 +17,8 @@ export type RowCodeMetadata = {
   readonly bias: number
   /** At least the length of the rounding error, |b − b̃|. */
   readonly slack: number
+  /** |b|² as float64. */
+  readonly squared: number
 }
 
 /** What the scan needs besides the codes of a probe; both are float32 values. */
@@ -59,11 +61,28 @@ export function quantiseRow(
   const bias = -squared - density / 2
   const margin = (squared + Math.abs(density)) * roundingMargin + denormalMargin
   const slack = Math.max(Math.sqrt(squaredError), Math.sqrt(squared) / 256) * (1 + roundingMargin)
-  return { scale, bias: Math.fround(bias + margin), slack: Math.fround(slack) }
+  return { scale, bias: Math.fround(bias + margin), slack: Math.fround(slack), squared }
 }
 
 /** Writes the int16 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
 export function quantiseProbe(vector: Float32Array, codes: Int16Array): ProbeCodeMetadata {
+  const { gain, squared, squaredError } = roundProbe(vector, codes)
+  // Slack is at least |b| / 256, so that 2⁻¹⁰ here covers the rounding of terms of size |a|·|b|.
+  const reach = 2 * (Math.sqrt(squared) * (1 + 2 ** -10) + 512 * Math.sqrt(squaredError))
+  return { gain, reach: Math.fround(reach) }
+}
+
+export type RoundedProbe = {
+  /** Twice the value of one step of the codes, a float32 value. */
+  readonly gain: number
+  /** |a|² */
+  readonly squared: number
+  /** |a − ã|² */
+  readonly squaredError: number
+}
+
+/** Writes int16 `codes` whose sums with int8 codes cannot overflow. */
+export function roundProbe(vector: Float32Array, codes: Int16Array): RoundedProbe {
   let sum = 0
   for (const value of vector) sum += Math.abs(value)
   // Leaves room for half a step of rounding in each dimension.
@@ -79,9 +98,7 @@ export function quantiseProbe(vector: Float32Array, codes: Int16Array): ProbeCod
     squaredError += (value - (code * gain) / 2) ** 2
     squared += value * value
   }
-  // Slack is at least |b| / 256, so that 2⁻¹⁰ here covers the rounding of terms of size |a|·|b|.
-  const reach = 2 * (Math.sqrt(squared) * (1 + 2 ** -10) + 512 * Math.sqrt(squaredError))
-  return { gain, reach: Math.fround(reach) }
+  return { gain, squared, squaredError }
 }
 
 function largestMagnitude(vector: Float32Array): number {
