@@ -24,6 +24,17 @@ export function allocateTemplates(count: number): TemplateMatrix {
   }
 }
 
+/** Returns a function that creates one face after another, like those of `fillTemplates`. */
+export function createTemplateSource(): () => TemplateVector {
+  const random = normalNumbers(1)
+  const spread = axisDeviations()
+  return () => {
+    const vector = new Float32Array(dimensions)
+    for (let axis = 0; axis < dimensions; axis++) vector[axis] = random() * (spread[axis] ?? 0)
+    return { vector, density: -2.4 + random() * 0.15 }
+  }
+}
+
 /** Fills the memory with faces: normally distributed in each axis, with falling variation. */
 export function fillTemplates({ vectors, densities }: TemplateMatrix): void {
   const random = normalNumbers(1)

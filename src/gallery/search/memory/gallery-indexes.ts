@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import type { IndexChange } from './index-change.ts'
+import type { IndexChange, IndexedTemplate } from './index-change.ts'
+import { unpackRows, type PackedRows } from '../load/packed-rows.ts'
 import { rankTable } from './rank-table.ts'
 import type { ScoredSubject, IndexSearchOptions } from '../scored-subject.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
@@ -12,6 +13,8 @@ import type { ScanPool } from './scan-pool.ts'
 /** The indexes of all galleries. They belong to the index thread. */
 export type GalleryIndexes = {
   readonly apply: (galleryId: string, changes: Iterable<IndexChange>) => GalleryIndexState
+  /** Adds templates of faces that are not in the index; `sequence` is their last possible change. */
+  readonly load: (galleryId: string, rows: PackedRows, sequence: number) => GalleryIndexState
   readonly search: (galleryId: string, query: GalleryIndexQuery) => ScoredSubject[]
   /** Removes a gallery immediately and resolves when all its data has been zeroed. */
   readonly drop: (galleryId: string) => Promise<void>
@@ -36,15 +39,25 @@ type GalleryIndex = { sequence: number; readonly tables: Map<string, TemplateTab
 
 export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPool): GalleryIndexes {
   const galleries = new Map<string, GalleryIndex>()
+  const openGallery = (galleryId: string): GalleryIndex => {
+    const gallery = galleries.get(galleryId) ?? { sequence: 0, tables: new Map() }
+    galleries.set(galleryId, gallery)
+    return gallery
+  }
   return {
     apply: (galleryId, changes) => {
-      const gallery = galleries.get(galleryId) ?? { sequence: 0, tables: new Map() }
-      galleries.set(galleryId, gallery)
+      const gallery = openGallery(galleryId)
       for (const change of changes) {
         if (change.sequence < gallery.sequence) continue
         applyChange(sharedMemory, gallery, change)
         gallery.sequence = change.sequence
       }
+      return stateOf(gallery)
+    },
+    load: (galleryId, rows, sequence) => {
+      const gallery = openGallery(galleryId)
+      gallery.sequence = Math.max(gallery.sequence, sequence)
+      for (const row of unpackRows(rows)) openTable(sharedMemory, gallery, row).put(row)
       return stateOf(gallery)
     },
     search: (galleryId, { modelId, probe, options }) => {
@@ -73,11 +86,8 @@ function stateOf({ sequence, tables }: GalleryIndex): GalleryIndexState {
   return { sequence, sizes, bytes }
 }
 
-function applyChange(
-  sharedMemory: SharedMemory,
-  { tables }: GalleryIndex,
-  change: IndexChange,
-): void {
+function applyChange(sharedMemory: SharedMemory, gallery: GalleryIndex, change: IndexChange): void {
+  const { tables } = gallery
   const { faceId, template } = change
   for (const [modelId, table] of tables) {
     if (modelId === template?.modelId) continue
@@ -86,10 +96,18 @@ function applyChange(
     if (template && table.size() === 0) dropTable(tables, modelId)
   }
   if (!template) return
-  const table =
-    tables.get(template.modelId) ?? openTemplateTable(sharedMemory, template.vector.length)
-  tables.set(template.modelId, table)
-  table.put({ faceId, ...template })
+  openTable(sharedMemory, gallery, template).put({ faceId, ...template })
+}
+
+/** Returns the table of the model of a template. */
+function openTable(
+  sharedMemory: SharedMemory,
+  { tables }: GalleryIndex,
+  { modelId, vector }: Pick<IndexedTemplate, 'modelId' | 'vector'>,
+): TemplateTable {
+  const table = tables.get(modelId) ?? openTemplateTable(sharedMemory, vector.length)
+  tables.set(modelId, table)
+  return table
 }
 
 function dropTable(tables: Map<string, TemplateTable>, modelId: string): void {

@@ -3,15 +3,35 @@
 /** Words of one id. */
 export const idWords = 4
 
-const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+/** Characters of a UUID, and the positions of its hyphens. */
+const uuidLength = 36
+const isHyphen = Uint8Array.from({ length: uuidLength }, (_, index) =>
+  [8, 13, 18, 23].includes(index) ? 1 : 0,
+)
+const notHex = 255
+/** Character code → its value as a digit in lower case. */
+const hexValues = new Uint8Array(128).fill(notHex)
+for (const [value, digit] of [...'0123456789abcdef'].entries())
+  hexValues[digit.charCodeAt(0)] = value
+const hyphen = '-'.charCodeAt(0)
 
 /** Writes the words of an id. @returns false for a text that is not a UUID in lower case. */
 export function writeIdWords(id: string, words: Uint32Array, offset: number): boolean {
-  if (!canonicalUuid.test(id)) return false
-  words[offset] = Number.parseInt(id.slice(0, 8), 16)
-  words[offset + 1] = Number.parseInt(id.slice(9, 13) + id.slice(14, 18), 16)
-  words[offset + 2] = Number.parseInt(id.slice(19, 23) + id.slice(24, 28), 16)
-  words[offset + 3] = Number.parseInt(id.slice(28, 36), 16)
+  if (id.length !== uuidLength) return false
+  let digits = 0
+  let word = 0
+  for (let index = 0; index < uuidLength; index++) {
+    const code = id.charCodeAt(index)
+    if (isHyphen[index] === 1) {
+      if (code !== hyphen) return false
+      continue
+    }
+    const value = code < hexValues.length ? (hexValues[code] ?? notHex) : notHex
+    if (value === notHex) return false
+    word = (word << 4) | value
+    digits++
+    if (digits % 8 === 0) words[offset + digits / 8 - 1] = word
+  }
   return true
 }
 

@@ -1,4 +1,4 @@
-import { roundProbe } from './quantise.ts'
+import { roundFast, roundProbe } from './quantise.ts'
 
 /**
  * The lead of a row: one cache line with the codes of a few axes, from which the scan computes a
@@ -49,9 +49,9 @@ export function quantiseLead(
     leadSquared += value * value
   }
   const scale = Math.max(scaleMin, Math.fround(largest / codeMax))
+  const stepsPerUnit = 1 / scale
   for (let index = 0; index < leadAxisCount; index++) {
-    const code = Math.round((vector[axes[index] ?? 0] ?? 0) / scale)
-    codes[index] = Math.max(-codeMax, Math.min(codeMax, code))
+    codes[index] = roundFast((vector[axes[index] ?? 0] ?? 0) * stepsPerUnit)
   }
   // 2⁻⁴⁰ covers the rounding of both sums.
   const rest = Math.sqrt(Math.max(0, squared - leadSquared) + squared * 2 ** -40)

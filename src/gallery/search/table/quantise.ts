@@ -41,21 +41,33 @@ const roundingMargin = 2 ** -20
 /** Larger than any rounding error of denormal numbers. */
 const denormalMargin = 1e-30
 
+/** Far below the steps of any embedding: all codes of a smaller vector are 0, and no code exceeds 127. */
+const scaleMin = 2 ** -100
+
+/** 1.5 × 2⁵²: added to a number, it leaves no bits for a fraction. */
+const fractionRemover = 6_755_399_441_055_744
+
+/** Rounds a number below 2⁵¹ to a whole one, faster than `Math.round`. */
+export function roundFast(value: number): number {
+  return value + fractionRemover - fractionRemover
+}
+
 /** Writes the int8 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
 export function quantiseRow(
   vector: Float32Array,
   density: number,
   codes: Int8Array,
 ): RowCodeMetadata {
-  const scale = Math.fround(largestMagnitude(vector) / rowCodeMax)
-  const step = scale || 1
+  const scale = Math.max(scaleMin, Math.fround(largestMagnitude(vector) / rowCodeMax))
+  const stepsPerUnit = 1 / scale
   let squaredError = 0
   let squared = 0
   for (let index = 0; index < vector.length; index++) {
     const value = vector[index] ?? 0
-    const code = clamp(Math.round(value / step), rowCodeMax)
+    const code = roundFast(value * stepsPerUnit)
     codes[index] = code
-    squaredError += (value - code * scale) ** 2
+    const error = value - code * scale
+    squaredError += error * error
     squared += value * value
   }
   const bias = -squared - density / 2
@@ -103,7 +115,8 @@ export function roundProbe(vector: Float32Array, codes: Int16Array): RoundedProb
 
 function largestMagnitude(vector: Float32Array): number {
   let max = 0
-  for (const value of vector) max = Math.max(max, Math.abs(value))
+  for (let index = 0; index < vector.length; index++)
+    max = Math.max(max, Math.abs(vector[index] ?? 0))
   return max
 }
 
