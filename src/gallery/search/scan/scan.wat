@@ -8,7 +8,7 @@
 ;; A row whose group set is not allowed is skipped. Group set 0 marks an empty row and is never
 ;; allowed.
 ;;
-;; Rows of a large table also have a lead of 64 bytes, one cache line: the codes of its 48 lead axes,
+;; Rows of a large table also have a lead of 96 bytes: the codes of its 80 lead axes,
 ;; and f32 scale, f32 bias, f32 rest, i32 group set id. It gives a higher, but cheaper upper bound:
 ;;   lead codes · lead probe × scale × lead gain  +  bias  +  rest × rest reach  +  scale × scale reach
 ;; A row whose lead bound is not above all bounds of a full heap is skipped without reading its codes.
@@ -100,10 +100,14 @@
     (local $probe3 v128)
     (local $probe4 v128)
     (local $probe5 v128)
+    (local $probe6 v128)
+    (local $probe7 v128)
+    (local $probe8 v128)
+    (local $probe9 v128)
     (local $sum v128)
     (local.set $lead (i32.load offset=12 (local.get $segment)))
     (local.set $end
-      (i32.add (local.get $lead) (i32.shl (i32.load offset=4 (local.get $segment)) (i32.const 6))))
+      (i32.add (local.get $lead) (i32.mul (i32.load offset=4 (local.get $segment)) (i32.const 96))))
     (local.set $number (i32.load offset=8 (local.get $segment)))
     (local.set $allowed (i32.load offset=36 (local.get $job)))
     (local.set $heapRows (i32.load offset=40 (local.get $job)))
@@ -117,22 +121,34 @@
     (local.set $probe3 (v128.load offset=48 (i32.load offset=52 (local.get $job))))
     (local.set $probe4 (v128.load offset=64 (i32.load offset=52 (local.get $job))))
     (local.set $probe5 (v128.load offset=80 (i32.load offset=52 (local.get $job))))
+    (local.set $probe6 (v128.load offset=96 (i32.load offset=52 (local.get $job))))
+    (local.set $probe7 (v128.load offset=112 (i32.load offset=52 (local.get $job))))
+    (local.set $probe8 (v128.load offset=128 (i32.load offset=52 (local.get $job))))
+    (local.set $probe9 (v128.load offset=144 (i32.load offset=52 (local.get $job))))
     (loop $rows
       (if
-        (i32.load8_u (i32.add (local.get $allowed) (i32.load offset=60 (local.get $lead))))
+        (i32.load8_u (i32.add (local.get $allowed) (i32.load offset=92 (local.get $lead))))
         (then
           (local.set $sum
             (i32x4.add
               (i32x4.add
                 (i32x4.add
-                  (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $lead)) (local.get $probe0))
-                  (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $lead)) (local.get $probe1)))
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $lead)) (local.get $probe0))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $lead)) (local.get $probe1)))
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=16 (local.get $lead)) (local.get $probe2))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=24 (local.get $lead)) (local.get $probe3))))
                 (i32x4.add
-                  (i32x4.dot_i16x8_s (v128.load8x8_s offset=16 (local.get $lead)) (local.get $probe2))
-                  (i32x4.dot_i16x8_s (v128.load8x8_s offset=24 (local.get $lead)) (local.get $probe3))))
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=32 (local.get $lead)) (local.get $probe4))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=40 (local.get $lead)) (local.get $probe5)))
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=48 (local.get $lead)) (local.get $probe6))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=56 (local.get $lead)) (local.get $probe7)))))
               (i32x4.add
-                (i32x4.dot_i16x8_s (v128.load8x8_s offset=32 (local.get $lead)) (local.get $probe4))
-                (i32x4.dot_i16x8_s (v128.load8x8_s offset=40 (local.get $lead)) (local.get $probe5)))))
+                (i32x4.dot_i16x8_s (v128.load8x8_s offset=64 (local.get $lead)) (local.get $probe8))
+                (i32x4.dot_i16x8_s (v128.load8x8_s offset=72 (local.get $lead)) (local.get $probe9)))))
           (local.set $sum
             (i32x4.add
               (local.get $sum)
@@ -147,13 +163,13 @@
                       (i32.add
                         (i32x4.extract_lane 0 (local.get $sum))
                         (i32x4.extract_lane 1 (local.get $sum))))
-                    (f32.load offset=48 (local.get $lead)))
+                    (f32.load offset=80 (local.get $lead)))
                   (local.get $gain))
                 (f32.add
-                  (f32.load offset=52 (local.get $lead))
+                  (f32.load offset=84 (local.get $lead))
                   (f32.add
-                    (f32.mul (f32.load offset=56 (local.get $lead)) (local.get $restReach))
-                    (f32.mul (f32.load offset=48 (local.get $lead)) (local.get $scaleReach)))))
+                    (f32.mul (f32.load offset=88 (local.get $lead)) (local.get $restReach))
+                    (f32.mul (f32.load offset=80 (local.get $lead)) (local.get $scaleReach)))))
               (local.get $limit))
             (then
               (call $offerRow
@@ -162,7 +178,7 @@
       (local.set $number (i32.add (local.get $number) (i32.const 1)))
       (br_if $rows
         (i32.lt_u
-          (local.tee $lead (i32.add (local.get $lead) (i32.const 64)))
+          (local.tee $lead (i32.add (local.get $lead) (i32.const 96)))
           (local.get $end)))))
 
   ;; Returns the bound that a row must exceed to be kept: that of the root of a full heap.

@@ -6,14 +6,14 @@ const trialProbes = 16
 /** Trial probes are compared with this many rows. */
 const trialRowsMax = 1_024
 /**
- * If more rows pass, the lead would cost more than it saves: a lead has a quarter of the bytes of a
+ * If more rows pass, the lead would cost more than it saves: a lead has a third of the bytes of a
  * row, and rows that pass are not read in sequence. In a larger gallery, a smaller share passes.
  */
 const passingShareMax = 0.35
 
 /**
  * Chooses the axes with the largest mean squares in a sample of a gallery. The templates of the
- * built-in models are principal components: 48 axes have three quarters of their squared length.
+ * built-in models are principal components: 80 axes have six sevenths of their squared length.
  *
  * @returns undefined if the axes are so similar that a bound from some of them excludes few rows.
  */

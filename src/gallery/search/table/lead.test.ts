@@ -60,17 +60,17 @@ test('The lead bound that the kernel computes is never below the true value', ()
   )
 })
 
-test('For a row with nothing outside the lead axes, the bound exceeds the score by less than 3 %', () => {
+test('For a row with nothing outside the lead axes, the bound exceeds the score by less than 4 %', () => {
   const axes = Uint16Array.from({ length: leadAxisCount }, (_, index) => index)
   const row = new Float32Array(256).map((_, index) =>
-    index < 48 ? Math.sin(index * index) / 8 : 0,
+    index < leadAxisCount ? Math.sin(index * index) / 8 : 0,
   )
   const squared = row.reduce((sum, value) => sum + value * value, 0)
   const excess = leadBound(row, row, { axes, density: 0 }) - squared
-  assert.ok(excess > 0 && excess < squared * 0.03, `${excess} of ${squared}`)
+  assert.ok(excess > 0 && excess < squared * 0.04, `${excess} of ${squared}`)
 })
 
-const dimensions = 128
+const dimensions = 192
 const sequence = (seed: number) => {
   let state = seed
   return (): number => {
@@ -108,7 +108,7 @@ test('A table has leads from its 16,384th row on, and not if all axes vary equal
   assert.equal(before.table.leadAxes(), undefined)
   assert.ok(before.table.blocks.every(({ leads }) => leads === undefined))
   const { table } = openFilledTable(300, 300)
-  assert.deepEqual([...(table.leadAxes() ?? [])], [...Array.from({ length: 48 }).keys()])
+  assert.deepEqual([...(table.leadAxes() ?? [])], [...Array.from({ length: leadAxisCount }).keys()])
   assert.ok(table.blocks.every(({ leads }) => leads !== undefined))
   assert.equal(openFilledTable(300, 300, 1e9).table.leadAxes(), undefined)
 })
@@ -175,10 +175,10 @@ test('A lead is zeroed with its row, and all leads with their table', () => {
   assert.equal(sharedMemory.bytesUsed(), 0)
 })
 
-test('A template takes at most 500 bytes beside its float32 vector', () => {
+test('A template takes at most 450 bytes beside its float32 vector', () => {
   // The rows of whole blocks; the table of faces is as full as it gets before it grows.
-  const { table } = openFilledTable(1_024, 32_768)
-  const bytes = table.bytes() / 32_768 - dimensions * 4
+  const { table } = openFilledTable(1_024, 16_384)
+  const bytes = table.bytes() / 16_384 - dimensions * 4
   const codesOf256Values = 256 - dimensions
-  assert.ok(bytes + codesOf256Values <= 420, `${bytes + codesOf256Values} bytes`)
+  assert.ok(bytes + codesOf256Values <= 450, `${bytes + codesOf256Values} bytes`)
 })
