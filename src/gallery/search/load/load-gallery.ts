@@ -59,7 +59,7 @@ export async function loadGallery(
   )
   const progress = createProgress({ galleryId, total }, log)
   const ranges = readRangeEnds(galleryId, sequence, store)
-  const load = { galleryId, sequence, ranges, progress }
+  const load = { galleryId, sequence, total, ranges, progress }
   const results = await Promise.allSettled(
     threads.map((thread) => runThread(thread, load, options)),
   )
@@ -74,6 +74,7 @@ type Range = { readonly after: FaceChangeCursor; readonly to: FaceChangeCursor }
 type RunningLoad = {
   readonly galleryId: string
   readonly sequence: number
+  readonly total: number
   readonly ranges: AsyncGenerator<Range, void>
   readonly progress: ReturnType<typeof createProgress>
 }
@@ -81,7 +82,7 @@ type RunningLoad = {
 /** Loads ranges until none are left. The ranges are given to the threads one by one. */
 async function runThread(
   thread: OpenThread,
-  { galleryId, sequence, ranges, progress }: RunningLoad,
+  { galleryId, sequence, total, ranges, progress }: RunningLoad,
   { search, log }: LoadGalleryOptions,
 ): Promise<void> {
   let stored = Promise.resolve()
@@ -92,7 +93,7 @@ async function runThread(
       // The thread reads its next range while this one is stored.
       await stored
       const faces = packed.dimensions.length
-      stored = search.load(galleryId, packed, sequence).then(() => progress.add(faces))
+      stored = search.load(galleryId, packed, { sequence, total }).then(() => progress.add(faces))
       stored.catch(() => {})
     }
   } catch (error) {

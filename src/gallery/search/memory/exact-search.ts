@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import type { Log } from '../../../lib/log.ts'
 import type { PackedRows } from '../load/packed-rows.ts'
 import { packChanges, type IndexChange } from './index-change.ts'
-import type { GalleryIndexState } from './gallery-indexes.ts'
+import type { GalleryIndexState, GalleryLoad } from './gallery-indexes.ts'
 import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored-subject.ts'
 import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
 import { startSearchThreads } from './search-threads.ts'
@@ -22,10 +22,9 @@ export type ExactSearch = AsyncDisposable & {
    */
   readonly apply: (galleryId: string, changes: readonly IndexChange[]) => Promise<void>
   /**
-   * Adds templates of faces that are not in the index. The sequence of the gallery becomes `sequence`.
-   * Calls may run at the same time, because each adds other faces; `apply` must wait for them.
+   * Adds templates of faces that are not in the index. Calls may run at the same time, because each adds other faces; `apply` must wait for them.
    */
-  readonly load: (galleryId: string, rows: PackedRows, sequence: number) => Promise<void>
+  readonly load: (galleryId: string, rows: PackedRows, load: GalleryLoad) => Promise<void>
   /** Returns the subjects most similar to the probe, best first. */
   readonly search: (
     galleryId: string,
@@ -95,12 +94,12 @@ class ThreadedExactSearch implements ExactSearch {
     this.#states.set(galleryId, await this.#threads.send(request, [packed.vectors.buffer]))
   }
 
-  async load(galleryId: string, rows: PackedRows, sequence: number): Promise<void> {
+  async load(galleryId: string, rows: PackedRows, load: GalleryLoad): Promise<void> {
     for (const [row, model] of rows.models.entries()) {
       const modelId = rows.modelIds[model] ?? ''
       this.#checkDimensions({ modelId, vector: { length: rows.dimensions[row] ?? 0 } })
     }
-    const request = { kind: 'load', galleryId, rows, sequence } as const
+    const request = { kind: 'load', galleryId, rows, load } as const
     this.#states.set(galleryId, await this.#threads.send(request, [rows.vectors.buffer]))
   }
 

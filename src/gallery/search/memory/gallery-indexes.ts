@@ -6,18 +6,27 @@ import { unpackRows, type PackedRows } from '../load/packed-rows.ts'
 import { rankTable } from './rank-table.ts'
 import type { ScoredSubject, IndexSearchOptions } from '../scored-subject.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
-import { openTemplateTable } from '../table/template-table.ts'
+import { leadBytes } from '../table/lead.ts'
+import { rowBytes } from '../table/row-block.ts'
+import { leadRowsMin, openTemplateTable } from '../table/template-table.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
 
 /** The indexes of all galleries. They belong to the index thread. */
 export type GalleryIndexes = {
   readonly apply: (galleryId: string, changes: Iterable<IndexChange>) => GalleryIndexState
-  /** Adds templates of faces that are not in the index; `sequence` is their last possible change. */
-  readonly load: (galleryId: string, rows: PackedRows, sequence: number) => GalleryIndexState
+  /** Adds templates of faces that are not in the index. */
+  readonly load: (galleryId: string, rows: PackedRows, load: GalleryLoad) => GalleryIndexState
   readonly search: (galleryId: string, query: GalleryIndexQuery) => ScoredSubject[]
   /** Removes a gallery immediately and resolves when all its data has been zeroed. */
   readonly drop: (galleryId: string) => Promise<void>
+}
+
+export type GalleryLoad = {
+  /** The last possible change of the faces. The sequence of the gallery becomes this number. */
+  readonly sequence: number
+  /** The number of faces that the gallery will have. */
+  readonly total: number
 }
 
 export type GalleryIndexState = {
@@ -54,10 +63,10 @@ export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPoo
       }
       return stateOf(gallery)
     },
-    load: (galleryId, rows, sequence) => {
+    load: (galleryId, rows, { sequence, total }) => {
       const gallery = openGallery(galleryId)
       gallery.sequence = Math.max(gallery.sequence, sequence)
-      for (const row of unpackRows(rows)) openTable(sharedMemory, gallery, row).put(row)
+      for (const row of unpackRows(rows)) openTable(sharedMemory, gallery, row, total).put(row)
       return stateOf(gallery)
     },
     search: (galleryId, { modelId, probe, options }) => {
@@ -104,10 +113,22 @@ function openTable(
   sharedMemory: SharedMemory,
   { tables }: GalleryIndex,
   { modelId, vector }: Pick<IndexedTemplate, 'modelId' | 'vector'>,
+  rowsExpected = 0,
 ): TemplateTable {
-  const table = tables.get(modelId) ?? openTemplateTable(sharedMemory, vector.length)
+  const table = tables.get(modelId) ?? openNewTable(sharedMemory, vector.length, rowsExpected)
   tables.set(modelId, table)
   return table
+}
+
+/** A gallery that would not fit in memory with leads gets none. */
+function openNewTable(
+  sharedMemory: SharedMemory,
+  dimensions: number,
+  rowsExpected: number,
+): TemplateTable {
+  const bytes = rowsExpected * (rowBytes(dimensions) + leadBytes)
+  const leadsFrom = sharedMemory.hasRoomForLeads(bytes) ? leadRowsMin : Number.POSITIVE_INFINITY
+  return openTemplateTable(sharedMemory, dimensions, leadsFrom)
 }
 
 function dropTable(tables: Map<string, TemplateTable>, modelId: string): void {

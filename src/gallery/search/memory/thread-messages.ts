@@ -1,6 +1,6 @@
 import type { PackedRows } from '../load/packed-rows.ts'
 import type { PackedChanges } from './index-change.ts'
-import type { GalleryIndexQuery, GalleryIndexState } from './gallery-indexes.ts'
+import type { GalleryIndexQuery, GalleryIndexState, GalleryLoad } from './gallery-indexes.ts'
 import type { ScoredSubject } from '../scored-subject.ts'
 
 /** A request to the index thread. */
@@ -10,7 +10,7 @@ export type IndexRequest =
       readonly kind: 'load'
       readonly galleryId: string
       readonly rows: PackedRows
-      readonly sequence: number
+      readonly load: GalleryLoad
     }
   | { readonly kind: 'search'; readonly galleryId: string; readonly query: GalleryIndexQuery }
   | { readonly kind: 'drop'; readonly galleryId: string }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { scoreSubject } from '../scored-subject.ts'
 import { jobBytes, jobOffset } from '../scan/scan-job.ts'
 import { openScanKernel } from '../scan/scan-kernel.ts'
-import { createSearchMemory, openSharedMemory } from '../scan/shared-memory.ts'
+import { createSearchMemory, leadsBytesMax, openSharedMemory } from '../scan/shared-memory.ts'
 import { openScanPool } from '../memory/scan-pool.ts'
 import { rankTable } from '../memory/rank-table.ts'
 import { leadAxisCount, quantiseLead, quantiseLeadProbe } from './lead.ts'
@@ -111,6 +111,25 @@ test('A table has leads from its 16,384th row on, and not if all axes vary equal
   assert.deepEqual([...(table.leadAxes() ?? [])], [...Array.from({ length: leadAxisCount }).keys()])
   assert.ok(table.blocks.every(({ leads }) => leads !== undefined))
   assert.equal(openFilledTable(300, 300, 1e9).table.leadAxes(), undefined)
+})
+
+test('New rows get no leads when the rest of the memory is kept for rows, and are found', () => {
+  const { sharedMemory, table, scanPool, random } = openFilledTable(300, 300)
+  const { hasRoomForLeads, bytesUsed } = sharedMemory
+  assert.equal(hasRoomForLeads(leadsBytesMax - bytesUsed()), true)
+  assert.equal(hasRoomForLeads(leadsBytesMax - bytesUsed() + 1), false)
+  const full = { ...sharedMemory, hasRoomForLeads: () => false }
+  const limited = openTemplateTable(full, dimensions, 300)
+  const probe = principal(random)
+  for (let row = 0; row < 600; row++) {
+    const id = String(row)
+    const template = row === 599 ? probe : principal(random)
+    limited.put({ faceId: id, subjectId: id, groups: [], ...template })
+  }
+  const leads = limited.blocks.map((block) => block.leads !== undefined)
+  assert.deepEqual(leads, [true, true, true, true, false])
+  assert.equal(rankTable(limited, scanPool, probe, { limit: 1 })[0]?.faceId, '599')
+  assert.ok(table.blocks.every((block) => block.leads))
 })
 
 test('With leads, the ranking of adversarial templates is that of scoring all of them', () => {

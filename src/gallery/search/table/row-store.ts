@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import type { LeadAxes } from './lead.ts'
+import { leadBytes, type LeadAxes } from './lead.ts'
 import { addLeads, allocateBlock, blockCapacity, blockIndex, freeBlock } from './row-block.ts'
 import type { RowBlock, RowPosition } from './row-block.ts'
 
@@ -40,7 +40,8 @@ export function openRowStore(sharedMemory: SharedMemory, dimensions: number): Ro
       if (index === blocks.length) {
         const range = { first: rowsAllocated, capacity: blockCapacity(index) }
         const block = allocateBlock(sharedMemory, dimensions, range)
-        if (leadAxes) addLeads(sharedMemory, block, leadAxes)
+        if (leadAxes && sharedMemory.hasRoomForLeads(range.capacity * leadBytes))
+          addLeads(sharedMemory, block, leadAxes)
         blocks.push(block)
       }
       return rowsAllocated++
