@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
-import { openExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
+import { openExactSearch, type ExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
 import { packRows, type LoadedTemplate } from '../../src/gallery/search/load/packed-rows.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { measureStall, type LongestStall } from '../support/measure-stall.ts'
@@ -23,6 +23,7 @@ export type SearchRun = { readonly rows: readonly number[]; readonly timesMs: re
 const galleryId = 'bench'
 const modelId = 'bench'
 const batchFaces = 1_024
+const changedTemplates = 1_000
 /** Interval of the event-loop monitor. It measures the delay beyond this interval. */
 const delayResolutionMs = 1
 
@@ -75,39 +76,50 @@ export async function openFacegate(
     name: `facegate, ${threads} thread${threads > 1 ? 's' : ''}`,
     loadSeconds,
     bytesPerTemplate: bytes / rows,
-    change: async (probes) => {
-      const stall = measureStall()
-      const templates = Array.from({ length: 1_000 }, (_, index) => ({
-        sequence: index + 2,
-        faceId: idOf(faces.count + index),
-        template: {
-          ...templateAt(probes, index % probes.densities.length),
-          ...{ modelId, subjectId: idOf(index), groups: [] },
-        },
-      }))
-      await search.apply(galleryId, templates)
-      await search.apply(
-        galleryId,
-        templates.map(({ faceId }, index) => ({ faceId, sequence: 1_002 + index })),
-      )
-      return stall.stop()
-    },
+    change: (probes) => changeTemplates(search, faces.count, probes),
     search: (probeIndexes, probes) =>
-      delay.during(async () => {
-        const rows: number[] = []
-        const timesMs: number[] = []
-        for (const index of probeIndexes) {
-          const probe = templateAt(probes, index)
-          const beganMs = performance.now()
-          const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
-          timesMs.push(performance.now() - beganMs)
-          rows.push(Number.parseInt(best?.faceId.slice(-12) ?? '', 16))
-        }
-        return { rows, timesMs }
-      }),
+      delay.during(() => searchProbes(search, probeIndexes, probes)),
     delayP99Ms: delay.worstP99Ms,
     [Symbol.asyncDispose]: () => search.close(),
   }
+}
+
+async function searchProbes(
+  search: ExactSearch,
+  probeIndexes: readonly number[],
+  probes: TemplateMatrix,
+): Promise<SearchRun> {
+  const rows: number[] = []
+  const timesMs: number[] = []
+  for (const index of probeIndexes) {
+    const probe = templateAt(probes, index)
+    const startMs = performance.now()
+    const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
+    timesMs.push(performance.now() - startMs)
+    rows.push(Number.parseInt(best?.faceId.slice(-12) ?? '', 16))
+  }
+  return { rows, timesMs }
+}
+
+/** Adds and removes a thousand templates after `count` others. @returns the longest stall. */
+async function changeTemplates(
+  search: ExactSearch,
+  count: number,
+  probes: TemplateMatrix,
+): Promise<LongestStall> {
+  const stall = measureStall()
+  const additions = Array.from({ length: changedTemplates }, (_, index) => {
+    const face = templateAt(probes, index % probes.densities.length)
+    const template = { ...face, modelId, subjectId: idOf(index), groups: [] }
+    return { sequence: index + 2, faceId: idOf(count + index), template }
+  })
+  await search.apply(galleryId, additions)
+  const removals = additions.map(({ faceId, sequence }) => ({
+    faceId,
+    sequence: sequence + changedTemplates,
+  }))
+  await search.apply(galleryId, removals)
+  return stall.stop()
 }
 
 function rowsOf(faces: TemplateSource, from: number): LoadedTemplate[] {

@@ -167,22 +167,6 @@ export const galleriesContract = {
       )
     assertSameValues(await changes(), ['1 face of s1 1', '2 face of s2 1', '3 face of s3 1'])
     assertSameValues(await changes({ sequence: 1, faceId: 'face of s1' }, 1), ['2 face of s2 1'])
-    const rangeEnd = (after = start, size = { faces: 2, sequenceMax: 9 }) =>
-      store.read((tx) => queries.findFaceRangeEnd(tx, { galleryId, after }, size))
-    const to = { sequence: 2, faceId: 'face of s2' }
-    assertSameValues(await rangeEnd(), to)
-    assertSameValues(await rangeEnd(start, { faces: 2, sequenceMax: 1 }), {
-      sequence: 1,
-      faceId: 'face of s1',
-    })
-    assertSameValues(await rangeEnd(to, { faces: 2, sequenceMax: 2 }), undefined)
-    const inRange = await store.read((tx) =>
-      queries.findRangeTemplates(tx, { galleryId, to, after: { ...start, sequence: 1 } }),
-    )
-    assertSameValues(
-      inRange.map(({ faceId }) => faceId),
-      ['face of s2'],
-    )
     await store.write(async (tx) => {
       await queries.lockProjectGallery(tx, project.projectId)
       const sequence = await queries.recordGalleryChange(tx, { galleryId, subjects: -1, faces: -1 })

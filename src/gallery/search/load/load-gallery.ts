@@ -32,7 +32,7 @@ const rangeFaces = 1_024
 /** More threads than this wait for the index thread, which stores what they read. */
 const threadsMax = 8
 /** Faces between two progress lines in the log. */
-export const facesPerLogLine = 250_000
+const facesPerLogLine = 250_000
 
 /**
  * Loads all faces of a gallery that is not in memory, with threads that read and decrypt ranges of

@@ -22,7 +22,7 @@ export function startOpenThread(workerData: OpenThreadData): OpenThread {
   worker.on('error', end)
   worker.on('exit', (code) => end(new Error(`a loading thread exited with code ${code}`)))
   worker.on('message', (response: OpenThreadResponse) => pending?.resolve(response))
-  const send = (request: OpenThreadRequest): void => worker.postMessage(request)
+  const send = (request: OpenThreadRequest): void => worker.postMessage(request, [])
   return {
     read: async (range) => {
       if (endReason !== undefined) throw endReason

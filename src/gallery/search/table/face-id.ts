@@ -11,8 +11,7 @@ const isHyphen = Uint8Array.from({ length: uuidLength }, (_, index) =>
 const notHex = 255
 /** Character code → its value as a digit in lower case. */
 const hexValues = new Uint8Array(128).fill(notHex)
-for (const [value, digit] of [...'0123456789abcdef'].entries())
-  hexValues[digit.charCodeAt(0)] = value
+for (let value = 0; value < 16; value++) hexValues[value.toString(16).charCodeAt(0)] = value
 const hyphen = '-'.charCodeAt(0)
 
 /** Writes the words of an id. @returns false for a text that is not a UUID in lower case. */

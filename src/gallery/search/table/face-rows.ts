@@ -56,9 +56,10 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
       } else texts.set(faceId, row)
     },
     remove: (faceId) => {
-      if (!writeIdWords(faceId, key, 0)) return void texts.delete(faceId)
-      const hash = hashIdWords(key, 0)
-      if (partOf(hash).remove(hash, isKey)) rows--
+      if (writeIdWords(faceId, key, 0)) {
+        const hash = hashIdWords(key, 0)
+        if (partOf(hash).remove(hash, isKey)) rows--
+      } else texts.delete(faceId)
     },
     clear: () => {
       parts.length = 0

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { blockBytes, clearRow, readRow, writeRow } from './row-block.ts'
+import { blockBytes, clearRow, readRow, writeRow, type RowPosition } from './row-block.ts'
 import { chooseLeadAxes } from './choose-lead-axes.ts'
 import { createFaceRows } from './face-rows.ts'
 import type { LeadAxes } from './lead.ts'
@@ -57,16 +57,6 @@ export function openTemplateTable(
     groupSets.release(clearRow(positionOf(row)))
     rows.release(row)
   }
-  const read: TemplateTable['read'] = (row) => {
-    const position = positionOf(row)
-    const owner = position.block.owners.read(position.index)
-    return owner && { ...owner, ...readRow(position) }
-  }
-  const addLeads = (): void => {
-    hasTriedLeads = true
-    leadAxes = chooseLeadAxes([...sampleRows(rows, read, leadsFrom)])
-    if (leadAxes) rows.setLeadAxes(leadAxes)
-  }
   return {
     dimensions,
     leadAxes: () => leadAxes,
@@ -77,12 +67,15 @@ export function openTemplateTable(
       const groupSetId = groupSets.acquire(template.groups)
       writeRow(positionOf(row), { ...template, groupSetId })
       rowByFace.add(template.faceId, row)
-      if (!hasTriedLeads && rowByFace.size() >= leadsFrom) addLeads()
+      if (!hasTriedLeads && rowByFace.size() >= leadsFrom) {
+        hasTriedLeads = true
+        leadAxes = addLeads(rows, leadsFrom)
+      }
     },
     remove,
     size: rowByFace.size,
     allowed: groupSets.allowed,
-    read,
+    read: (row) => readPosition(positionOf(row)),
     bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), rowByFace.bytes()),
     blocks,
     rowsUsed,
@@ -93,16 +86,23 @@ export function openTemplateTable(
   }
 }
 
+function readPosition(position: RowPosition): (RowOwner & TemplateVector) | undefined {
+  const owner = position.block.owners.read(position.index)
+  return owner && { ...owner, ...readRow(position) }
+}
+
+function addLeads(rows: RowStore, leadsFrom: number): LeadAxes | undefined {
+  const axes = chooseLeadAxes([...sampleRows(rows, leadsFrom)])
+  if (axes) rows.setLeadAxes(axes)
+  return axes
+}
+
 /** Yields rows from all blocks, at equal distances. */
-function* sampleRows(
-  { blocks, rowsUsed }: RowStore,
-  read: TemplateTable['read'],
-  leadsFrom: number,
-): Generator<TemplateVector> {
+function* sampleRows({ blocks, rowsUsed }: RowStore, leadsFrom: number): Generator<TemplateVector> {
   const step = Math.max(1, Math.floor(leadsFrom / leadSampleRows))
   for (const block of blocks)
     for (let index = 0; index < rowsUsed(block); index += step) {
-      const row = read(block.first + index)
+      const row = readPosition({ block, index })
       if (row) yield row
     }
 }
