@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { describeSystem, measureLarge } from './search/large.ts'
+import { measureLoad } from './search/load.ts'
 import {
   fillTemplatesInThread,
   openFacegate,
   openPeerThread,
+  type FacegateSystem,
   type SearchSystem,
   type SearchRun,
 } from './search/search-systems.ts'
@@ -11,34 +14,51 @@ import {
   dimensions,
   makeProbes,
   allocateTemplates,
+  sourceOf,
   type TemplateMatrix,
 } from './search/random-templates.ts'
 import { peerNames, type PeerName } from './search/peers.ts'
-import { median, showProgress, markdownTable } from './support/table.ts'
+import { latencyCells, showProgress, markdownTable } from './support/table.ts'
 
-const sizesUsual = '10000,100000,1000000'
+const sizesUsual = '1000000'
 const rounds = 5
 /** Probes per round and system. Slow systems only get the first ones. */
 const probesPerRound = 40
 const probesPerRoundSlow = 6
 /** Building HNSW for a million templates takes many minutes. */
 const hnswRowsMax = 100_000
+/** From this size on, one system after another is opened: all together need 8 kB per face. */
+const largeRowsMin = 2_000_000
 
 /**
- * `npm run bench search [--sizes 10000,100000] [--hnsw-max 1000000]`: the time of one exact search
+ * `npm run bench search [--sizes 10000,10000000] [--hnsw-max 1000000]`: the time of one exact search
  * beside usearch and a plain loop, alternating in one run. usearch is one of the benchmark peers. If it
  * is not installed, its rows report that. The peers run in a separate thread, so the event-loop delay
  * in their rows is that of an idle loop at that time.
+ *
+ * `npm run bench search --load 1000000 [--folder DIR]` measures instead how long a start takes to load
+ * encrypted templates from SQLite. The database stays in the folder and is used again.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       sizes: { type: 'string', default: sizesUsual },
+      load: { type: 'string' },
+      folder: { type: 'string' },
       'hnsw-max': { type: 'string', default: String(hnswRowsMax) },
     },
   })
+  if (values.load !== undefined) {
+    const row = await measureLoad(Number(values.load), values.folder)
+    const head = ['templates', 'storing s', 'loading s', 'of processor s', 'longest loop delay ms']
+    return console.log(markdownTable(head, [row]))
+  }
   for (const size of values.sizes.split(',').map(Number)) {
+    if (size >= largeRowsMin) {
+      await measureLarge(size)
+      continue
+    }
     const faces = allocateTemplates(size)
     showProgress(`creating ${size} faces`)
     await fillTemplatesInThread(faces)
@@ -51,9 +71,11 @@ export async function run(args: readonly string[]): Promise<void> {
       `\n${size} templates × ${dimensions} dimensions, ${availableParallelism()} cores, ` +
         `${rounds} alternating rounds`,
     )
-    console.log(markdownTable(['', 'p50 ms', 'p99 ms', 'recall@1', 'loop delay p99 ms'], lines))
+    console.log(markdownTable(searchHead, lines))
   }
 }
+
+const searchHead = ['', 'p50 ms', 'p99 ms', 'recall@1', 'loop delay p99 ms']
 
 async function compareSystems(
   faces: TemplateMatrix,
@@ -63,10 +85,12 @@ async function compareSystems(
   await using opened = new AsyncDisposableStack()
   const systems: SearchSystem[] = []
   const missing: string[] = []
+  const own: FacegateSystem[] = []
   for (const threads of [1, 2]) {
     const report = (text: string) => showProgress(`facegate, ${threads}: ${text}`)
-    systems.push(opened.use(await openFacegate(threads, { faces, probes }, report)))
+    own.push(opened.use(await openFacegate(threads, sourceOf(faces), report)))
   }
+  systems.push(...own)
   for (const peer of peers) {
     showProgress(`${peer}: opening`)
     const report = (text: string) => showProgress(`${peer}: ${text}`)
@@ -74,7 +98,8 @@ async function compareSystems(
     if (system) systems.push(opened.use(system))
     else missing.push(peer)
   }
-  const runs = await runRounds(systems)
+  const runs = await runRounds(systems, probes)
+  for (const system of own) console.log(await describeSystem(system, probes))
   return [
     ...systems.map((system) => rowOf(system, runs)),
     ...missing.map((name) => [name, 'not installed', '', '', '']),
@@ -82,15 +107,18 @@ async function compareSystems(
 }
 
 /** Runs each system once per round with the same probes. */
-async function runRounds(systems: readonly SearchSystem[]): Promise<Map<string, SearchRun[]>> {
+async function runRounds(
+  systems: readonly SearchSystem[],
+  matrix: TemplateMatrix,
+): Promise<Map<string, SearchRun[]>> {
   const runs = new Map(systems.map(({ name }) => [name, [] as SearchRun[]]))
-  for (const { search } of systems) await search([0])
+  for (const { search } of systems) await search([0], matrix)
   for (let round = 0; round < rounds; round++)
     for (const { name, search } of systems) {
       showProgress(`round ${round + 1} of ${rounds}: ${name}`)
       const probes = name === reference ? probesPerRoundSlow : probesPerRound
       const probeIndexes = Array.from({ length: probes }, (_, i) => round * probesPerRound + i)
-      runs.get(name)?.push(await search(probeIndexes))
+      runs.get(name)?.push(await search(probeIndexes, matrix))
     }
   return runs
 }
@@ -103,13 +131,12 @@ function rowOf(
   runs: ReadonlyMap<string, SearchRun[]>,
 ): string[] {
   const own = runs.get(name) ?? []
-  const timesMs = own.flatMap((run) => run.timesMs).toSorted((a, b) => a - b)
-  const p99 = timesMs[Math.floor(timesMs.length * 0.99)] ?? Number.NaN
+  const timesMs = own.flatMap((run) => run.timesMs)
   const expected = (runs.get(reference) ?? []).map((run) => run.rows)
   const hits = own.map(({ rows }, round) =>
     (expected[round] ?? []).map((row, index): number => (row === rows[index] ? 1 : 0)),
   )
   const recall = hits.flat().reduce((sum, hit) => sum + hit, 0) / hits.flat().length
   const delay = delayP99Ms().toFixed(1)
-  return [name, median(timesMs).toFixed(2), p99.toFixed(2), recall.toFixed(3), delay]
+  return [name, ...latencyCells(timesMs), recall.toFixed(3), delay]
 }

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
 import { templateAt, fillTemplates, type TemplateMatrix } from './random-templates.ts'
-import { openPeer, type FindNearest, type PeerName } from './peers.ts'
+import { openPeer, openStreamedPeer, type FindNearest, type PeerName } from './peers.ts'
 
 /** Start options: create the faces, or search them with a peer. */
 export type PeerThreadInput = {
-  readonly faces: TemplateMatrix
+  /** Omitted: the peer creates this many faces in the form that it searches. */
+  readonly faces?: TemplateMatrix
+  readonly streamed?: number
   readonly probes?: TemplateMatrix
   readonly peer?: PeerName
 }
@@ -19,7 +21,7 @@ export type PeerThreadMessage =
 
 const port = parentPort
 assert.ok(port, 'this module is run as a thread')
-const { faces, probes, peer } = workerData as PeerThreadInput
+const { faces, streamed, probes, peer } = workerData as PeerThreadInput
 const send = (message: PeerThreadMessage): void => port.postMessage(message)
 
 if (peer && probes) {
@@ -27,14 +29,15 @@ if (peer && probes) {
   if (find)
     port.on('message', (indexes: readonly number[]) => send(runProbes(find, probes, indexes)))
   send(find ? { rows: [], timesMs: [] } : { isMissing: true })
-} else {
+} else if (faces) {
   fillTemplates(faces)
   send({ rows: [], timesMs: [] })
 }
 
 function open(name: PeerName): FindNearest | undefined {
   try {
-    return openPeer(name, faces, (progress) => send({ progress }))
+    const report = (progress: string): void => send({ progress })
+    return faces ? openPeer(name, faces, report) : openStreamedPeer(streamed ?? 0, report)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined
     throw error

@@ -1,6 +1,11 @@
 import { createRequire } from 'node:module'
 import { correctedScore } from '../../src/gallery/calibration/score.ts'
-import { dimensions, type TemplateVector, type TemplateMatrix } from './random-templates.ts'
+import {
+  createTemplateSource,
+  dimensions,
+  type TemplateVector,
+  type TemplateMatrix,
+} from './random-templates.ts'
 
 /** Returns the row most similar to a face. Synchronous, like all peers. */
 export type FindNearest = (face: TemplateVector) => number
@@ -34,9 +39,7 @@ export function openPeer(
   report: (text: string) => void,
 ): FindNearest {
   if (name === 'plain JavaScript loop') return (face) => findBestRow(allRows(faces), faces, face)
-  // usearch is installed beside the other benchmark peers.
-  const require = createRequire(new URL('../peers/', import.meta.url))
-  const usearch = require('usearch') as Usearch
+  const usearch = requireUsearch()
   const space = openSpace(faces)
   if (name === 'usearch HNSW f32') return openHnsw(usearch, space, report)
   if (name === 'usearch exact f32') {
@@ -49,6 +52,33 @@ export function openPeer(
     const probe = space.codes(space.point(face))
     const { keys } = usearch.exactSearch(rows, probe, ...exactSearchOptions(rerankedRows))
     return findBestRow(Array.from(keys, Number), faces, face)
+  }
+}
+
+/** usearch is installed beside the other benchmark peers. */
+function requireUsearch(): Usearch {
+  return createRequire(new URL('../peers/', import.meta.url))('usearch') as Usearch
+}
+
+/** Below every density of the faces. */
+const densityMin = -4
+
+/** Opens the exact float32 search of usearch over faces that exist only in its form. */
+export function openStreamedPeer(count: number, report: (text: string) => void): FindNearest {
+  const usearch = requireUsearch()
+  const width = dimensions + 1
+  const rows = new Float32Array(count * width)
+  const next = createTemplateSource()
+  for (let row = 0; row < count; row++) {
+    if (row % 500_000 === 0) report(`creating ${row} of ${count}`)
+    const { vector, density } = next()
+    rows.set(vector, row * width)
+    rows[row * width + dimensions] = Math.sqrt((density - densityMin) / 2)
+  }
+  return ({ vector }) => {
+    const point = new Float32Array(width)
+    point.set(vector)
+    return firstRow(usearch.exactSearch(rows, point, ...exactSearchOptions(1)))
   }
 }
 

@@ -24,6 +24,55 @@ export function allocateTemplates(count: number): TemplateMatrix {
   }
 }
 
+/** Faces that are read once, in their order. */
+export type TemplateSource = {
+  readonly count: number
+  readonly read: (from: number, to: number) => TemplateVector[]
+}
+
+export function sourceOf(faces: TemplateMatrix): TemplateSource {
+  const read = (from: number, to: number): TemplateVector[] =>
+    Array.from({ length: to - from }, (_, offset) => templateAt(faces, from + offset))
+  return { count: faces.densities.length, read }
+}
+
+/**
+ * Creates faces while they are read, for sizes at which a system and all faces do not fit in memory
+ * together. `probes` returns probes of the faces that were read, like `makeProbes`.
+ */
+export function createStream(count: number, probeCount: number) {
+  const next = createTemplateSource()
+  const mates = allocateTemplates(probeCount)
+  const source: TemplateSource = {
+    count,
+    read: (from, to) =>
+      Array.from({ length: to - from }, (_, offset) => {
+        const face = next()
+        const probe = Math.floor(((from + offset) * probeCount) / count)
+        if (from + offset === mateRow(probe, probeCount, count))
+          mates.vectors.set(face.vector, probe * dimensions)
+        return face
+      }),
+  }
+  return { source, probes: () => makeProbes(mates, probeCount) }
+}
+
+/** Returns the row that a probe is similar to; rows are distributed evenly. */
+function mateRow(probe: number, probes: number, rows: number): number {
+  return Math.floor(((probe + 0.5) / probes) * rows)
+}
+
+/** Returns a function that creates one face after another, like those of `fillTemplates`. */
+export function createTemplateSource(): () => TemplateVector {
+  const random = normalNumbers(1)
+  const spread = axisDeviations()
+  return () => {
+    const vector = new Float32Array(dimensions)
+    for (let axis = 0; axis < dimensions; axis++) vector[axis] = random() * (spread[axis] ?? 0)
+    return { vector, density: -2.4 + random() * 0.15 }
+  }
+}
+
 /** Fills the memory with faces: normally distributed in each axis, with falling variation. */
 export function fillTemplates({ vectors, densities }: TemplateMatrix): void {
   const random = normalNumbers(1)
@@ -43,7 +92,7 @@ export function makeProbes(faces: TemplateMatrix, count: number): TemplateMatrix
   const spread = axisDeviations()
   const galleryRows = faces.densities.length
   for (let probe = 0; probe < count; probe++) {
-    const row = Math.floor(((probe + 0.5) / count) * galleryRows)
+    const row = mateRow(probe, count, galleryRows)
     const mateShare = probe % 2 === 0 ? 0.8 : 0
     const noise = Math.sqrt(1 - mateShare * mateShare)
     for (let axis = 0; axis < dimensions; axis++) {

@@ -1,9 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
-import { openExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
-import type { IndexChange } from '../../src/gallery/search/memory/index-change.ts'
+import { openExactSearch, type ExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
+import { packRows, type LoadedTemplate } from '../../src/gallery/search/load/packed-rows.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { dimensions, templateAt, type TemplateMatrix } from './random-templates.ts'
+import { measureStall, type LongestStall } from '../support/measure-stall.ts'
+import { templateAt, type TemplateMatrix, type TemplateSource } from './random-templates.ts'
 import type { PeerThreadMessage, PeerThreadInput } from './peer-thread.ts'
 import type { PeerName } from './peers.ts'
 
@@ -11,7 +12,7 @@ import type { PeerName } from './peers.ts'
 export type SearchSystem = AsyncDisposable & {
   readonly name: string
   /** Searches for the probes with these indexes. */
-  readonly search: (probeIndexes: readonly number[]) => Promise<SearchRun>
+  readonly search: (probeIndexes: readonly number[], probes: TemplateMatrix) => Promise<SearchRun>
   /** The largest p99 delay of the main event loop in all runs, loading included. */
   readonly delayP99Ms: () => number
 }
@@ -21,7 +22,8 @@ export type SearchRun = { readonly rows: readonly number[]; readonly timesMs: re
 
 const galleryId = 'bench'
 const modelId = 'bench'
-const batchChanges = 1_000
+const batchFaces = 1_024
+const changedTemplates = 1_000
 /** Interval of the event-loop monitor. It measures the delay beyond this interval. */
 const delayResolutionMs = 1
 
@@ -41,53 +43,101 @@ function createLoopDelayMonitor() {
   }
 }
 
+/** The search of this service, with what its load took and what its changes take. */
+export type FacegateSystem = SearchSystem & {
+  readonly loadSeconds: number
+  readonly bytesPerTemplate: number
+  /** Adds and deletes a thousand templates, and returns the longest stall of the event loop. */
+  readonly change: (probes: TemplateMatrix) => Promise<LongestStall>
+}
+
+/** Opens the search and loads all faces of a source, as a start does after decrypting them. */
 export async function openFacegate(
   threads: number,
-  { faces, probes }: { readonly faces: TemplateMatrix; readonly probes: TemplateMatrix },
+  faces: TemplateSource,
   report: (text: string) => void,
-): Promise<SearchSystem> {
+): Promise<FacegateSystem> {
   const search = openExactSearch({ threads, log: createLog('error') })
   const delay = createLoopDelayMonitor()
-  const count = faces.densities.length
+  const startMs = performance.now()
   await delay.during(async () => {
-    for (let from = 0; from < count; from += batchChanges) {
-      if (from % 100_000 === 0) report(`loading ${from} of ${count}`)
-      await search.apply(galleryId, changesOf(faces, from))
+    let stored = Promise.resolve()
+    for (let from = 0; from < faces.count; from += batchFaces) {
+      if (from % (100 * batchFaces) === 0) report(`loading ${from} of ${faces.count}`)
+      const packed = packRows(rowsOf(faces, from))
+      await stored
+      stored = search.load(galleryId, packed, { sequence: 1, total: faces.count })
     }
+    await stored
   })
-  const find = async (index: number): Promise<{ row: number; timeMs: number }> => {
-    const probe = templateAt(probes, index)
-    const startMs = performance.now()
-    const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
-    return { row: Number(best?.faceId), timeMs: performance.now() - startMs }
-  }
+  const loadSeconds = (performance.now() - startMs) / 1000
+  const { bytes, rows } = search.stats()
   return {
     name: `facegate, ${threads} thread${threads > 1 ? 's' : ''}`,
-    search: (probeIndexes) =>
-      delay.during(async () => {
-        const found: { row: number; timeMs: number }[] = []
-        for (const index of probeIndexes) found.push(await find(index))
-        return { rows: found.map(({ row }) => row), timesMs: found.map(({ timeMs }) => timeMs) }
-      }),
+    loadSeconds,
+    bytesPerTemplate: bytes / rows,
+    change: (probes) => changeTemplates(search, faces.count, probes),
+    search: (probeIndexes, probes) =>
+      delay.during(() => searchProbes(search, probeIndexes, probes)),
     delayP99Ms: delay.worstP99Ms,
     [Symbol.asyncDispose]: () => search.close(),
   }
 }
 
-function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
-  const to = Math.min(faces.densities.length, from + batchChanges)
-  return Array.from({ length: to - from }, (_, offset): IndexChange => {
-    const row = from + offset
-    const vector = faces.vectors.subarray(row * dimensions, (row + 1) * dimensions)
-    const density = faces.densities[row] ?? 0
-    const template = { modelId, subjectId: `s${row}`, groups: [], vector, density }
-    return { sequence: row + 1, faceId: String(row), template }
+async function searchProbes(
+  search: ExactSearch,
+  probeIndexes: readonly number[],
+  probes: TemplateMatrix,
+): Promise<SearchRun> {
+  const rows: number[] = []
+  const timesMs: number[] = []
+  for (const index of probeIndexes) {
+    const probe = templateAt(probes, index)
+    const startMs = performance.now()
+    const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
+    timesMs.push(performance.now() - startMs)
+    rows.push(Number.parseInt(best?.faceId.slice(-12) ?? '', 16))
+  }
+  return { rows, timesMs }
+}
+
+/** Adds and removes a thousand templates after `count` others. @returns the longest stall. */
+async function changeTemplates(
+  search: ExactSearch,
+  count: number,
+  probes: TemplateMatrix,
+): Promise<LongestStall> {
+  const stall = measureStall()
+  const additions = Array.from({ length: changedTemplates }, (_, index) => {
+    const face = templateAt(probes, index % probes.densities.length)
+    const template = { ...face, modelId, subjectId: idOf(index), groups: [] }
+    return { sequence: index + 2, faceId: idOf(count + index), template }
   })
+  await search.apply(galleryId, additions)
+  const removals = additions.map(({ faceId, sequence }) => ({
+    faceId,
+    sequence: sequence + changedTemplates,
+  }))
+  await search.apply(galleryId, removals)
+  return stall.stop()
+}
+
+function rowsOf(faces: TemplateSource, from: number): LoadedTemplate[] {
+  const to = Math.min(faces.count, from + batchFaces)
+  return faces.read(from, to).map((template, offset) => {
+    const id = idOf(from + offset)
+    return { ...template, modelId, faceId: id, subjectId: id, groups: [] }
+  })
+}
+
+/** Returns a UUID that contains the number of a row. */
+function idOf(row: number): string {
+  return `00000000-0000-4000-8000-${row.toString(16).padStart(12, '0')}`
 }
 
 /** Returns the peer, or undefined if it is not installed. */
 export async function openPeerThread(
-  start: Required<PeerThreadInput> & { readonly peer: PeerName },
+  start: PeerThreadInput & { readonly peer: PeerName },
   report: (text: string) => void,
 ): Promise<SearchSystem | undefined> {
   const worker = startThread(start)

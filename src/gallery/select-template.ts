@@ -9,7 +9,7 @@ import type { Calibrations } from './calibration/calibrations.ts'
  */
 export function selectTemplate<Stored extends { readonly modelId: string }>(
   templates: readonly Stored[],
-  { activeModelId, formerModelIds }: Calibrations,
+  { activeModelId, formerModelIds }: Pick<Calibrations, 'activeModelId' | 'formerModelIds'>,
 ): Stored | undefined {
   const byModel = new Map(templates.map((template) => [template.modelId, template]))
   for (const modelId of [activeModelId, ...formerModelIds]) {

@@ -17,6 +17,7 @@ import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
+import { storeLocationOf } from './store-location.ts'
 import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 import { createSubjectExpired } from '../webhooks/subject-expired.ts'
@@ -137,7 +138,8 @@ async function openConfiguredSearch(
 ): Promise<{ readonly open: OpenGallerySearch; readonly stats: () => SearchStats }> {
   if (config.SEARCH === 'memory') {
     const exact = opened.use(openExactSearch({ log }))
-    return { open: openMemorySearch(exact), stats: () => exact.stats() }
+    const load = { location: storeLocationOf(config), masterKeyFile: masterKeyPath(config) }
+    return { open: openMemorySearch(exact, load), stats: () => exact.stats() }
   }
   const maintenance = opened.use(await openVectorMaintenance(config.DATABASE_URL, { log }))
   const open = openDatabaseSearch({

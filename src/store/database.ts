@@ -21,6 +21,8 @@ export type StoreOptions = {
   readonly isServer?: boolean
   /** Whether this server holds galleries in memory and reports which removals it has applied. */
   readonly hasGalleries?: boolean
+  /** Whether a thread reads a whole gallery: its connection gets a cache for the indexes. */
+  readonly readsGalleries?: boolean
   /** The version of this program, for the list of servers. */
   readonly version?: string
 }

@@ -27,10 +27,19 @@ export function createDecryptStoredTemplate(
     return accountId
   }
   return async (reading, row) => {
-    const { galleryId, subjectId, faceId } = row
+    const { galleryId, subjectId, faceId, modelId } = row
     try {
       const accountId = await findAccountId(reading, galleryId)
-      return decryptTemplate(await keys.unwrap(reading, row), { ...row, accountId }, row.sealed)
+      const key = await keys.unwrap(reading, row)
+      try {
+        return decryptTemplate(
+          key,
+          { galleryId, subjectId, faceId, modelId, accountId },
+          row.sealed,
+        )
+      } finally {
+        key.fill(0)
+      }
     } catch (error) {
       const alert = { alert: 'template-tampered', galleryId, subjectId, faceId }
       log.error(

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import { decrypt, encrypt, keyBytes } from '../../lib/crypto/aes-gcm.ts'
 import { newId } from '../../lib/ids.ts'
 import {
@@ -62,15 +62,17 @@ export function createSubjectKeys(keyring: Keyring, nowMs: () => number): Subjec
 
 /** Keeps unwrapped gallery keys, so that each is read and unwrapped once. */
 function createGalleryKeyCache(keyring: Keyring) {
-  const keyById = new Map<string, Buffer>()
-  const unwrap = (row: GalleryKeyRow): Buffer => {
+  const keyById = new Map<string, KeyObject>()
+  const unwrap = (row: GalleryKeyRow): KeyObject => {
     const cached = keyById.get(row.keyId)
     if (cached) return cached
-    const key = unwrapGalleryKey(keyring, row)
+    const bytes = unwrapGalleryKey(keyring, row)
+    const key = createSecretKey(bytes)
+    bytes.fill(0)
     keyById.set(row.keyId, key)
     return key
   }
-  const find = async (reading: ReadTx, keyId: string): Promise<Buffer> => {
+  const find = async (reading: ReadTx, keyId: string): Promise<KeyObject> => {
     const cached = keyById.get(keyId)
     if (cached) return cached
     const row = await findGalleryKey(reading, keyId)

@@ -35,8 +35,10 @@ export function decryptTemplate(
 ): Template {
   const plaintext = decrypt(key, ciphertext, templateAssociatedData(binding))
   const vector = new Float32Array((plaintext.length - densityBytes) / 4)
-  for (const index of vector.keys()) vector[index] = plaintext.readFloatLE(densityBytes + index * 4)
-  const density = plaintext.readDoubleLE()
+  const view = new DataView(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength)
+  for (let index = 0; index < vector.length; index++)
+    vector[index] = view.getFloat32(densityBytes + index * 4, true)
+  const density = view.getFloat64(0, true)
   plaintext.fill(0)
   return { modelId: binding.modelId, vector, density }
 }

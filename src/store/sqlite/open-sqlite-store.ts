@@ -38,7 +38,7 @@ export async function openSqliteStore(dataDir: string, options: StoreOptions): P
 /** Does the same, also for a database that is being migrated to PostgreSQL. */
 export async function openSqliteStoreForMigration(
   dataDir: string,
-  { onCommit }: StoreOptions,
+  { onCommit, readsGalleries = false }: StoreOptions,
 ): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = path.join(dataDir, databaseFile)
@@ -47,6 +47,7 @@ export async function openSqliteStoreForMigration(
   await migrateSchema(db, connection, file)
   // A separate connection reads only what is committed and waits for no writer.
   const reader = openSqlite(file)
+  if (readsGalleries) reader.exec(`PRAGMA cache_size = -${galleryCacheKib}`)
   const readTx = sqliteReadTx(reader)
   // Key lookups have a third connection: they must not read from an older snapshot of the reader.
   const keyReader = openSqlite(file)
@@ -76,6 +77,9 @@ export async function openSqliteStoreForMigration(
     },
   }
 }
+
+/** With the default of 2 MiB, each row of a large gallery reads several pages of indexes again. */
+const galleryCacheKib = 65_536
 
 async function migrateSchema(
   db: Kysely<Schema>,

@@ -58,5 +58,20 @@ export const outdatedTemplatesContract = {
       changes.map(({ faceId }) => faceId),
       faceIds.toSorted(),
     )
+    const [lowest = '', highest = ''] = faceIds.toSorted()
+    const after = { sequence: 6, faceId: queries.afterAllFaceIds }
+    const rangeEnd = (from: typeof after, sequenceMax = 7) =>
+      store.read((tx) =>
+        queries.findFaceRangeEnd(tx, { galleryId, after: from }, { faces: 1, sequenceMax }),
+      )
+    const to = { sequence: 7, faceId: lowest }
+    assertSameValues(await rangeEnd(after), to)
+    assertSameValues(await rangeEnd(to), { sequence: 7, faceId: highest })
+    assert.equal(await rangeEnd({ sequence: 7, faceId: highest }), undefined)
+    assert.equal(await rangeEnd(after, 6), undefined)
+    const inRange = await store.read((tx) =>
+      queries.findRangeTemplates(tx, { galleryId, after, to }),
+    )
+    assertSameValues([...new Set(inRange.map(({ faceId }) => faceId))], [lowest])
   },
 }

@@ -9,6 +9,7 @@ import * as crops from '../../../src/store/gallery/crops.ts'
 import * as deletionChain from '../../../src/store/gallery/deletion-chain.ts'
 import * as deletions from '../../../src/store/gallery/deletions.ts'
 import * as expiredSubjects from '../../../src/store/gallery/expired-subjects.ts'
+import * as faceRanges from '../../../src/store/gallery/search/face-ranges.ts'
 import * as faces from '../../../src/store/gallery/faces.ts'
 import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
@@ -58,6 +59,7 @@ const allQueries = {
   ...deletionChain,
   ...deletions,
   ...expiredSubjects,
+  ...faceRanges,
   ...faces,
   ...galleries,
   ...groups,

@@ -193,7 +193,8 @@ test('Repeated and outdated changes are skipped; the sequence is that of the las
   assert.deepEqual([search.sequenceOf('g'), search.size('g')], [5, 1])
   const { bytes, ...counts } = search.stats()
   assert.deepEqual(counts, { galleries: 1, rows: 1 })
-  assert.equal(bytes, 64 * (32 + 8 * 4 + 8))
+  // Codes, the vector, the density and the owner of 64 rows.
+  assert.equal(bytes, 64 * (32 + 8 * 4 + 8 + 41))
   await search.drop('g')
   assert.deepEqual([search.sequenceOf('g'), search.size('g')], [0, 0])
   assert.deepEqual(search.stats(), { galleries: 0, rows: 0, bytes: 0 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../../lib/log.ts'
+import type { PackedRows } from '../load/packed-rows.ts'
 import { packChanges, type IndexChange } from './index-change.ts'
-import type { GalleryIndexState } from './gallery-indexes.ts'
+import type { GalleryIndexState, GalleryLoad } from './gallery-indexes.ts'
 import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored-subject.ts'
 import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
 import { openSearchThreads } from './search-threads.ts'
@@ -20,6 +21,10 @@ export type ExactSearch = AsyncDisposable & {
    * it resolves. Calls for one gallery run in the order in which they were made.
    */
   readonly apply: (galleryId: string, changes: readonly IndexChange[]) => Promise<void>
+  /**
+   * Adds templates of faces that are not in the index. Calls may run at the same time, because each adds other faces; `apply` must wait for them.
+   */
+  readonly load: (galleryId: string, rows: PackedRows, load: GalleryLoad) => Promise<void>
   /** Returns the subjects most similar to the probe, best first. */
   readonly search: (
     galleryId: string,
@@ -89,7 +94,16 @@ class ThreadedExactSearch implements ExactSearch {
     this.#states.set(galleryId, await this.#threads.send(request, [packed.vectors.buffer]))
   }
 
-  #checkDimensions({ modelId, vector }: { modelId: string; vector: Float32Array }): void {
+  async load(galleryId: string, rows: PackedRows, load: GalleryLoad): Promise<void> {
+    for (const [row, model] of rows.models.entries()) {
+      const modelId = rows.modelIds[model] ?? ''
+      this.#checkDimensions({ modelId, vector: { length: rows.dimensions[row] ?? 0 } })
+    }
+    const request = { kind: 'load', galleryId, rows, load } as const
+    this.#states.set(galleryId, await this.#threads.send(request, [rows.vectors.buffer]))
+  }
+
+  #checkDimensions({ modelId, vector }: DimensionsOwner): void {
     const dimensions = this.#dimensions.get(modelId) ?? vector.length
     assert.equal(vector.length, dimensions, 'all vectors of a model have the same dimensions')
     this.#dimensions.set(modelId, dimensions)
@@ -161,6 +175,8 @@ class ThreadedExactSearch implements ExactSearch {
     return task
   }
 }
+
+type DimensionsOwner = { readonly modelId: string; readonly vector: { readonly length: number } }
 
 function rowsOf({ sizes }: GalleryIndexState): number {
   let rows = 0

@@ -1,20 +1,32 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import type { IndexChange } from './index-change.ts'
+import type { IndexChange, IndexedTemplate } from './index-change.ts'
+import { unpackRows, type PackedRows } from '../load/packed-rows.ts'
 import { rankTable } from './rank-table.ts'
 import type { ScoredSubject, IndexSearchOptions } from '../scored-subject.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
-import { openTemplateTable } from '../table/template-table.ts'
+import { leadBytes } from '../table/lead.ts'
+import { rowBytes } from '../table/row-block.ts'
+import { leadRowsMin, openTemplateTable } from '../table/template-table.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
 
 /** The indexes of all galleries. They belong to the index thread. */
 export type GalleryIndexes = {
   readonly apply: (galleryId: string, changes: Iterable<IndexChange>) => GalleryIndexState
+  /** Adds templates of faces that are not in the index. */
+  readonly load: (galleryId: string, rows: PackedRows, load: GalleryLoad) => GalleryIndexState
   readonly search: (galleryId: string, query: GalleryIndexQuery) => ScoredSubject[]
   /** Removes a gallery immediately and resolves when all its data has been zeroed. */
   readonly drop: (galleryId: string) => Promise<void>
+}
+
+export type GalleryLoad = {
+  /** The last possible change of the faces. The sequence of the gallery becomes this number. */
+  readonly sequence: number
+  /** The number of faces that the gallery will have. */
+  readonly total: number
 }
 
 export type GalleryIndexState = {
@@ -36,15 +48,25 @@ type GalleryIndex = { sequence: number; readonly tables: Map<string, TemplateTab
 
 export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPool): GalleryIndexes {
   const galleries = new Map<string, GalleryIndex>()
+  const openGallery = (galleryId: string): GalleryIndex => {
+    const gallery = galleries.get(galleryId) ?? { sequence: 0, tables: new Map() }
+    galleries.set(galleryId, gallery)
+    return gallery
+  }
   return {
     apply: (galleryId, changes) => {
-      const gallery = galleries.get(galleryId) ?? { sequence: 0, tables: new Map() }
-      galleries.set(galleryId, gallery)
+      const gallery = openGallery(galleryId)
       for (const change of changes) {
         if (change.sequence < gallery.sequence) continue
         applyChange(sharedMemory, gallery, change)
         gallery.sequence = change.sequence
       }
+      return stateOf(gallery)
+    },
+    load: (galleryId, rows, { sequence, total }) => {
+      const gallery = openGallery(galleryId)
+      gallery.sequence = Math.max(gallery.sequence, sequence)
+      for (const row of unpackRows(rows)) openTable(sharedMemory, gallery, row, total).put(row)
       return stateOf(gallery)
     },
     search: (galleryId, { modelId, probe, options }) => {
@@ -73,11 +95,8 @@ function stateOf({ sequence, tables }: GalleryIndex): GalleryIndexState {
   return { sequence, sizes, bytes }
 }
 
-function applyChange(
-  sharedMemory: SharedMemory,
-  { tables }: GalleryIndex,
-  change: IndexChange,
-): void {
+function applyChange(sharedMemory: SharedMemory, gallery: GalleryIndex, change: IndexChange): void {
+  const { tables } = gallery
   const { faceId, template } = change
   for (const [modelId, table] of tables) {
     if (modelId === template?.modelId) continue
@@ -86,10 +105,30 @@ function applyChange(
     if (template && table.size() === 0) dropTable(tables, modelId)
   }
   if (!template) return
-  const table =
-    tables.get(template.modelId) ?? openTemplateTable(sharedMemory, template.vector.length)
-  tables.set(template.modelId, table)
-  table.put({ faceId, ...template })
+  openTable(sharedMemory, gallery, template).put({ faceId, ...template })
+}
+
+/** Returns the table of the model of a template. */
+function openTable(
+  sharedMemory: SharedMemory,
+  { tables }: GalleryIndex,
+  { modelId, vector }: Pick<IndexedTemplate, 'modelId' | 'vector'>,
+  rowsExpected = 0,
+): TemplateTable {
+  const table = tables.get(modelId) ?? openNewTable(sharedMemory, vector.length, rowsExpected)
+  tables.set(modelId, table)
+  return table
+}
+
+/** A gallery that would not fit in memory with leads gets none. */
+function openNewTable(
+  sharedMemory: SharedMemory,
+  dimensions: number,
+  rowsExpected: number,
+): TemplateTable {
+  const bytes = rowsExpected * (rowBytes(dimensions) + leadBytes)
+  const leadsFrom = sharedMemory.hasRoomForLeads(bytes) ? leadRowsMin : Number.POSITIVE_INFINITY
+  return openTemplateTable(sharedMemory, dimensions, leadsFrom)
 }
 
 function dropTable(tables: Map<string, TemplateTable>, modelId: string): void {

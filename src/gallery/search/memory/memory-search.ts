@@ -1,14 +1,18 @@
 import type { Store } from '../../../store/database.ts'
 import { listGalleryIds } from '../../../store/gallery/galleries.ts'
 import { findRemovalMarks, type RemovalMark } from '../../../store/gallery/removals.ts'
+import type { ParallelLoad } from '../load/load-gallery.ts'
 import { createGallerySync, type GallerySync } from './sync.ts'
 import type { ExactSearch } from './exact-search.ts'
 import type { OpenGallerySearch } from '../gallery-search.ts'
 
 /** Opens the search in memory. Resolves when every gallery is loaded. */
-export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
+export function openMemorySearch(
+  exact: ExactSearch,
+  parallelLoad?: ParallelLoad,
+): OpenGallerySearch {
   return async (deps) => {
-    const gallerySync = createGallerySync({ ...deps, search: exact })
+    const gallerySync = createGallerySync({ ...deps, search: exact, parallelLoad })
     const { sync, reloadCount, reloaded } = gallerySync
     for (const galleryId of await deps.store.read(listGalleryIds)) await sync(galleryId)
     return {

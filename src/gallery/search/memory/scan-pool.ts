@@ -10,6 +10,7 @@ import {
 } from '../scan/scan-job.ts'
 import { segmentBytes, jobWord } from '../scan/scan-job.ts'
 import type { ScanSegments } from '../scan/scan-kernel.ts'
+import { leadAxisCount, leadBytes, quantiseLeadProbe } from '../table/lead.ts'
 import { quantiseProbe } from '../table/quantise.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 
@@ -53,6 +54,7 @@ export function openScanPool(
       const segments = segmentsOf(table)
       const buffers = allocateScanBuffers(sharedMemory, {
         probe: codeBytes(table.dimensions) * 2,
+        leadProbe: leadAxisCount * 2,
         allowed: query.allowed.length,
         segments: segments.length * segmentBytes,
         // Includes helpers that are not notified: one may still respond to an earlier job.
@@ -74,7 +76,13 @@ export function openScanPool(
   }
 }
 
-type ScanSegment = { readonly address: number; readonly rows: number; readonly first: number }
+type ScanSegment = {
+  readonly address: number
+  readonly rows: number
+  readonly first: number
+  /** Address of the first lead; 0 without leads. */
+  readonly leads: number
+}
 
 function segmentsOf(table: TemplateTable): ScanSegment[] {
   const segments: ScanSegment[] = []
@@ -86,6 +94,7 @@ function segmentsOf(table: TemplateTable): ScanSegment[] {
         address: block.offset + index * bytes,
         rows: Math.min(segmentRows, used - index),
         first: block.first + index,
+        leads: block.leads ? block.leads.offset + index * leadBytes : 0,
       })
   }
   return segments
@@ -94,6 +103,7 @@ function segmentsOf(table: TemplateTable): ScanSegment[] {
 /** Addresses of the buffers of a job in shared memory. */
 type ScanBuffers = {
   readonly probe: number
+  readonly leadProbe: number
   readonly allowed: number
   readonly segments: number
   readonly heaps: number
@@ -102,19 +112,23 @@ type ScanBuffers = {
   readonly close: () => void
 }
 
-type ScanBufferSizes = { readonly [part in 'probe' | 'allowed' | 'segments' | 'heaps']: number }
+type ScanBufferSizes = {
+  readonly [part in 'probe' | 'leadProbe' | 'allowed' | 'segments' | 'heaps']: number
+}
 
 function allocateScanBuffers(sharedMemory: SharedMemory, bytes: ScanBufferSizes): ScanBuffers {
   const aligned = (size: number): number => Math.ceil(size / 16) * 16
-  const total = aligned(bytes.probe) + aligned(bytes.allowed) + bytes.segments + bytes.heaps
+  const probes = aligned(bytes.probe) + aligned(bytes.leadProbe)
+  const total = probes + aligned(bytes.allowed) + bytes.segments + bytes.heaps
   // Powers of two, so that later scans can reuse freed pieces.
   const size = 2 ** Math.ceil(Math.log2(total))
   const probe = sharedMemory.allocate(size)
-  const allowed = probe + aligned(bytes.probe)
+  const leadProbe = probe + aligned(bytes.probe)
+  const allowed = probe + probes
   const segments = allowed + aligned(bytes.allowed)
   const heaps = segments + bytes.segments
   const close = (): void => sharedMemory.free(probe, size)
-  return { probe, allowed, segments, heaps, heapsEnd: heaps + bytes.heaps, close }
+  return { probe, leadProbe, allowed, segments, heaps, heapsEnd: heaps + bytes.heaps, close }
 }
 
 type ScanPlan = {
@@ -133,8 +147,8 @@ function writeJob(
   const { gain, reach } = quantiseProbe(query.vector, probe)
   new Uint8Array(buffer, buffers.allowed).set(query.allowed)
   const segmentWords = new Int32Array(buffer, buffers.segments, segments.length * 4)
-  for (const [index, { address, rows, first }] of segments.entries())
-    segmentWords.set([address, rows, first], index * 4)
+  for (const [index, { address, rows, first, leads }] of segments.entries())
+    segmentWords.set([address, rows, first, leads], index * 4)
 
   const job = new Int32Array(buffer, jobOffset, jobBytes / 4)
   const floats = new Float32Array(buffer, jobOffset, jobBytes / 4)
@@ -149,6 +163,23 @@ function writeJob(
   job[jobWord.heapRows] = query.rowsKept
   job[jobWord.heaps] = buffers.heaps
   job[jobWord.heapBytes] = heapBytes(query.rowsKept)
+  writeLeadProbe(sharedMemory, buffers, { table, query })
+}
+
+function writeLeadProbe(
+  { memory: { buffer } }: SharedMemory,
+  { leadProbe }: ScanBuffers,
+  { table, query }: Pick<ScanPlan, 'table' | 'query'>,
+): void {
+  const axes = table.leadAxes()
+  if (!axes) return
+  const codes = new Int16Array(buffer, leadProbe, leadAxisCount)
+  const { gain, restReach, scaleReach } = quantiseLeadProbe(query.vector, axes, codes)
+  new Int32Array(buffer, jobOffset, jobBytes / 4)[jobWord.leadProbe] = leadProbe
+  const floats = new Float32Array(buffer, jobOffset, jobBytes / 4)
+  floats[jobWord.leadGain] = gain
+  floats[jobWord.restReach] = restReach
+  floats[jobWord.scaleReach] = scaleReach
 }
 
 function awaitScanThreads(job: Int32Array, segmentCount: number): void {

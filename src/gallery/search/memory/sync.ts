@@ -13,6 +13,7 @@ import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { selectTemplate } from '../../select-template.ts'
+import { loadGallery, type LoadedState, type ParallelLoad } from '../load/load-gallery.ts'
 import type { ExactSearch } from './exact-search.ts'
 import type { IndexChange } from './index-change.ts'
 
@@ -21,7 +22,9 @@ export type SyncOptions = {
   readonly search: ExactSearch
   readonly decryptStored: DecryptStoredTemplate
   readonly calibrations: Calibrations
-  readonly log: Pick<Log, 'warn'>
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  /** Without it, galleries of all sizes are loaded by the calling thread. */
+  readonly parallelLoad?: ParallelLoad | undefined
 }
 
 export type GallerySync = {
@@ -51,8 +54,16 @@ export function createGallerySync(options: SyncOptions): GallerySync {
   const reloadCounts = new Map<string, number>()
   const sequenceOf = (galleryId: string): number => syncedSequences.get(galleryId) ?? 0
   const reloadCount = (galleryId: string): number => reloadCounts.get(galleryId) ?? 0
+  const load = async (galleryId: string): Promise<LoadedState | undefined> => {
+    const { parallelLoad, calibrations } = options
+    if (!parallelLoad) return undefined
+    const { activeModelId, formerModelIds } = calibrations
+    const models = { activeModelId, formerModelIds: [...formerModelIds] }
+    return loadGallery(galleryId, { ...parallelLoad, store, search, models, log })
+  }
   const catchUp = async (galleryId: string): Promise<boolean> => {
-    const sequence = await applyChanges(options, galleryId, sequenceOf(galleryId))
+    const loaded = sequenceOf(galleryId) === 0 ? await load(galleryId) : undefined
+    const sequence = await applyChanges(options, galleryId, loaded ?? sequenceOf(galleryId))
     if (sequence !== undefined) syncedSequences.set(galleryId, sequence)
     return sequence !== undefined
   }
@@ -97,19 +108,22 @@ function registerRunning(
 }
 
 /**
- * Applies the changes of a gallery after a change to the index, which is empty if that is 0.
+ * Applies the changes of a gallery after a change to the index, which is empty if that is 0, or after
+ * a load.
  *
  * @returns the last applied change; undefined if records of later removals were deleted.
  */
 async function applyChanges(
   options: SyncOptions,
   galleryId: string,
-  from: number,
+  from: number | LoadedState,
 ): Promise<number | undefined> {
   const { store, search } = options
-  let cursor: FaceChangeCursor = { sequence: from, faceId: afterAllFaceIds }
+  const { sequence: last, removalsDeletedTo: deletedTo } =
+    typeof from === 'number' ? { sequence: from, removalsDeletedTo: from } : from
+  let cursor: FaceChangeCursor = { sequence: last, faceId: afterAllFaceIds }
   // An empty index has no face that was removed before its first read.
-  let knownRemovalsTo = from === 0 ? undefined : from
+  let knownRemovalsTo = last === 0 ? undefined : Math.max(last, deletedTo)
   for (;;) {
     const page = await store.read((reading) => readPage(reading, galleryId, cursor, options))
     const { sequence, removalsDeletedTo, changes } = page

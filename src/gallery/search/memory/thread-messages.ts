@@ -1,16 +1,24 @@
+import type { PackedRows } from '../load/packed-rows.ts'
 import type { PackedChanges } from './index-change.ts'
-import type { GalleryIndexQuery, GalleryIndexState } from './gallery-indexes.ts'
+import type { GalleryIndexQuery, GalleryIndexState, GalleryLoad } from './gallery-indexes.ts'
 import type { ScoredSubject } from '../scored-subject.ts'
 
 /** A request to the index thread. */
 export type IndexRequest =
   | { readonly kind: 'apply'; readonly galleryId: string; readonly packed: PackedChanges }
+  | {
+      readonly kind: 'load'
+      readonly galleryId: string
+      readonly rows: PackedRows
+      readonly load: GalleryLoad
+    }
   | { readonly kind: 'search'; readonly galleryId: string; readonly query: GalleryIndexQuery }
   | { readonly kind: 'drop'; readonly galleryId: string }
 
 /** Kind of request → value of the response. */
 export type IndexResponses = {
   readonly apply: GalleryIndexState
+  readonly load: GalleryIndexState
   readonly search: readonly ScoredSubject[]
   readonly drop: void
 }

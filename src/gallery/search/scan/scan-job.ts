@@ -3,7 +3,7 @@
  * job at a time, always at the same offset.
  */
 export const jobOffset = 64
-export const jobBytes = 64
+export const jobBytes = 128
 
 /** Index of each word in the job. */
 export const jobWord = {
@@ -30,6 +30,14 @@ export const jobWord = {
   /** Address of the heap of the first thread. The others follow, `heapBytes` apart. */
   heaps: 11,
   heapBytes: 12,
+  /** Address of the codes of the probe for the lead axes; unused by a table without leads. */
+  leadProbe: 13,
+  /** float32 */
+  leadGain: 14,
+  /** float32 */
+  restReach: 15,
+  /** float32 */
+  scaleReach: 16,
 } as const
 
 /**

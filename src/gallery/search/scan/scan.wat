@@ -8,11 +8,18 @@
 ;; A row whose group set is not allowed is skipped. Group set 0 marks an empty row and is never
 ;; allowed.
 ;;
+;; Rows of a large table also have a lead of 96 bytes: the codes of its 80 lead axes,
+;; and f32 scale, f32 bias, f32 rest, i32 group set id. It gives a higher, but cheaper upper bound:
+;;   lead codes · lead probe × scale × lead gain  +  bias  +  rest × rest reach  +  scale × scale reach
+;; A row whose lead bound is not above all bounds of a full heap is skipped without reading its codes.
+;;
 ;; A job (see scan-job.ts) consists of 32-bit words, listed with their byte offsets:
 ;;    0 generation (unused)   4 cursor             8 done          12 segments
 ;;   16 segment count        20 probe             24 code bytes    28 f32 gain
 ;;   32 f32 reach           36 allowed (bytes)   40 heap rows     44 heaps       48 heap bytes
-;; A segment is 16 bytes: i32 address, i32 rows, i32 number of its first row, padding.
+;;   52 lead probe          56 f32 lead gain     60 f32 rest reach               64 f32 scale reach
+;; A segment is 16 bytes: i32 address, i32 rows, i32 number of its first row, i32 address of the first
+;; lead or 0.
 ;; A heap is i32 count, padding to 8, then 8 bytes per entry: f32 bound, i32 row. The root is the
 ;; entry with the lowest bound, so one comparison decides whether to keep a row.
 (module
@@ -39,7 +46,11 @@
           (i32.add
             (i32.load offset=44 (local.get $job))
             (i32.mul (local.get $threadIndex) (i32.load offset=48 (local.get $job)))))
-        (call $scan (local.get $job) (local.get $heap) (local.get $segment))
+        (if (i32.load offset=12 (local.get $segment))
+          (then
+            (call $scanLeads (local.get $job) (local.get $heap) (local.get $segment)))
+          (else
+            (call $scan (local.get $job) (local.get $heap) (local.get $segment))))
         (drop (i32.atomic.rmw.add offset=8 (local.get $job) (i32.const 1)))
         (drop
           (memory.atomic.notify (i32.add (local.get $job) (i32.const 8)) (i32.const 1)))
@@ -51,7 +62,6 @@
     (local $left i32)
     (local $number i32)
     (local $metadata i32)
-    (local $bound f32)
     (local.set $row (i32.load (local.get $segment)))
     (local.set $left (i32.load offset=4 (local.get $segment)))
     (local.set $number (i32.load offset=8 (local.get $segment)))
@@ -63,31 +73,155 @@
             (i32.load offset=36 (local.get $job))
             (i32.load offset=12 (local.get $metadata))))
         (then
-          (local.set $bound
-            (f32.add
-              (f32.mul
-                (f32.mul
-                  (f32.convert_i32_s
-                    (call $dot
-                      (local.get $row)
-                      (local.get $metadata)
-                      (i32.load offset=20 (local.get $job))))
-                  (f32.load (local.get $metadata)))
-                (f32.load offset=28 (local.get $job)))
-              (f32.add
-                (f32.load offset=4 (local.get $metadata))
-                (f32.mul
-                  (f32.load offset=8 (local.get $metadata))
-                  (f32.load offset=32 (local.get $job))))))
           (call $offer
             (local.get $heap)
             (i32.load offset=40 (local.get $job))
-            (local.get $bound)
+            (call $bound (local.get $job) (local.get $row) (local.get $metadata))
             (local.get $number))))
       (local.set $row (i32.add (local.get $metadata) (i32.const 16)))
       (local.set $number (i32.add (local.get $number) (i32.const 1)))
       (br_if $rows
         (local.tee $left (i32.sub (local.get $left) (i32.const 1))))))
+
+  ;; Scans a segment with leads. The lead probe and the terms of the job stay in registers.
+  (func $scanLeads (param $job i32) (param $heap i32) (param $segment i32)
+    (local $lead i32)
+    (local $end i32)
+    (local $number i32)
+    (local $allowed i32)
+    (local $heapRows i32)
+    (local $gain f32)
+    (local $restReach f32)
+    (local $scaleReach f32)
+    (local $limit f32)
+    (local $probe0 v128)
+    (local $probe1 v128)
+    (local $probe2 v128)
+    (local $probe3 v128)
+    (local $probe4 v128)
+    (local $probe5 v128)
+    (local $probe6 v128)
+    (local $probe7 v128)
+    (local $probe8 v128)
+    (local $probe9 v128)
+    (local $sum v128)
+    (local.set $lead (i32.load offset=12 (local.get $segment)))
+    (local.set $end
+      (i32.add (local.get $lead) (i32.mul (i32.load offset=4 (local.get $segment)) (i32.const 96))))
+    (local.set $number (i32.load offset=8 (local.get $segment)))
+    (local.set $allowed (i32.load offset=36 (local.get $job)))
+    (local.set $heapRows (i32.load offset=40 (local.get $job)))
+    (local.set $gain (f32.load offset=56 (local.get $job)))
+    (local.set $restReach (f32.load offset=60 (local.get $job)))
+    (local.set $scaleReach (f32.load offset=64 (local.get $job)))
+    (local.set $limit (call $limit (local.get $heap) (local.get $heapRows)))
+    (local.set $probe0 (v128.load (i32.load offset=52 (local.get $job))))
+    (local.set $probe1 (v128.load offset=16 (i32.load offset=52 (local.get $job))))
+    (local.set $probe2 (v128.load offset=32 (i32.load offset=52 (local.get $job))))
+    (local.set $probe3 (v128.load offset=48 (i32.load offset=52 (local.get $job))))
+    (local.set $probe4 (v128.load offset=64 (i32.load offset=52 (local.get $job))))
+    (local.set $probe5 (v128.load offset=80 (i32.load offset=52 (local.get $job))))
+    (local.set $probe6 (v128.load offset=96 (i32.load offset=52 (local.get $job))))
+    (local.set $probe7 (v128.load offset=112 (i32.load offset=52 (local.get $job))))
+    (local.set $probe8 (v128.load offset=128 (i32.load offset=52 (local.get $job))))
+    (local.set $probe9 (v128.load offset=144 (i32.load offset=52 (local.get $job))))
+    (loop $rows
+      (if
+        (i32.load8_u (i32.add (local.get $allowed) (i32.load offset=92 (local.get $lead))))
+        (then
+          (local.set $sum
+            (i32x4.add
+              (i32x4.add
+                (i32x4.add
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $lead)) (local.get $probe0))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=8 (local.get $lead)) (local.get $probe1)))
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=16 (local.get $lead)) (local.get $probe2))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=24 (local.get $lead)) (local.get $probe3))))
+                (i32x4.add
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=32 (local.get $lead)) (local.get $probe4))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=40 (local.get $lead)) (local.get $probe5)))
+                  (i32x4.add
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=48 (local.get $lead)) (local.get $probe6))
+                    (i32x4.dot_i16x8_s (v128.load8x8_s offset=56 (local.get $lead)) (local.get $probe7)))))
+              (i32x4.add
+                (i32x4.dot_i16x8_s (v128.load8x8_s offset=64 (local.get $lead)) (local.get $probe8))
+                (i32x4.dot_i16x8_s (v128.load8x8_s offset=72 (local.get $lead)) (local.get $probe9)))))
+          (local.set $sum
+            (i32x4.add
+              (local.get $sum)
+              (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7
+                (local.get $sum) (local.get $sum))))
+          (if
+            (f32.gt
+              (f32.add
+                (f32.mul
+                  (f32.mul
+                    (f32.convert_i32_s
+                      (i32.add
+                        (i32x4.extract_lane 0 (local.get $sum))
+                        (i32x4.extract_lane 1 (local.get $sum))))
+                    (f32.load offset=80 (local.get $lead)))
+                  (local.get $gain))
+                (f32.add
+                  (f32.load offset=84 (local.get $lead))
+                  (f32.add
+                    (f32.mul (f32.load offset=88 (local.get $lead)) (local.get $restReach))
+                    (f32.mul (f32.load offset=80 (local.get $lead)) (local.get $scaleReach)))))
+              (local.get $limit))
+            (then
+              (call $offerRow
+                (local.get $job) (local.get $heap) (local.get $segment) (local.get $number))
+              (local.set $limit (call $limit (local.get $heap) (local.get $heapRows)))))))
+      (local.set $number (i32.add (local.get $number) (i32.const 1)))
+      (br_if $rows
+        (i32.lt_u
+          (local.tee $lead (i32.add (local.get $lead) (i32.const 96)))
+          (local.get $end)))))
+
+  ;; Returns the bound that a row must exceed to be kept: that of the root of a full heap.
+  (func $limit (param $heap i32) (param $rows i32) (result f32)
+    (if (result f32) (i32.lt_u (i32.load (local.get $heap)) (local.get $rows))
+      (then (f32.const -inf))
+      (else (f32.load offset=8 (local.get $heap)))))
+
+  ;; Offers one row of a segment to the heap, by its number in the table.
+  (func $offerRow (param $job i32) (param $heap i32) (param $segment i32) (param $number i32)
+    (local $row i32)
+    (local.set $row
+      (i32.add
+        (i32.load (local.get $segment))
+        (i32.mul
+          (i32.sub (local.get $number) (i32.load offset=8 (local.get $segment)))
+          (i32.add (i32.load offset=24 (local.get $job)) (i32.const 16)))))
+    (call $offer
+      (local.get $heap)
+      (i32.load offset=40 (local.get $job))
+      (call $bound
+        (local.get $job)
+        (local.get $row)
+        (i32.add (local.get $row) (i32.load offset=24 (local.get $job))))
+      (local.get $number)))
+
+  ;; Returns the upper bound of a row from all its codes.
+  (func $bound (param $job i32) (param $row i32) (param $metadata i32) (result f32)
+    (f32.add
+      (f32.mul
+        (f32.mul
+          (f32.convert_i32_s
+            (call $dot
+              (local.get $row)
+              (local.get $metadata)
+              (i32.load offset=20 (local.get $job))))
+          (f32.load (local.get $metadata)))
+        (f32.load offset=28 (local.get $job)))
+      (f32.add
+        (f32.load offset=4 (local.get $metadata))
+        (f32.mul
+          (f32.load offset=8 (local.get $metadata))
+          (f32.load offset=32 (local.get $job))))))
 
   ;; Dot product of int8 codes with an int16 probe, sixteen at a time in two chains of sums.
   (func $dot (param $codes i32) (param $end i32) (param $probe i32) (result i32)

@@ -3,8 +3,13 @@ import { jobBytes, jobOffset } from './scan-job.ts'
 
 /** Size of a WebAssembly page. */
 const pageBytes = 65_536
-/** 4 GiB: 15 million rows of 256 dimensions. This reserves addresses, not memory. */
+/** 4 GiB: 15 million rows of 256 dimensions without leads. This reserves addresses, not memory. */
 const pagesMax = 65_536
+/**
+ * Above this, new rows get no leads: the last 400 MiB hold 1.5 million rows of 256 dimensions. With
+ * their leads, 10.5 million fit below.
+ */
+export const leadsBytesMax = 3_700 * 2 ** 20
 /** The memory grows by this many pages, or more if needed. */
 const growPagesMin = 64
 const alignment = 16
@@ -19,6 +24,8 @@ export type SharedMemory = {
   readonly allocate: (bytes: number) => number
   /** Zeroes a piece and keeps it for the next allocation of its size. */
   readonly free: (offset: number, bytes: number) => void
+  /** Whether leads may be added to this many more bytes of rows; the rest is kept for rows. */
+  readonly hasRoomForLeads: (bytes: number) => boolean
   /** Allocated bytes. */
   readonly bytesUsed: () => number
 }
@@ -54,6 +61,7 @@ export function openSharedMemory(memory: WebAssembly.Memory): SharedMemory {
       else freeBySize.set(size, [offset])
       bytesUsed -= size
     },
+    hasRoomForLeads: (bytes) => bytesUsed + bytes <= leadsBytesMax,
     bytesUsed: () => bytesUsed,
   }
 }

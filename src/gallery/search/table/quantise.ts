@@ -9,7 +9,7 @@
  * slack × reach is at least the sum of the last two terms. `roundingMargin` covers float32 rounding.
  */
 
-/** What the scan needs besides the codes of a row; all are float32 values. */
+/** What the scan needs besides the codes of a row; all but `squared` are float32 values. */
 export type RowCodeMetadata = {
   /** Value of one step of the codes. */
   readonly scale: number
@@ -17,6 +17,8 @@ export type RowCodeMetadata = {
   readonly bias: number
   /** At least the length of the rounding error, |b − b̃|. */
   readonly slack: number
+  /** |b|² as float64. */
+  readonly squared: number
 }
 
 /** What the scan needs besides the codes of a probe; both are float32 values. */
@@ -39,31 +41,60 @@ const roundingMargin = 2 ** -20
 /** Larger than any rounding error of denormal numbers. */
 const denormalMargin = 1e-30
 
+/** Far below the steps of any embedding: all codes of a smaller vector are 0, and no code exceeds 127. */
+const scaleMin = 2 ** -100
+
+/** 1.5 × 2⁵²: added to a number, it leaves no bits for a fraction. */
+const fractionRemover = 6_755_399_441_055_744
+
+/** Rounds a number below 2⁵¹ to a whole one, faster than `Math.round`. */
+export function roundFast(value: number): number {
+  return value + fractionRemover - fractionRemover
+}
+
 /** Writes the int8 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
 export function quantiseRow(
   vector: Float32Array,
   density: number,
   codes: Int8Array,
 ): RowCodeMetadata {
-  const scale = Math.fround(largestMagnitude(vector) / rowCodeMax)
-  const step = scale || 1
+  const scale = Math.max(scaleMin, Math.fround(largestMagnitude(vector) / rowCodeMax))
+  const stepsPerUnit = 1 / scale
   let squaredError = 0
   let squared = 0
   for (let index = 0; index < vector.length; index++) {
     const value = vector[index] ?? 0
-    const code = clamp(Math.round(value / step), rowCodeMax)
+    const code = roundFast(value * stepsPerUnit)
     codes[index] = code
-    squaredError += (value - code * scale) ** 2
+    const error = value - code * scale
+    squaredError += error * error
     squared += value * value
   }
   const bias = -squared - density / 2
   const margin = (squared + Math.abs(density)) * roundingMargin + denormalMargin
   const slack = Math.max(Math.sqrt(squaredError), Math.sqrt(squared) / 256) * (1 + roundingMargin)
-  return { scale, bias: Math.fround(bias + margin), slack: Math.fround(slack) }
+  return { scale, bias: Math.fround(bias + margin), slack: Math.fround(slack), squared }
 }
 
 /** Writes the int16 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
 export function quantiseProbe(vector: Float32Array, codes: Int16Array): ProbeCodeMetadata {
+  const { gain, squared, squaredError } = roundProbe(vector, codes)
+  // Slack is at least |b| / 256, so that 2⁻¹⁰ here covers the rounding of terms of size |a|·|b|.
+  const reach = 2 * (Math.sqrt(squared) * (1 + 2 ** -10) + 512 * Math.sqrt(squaredError))
+  return { gain, reach: Math.fround(reach) }
+}
+
+export type RoundedProbe = {
+  /** Twice the value of one step of the codes, a float32 value. */
+  readonly gain: number
+  /** |a|² */
+  readonly squared: number
+  /** |a − ã|² */
+  readonly squaredError: number
+}
+
+/** Writes int16 `codes` whose sums with int8 codes cannot overflow. */
+export function roundProbe(vector: Float32Array, codes: Int16Array): RoundedProbe {
   let sum = 0
   for (const value of vector) sum += Math.abs(value)
   // Leaves room for half a step of rounding in each dimension.
@@ -79,14 +110,13 @@ export function quantiseProbe(vector: Float32Array, codes: Int16Array): ProbeCod
     squaredError += (value - (code * gain) / 2) ** 2
     squared += value * value
   }
-  // Slack is at least |b| / 256, so that 2⁻¹⁰ here covers the rounding of terms of size |a|·|b|.
-  const reach = 2 * (Math.sqrt(squared) * (1 + 2 ** -10) + 512 * Math.sqrt(squaredError))
-  return { gain, reach: Math.fround(reach) }
+  return { gain, squared, squaredError }
 }
 
 function largestMagnitude(vector: Float32Array): number {
   let max = 0
-  for (const value of vector) max = Math.max(max, Math.abs(value))
+  for (let index = 0; index < vector.length; index++)
+    max = Math.max(max, Math.abs(vector[index] ?? 0))
   return max
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { allocateBlock, blockCapacity, blockIndex, freeBlock } from './row-block.ts'
+import { leadBytes, type LeadAxes } from './lead.ts'
+import { addLeads, allocateBlock, blockCapacity, blockIndex, freeBlock } from './row-block.ts'
 import type { RowBlock, RowPosition } from './row-block.ts'
 
 /** The rows of a table, stored in blocks, so that growth copies nothing. */
@@ -14,6 +15,8 @@ export type RowStore = {
   readonly release: (row: number) => void
   /** Returns how many rows of a block have ever been allocated; the others need no scan. */
   readonly rowsUsed: (block: RowBlock) => number
+  /** Adds leads to all rows and to all later ones. */
+  readonly setLeadAxes: (axes: LeadAxes) => void
   /** Zeroes everything, one block per step, so that a large table does not block its thread. */
   readonly clear: () => Iterable<RowBlock>
 }
@@ -22,6 +25,7 @@ export function openRowStore(sharedMemory: SharedMemory, dimensions: number): Ro
   const blocks: RowBlock[] = []
   const freeRows: number[] = []
   let rowsAllocated = 0
+  let leadAxes: LeadAxes | undefined
   return {
     blocks,
     positionOf: (row) => {
@@ -35,12 +39,19 @@ export function openRowStore(sharedMemory: SharedMemory, dimensions: number): Ro
       const index = blockIndex(rowsAllocated)
       if (index === blocks.length) {
         const range = { first: rowsAllocated, capacity: blockCapacity(index) }
-        blocks.push(allocateBlock(sharedMemory, dimensions, range))
+        const block = allocateBlock(sharedMemory, dimensions, range)
+        if (leadAxes && sharedMemory.hasRoomForLeads(range.capacity * leadBytes))
+          addLeads(sharedMemory, block, leadAxes)
+        blocks.push(block)
       }
       return rowsAllocated++
     },
     release: (row) => void freeRows.push(row),
     rowsUsed: ({ first, capacity }) => Math.min(capacity, rowsAllocated - first),
+    setLeadAxes: (axes) => {
+      leadAxes = axes
+      for (const block of blocks) addLeads(sharedMemory, block, axes)
+    },
     *clear() {
       for (let block = blocks.pop(); block; block = blocks.pop()) {
         freeBlock(sharedMemory, block)

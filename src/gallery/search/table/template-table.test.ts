@@ -54,7 +54,7 @@ test('A removed row has zero codes, metadata, vector and density, and is reused'
   assert.ok(block)
   assert.ok(block.vectors.every((value) => value === 0))
   assert.ok(block.densities.every((value) => value === 0))
-  assert.ok(block.owners.every((owner) => owner === undefined))
+  assert.deepEqual([block.owners.read(0), block.owners.read(1)], [undefined, undefined])
   assert.equal(table.size(), 0)
   for (const number of [3, 4]) table.put(template(number))
   assert.equal(table.rowsUsed(block), 2)

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { blockBytes, clearRow, readRow, writeRow } from './row-block.ts'
-import type { RowOwner } from './row-block.ts'
+import { blockBytes, clearRow, readRow, writeRow, type RowPosition } from './row-block.ts'
+import { chooseLeadAxes } from './choose-lead-axes.ts'
+import { createFaceRows } from './face-rows.ts'
+import type { LeadAxes } from './lead.ts'
+import type { RowOwner } from './row-owners.ts'
 import { createGroupSets } from './group-sets.ts'
 import { openRowStore } from './row-store.ts'
 import type { RowStore } from './row-store.ts'
@@ -10,6 +13,8 @@ import type { TemplateVector } from '../../calibration/score.ts'
 /** The templates of one model in one gallery. Rows of removed templates are reused. */
 export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
   readonly dimensions: number
+  /** The axes of the leads; undefined while the table is small, and if leads would exclude few rows. */
+  readonly leadAxes: () => LeadAxes | undefined
   /** Adds the template of a face or replaces it. */
   readonly put: (
     template: RowOwner & TemplateVector & { readonly groups: readonly string[] },
@@ -21,43 +26,83 @@ export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
   readonly allowed: (groups?: readonly string[]) => Uint8Array
   /** Returns the content of a row, or undefined if it is empty. */
   readonly read: (row: number) => (RowOwner & TemplateVector) | undefined
-  /** Returns the memory of the rows, inside and outside the shared memory. */
+  /** Returns the memory of the rows and their ids, inside and outside the shared memory. */
   readonly bytes: () => number
 }
 
-export function openTemplateTable(sharedMemory: SharedMemory, dimensions: number): TemplateTable {
+/** A table gets leads when it has this many rows. The scan of a smaller one takes 0.3 ms. */
+export const leadRowsMin = 16_384
+/** The axes are chosen from about this many rows. */
+const leadSampleRows = 4_096
+
+/** @param leadsFrom number of rows from which on the table has leads. */
+export function openTemplateTable(
+  sharedMemory: SharedMemory,
+  dimensions: number,
+  leadsFrom: number = leadRowsMin,
+): TemplateTable {
   const groupSets = createGroupSets()
   const rows = openRowStore(sharedMemory, dimensions)
   const { blocks, positionOf, rowsUsed, clear } = rows
-  const rowByFace = new Map<string, number>()
+  const rowByFace = createFaceRows((row) => {
+    const { block, index } = positionOf(row)
+    return block.owners.faceIdWords(index)
+  })
+  let leadAxes: LeadAxes | undefined
+  let hasTriedLeads = false
   const remove = (faceId: string): void => {
     const row = rowByFace.get(faceId)
     if (row === undefined) return
+    rowByFace.remove(faceId)
     groupSets.release(clearRow(positionOf(row)))
-    rowByFace.delete(faceId)
     rows.release(row)
   }
   return {
     dimensions,
+    leadAxes: () => leadAxes,
     put: (template) => {
       assert.equal(template.vector.length, dimensions)
       remove(template.faceId)
       const row = rows.allocate()
       const groupSetId = groupSets.acquire(template.groups)
       writeRow(positionOf(row), { ...template, groupSetId })
-      rowByFace.set(template.faceId, row)
+      rowByFace.add(template.faceId, row)
+      if (!hasTriedLeads && rowByFace.size() >= leadsFrom) {
+        hasTriedLeads = true
+        leadAxes = addLeads(rows, leadsFrom)
+      }
     },
     remove,
-    size: () => rowByFace.size,
+    size: rowByFace.size,
     allowed: groupSets.allowed,
-    read: (row) => {
-      const position = positionOf(row)
-      const owner = position.block.owners[position.index]
-      return owner && { ...owner, ...readRow(position) }
-    },
-    bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), 0),
+    read: (row) => readPosition(positionOf(row)),
+    bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), rowByFace.bytes()),
     blocks,
     rowsUsed,
-    clear,
+    clear: () => {
+      rowByFace.clear()
+      return clear()
+    },
   }
+}
+
+function readPosition(position: RowPosition): (RowOwner & TemplateVector) | undefined {
+  const owner = position.block.owners.read(position.index)
+  return owner && { ...owner, ...readRow(position) }
+}
+
+function addLeads(rows: RowStore, leadsFrom: number): LeadAxes | undefined {
+  const axes = chooseLeadAxes([...sampleRows(rows, leadsFrom)])
+  if (axes) rows.setLeadAxes(axes)
+  return axes
+}
+
+/** Yields rows from all blocks, at equal distances. */
+function* sampleRows({ blocks, rowsUsed }: RowStore, leadsFrom: number): Generator<TemplateVector> {
+  const step = Math.max(1, Math.floor(leadsFrom / leadSampleRows))
+  for (const block of blocks)
+    for (let index = 0; index < rowsUsed(block); index += step) {
+      const row = readPosition({ block, index })
+      if (row) yield row
+    }
 }

@@ -35,14 +35,13 @@ export function sampleFrame(
   const { top, bottom } = rowsOf(frame, toFrame, size)
   const stride = 3 * frame.width
   const outputAt = alignedEnd((bottom - top + 2) * stride + readPastBytes)
-  const values = 3 * size.width * size.height
+  const { width, height } = size
+  const values = 3 * width * height
   const bytes = reserve(outputAt + 4 * values)
   bytes.set(frame.pixels.subarray(top * stride, (bottom + 1) * stride))
-  kernel.sample(
-    ...[0, stride, frame.width - 1, bottom - top],
-    ...[a, b, c, d, e, f - top],
-    ...[size.width, size.height, perSide, outputAt],
-  )
+  const lastPixel = [frame.width - 1, bottom - top]
+  const transform = [a, b, c, d, e, f - top]
+  kernel.sample(0, stride, ...lastPixel, ...transform, width, height, perSide, outputAt)
   return new Float32Array(bytes.buffer, outputAt, values).slice()
 }
 

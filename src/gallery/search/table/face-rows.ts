@@ -1,0 +1,141 @@
+import { hashIdWords, idWords, writeIdWords } from './face-id.ts'
+
+/**
+ * Face id → its row. UUIDs are found by a hash table that contains only row numbers, because the rows
+ * contain the ids. Other ids are kept as texts.
+ */
+export type FaceRows = {
+  readonly get: (faceId: string) => number | undefined
+  /** Adds a face that is not contained. Its row must contain its id already. */
+  readonly add: (faceId: string, row: number) => void
+  /** Removes a face. Its row must still contain its id. */
+  readonly remove: (faceId: string) => void
+  readonly clear: () => void
+  readonly size: () => number
+  readonly bytes: () => number
+}
+
+/** The words of the face id of a row, and their offset. */
+export type FaceIdWords = { readonly words: Uint32Array; readonly offset: number }
+
+/** Each part grows alone: moving the largest of ten million faces takes a few milliseconds. */
+const partCount = 256
+const partSlotsMin = 8
+/** A part doubles when more of its slots are used. */
+const usedShareMax = 0.75
+
+/** @param idOf returns the face id in a row. */
+export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
+  const parts: RowSlots[] = []
+  const texts = new Map<string, number>()
+  const key = new Uint32Array(idWords)
+  const hashOf = (row: number): number => {
+    const { words, offset } = idOf(row)
+    return hashIdWords(words, offset)
+  }
+  const isKey = (row: number): boolean => {
+    const { words, offset } = idOf(row)
+    for (let index = 0; index < idWords; index++)
+      if (words[offset + index] !== key[index]) return false
+    return true
+  }
+  /** Returns the part of the id in `key`. */
+  const partOf = (hash: number): RowSlots => (parts[hash % partCount] ??= new RowSlots(hashOf))
+  let rows = 0
+  return {
+    get: (faceId) => {
+      if (!writeIdWords(faceId, key, 0)) return texts.get(faceId)
+      const hash = hashIdWords(key, 0)
+      return parts[hash % partCount]?.find(hash, isKey)
+    },
+    add: (faceId, row) => {
+      if (writeIdWords(faceId, key, 0)) {
+        const hash = hashIdWords(key, 0)
+        partOf(hash).add(hash, row)
+        rows++
+      } else texts.set(faceId, row)
+    },
+    remove: (faceId) => {
+      if (writeIdWords(faceId, key, 0)) {
+        const hash = hashIdWords(key, 0)
+        if (partOf(hash).remove(hash, isKey)) rows--
+      } else texts.delete(faceId)
+    },
+    clear: () => {
+      parts.length = 0
+      texts.clear()
+      rows = 0
+    },
+    size: () => rows + texts.size,
+    bytes: () => parts.reduce((sum, part) => sum + part.bytes(), 0),
+  }
+}
+
+/** A hash table of row numbers with linear probing. A slot contains a row number plus one, or 0. */
+class RowSlots {
+  #slots = new Uint32Array(partSlotsMin)
+  #used = 0
+  readonly #hashOf: (row: number) => number
+
+  constructor(hashOf: (row: number) => number) {
+    this.#hashOf = hashOf
+  }
+
+  find(hash: number, isKey: (row: number) => boolean): number | undefined {
+    const slot = this.#findSlot(hash, isKey)
+    return slot === undefined ? undefined : (this.#slots[slot] ?? 0) - 1
+  }
+
+  add(hash: number, row: number): void {
+    if (this.#used + 1 > this.#slots.length * usedShareMax) this.#grow()
+    this.#insert(hash, row)
+    this.#used++
+  }
+
+  remove(hash: number, isKey: (row: number) => boolean): boolean {
+    const found = this.#findSlot(hash, isKey)
+    if (found === undefined) return false
+    const slots = this.#slots
+    const mask = slots.length - 1
+    // Moves later entries of the same run back, so that no entry becomes unreachable.
+    let hole = found
+    for (let slot = (hole + 1) & mask; slots[slot]; slot = (slot + 1) & mask) {
+      const home = slotOf(this.#hashOf((slots[slot] ?? 0) - 1), mask)
+      if (((slot - home) & mask) < ((slot - hole) & mask)) continue
+      slots[hole] = slots[slot] ?? 0
+      hole = slot
+    }
+    slots[hole] = 0
+    this.#used--
+    return true
+  }
+
+  bytes(): number {
+    return this.#slots.byteLength
+  }
+
+  #findSlot(hash: number, isKey: (row: number) => boolean): number | undefined {
+    const mask = this.#slots.length - 1
+    for (let slot = slotOf(hash, mask); this.#slots[slot]; slot = (slot + 1) & mask)
+      if (isKey((this.#slots[slot] ?? 0) - 1)) return slot
+    return undefined
+  }
+
+  #insert(hash: number, row: number): void {
+    const mask = this.#slots.length - 1
+    let slot = slotOf(hash, mask)
+    while (this.#slots[slot]) slot = (slot + 1) & mask
+    this.#slots[slot] = row + 1
+  }
+
+  #grow(): void {
+    const earlier = this.#slots
+    this.#slots = new Uint32Array(earlier.length * 2)
+    for (const value of earlier) if (value) this.#insert(this.#hashOf(value - 1), value - 1)
+  }
+}
+
+/** The low bits of a hash are those of the part. */
+function slotOf(hash: number, mask: number): number {
+  return Math.floor(hash / partCount) & mask
+}
