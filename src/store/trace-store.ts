@@ -7,11 +7,16 @@ import type { Store } from './database.ts'
  * bound to its call: log lines of the job then carry that call's ids.
  */
 export function traceStore(store: Store): Store {
-  const { write, runExclusive, read, findKey, admitInOneStatement } = store
+  const { write, runExclusive, read, findKey, findRememberedKey } = store
+  const { admitInOneStatement } = store
   return {
     ...store,
     findKey: (apiKey, now) =>
       withSpan('database.read', () => findKey(apiKey, now), { operation: 'findKey' }),
+    ...(findRememberedKey && {
+      findRememberedKey: (apiKey, now) =>
+        withSpan('database.read', () => findRememberedKey(apiKey, now), { operation: 'findKey' }),
+    }),
     ...(admitInOneStatement && {
       admitInOneStatement: (input) =>
         withSpan('database.write', () => admitInOneStatement(input), {
