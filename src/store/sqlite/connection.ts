@@ -68,26 +68,37 @@ export function truncateWal(database: DatabaseSync): boolean {
 
 export type SqliteParameters = Readonly<Record<string, SQLInputValue>>
 
-/** A prepared statement with `:named` parameters. It runs synchronously. */
+/** A prepared statement with `:named` parameters; one without a value is null. It runs synchronously. */
 export type PreparedStatement<Row> = {
   readonly all: (parameters: SqliteParameters) => Row[]
   readonly first: (parameters: SqliteParameters) => Row | undefined
   /** @returns the number of changed rows. */
   readonly run: (parameters: SqliteParameters) => number
+  /** Inserts a row. @returns its row id. */
+  readonly insert: (parameters: SqliteParameters) => number
 }
 
-/** Prepares a statement. The caller declares the type of the rows, next to the SQL that defines it. */
+/**
+ * Prepares a statement. The caller declares the type of the rows, next to the SQL that defines it. The
+ * names become positions, because `node:sqlite` takes more than twice as long to bind values by name.
+ */
 export function prepare<Row>(database: DatabaseSync, sql: string): PreparedStatement<Row> {
-  const statement = database.prepare(sql)
-  statement.setAllowUnknownNamedParameters(true) // Callers may pass a row with more columns.
+  const names: string[] = []
+  const text = sql.replaceAll(/:([a-z]\w*)/giu, (_, name: string) => {
+    names.push(name)
+    return '?'
+  })
+  const statement = database.prepare(text)
   const rowOf = moneyReader(statement)
+  const valuesOf = (parameters: SqliteParameters) => names.map((name) => parameters[name] ?? null)
   return {
-    all: (parameters) => statement.all(parameters).map((row) => rowOf(row) as Row),
+    all: (parameters) => statement.all(...valuesOf(parameters)).map((row) => rowOf(row) as Row),
     first: (parameters) => {
-      const row = statement.get(parameters)
+      const row = statement.get(...valuesOf(parameters))
       return row && (rowOf(row) as Row)
     },
-    run: (parameters) => Number(statement.run(parameters).changes),
+    run: (parameters) => Number(statement.run(...valuesOf(parameters)).changes),
+    insert: (parameters) => Number(statement.run(...valuesOf(parameters)).lastInsertRowid),
   }
 }
 

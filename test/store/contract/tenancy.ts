@@ -33,8 +33,14 @@ export const tenancyContract = {
       permissions: ['*'],
       matchWebhooks: 0,
       state: 'active',
+      ...(store.isShared && { version: identity?.version }),
     })
     assert.equal(await store.findKey('fsk_live_unknown', now), undefined)
+    if (!store.findRememberedKey) return
+    const remembered = await store.findRememberedKey(key, now)
+    assert.match(String(remembered?.version), /^\d+ \d+$/u)
+    assertSameValues(await remembered?.refresh?.(now), identity)
+    assert.equal(await store.findRememberedKey('fsk_live_unknown', now), undefined)
   },
 
   'projects are found by id and name, changed and listed': async ({
