@@ -1,4 +1,4 @@
-import { bindToCall, withSpan } from '../lib/observability/call-trace.ts'
+import { bindJobToCall, bindToCall, withSpan } from '../lib/observability/call-trace.ts'
 import type { Store } from './database.ts'
 
 /**
@@ -23,7 +23,7 @@ export function traceStore(store: Store): Store {
           operation: 'admitInOneStatement',
         }),
     }),
-    write: (job) => withSpan('database.write', () => write(bindToCall(job)), jobAttributes(job)),
+    write: (job) => withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
     runExclusive: (job) =>
       withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
     read: (job) => withSpan('database.read', () => read(bindToCall(job)), jobAttributes(job)),
