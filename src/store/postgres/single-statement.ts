@@ -46,19 +46,9 @@ export async function admitInOneStatement(
   }
 }
 
+/** The calls of a list belong to one project. */
 const settleStatement = listStatement<{ readonly transferId: number }>(
-  `select c.index, s."transferId" from json_to_recordset($1::json) as c(index integer, scope text,
-       "projectId" text, "requestId" text, token text, code text, answer bytea, scrubbed bytea,
-       "subjectIds" text[], "reservedMicros" bigint, "amountMicros" bigint, "meteredMicros" bigint,
-       action text, "windowStartMs" bigint, "nowMs" bigint, "linkBefore" text, "linkAfter" text,
-       "scoreKinds" text[], "scoreBins" integer[], "scoreMatches" integer[], "atMs" bigint,
-       "keyId" text, "loggedRequestId" text, "loggedAction" text, "latencyMs" double precision,
-       bucket integer),
-     lateral "settleCall"(c.scope, c."projectId", c."requestId", c.token, c.code, c.answer,
-       c.scrubbed, c."subjectIds", c."reservedMicros", c."amountMicros", c."meteredMicros", c.action,
-       c."windowStartMs", c."nowMs", c."linkBefore", c."linkAfter", c."scoreKinds", c."scoreBins",
-       c."scoreMatches", c."atMs", c."keyId", c."loggedRequestId", c."loggedAction", c."latencyMs",
-       c.bucket) as s`,
+  'select * from "settleCalls"($1::json)',
 )
 
 /** Completes a call with the job's last statement. If it is also the first, it runs on its own. */

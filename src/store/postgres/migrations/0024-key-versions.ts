@@ -1,16 +1,20 @@
 import { sql, type Kysely, type Migration } from 'kysely'
+import { settleCalls } from './settle-calls.ts'
 
 /**
  * Functions with which a server remembers keys. `findCallKey` also returns the version of the rows that
  * it read. `admitKeyCall` admits a call only if the key and its project still have that version, so
  * a server need not read the key before each call.
  *
- * They replace `findKeyBySecret` and `admitCall`, which older servers continue to call.
+ * `settleCalls` completes several calls of a project with the same number of statements as one.
+ *
+ * They replace `findKeyBySecret`, `admitCall` and `settleCall`, which older servers continue to call.
  */
 export const keyVersions: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [findCallKey, admitKeyCall]) await sql.raw(statement).execute(db)
+  for (const statement of [findCallKey, admitKeyCall, ...settleCalls])
+    await sql.raw(statement).execute(db)
 }
 
 /** The transactions that wrote both rows. Every change of a row is a new transaction. */
