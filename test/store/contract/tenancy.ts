@@ -36,11 +36,6 @@ export const tenancyContract = {
       ...(store.isShared && { version: identity?.version }),
     })
     assert.equal(await store.findKey('fsk_live_unknown', now), undefined)
-    if (!store.findRememberedKey) return
-    const remembered = await store.findRememberedKey(key, now)
-    assert.match(String(remembered?.version), /^\d+ \d+$/u)
-    assertSameValues(await remembered?.refresh?.(now), identity)
-    assert.equal(await store.findRememberedKey('fsk_live_unknown', now), undefined)
   },
 
   'projects are found by id and name, changed and listed': async ({
