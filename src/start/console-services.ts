@@ -69,7 +69,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
   // The console has authenticated the caller already; the rest runs as for every call.
   const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
     ...executeOptions,
-    gate: { ...gate, authenticate: async () => caller },
+    gate: { ...gate, authenticateForAdmission: async () => caller },
   })
   return {
     ...options,
