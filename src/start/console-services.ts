@@ -67,10 +67,13 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
   const { gate, executeOptions, clock } = options
   const location = storeLocationOf(config)
   // The console has authenticated the caller already; the rest runs as for every call.
-  const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
-    ...executeOptions,
-    gate: { ...gate, authenticateForAdmission: async () => caller },
-  })
+  const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => {
+    const authenticate = async () => caller
+    return {
+      ...executeOptions,
+      gate: { ...gate, authenticate, authenticateForAdmission: authenticate },
+    }
+  }
   return {
     ...options,
     authThrottle: gate.authThrottle,
