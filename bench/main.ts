@@ -1,4 +1,5 @@
 import { run as bodies } from './bodies.ts'
+import { run as calls } from './calls.ts'
 import { run as challenge } from './liveness/challenge.ts'
 import { run as consoleBench } from './console.ts'
 import { run as densities } from './search/densities.ts'
@@ -21,6 +22,7 @@ import { run as vectors } from './vectors.ts'
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   bodies,
   anonymous,
+  calls,
   challenge,
   stages,
   densities,

@@ -60,7 +60,7 @@ const head = [
   'p99 ms',
 ]
 
-type GateDeployment = {
+export type GateDeployment = {
   readonly name: string
   readonly nodes: number
   /** Empty for SQLite in the folder. */
@@ -69,7 +69,7 @@ type GateDeployment = {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-const settings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
+export const gateSettings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
 
 /** Creates projects with a sufficient budget. Returns one key per project. */
 export async function createKeys(
@@ -78,7 +78,7 @@ export async function createKeys(
 ): Promise<readonly string[]> {
   await using gate = await startGate({
     dataDir: folder,
-    environment: { ...settings, DATABASE_URL: url },
+    environment: { ...gateSettings, DATABASE_URL: url },
   })
   const keys = [gate.key]
   const { accountId } = gate.project
@@ -101,7 +101,7 @@ export async function gatedCalls(
   await using opened = new AsyncDisposableStack()
   const { url, folder } = place
   const environment = {
-    ...settings,
+    ...gateSettings,
     ...place.environment,
     DATABASE_URL: url,
     KEY: keys[0] ?? '',

@@ -44,7 +44,7 @@ export async function authenticate(
 }
 
 /** The client sends the call again, until the proxy routes it to the new database. */
-function accountIsMoved(): HttpError {
+export function accountIsMoved(): HttpError {
   return unavailable('The account is being moved to another database. Send the call again.', 2)
 }
 

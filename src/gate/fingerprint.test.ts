@@ -24,6 +24,27 @@ test('The fingerprint depends on all content, but not on the order of fields', (
   )
 })
 
+test('The fingerprint of stored requests stays the same in later versions', () => {
+  const images = [{ kind: 'image', bytes: 'A'.repeat(5000) }, 'B'.repeat(4096), 'C'.repeat(4090)]
+  const params = { z: [1, null, 'Zoë 🙂'], images, a: { b: {}, x: -0.5 } }
+  const content = { projectId: 'p', requestId: 'r', action: 'svc.enroll', debug: true, params }
+  const { hash, responseKey } = fingerprintOf(content)
+  assert.equal(
+    hash.toString('hex'),
+    'bee353aaa49c5547cd17217946e769f9a3e08a3d41de7f719049139f844b098d',
+  )
+  assert.equal(
+    responseKey.toString('hex'),
+    '9f1fa38da1a8dd9d36e04e7e8e60e809defe9782ef34f4e063284e1623f9d2fe',
+  )
+})
+
+test('Each encryption has its own nonce', () => {
+  const { responseKey } = fingerprint({ image: 'abc' })
+  const nonceOf = () => encryptResponse(responseKey, 'x').subarray(0, 12).toString('hex')
+  assert.equal(new Set(Array.from({ length: 2000 }, nonceOf)).size, 2000)
+})
+
 test('Only the same content decrypts a response, and any changed byte is detected', () => {
   const { responseKey, hash } = fingerprint({ image: 'abc' })
   const encrypted = encryptResponse(responseKey, '{"ok":true,"name":"Zoë"}')

@@ -1,4 +1,4 @@
-import { createHash, createHmac, type Hash } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, type Hash } from 'node:crypto'
 import { decrypt, encrypt } from '../lib/crypto/aes-gcm.ts'
 
 /** The content that identifies a request: a retry has the same content. */
@@ -19,10 +19,11 @@ export type RequestFingerprint = { readonly hash: Buffer; readonly responseKey: 
  * derived from the stored hash.
  */
 export function fingerprintOf(content: RequestContent): RequestFingerprint {
-  const hash = createHash('sha256')
   const { projectId, requestId, action, params, debug } = content
-  updateHash(hash, [projectId, requestId, action, params, debug])
-  const secret = hash.digest()
+  const text = createHashText()
+  addValue(text, [projectId, requestId, action, params, debug])
+  // Node takes three times as long for a secret that is passed as a buffer.
+  const secret = createSecretKey(text.digest())
   const derive = (purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest()
   return { hash: derive('fingerprint'), responseKey: derive('answer') }
 }
@@ -40,18 +41,48 @@ export function decryptResponse(responseKey: Buffer, encrypted: Uint8Array): str
   return decrypt(responseKey, encrypted, 'answer').toString('utf8')
 }
 
+/** A text that is hashed in parts. */
+type HashText = {
+  readonly add: (part: string) => void
+  readonly digest: () => Buffer
+}
+
+/** A longer part is hashed without a copy; an image has megabytes. */
+const joinedCharsMax = 4096
+
+/** Joins short parts: a hash of one text takes a third of the time of a hash of twenty. */
+function createHashText(): HashText {
+  const sha256: Hash = createHash('sha256')
+  let joined = ''
+  return {
+    add: (part) => {
+      if (joined.length + part.length > joinedCharsMax) {
+        sha256.update(joined, 'utf8')
+        joined = ''
+      }
+      if (part.length > joinedCharsMax) sha256.update(part, 'utf8')
+      else joined += part
+    },
+    digest: () => sha256.update(joined, 'utf8').digest(),
+  }
+}
+
 /** Prefixes each value with its type and length, so that different contents give different bytes. */
-function updateHash(hash: Hash, value: unknown): void {
+function addValue(text: HashText, value: unknown): void {
   if (typeof value === 'string') {
-    hash.update(`s${value.length}:`).update(value, 'utf8')
+    text.add(`s${value.length}:`)
+    text.add(value)
   } else if (Array.isArray(value)) {
-    hash.update(`a${value.length}:`)
-    for (const item of value) updateHash(hash, item)
+    text.add(`a${value.length}:`)
+    for (const item of value) addValue(text, item)
   } else if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-    hash.update(`o${entries.length}:`)
-    for (const entry of entries.flat()) updateHash(hash, entry)
+    text.add(`o${entries.length}:`)
+    for (const [name, field] of entries) {
+      addValue(text, name)
+      addValue(text, field)
+    }
   } else {
-    hash.update(`${String(value)};`)
+    text.add(`${String(value)};`)
   }
 }

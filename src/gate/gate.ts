@@ -4,7 +4,7 @@ import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
 import type { Store } from '../store/database.ts'
-import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
 import type { IncomingCall, Admission } from './incoming-call.ts'
 import { createAdmit, type AdmitResult } from './admission/admit.ts'
@@ -48,6 +48,11 @@ export type GateOptions = {
 export type Gate = {
   /** The first check; it runs before the body is read. @throws HttpError 401. */
   readonly authenticate: (request: RequestIdentity) => Promise<KeyIdentity>
+  /**
+   * The same for a call that runs with the caller of its admission: the identity may be one that this
+   * process remembers, and `admit` returns the current one. This saves a round trip to the database.
+   */
+  readonly authenticateForAdmission: (request: RequestIdentity) => Promise<KeyIdentity>
   /** Returns the error with which `admit` will reject a call whose body has not been read. */
   readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
   /** The other checks. @throws HttpError 401 when the key was revoked in the meantime, 503. */
@@ -79,13 +84,17 @@ export function createGate(store: Store, options: GateOptions): Gate {
   const inFlight = createInFlightCalls()
   const recorder = createGateStats(options.steadyClock)
   const authThrottle = createAuthThrottle(options.authThrottleLimits, options.steadyClock)
-  const authenticateDeps = { findKey: store.findKey, authThrottle, clock }
+  const { findKey, admitInOneStatement, findRememberedKey } = store
+  const createAuthenticate = (find: FindKey) => (request: RequestIdentity) =>
+    withSpan('gate.authenticate', () =>
+      authenticate(request, { findKey: find, authThrottle, clock }).catch(recorder.recordFailure),
+    )
   const admit = createAdmit(store, { ...options, inFlight, now: getNow })
   return {
-    authenticate: (request) =>
-      withSpan('gate.authenticate', () =>
-        authenticate(request, authenticateDeps).catch(recorder.recordFailure),
-      ),
+    authenticate: createAuthenticate(findKey),
+    authenticateForAdmission: createAuthenticate(
+      (admitInOneStatement && findRememberedKey) ?? findKey,
+    ),
     findEarlyRejection: (check) =>
       runAsAccount(check.caller.accountId, () =>
         findEarlyRejection(store, check, { ...options, ...getNow() }),

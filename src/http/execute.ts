@@ -24,7 +24,7 @@ export type ExecuteOptions = ReadCallOptions &
 export async function execute(request: HttpRequest, options: ExecuteOptions) {
   const { gate, services, log, onCallCompleted, beforeStep } = options
   const startMs = performance.now()
-  const caller = await gate.authenticate(request) // before the body is read
+  const caller = await gate.authenticateForAdmission(request) // before the body is read
   await beforeStep?.('read')
   const { echoed, parsed, describeRequest } = await readCall(request, caller, options)
   addCallAttributes({ requestId: echoed.requestId })
@@ -75,7 +75,7 @@ async function runAndSettle<Outcome, S extends Settlement>(
 ): Promise<S> {
   try {
     await beforeStep?.('run')
-    const output = await runCall(call, admission.call.caller.accountId)
+    const output = await runCall(call, admission.call.caller)
     await beforeStep?.('settle')
     return await gate.settle(admission, { output, toSettlement: call.toSettlement })
   } catch (error) {

@@ -9,7 +9,8 @@ import type { RunnableCall } from './run-call.ts'
 
 type ActionContext = {
   readonly echoed: EchoedFields
-  readonly caller: Caller
+  /** The caller before its admission; the action runs for the one that was admitted. */
+  readonly caller: Pick<Caller, 'projectId'>
   readonly services: Services
   readonly signal: AbortSignal
 }
@@ -32,9 +33,9 @@ export function toRunnableCall(
   return {
     ...parsed,
     signal,
-    run: async () => {
-      const calibrated = calibratedServices(services, caller)
-      const call = { params, caller, services: calibrated, signal, debug }
+    run: async (admitted) => {
+      const calibrated = calibratedServices(services, admitted)
+      const call = { params, caller: admitted, services: calibrated, signal, debug }
       return toCallOutput(await action.run(call))
     },
     toSettlement: (outcomes) =>

@@ -1,3 +1,4 @@
+import type { Caller } from '../actions/action.ts'
 import type { Gate } from '../gate/gate.ts'
 import type { BillableCall, IncomingCall, UnparsedCall } from '../gate/incoming-call.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
@@ -8,8 +9,8 @@ import { ActionError, HttpError } from '../lib/errors.ts'
 export type RunnableCall<Outcome, S extends Settlement> = BillableCall & {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
-  /** @throws ActionError if the call cannot be completed. */
-  readonly run: () => Promise<CallOutput<Outcome>>
+  /** Runs for the caller that was admitted. @throws ActionError if the call cannot be completed. */
+  readonly run: (caller: Caller) => Promise<CallOutput<Outcome>>
   readonly toSettlement: (outcome: Outcome | ActionError) => S
 }
 
@@ -46,10 +47,10 @@ export type CallEnd<S extends Settlement> = {
  */
 export async function runCall<Outcome, S extends Settlement>(
   { run, signal }: RunnableCall<Outcome, S>,
-  accountId: string,
+  caller: Caller,
 ): Promise<CallOutput<Outcome | ActionError>> {
   try {
-    return await runAsAccount(accountId, run)
+    return await runAsAccount(caller.accountId, () => run(caller))
   } catch (error) {
     if (error instanceof ActionError) {
       if (error.retryAfterS !== undefined) throw error

@@ -63,13 +63,18 @@ export function createConsoleRoutes(config: Config, options: ConsoleServicesOpti
   return consoleRoutes.map((route) => serveConsoleRoute(route, services))
 }
 
+/** The console has authenticated the caller already; the rest runs as for every call. */
+function gateFor(gate: ConsoleServicesOptions['gate'], caller: KeyIdentity) {
+  const authenticate = async () => caller
+  return { ...gate, authenticate, authenticateForAdmission: authenticate }
+}
+
 function createConsoleServices(config: Config, options: ConsoleServicesOptions): ConsoleServices {
   const { gate, executeOptions, clock } = options
   const location = storeLocationOf(config)
-  // The console has authenticated the caller already; the rest runs as for every call.
   const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
     ...executeOptions,
-    gate: { ...gate, authenticate: async () => caller },
+    gate: gateFor(gate, caller),
   })
   return {
     ...options,

@@ -59,6 +59,12 @@ export type Store = {
   /** Finds a key by its hash. Nothing is cached: a revocation applies to the very next call. */
   readonly findKey: FindKey
   /**
+   * Finds a key that this process may remember. The identity may be outdated, so it only serves until
+   * `admitInOneStatement`, which admits a call only if nothing has changed; after any other result it
+   * must be refreshed. Without this function, every lookup reads the database.
+   */
+  readonly findRememberedKey?: FindKey
+  /**
    * Admits a call with one statement, where that saves round trips.
    *
    * @returns undefined if the call was not admitted or the result is unknown. The gate then checks

@@ -1,4 +1,4 @@
-import { bindToCall, withSpan } from '../lib/observability/call-trace.ts'
+import { bindJobToCall, bindToCall, withSpan } from '../lib/observability/call-trace.ts'
 import type { Store } from './database.ts'
 
 /**
@@ -7,18 +7,23 @@ import type { Store } from './database.ts'
  * bound to its call: log lines of the job then carry that call's ids.
  */
 export function traceStore(store: Store): Store {
-  const { write, runExclusive, read, findKey, admitInOneStatement } = store
+  const { write, runExclusive, read, findKey, findRememberedKey } = store
+  const { admitInOneStatement } = store
   return {
     ...store,
     findKey: (apiKey, now) =>
       withSpan('database.read', () => findKey(apiKey, now), { operation: 'findKey' }),
+    ...(findRememberedKey && {
+      findRememberedKey: (apiKey, now) =>
+        withSpan('database.read', () => findRememberedKey(apiKey, now), { operation: 'findKey' }),
+    }),
     ...(admitInOneStatement && {
       admitInOneStatement: (input) =>
         withSpan('database.write', () => admitInOneStatement(input), {
           operation: 'admitInOneStatement',
         }),
     }),
-    write: (job) => withSpan('database.write', () => write(bindToCall(job)), jobAttributes(job)),
+    write: (job) => withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
     runExclusive: (job) =>
       withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
     read: (job) => withSpan('database.read', () => read(bindToCall(job)), jobAttributes(job)),

@@ -47,8 +47,8 @@ export type Tx = ReadTx & {
     readonly limit: number
   }) => Promise<number>
   /**
-   * Completes a call with one statement, where that saves round trips. It must be the last statement
-   * of its job. @returns undefined if the caller no longer owns the attempt; nothing is written then.
+   * Completes a call with one statement, or with fewer than the functions above. It must be the last
+   * statement of its job. @returns undefined if the caller no longer owns the attempt; nothing is written then.
    */
   readonly settleInOneStatement?: (
     settlement: SettleStatementInput,

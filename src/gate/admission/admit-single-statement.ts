@@ -30,6 +30,7 @@ export async function admitInSingleStatement(
   const facts = await admitInOneStatement({
     projectId,
     keyId,
+    keyVersion: call.caller.version ?? null,
     action: call.action,
     requestId: key.requestId,
     permissions: parsed.permissions,

@@ -11,7 +11,7 @@ import {
   type AdmitSettings,
   type AdmitRequest,
 } from './admit-transaction.ts'
-import { apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
+import { accountIsMoved, apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
 import { limitHeaders, type TokenBucketResult } from '../limit.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import type { Now } from './find-replay.ts'
@@ -38,6 +38,23 @@ export type AdmitOptions = AdmitSettings & {
  * waits for that call and then tries again.
  */
 export function createAdmit(store: Store, options: AdmitOptions) {
+  const admitAs = createAdmitAs(store, options)
+  return async (caller: KeyIdentity, call: IncomingCall): Promise<AdmitResult> => {
+    const result = await admitAs(caller, call)
+    if (result !== unconfirmed) return result
+    const current = await caller.refresh?.(new Date(options.now().nowMs))
+    if (current?.state !== 'active') throw unauthorized(current?.state ?? 'unknown')
+    if (current.isFrozen === 1) throw accountIsMoved()
+    const retried = await admitAs(current, call)
+    if (retried === unconfirmed) throw new Error('the identity of a caller was not refreshed')
+    return retried
+  }
+}
+
+/** The single statement did not admit the call, so it did not confirm a remembered caller either. */
+const unconfirmed = Symbol('unconfirmed')
+
+function createAdmitAs(store: Store, options: AdmitOptions) {
   const { inFlight, inFlightWaitMsMax, now } = options
   const projectQueue = createKeyedQueue()
   // Transactions of one project wait for each other in the database, where each holds a connection.
@@ -49,7 +66,7 @@ export function createAdmit(store: Store, options: AdmitOptions) {
   return async (
     caller: KeyIdentity,
     { parsed, ...incoming }: IncomingCall,
-  ): Promise<AdmitResult> => {
+  ): Promise<AdmitResult | typeof unconfirmed> => {
     const elapsedMs = performance.now() - incoming.startMs
     await touchFormerSecret(store, caller, now().nowMs)
     const call: AuthenticatedCall = {
@@ -62,11 +79,10 @@ export function createAdmit(store: Store, options: AdmitOptions) {
     const waitUntilMs = performance.now() + inFlightWaitMsMax
     for (let consumedTokens: TokenBucketResult | undefined; ;) {
       const request: AdmitRequest = { ...newRequest, consumedTokens }
-      const decision =
-        (await admitInSingleStatement(store, request, { ...options, ...now() })) ??
-        (await admitByTransaction(request))
-      if (decision.kind === 'unauthorized')
-        throw new HttpError(401, unauthorizedMessages[decision.state], { headers: apiKeyChallenge })
+      const single = await admitInSingleStatement(store, request, { ...options, ...now() })
+      if (!single && caller.refresh) return unconfirmed
+      const decision = single ?? (await admitByTransaction(request))
+      if (decision.kind === 'unauthorized') throw unauthorized(decision.state)
       if (decision.kind !== 'inFlight') return toAdmitResult(decision, () => inFlight.begin(scope))
       consumedTokens = decision.tokens
       const remainingMs = waitUntilMs - performance.now()
@@ -74,6 +90,10 @@ export function createAdmit(store: Store, options: AdmitOptions) {
       await inFlight.wait(scope, remainingMs)
     }
   }
+}
+
+function unauthorized(state: keyof typeof unauthorizedMessages): HttpError {
+  return new HttpError(401, unauthorizedMessages[state], { headers: apiKeyChallenge })
 }
 
 type FinalDecision = Extract<AdmitTransactionResult, { kind: 'rejected' | 'replay' | 'admitted' }>

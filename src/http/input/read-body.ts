@@ -61,6 +61,7 @@ async function collectChunks(body: IncomingBody, bytesMax: number): Promise<Buff
 /** Reads until the end of the body, or until the consumer of the chunks throws. */
 function readChunks({ stream }: IncomingBody, consume: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
+    let isEnded = false
     const stop = (error: unknown): void => {
       stream.removeAllListeners('data').pause()
       reject(error)
@@ -72,10 +73,18 @@ function readChunks({ stream }: IncomingBody, consume: (chunk: Buffer) => void):
         stop(error)
       }
     })
-    stream.once('end', () => resolve())
-    stream.once('error', (cause) => stop(new HttpError(400, 'The body is incomplete.', { cause })))
-    stream.once('close', () => stop(new HttpError(400, 'The body is incomplete.')))
+    stream.once('end', () => {
+      isEnded = true
+      resolve()
+    })
+    stream.once('error', (cause) => stop(incomplete(cause)))
+    // It also follows the end of every body, and an error costs a stack trace.
+    stream.once('close', () => !isEnded && stop(incomplete()))
   })
+}
+
+function incomplete(cause?: Error): HttpError {
+  return new HttpError(400, 'The body is incomplete.', { cause })
 }
 
 function tooLarge(bytesMax: number): HttpError {

@@ -2,7 +2,7 @@ import {
   createCipheriv,
   createDecipheriv,
   createSecretKey,
-  randomBytes,
+  randomFillSync,
   KeyObject,
 } from 'node:crypto'
 
@@ -18,12 +18,28 @@ const tagBytes = 16
  * @returns nonce (12 bytes), tag (16), ciphertext.
  */
 export function encrypt(key: Buffer | KeyObject, plain: Uint8Array, boundTo: string): Buffer {
-  const nonce = randomBytes(nonceBytes)
+  const nonce = nextNonce()
   // Node takes three times as long for a key that is passed as a buffer.
   const cipher = createCipheriv('aes-256-gcm', secretKeyOf(key), nonce)
   cipher.setAAD(Buffer.from(boundTo))
-  const text = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), text])
+  const text = cipher.update(plain)
+  const end = cipher.final()
+  return Buffer.concat([nonce, cipher.getAuthTag(), text, end])
+}
+
+/** Random nonces for the next ciphertexts: one request for many takes less time than one for each. */
+const nonces = Buffer.alloc(nonceBytes * 256)
+let nextNonceAt = nonces.length
+
+/** Returns random bytes that no other ciphertext uses. */
+function nextNonce(): Buffer {
+  if (nextNonceAt === nonces.length) {
+    randomFillSync(nonces)
+    nextNonceAt = 0
+  }
+  const nonce = Buffer.from(nonces.subarray(nextNonceAt, nextNonceAt + nonceBytes))
+  nextNonceAt += nonceBytes
+  return nonce
 }
 
 /** @throws Error when a bit was changed, or when the key or `boundTo` is different. */

@@ -129,7 +129,18 @@ export function callLogFields(): { readonly requestId?: string; readonly traceId
   }
 }
 
-/** Binds work that runs later, such as a queued job, to the current call. */
+/**
+ * Binds a job of a queue to the trace of the current call. It takes less time than `bindToCall`, which
+ * binds every asynchronous context.
+ */
+export function bindJobToCall<Args extends unknown[], T>(
+  job: (...args: Args) => T,
+): (...args: Args) => T {
+  const scope = traceScopes.getStore()
+  return scope ? (...args) => traceScopes.run(scope, job, ...args) : bindToCall(job)
+}
+
+/** Binds work that runs later to the current call, or to none. */
 export function bindToCall<Args extends unknown[], T>(
   work: (...args: Args) => T,
 ): (...args: Args) => T {

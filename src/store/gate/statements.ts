@@ -67,6 +67,8 @@ export type AdmitStatementInput = {
   /** The project of the key. */
   readonly projectId: string
   readonly keyId: string
+  /** The call is admitted only if the key and its project still have this version; null: any. */
+  readonly keyVersion: string | null
   readonly action: string
   /** In lower case. */
   readonly requestId: string

@@ -2,7 +2,7 @@ import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
-import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
+import type { KeyLookupRow } from '../tenancy/keys.ts'
 import { createConfirmRemovals } from './applied-removals.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { databaseOnPool, databaseOnTransaction } from './connection/kysely.ts'
@@ -14,6 +14,7 @@ import { dropOldMonths } from './drop-old-months.ts'
 import { createLogPartitions } from './log-partitions.ts'
 import { migrate } from './migrate.ts'
 import { readPostgresInfo } from './read-info.ts'
+import { createKeyFinders } from './remembered-keys.ts'
 import { joinSharedClock } from './shared-clock.ts'
 import { admitInOneStatement } from './single-statement.ts'
 import { postgresReadTx, postgresTx } from './tx.ts'
@@ -73,7 +74,7 @@ export async function openPostgresStore(
     read: (job) =>
       transact(pool, { access: 'read' }, (transaction) => job(postgresReadTx(transaction))),
     checkpoint: () => Promise.resolve(true),
-    findKey: createKeyFinder(async (hash) => {
+    ...createKeyFinders(async (hash) => {
       const row = await pool.withSession((session) => selectKey.first(session, { hash }))
       return row?.key
     }),
@@ -94,9 +95,9 @@ async function prepareDatabase(
   await checkRole(pool, log)
 }
 
-/** The function sets the scope of all accounts itself, see the migration `0022-key-rotation.ts`. */
+/** The function sets the scope of all accounts itself, see the migration `0024-key-versions.ts`. */
 const selectKey = prepare<{ readonly key: KeyLookupRow }>(
-  'select "findKeyBySecret" as key from "findKeyBySecret"(:hash)',
+  'select "findCallKey" as key from "findCallKey"(:hash)',
 )
 
 const selectRole = prepare<{ readonly name: string; readonly bypasses: boolean }>(

@@ -7,16 +7,19 @@ import type {
   SettleStatementInput,
   SettleStatementResult,
 } from '../gate/statements.ts'
-import type { RunBatched } from './connection/batcher.ts'
+import { listQuery, listStatement, toHex, type RunBatched } from './connection/batcher.ts'
 import { isRetryable, ConnectionLostError } from './connection/fault.ts'
-import type { PostgresQuery } from './connection/pool.ts'
-import { prepare, type QueryRunner } from './connection/statement.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
-const admitStatement = prepare<AdmitStatementRow>(
-  `select * from "admitCall"(:scope, :keyId, :action, :requestId, :permissions, :nowMs, :nowUtc,
-     :touchedBeforeUtc, :steadyUs, :sustainedPerS, :burst, :defaultMicros, :units, :fingerprint,
-     :token, :deadlineMs)`,
+const admitStatement = listStatement<AdmitStatementRow>(
+  `select c.index, a.* from json_to_recordset($1::json) as c(index integer, scope text,
+       "keyId" text, "keyVersion" text, action text, "requestId" text, permissions text[],
+       "nowMs" bigint, "nowUtc" text, "touchedBeforeUtc" text, "steadyUs" bigint,
+       "sustainedPerS" integer, burst integer, "defaultMicros" bigint, units bigint,
+       fingerprint bytea, token text, "deadlineMs" bigint),
+     lateral "admitKeyCall"(c.scope, c."keyId", c."keyVersion", c.action, c."requestId",
+       c.permissions, c."nowMs", c."nowUtc", c."touchedBeforeUtc", c."steadyUs", c."sustainedPerS",
+       c.burst, c."defaultMicros", c.units, c.fingerprint, c.token, c."deadlineMs") as a`,
 )
 
 /**
@@ -27,22 +30,25 @@ const admitStatement = prepare<AdmitStatementRow>(
  */
 export async function admitInOneStatement(
   runBatched: RunBatched,
-  { projectId, ...input }: AdmitStatementInput,
+  { projectId, ...call }: AdmitStatementInput,
 ): Promise<AdmitStatementRow | undefined> {
-  const on = { run: (query: PostgresQuery) => runBatched(`admit ${projectId}`, query) }
+  const input = {
+    ...call,
+    scope: requireAccountScope(),
+    defaultMicros: String(call.defaultMicros),
+    fingerprint: toHex(call.fingerprint),
+  }
   try {
-    return await admitStatement.first(on, { ...input, scope: requireAccountScope() })
+    return await runBatched(`admit ${projectId}`, admitStatement, input)
   } catch (error) {
     if (error instanceof ConnectionLostError || isRetryable(error, 'race')) return undefined
     throw error
   }
 }
 
-const settleStatement = prepare<{ readonly transferId: number }>(
-  `select * from "settleCall"(:scope, :projectId, :requestId, :token, :code, :answer, :scrubbed,
-     :subjectIds, :reservedMicros, :amountMicros, :meteredMicros, :action, :windowStartMs, :nowMs, :linkBefore,
-     :linkAfter, :scoreKinds, :scoreBins, :scoreMatches, :atMs, :keyId, :loggedRequestId,
-     :loggedAction, :latencyMs, :bucket)`,
+/** The calls of a list belong to one project. */
+const settleStatement = listStatement<{ readonly transferId: number }>(
+  'select * from "settleCalls"($1::json)',
 )
 
 /** Completes a call with the job's last statement. If it is also the first, it runs on its own. */
@@ -51,9 +57,14 @@ export async function settleInOneStatement(
   runBatched: RunBatched,
   { scores, row, link, ...settlement }: SettleStatementInput,
 ): Promise<SettleStatementResult | undefined> {
-  const parameters = {
+  const input = {
     ...settlement,
     scope: requireAccountScope(),
+    answer: toHex(settlement.answer),
+    scrubbed: settlement.scrubbed && toHex(settlement.scrubbed),
+    reservedMicros: String(settlement.reservedMicros),
+    amountMicros: String(settlement.amountMicros),
+    meteredMicros: String(settlement.meteredMicros),
     linkBefore: link.before,
     linkAfter: link.after,
     scoreKinds: scores.map(({ kind }) => kind),
@@ -66,10 +77,8 @@ export async function settleInOneStatement(
     latencyMs: row.latencyMs,
     bucket: latencyBucketOf(row.latencyMs) + 1,
   }
-  const batched: QueryRunner = {
-    run: (query) => runBatched(`settle ${settlement.projectId}`, query),
-  }
-  const on = transaction.hasBegun() ? transaction : batched
-  const settled = await settleStatement.first(on, parameters)
+  const settled = transaction.hasBegun()
+    ? settleStatement.readRows(await transaction.run(listQuery(settleStatement, [input])), 1)[0]
+    : await runBatched(`settle ${settlement.projectId}`, settleStatement, input)
   return settled && { transferId: settled.transferId === 0 ? null : settled.transferId }
 }

@@ -6,17 +6,10 @@ import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
 import type { Schema } from '../schema.ts'
-import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
-import { switchNames } from '../tenancy/switches.ts'
-import {
-  databaseFile,
-  inSnapshot,
-  openSqlite,
-  prepare,
-  sqliteDialect,
-  truncateWal,
-} from './connection.ts'
+import { createKeyFinder } from '../tenancy/keys.ts'
+import { databaseFile, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
 import { createHourlyCountStatements } from './hourly-counts.ts'
+import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
 import { migrations } from './migrations/all.ts'
 import { createPendingCounts } from './pending-counts.ts'
@@ -49,8 +42,8 @@ export async function openSqliteStoreForMigration(
   const reader = openSqlite(file)
   if (readsGalleries) reader.exec(`PRAGMA cache_size = -${galleryCacheKib}`)
   const readTx = sqliteReadTx(reader)
-  // Key lookups have a third connection: they must not read from an older snapshot of the reader.
-  const keyReader = openSqlite(file)
+  // Key lookups need a third connection: they must not read from an older snapshot of the reader.
+  const separate = openSqlite(file)
   const hourlyCounts = createHourlyCountStatements(connection)
   const pending = createPendingCounts(hourlyCounts)
   const tx = sqliteTx(connection, hourlyCounts, pending)
@@ -68,11 +61,11 @@ export async function openSqliteStoreForMigration(
     isFirstServer: true,
     steadyClock,
     checkpoint: () => db.connection().execute(async () => truncateWal(connection)),
-    findKey: createKeyFinder(createKeyRowFinder(keyReader)),
+    findKey: createKeyFinder(createKeyReader({ connection, separate })),
     readInfo: () => readSqliteInfo(file, reader),
     close: async () => {
       reader.close()
-      keyReader.close()
+      separate.close()
       await db.destroy()
     },
   }
@@ -100,19 +93,6 @@ function hasLaterMigrations(connection: DatabaseSync): boolean {
   if (!connection.prepare(sql).get()) return false
   const applied = connection.prepare('select name from kysely_migration').all()
   return applied.some(({ name }) => !(String(name) in migrations))
-}
-
-function createKeyRowFinder(connection: DatabaseSync) {
-  const selectKey = prepare<KeyLookupRow>(
-    connection,
-    `select keyId, keys.projectId, accountId, permissions,
-       case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
-       ${switchNames.join(', ')}, matchWebhooks, isFrozen, expiresAtUtc,
-       revokedAtUtc,
-       hash <> :hash as isFormer, formerEndsAtUtc, formerLastUsedAtUtc
-     from keys join projects using (projectId) where hash = :hash or formerHash = :hash`,
-  )
-  return async (hash: Uint8Array): Promise<KeyLookupRow | undefined> => selectKey.first({ hash })
 }
 
 /** Runs reads one after another, because a connection has one snapshot at a time. */

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../../lib/money.ts'
 import { Kysely } from 'kysely'
-import type { CountedCall } from '../gate/hourly-counts.ts'
+import type { CountedCall, Score } from '../gate/hourly-counts.ts'
 import type { PendingCounts } from './pending-counts.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from '../schema.ts'
 import { createHourlyCountStatements, registerSumLatencies } from './hourly-counts.ts'
 import { prepare, createStatementCache, sqliteDialect } from './connection.ts'
+import type { PreparedStatement } from './connection.ts'
+import { createSettleCall } from './settle-call.ts'
 import type { AdmissionFacts, LedgerAmount, LedgerHead } from '../gate/statements.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
@@ -20,12 +22,21 @@ export function sqliteTx(
   pending?: PendingCounts,
 ): Tx {
   const countCall = pending?.add ?? hourlyCounts.countCall
-  return {
+  const beginEffect = prepare(connection, 'SAVEPOINT effect')
+  const releaseEffect = prepare(connection, 'RELEASE effect')
+  const insertTransfer = prepare<never>(connection, insertSql('ledgerTransfers', transferColumns))
+  const statements = {
+    ...gateStatements(connection, countCall),
+    countScore: async (score: Score, call: ScoredCall) => hourlyCounts.countScore(score, call),
+    attempts: attemptStatements(connection),
+  }
+  const settleCall = createSettleCall(connection, { ...statements, insertTransfer })
+  const tx: Tx = {
     savepoint: async (work) => {
-      connection.exec('SAVEPOINT effect')
+      beginEffect.run({})
       try {
         const value = await work()
-        connection.exec('RELEASE effect')
+        releaseEffect.run({})
         return value
       } catch (error) {
         if (connection.isTransaction) connection.exec('ROLLBACK TO effect; RELEASE effect')
@@ -34,12 +45,14 @@ export function sqliteTx(
     },
     lock: async () => {},
     ...sqliteReadTx(connection),
-    ...gateStatements(connection, countCall),
-    countScore: async (score, call) => hourlyCounts.countScore(score, call),
-    attempts: attemptStatements(connection),
-    ledger: ledgerStatements(connection),
+    ...statements,
+    ledger: ledgerStatements(connection, insertTransfer),
+    settleInOneStatement: (settlement) => settleCall(tx, settlement),
   }
+  return tx
 }
+
+type ScoredCall = Pick<CallRow, 'atMs' | 'projectId'>
 
 /** Builds and runs queries. SQLite runs them synchronously, so the promises are already settled. */
 export function sqliteReadTx(connection: DatabaseSync): ReadTx {
@@ -152,7 +165,10 @@ function attemptStatements(connection: DatabaseSync): Tx['attempts'] {
   }
 }
 
-function ledgerStatements(connection: DatabaseSync): Tx['ledger'] {
+function ledgerStatements(
+  connection: DatabaseSync,
+  insertTransfer: PreparedStatement<never>,
+): Tx['ledger'] {
   const selectHead = prepare<LedgerHead>(
     connection,
     'select headSeq, headHash from ledgers where ledger = :ledger',
@@ -174,10 +190,6 @@ function ledgerStatements(connection: DatabaseSync): Tx['ledger'] {
     'exhaustedAtMicros = :amountMicros - 1',
     'exhaustedAtMicros < :amountMicros and balanceMicros < :amountMicros',
   )
-  const insertTransfer = prepare<{ transferId: number }>(
-    connection,
-    `${insertSql('ledgerTransfers', transferColumns)} returning transferId`,
-  )
   return {
     findHead: async (ledger) => selectHead.first({ ledger }),
     setHead: async (row) => void setHead.run(row),
@@ -186,11 +198,7 @@ function ledgerStatements(connection: DatabaseSync): Tx['ledger'] {
     debit: balanceUpdate('balanceMicros = balanceMicros - :amountMicros', hasFreeBalanceSql),
     credit: balanceUpdate('balanceMicros = balanceMicros + :amountMicros', hasRoomSql),
     reportShortage: async (price) => void (await reportShortage(price)),
-    append: async (row) => {
-      const inserted = insertTransfer.first(row)
-      if (!inserted) throw new Error('the insert of a ledger transfer returned no id')
-      return inserted.transferId
-    },
+    append: async (row) => insertTransfer.insert(row),
   }
 }
 

@@ -29,7 +29,8 @@ const queuedWritesMax = 20_000
  * transaction and one fsync. Each job has its own savepoint, so that a job that throws rolls back
  * only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
-export function createWriter(options: WriterOptions): RunWrite {
+export function createWriter(writerOptions: WriterOptions): RunWrite {
+  const options = { ...writerOptions, savepoint: prepareSavepoint(writerOptions.connection) }
   let waiting: QueuedWrite[] = []
   return (run) => {
     // The jobs of one queue have different result types, so `resolve` takes an unknown value.
@@ -59,13 +60,24 @@ export function createWriter(options: WriterOptions): RunWrite {
   }
 }
 
+type CommitOptions = WriterOptions & {
+  readonly savepoint: { readonly begin: () => void; readonly release: () => void }
+}
+
+/** Prepares the statements that surround each job. */
+function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] {
+  const begin = connection.prepare('SAVEPOINT job')
+  const release = connection.prepare('RELEASE job')
+  return { begin: () => void begin.run(), release: () => void release.run() }
+}
+
 /**
  * Commits the jobs together. They await only this connection, which works synchronously, so no other
  * work runs between BEGIN and COMMIT.
  *
  * @throws Error if nothing was committed.
  */
-async function commit(jobs: readonly QueuedWrite[], options: WriterOptions): Promise<void> {
+async function commit(jobs: readonly QueuedWrite[], options: CommitOptions): Promise<void> {
   const { connection, pending, onCommit } = options
   connection.exec('BEGIN IMMEDIATE')
   const settleFunctions: (() => void)[] = []
@@ -86,13 +98,13 @@ async function commit(jobs: readonly QueuedWrite[], options: WriterOptions): Pro
 /** @returns the function that settles the job's promise after the commit. */
 async function runJob(
   job: QueuedWrite,
-  { connection, tx, pending }: WriterOptions,
+  { connection, tx, pending, savepoint }: CommitOptions,
 ): Promise<() => void> {
   const position = pending.position()
-  connection.exec('SAVEPOINT job')
+  savepoint.begin()
   try {
     const value = await job.run(tx)
-    connection.exec('RELEASE job')
+    savepoint.release()
     return () => job.resolve(value)
   } catch (error) {
     if (!connection.isTransaction || isFatal(error)) throw error

@@ -21,7 +21,13 @@ export type KeyIdentity = {
   readonly state: CredentialState
   /** Present if the caller sent the secret before the last rotation of the key. */
   readonly formerSecret?: FormerSecret | undefined
+  /** Changes with the key and with its project, where the database has such a version. */
+  readonly version?: string | undefined
+  /** Present if the identity was remembered and may be outdated: reads it from the database. */
+  readonly refresh?: FindIdentity | undefined
 }
+
+type FindIdentity = (now: Date) => Promise<KeyIdentity | undefined>
 
 export type KeyState = 'active' | 'revoked' | 'expired'
 
@@ -74,7 +80,7 @@ export type FindKey = (apiKey: string, now: Date) => Promise<KeyIdentity | undef
 /** The columns of a key and of its project. */
 export type KeyLookupRow = Omit<
   KeyIdentity,
-  'permissions' | 'state' | 'switches' | 'formerSecret'
+  'permissions' | 'state' | 'switches' | 'formerSecret' | 'refresh'
 > &
   SwitchColumns &
   KeyDates &
@@ -92,17 +98,25 @@ export function createKeyFinder(
 ): FindKey {
   return async (apiKey, now) => {
     const row = await findByHash(hashApiKey(apiKey))
-    if (!row) return undefined
-    const { keyId, projectId, accountId, galleryId, matchWebhooks, isFrozen } = row
-    const switches = switchesFromColumns(row)
-    const permissions = parsePermissions(row.permissions)
-    const formerSecret = formerSecretOf(row)
-    const hasEnded = formerSecret !== undefined && hasFormerSecretEnded(formerSecret, now)
-    const ofKey = keyState(row, now)
-    const state: CredentialState = ofKey === 'active' && hasEnded ? 'replaced' : ofKey
-    const ids = { keyId, projectId, accountId, galleryId }
-    const identity = { ...ids, switches, matchWebhooks, isFrozen, permissions, state }
-    return formerSecret ? { ...identity, formerSecret } : identity
+    return row && identityOf(row, now)
+  }
+}
+
+/** Returns the caller of a key at a time. */
+export function identityOf(row: KeyLookupRow, now: Date): KeyIdentity {
+  const { keyId, projectId, accountId, galleryId, matchWebhooks, isFrozen, version } = row
+  const switches = switchesFromColumns(row)
+  const permissions = parsePermissions(row.permissions)
+  const formerSecret = formerSecretOf(row)
+  const hasEnded = formerSecret !== undefined && hasFormerSecretEnded(formerSecret, now)
+  const ofKey = keyState(row, now)
+  const state: CredentialState = ofKey === 'active' && hasEnded ? 'replaced' : ofKey
+  const ids = { keyId, projectId, accountId, galleryId }
+  const identity = { ...ids, switches, matchWebhooks, isFrozen, permissions, state }
+  return {
+    ...identity,
+    ...(formerSecret && { formerSecret }),
+    ...(version !== undefined && { version }),
   }
 }
 

@@ -1,48 +1,110 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
-import { openAdmissionPath } from '../../support/gate/admission-path.ts'
-import { createAdmissionSnapshot, startMs } from '../../support/gate/admission-snapshot.ts'
-import { randomCall } from '../../support/gate/random-call.ts'
+import { openAdmissionPath, type AdmissionPath } from '../../support/gate/admission-path.ts'
+import {
+  createAdmissionSnapshot,
+  startMs,
+  type AdmissionEngine,
+} from '../../support/gate/admission-snapshot.ts'
+import { randomCall, type RandomCall } from '../../support/gate/random-call.ts'
 
 const callsPerRun = 50
 const runs = Math.ceil(Number(process.env['ADMISSION_CALLS'] ?? 300) / callsPerRun)
 const windowMs = 20_000
+const skip = postgresSkipReason ?? false
 
 test(
-  `${runs * callsPerRun} random calls get the same decisions and write the same rows by single statements as by transactions`,
-  { skip: postgresSkipReason ?? false },
+  `PostgreSQL: ${runs * callsPerRun} random calls get the same decisions and write the same rows by single statements as by transactions`,
+  { skip },
   async (t) => {
-    const snapshot = await createAdmissionSnapshot()
-    const counts = { calls: 0, singleStatement: 0 }
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(randomCall, { minLength: callsPerRun, maxLength: callsPerRun }),
-        async (calls) => {
-          await using fast = await openAdmissionPath(snapshot, 'singleStatement')
-          await using stepwise = await openAdmissionPath(snapshot, 'stepwise')
-          let [nowMs, steadyMs] = [startMs, startMs]
-          for (const [index, call] of calls.entries()) {
-            nowMs += call.wallMs
-            steadyMs += call.steadyMs
-            const now = { nowMs, steadyUs: steadyMs * 1000, windowMs }
-            const context = { now, token: `token-${index}` }
-            assert.deepEqual(
-              await fast.run(call, context),
-              await stepwise.run(call, context),
-              `call ${index}`,
-            )
-          }
-          assert.deepEqual(await fast.readTables(), await stepwise.readTables())
-          assert.equal(stepwise.singleStatementCount(), 0)
-          counts.calls += calls.length
-          counts.singleStatement += fast.singleStatementCount()
-        },
-      ),
-      { numRuns: runs, endOnFailure: true },
-    )
-    t.diagnostic(`${counts.singleStatement} of ${counts.calls} calls were single statements`)
+    const counts = await comparePaths(t, 'PostgreSQL')
     assert.ok(counts.singleStatement > counts.calls / 10)
+  },
+)
+
+test(`SQLite: ${runs * callsPerRun} random calls write the same rows when they are settled with fewer statements`, async (t) => {
+  const counts = await comparePaths(t, 'SQLite')
+  assert.equal(counts.singleStatement, 0)
+})
+
+/** Runs random calls on both paths of an engine and compares everything that they return and write. */
+async function comparePaths(t: TestContext, engine: AdmissionEngine) {
+  const snapshot = await createAdmissionSnapshot(engine)
+  const counts = { calls: 0, singleStatement: 0, singleSettlement: 0 }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(randomCall, { minLength: callsPerRun, maxLength: callsPerRun }),
+      async (calls) => {
+        await using fast = await openAdmissionPath(snapshot, 'singleStatement')
+        await using stepwise = await openAdmissionPath(snapshot, 'stepwise')
+        await compareCalls(calls, fast, stepwise)
+        assert.deepEqual(await fast.readTables(), await stepwise.readTables())
+        assert.equal(stepwise.singleStatementCount() + stepwise.singleSettlementCount(), 0)
+        counts.calls += calls.length
+        counts.singleStatement += fast.singleStatementCount()
+        counts.singleSettlement += fast.singleSettlementCount()
+      },
+    ),
+    { numRuns: runs, endOnFailure: true },
+  )
+  t.diagnostic(`of ${counts.calls} calls, single statements admitted ${counts.singleStatement}`)
+  t.diagnostic(`and settled ${counts.singleSettlement}`)
+  assert.ok(counts.singleSettlement > counts.calls / 10)
+  return counts
+}
+
+async function compareCalls(
+  calls: readonly RandomCall[],
+  fast: AdmissionPath,
+  stepwise: AdmissionPath,
+): Promise<void> {
+  let [nowMs, steadyMs] = [startMs, startMs]
+  for (const [index, call] of calls.entries()) {
+    nowMs += call.wallMs
+    steadyMs += call.steadyMs
+    const now = { nowMs, steadyUs: steadyMs * 1000, windowMs }
+    const context = { now, token: `token-${index}` }
+    assert.deepEqual(
+      await fast.run(call, context),
+      await stepwise.run(call, context),
+      `call ${index}`,
+    )
+  }
+}
+
+/** The keys of the first project: the order of calls of several projects is not fixed. */
+const firstProjectKeys = [0, 0, 0, 1, 2, 9, 10, 11]
+
+const concurrentCall = fc
+  .record({
+    call: randomCall,
+    key: fc.constantFrom(...firstProjectKeys),
+    ending: fc.constantFrom(...(['ok', 'partial', 'open'] as const)),
+  })
+  .map(({ call, ...rest }): RandomCall => ({ ...call, ...rest, parseError: 'none' }))
+
+test(
+  'PostgreSQL: calls that share a statement get the same decisions and write the same rows as one by one',
+  { skip },
+  async () => {
+    const snapshot = await createAdmissionSnapshot('PostgreSQL')
+    const now = { nowMs: startMs, steadyUs: startMs * 1000, windowMs }
+    let admitted = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(concurrentCall, { minLength: 5, maxLength: 12 }), async (calls) => {
+        await using together = await openAdmissionPath(snapshot, 'singleStatement')
+        await using inTurn = await openAdmissionPath(snapshot, 'singleStatement')
+        assert.deepEqual(
+          await together.runTogether(calls, now, 'concurrent'),
+          await inTurn.runTogether(calls, now, 'sequential'),
+        )
+        assert.deepEqual(await together.readTables(), await inTurn.readTables())
+        admitted += together.singleStatementCount()
+      }),
+      { numRuns: 4, endOnFailure: true },
+    )
+    assert.ok(admitted > 4, 'several calls of a batch were admitted')
   },
 )

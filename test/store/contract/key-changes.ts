@@ -92,6 +92,15 @@ export const keyChangesContract = {
     assert.deepEqual(await queries.rotateKey(store.db, rotation, now), { state: 'expired' })
   },
 
+  'a remembered key has a version and can be read again': async ({ store, key }: StoreFixture) => {
+    if (!store.findRememberedKey) return
+    const current = await store.findKey(key, now)
+    const remembered = await store.findRememberedKey(key, now)
+    assert.match(String(remembered?.version), /^\d+ \d+$/u)
+    assert.deepEqual(await remembered?.refresh?.(now), current)
+    assert.equal(await store.findRememberedKey('fsk_live_unknown', now), undefined)
+  },
+
   'the usage of keys is summed by period': async ({
     store,
     accountId,

@@ -34,6 +34,7 @@ export const tenancyContract = {
       matchWebhooks: 0,
       isFrozen: 0,
       state: 'active',
+      ...(store.isShared && { version: identity?.version }),
     })
     assert.equal(await store.findKey('fsk_live_unknown', now), undefined)
   },
@@ -204,17 +205,12 @@ export const tenancyContract = {
       await queries.endSession(tx, Buffer.alloc(32, 0))
       await queries.deleteExpiredSessions(tx, nowMs + 2, nowMs)
       await queries.deleteExpiredSessions(tx, 0, nowMs + 1)
-      await queries.addInviteLink(tx, { tokenHash: hash, userId: null, expiresAtMs: nowMs + 1 })
-      await queries.addInviteLink(tx, {
-        tokenHash: Buffer.alloc(32, 8),
-        userId: null,
-        expiresAtMs: nowMs + 1,
-      })
-      await queries.addInviteLink(tx, {
-        tokenHash: Buffer.alloc(32, 9),
-        userId: 'u2',
-        expiresAtMs: nowMs + 1,
-      })
+      for (const [tokenHash, userId] of [
+        [hash, null],
+        [Buffer.alloc(32, 8), null],
+        [Buffer.alloc(32, 9), 'u2'],
+      ] as const)
+        await queries.addInviteLink(tx, { tokenHash, userId, expiresAtMs: nowMs + 1 })
     })
     await store.read(async (tx) => {
       assert.equal(await queries.hasActiveUser(tx), true)

@@ -1,3 +1,6 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { allocate } from '../../../src/billing/ledger.ts'
 import { admitInSingleStatement } from '../../../src/gate/admission/admit-single-statement.ts'
 import {
@@ -13,7 +16,9 @@ import { finishUnbilled, releaseReservation, settle } from '../../../src/gate/se
 import { sweep } from '../../../src/gate/sweep.ts'
 import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { HttpError } from '../../../src/lib/errors.ts'
+import { mapSequential } from '../../../src/lib/map-sequential.ts'
 import type { Store } from '../../../src/store/database.ts'
+import { openStore } from '../../../src/store/open-store.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer } from '../database/postgres-server.ts'
@@ -27,8 +32,16 @@ export type AdmissionPath = AsyncDisposable & {
   /** Runs one call. @returns everything that its caller can observe. */
   readonly run: (call: RandomCall, context: AdmissionPathContext) => Promise<readonly unknown[]>
   readonly readTables: () => Promise<GateTables>
+  /** Runs calls of one project in order, or all at the same time. @returns what each gets. */
+  readonly runTogether: (
+    calls: readonly RandomCall[],
+    now: Now,
+    order: 'sequential' | 'concurrent',
+  ) => Promise<readonly unknown[]>
   /** The number of calls that the single statement admitted. */
   readonly singleStatementCount: () => number
+  /** The number of settlements by the single statement. */
+  readonly singleSettlementCount: () => number
 }
 
 export type AdmissionPathContext = { readonly now: Now; readonly token: string }
@@ -44,10 +57,11 @@ export async function openAdmissionPath(
   snapshot: AdmissionSnapshot,
   kind: 'singleStatement' | 'stepwise',
 ): Promise<AdmissionPath> {
-  const server = await sharedPostgresServer()
-  const database = await server.createDatabase({ template: snapshot.database })
-  const opened = await openStoreAt(database.url)
-  const store = kind === 'stepwise' ? stepwiseStore(opened) : opened
+  const { store: opened, remove } = await openCopy(snapshot)
+  let singleSettlementCount = 0
+  const countSettlement = (): void => void singleSettlementCount++
+  const store =
+    kind === 'stepwise' ? stepwiseStore(opened) : countSettlements(opened, countSettlement)
   const reservations: Reservation[] = []
   const responseKeys = new Map<string, Buffer>()
   let singleStatementCount = 0
@@ -73,12 +87,67 @@ export async function openAdmissionPath(
         return results
       }),
     readTables: () => readGateTables(opened, responseKeys),
+    runTogether: (calls, now, order) =>
+      runAsAccount(snapshot.accountId, async () => {
+        const map = order === 'sequential' ? mapSequential : mapConcurrent
+        const admitted = await map([...calls.entries()], async ([index, call]) => {
+          const context = { nowMs: now.nowMs, token: `token-${index}` }
+          const request = admitRequestOf(snapshot, call, context)
+          if ('fingerprint' in request.parsed) {
+            const { hash, responseKey } = request.parsed.fingerprint
+            responseKeys.set(hash.toString('hex'), responseKey)
+          }
+          const decision = await admitInSingleStatement(store, request, { ...settings, ...now })
+          if (decision) singleStatementCount++
+          return { call, decision }
+        })
+        const ends = await map(admitted, async ({ call, decision }) =>
+          decision ? endCall(store, decision.reservation, call, now) : undefined,
+        )
+        return [admitted.map(({ decision }) => decision && observableDecision(decision)), ends]
+      }),
     singleStatementCount: () => singleStatementCount,
+    singleSettlementCount: () => singleSettlementCount,
     [Symbol.asyncDispose]: async () => {
       await opened.close()
-      await database[Symbol.asyncDispose]()
+      await remove()
     },
   }
+}
+
+/** Opens a copy of the snapshot. */
+async function openCopy({ engine, database }: AdmissionSnapshot) {
+  if (engine === 'SQLite') {
+    const folder = await mkdtemp(path.join(tmpdir(), 'facegate-admission-'))
+    await cp(database, folder, { recursive: true })
+    return { store: await openStore(folder), remove: () => rm(folder, { recursive: true }) }
+  }
+  const server = await sharedPostgresServer()
+  const copy = await server.createDatabase({ template: database })
+  return { store: await openStoreAt(copy.url), remove: () => copy[Symbol.asyncDispose]() }
+}
+
+function countSettlements(store: Store, count: () => void): Store {
+  return {
+    ...store,
+    write: (job) =>
+      store.write((tx) =>
+        job({
+          ...tx,
+          settleInOneStatement: (settlement) => {
+            count()
+            return Promise.resolve(tx.settleInOneStatement?.(settlement))
+          },
+        }),
+      ),
+  }
+}
+
+function mapConcurrent<T, Result>(
+  items: readonly T[],
+  run: (item: T) => Promise<Result>,
+): Promise<Result[]> {
+  return Promise.all(items.map(run))
 }
 
 /** Sweeps, switches billing and moves money, as the service and its console do between calls. */

@@ -1,7 +1,11 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { allocate, topUp } from '../../../src/billing/ledger.ts'
 import type { AdmitRequest } from '../../../src/gate/admission/admit-transaction.ts'
 import { fingerprintOf } from '../../../src/gate/fingerprint.ts'
 import { ActionError, HttpError } from '../../../src/lib/errors.ts'
+import { openStore } from '../../../src/store/open-store.ts'
 import { createInitialProject } from '../../../src/store/tenancy/create-initial-project.ts'
 import { createKey, revokeKey } from '../../../src/store/tenancy/keys.ts'
 import {
@@ -16,17 +20,20 @@ import type { RandomCall } from './random-call.ts'
 
 /** A database with two projects, several keys and a price list; tests start from copies of it. */
 export type AdmissionSnapshot = {
+  readonly engine: AdmissionEngine
+  /** The name of the PostgreSQL database, or the data folder of SQLite. */
   readonly database: string
   readonly accountId: string
   readonly projects: readonly [Project, Project]
   readonly keys: readonly { readonly keyId: string; readonly projectId: string }[]
 }
 
+export type AdmissionEngine = 'PostgreSQL' | 'SQLite'
+
 export const startMs = Date.UTC(2030, 0, 1)
 
-export async function createAdmissionSnapshot(): Promise<AdmissionSnapshot> {
-  const database = await createMigratedDatabase()
-  const store = await openStoreAt(database.url)
+export async function createAdmissionSnapshot(engine: AdmissionEngine): Promise<AdmissionSnapshot> {
+  const { database, store } = await openNewStore(engine)
   const now = new Date(startMs)
   await store.runExclusive(({ db }) => createInitialProject(db, now))
   const first = await findProject(store.db, 'default')
@@ -84,7 +91,16 @@ export async function createAdmissionSnapshot(): Promise<AdmissionSnapshot> {
     revoked,
     echo,
   ]
-  return { database: database.name, accountId, projects: [first, second], keys }
+  return { engine, database, accountId, projects: [first, second], keys }
+}
+
+async function openNewStore(engine: AdmissionEngine) {
+  if (engine === 'PostgreSQL') {
+    const { name, url } = await createMigratedDatabase()
+    return { database: name, store: await openStoreAt(url) }
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-admission-'))
+  return { database: folder, store: await openStore(folder) }
 }
 
 /** Returns the call as the gate receives it, with everything derived from its random numbers. */
@@ -105,6 +121,7 @@ export function admitRequestOf(
     matchWebhooks: 0,
     isFrozen: 0,
     state: 'active',
+    ...(call.isOutdated && { version: 'of an earlier change' }),
   } as const
   const requestId = `request-${call.request}`
   const params = { content: call.content, ...(action === 'svc.batch' && { images: ['a', 'b'] }) }

@@ -18,6 +18,8 @@ export type RandomCall = {
   readonly content: number
   readonly key: number
   readonly isUpperCase: boolean
+  /** The server remembers an earlier version of the key. */
+  readonly isOutdated: boolean
   readonly debug: boolean
   readonly action: (typeof callActions)[number]
   readonly parseError: 'none' | 'action' | 'http'
@@ -65,6 +67,7 @@ export const randomCall: fc.Arbitrary<RandomCall> = fc
     content: fc.nat({ max: 7 }).map((n) => (n === 0 ? 1 : 0)),
     key: fc.nat({ max: 11 }),
     isUpperCase: fc.boolean(),
+    isOutdated: fc.nat({ max: 9 }).map((n) => n === 0),
     debug: fc.nat({ max: 9 }).map((n) => n === 0),
     action: fc.constantFrom(...callActions),
     parseError: fc.constantFrom(

@@ -1,72 +1,134 @@
 import { callCommitHook, type TransactionOptions } from './transaction.ts'
 import type { ConnectionPool, PostgresQuery, PostgresResult, PostgresSession } from './pool.ts'
+import { statementName } from './statement.ts'
 
-/** Runs a statement. Statements that arrive under a name while one is running share a transaction. */
-export type RunBatched = (name: string, query: PostgresQuery) => Promise<PostgresResult>
+/**
+ * A statement for a list of inputs, in their order. Its only parameter is a JSON list; each element is
+ * an input with its `index`. Each row has the `index` of its input; an input has at most one row.
+ */
+export type ListStatement<Row> = {
+  readonly text: string
+  /** @returns the row of each input. */
+  readonly readRows: (result: PostgresResult, count: number) => readonly (Row | undefined)[]
+}
+
+/** Runs an input of a statement. Inputs that arrive under a name while one runs share a statement. */
+export type RunBatched = <Row>(
+  name: string,
+  statement: ListStatement<Row>,
+  input: object,
+) => Promise<Row | undefined>
 
 type CommitHooks = Pick<TransactionOptions, 'onCommit'>
 
-type BatchedQuery = {
-  readonly query: PostgresQuery
-  readonly resolve: (result: PostgresResult) => void
+type BatchedInput = {
+  readonly input: object
+  readonly resolve: (row: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-/** The maximum number of statements in one transaction. Later ones wait for it, so it is small. */
+/** The maximum number of inputs in one statement. Later ones wait for it, so it is small. */
 const batchMax = 32
 
+/** The caller declares the type of the rows, next to the SQL that defines it. */
+export function listStatement<Row>(text: string): ListStatement<Row> {
+  return {
+    text,
+    readRows: ({ rows }, count) => {
+      const rowsByIndex: (Row | undefined)[] = Array.from({ length: count })
+      for (const row of rows) rowsByIndex[Number(row['index'])] = row as Row
+      return rowsByIndex
+    },
+  }
+}
+
+/** Returns the query for a list of inputs. */
+export function listQuery(
+  { text }: ListStatement<unknown>,
+  inputs: readonly object[],
+): PostgresQuery {
+  const elements = inputs.map((input, index) => ({ index, ...input }))
+  return { text, name: statementName(text), values: [JSON.stringify(elements)] }
+}
+
+/** Returns bytes in a JSON input, as PostgreSQL reads them. */
+export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return String.raw`\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`
+}
+
 /**
- * Returns a function that batches statements. Calls of one project all change the same few rows, and
- * each transaction locks them until its commit is on the disk. Statements that wait for them in this
- * process therefore share one commit. A statement without others waiting runs in its own
- * transaction immediately.
+ * Returns a function that batches inputs. Calls of one project all change the same few rows, and each
+ * transaction locks them until its commit is on the disk. Inputs that wait for them in this process
+ * therefore share one statement, one round trip and one commit. An input without others waiting runs
+ * immediately.
  */
 export function createBatcher(pool: ConnectionPool, hooks: CommitHooks): RunBatched {
-  const waiting = new Map<string, BatchedQuery[]>()
-  return (name, query) =>
-    new Promise<PostgresResult>((resolve, reject) => {
-      const job = { query, resolve, reject }
-      const queue = waiting.get(name)
-      if (queue) {
-        queue.push(job)
-      } else {
-        waiting.set(name, [])
-        void runQueue(name, [job])
-      }
-    })
+  const waiting = new Map<string, BatchedInput[]>()
+  return <Row>(name: string, statement: ListStatement<Row>, input: object) => {
+    // The inputs of one name have one statement.
+    const { promise, resolve, reject } = Promise.withResolvers<Row | undefined>()
+    const job = { input, resolve: resolve as BatchedInput['resolve'], reject }
+    const queue = waiting.get(name)
+    if (queue) {
+      queue.push(job)
+    } else {
+      waiting.set(name, [])
+      void runQueue(name, statement, [job])
+    }
+    return promise
+  }
 
-  async function runQueue(name: string, first: readonly BatchedQuery[]): Promise<void> {
+  async function runQueue(
+    name: string,
+    statement: ListStatement<unknown>,
+    first: readonly BatchedInput[],
+  ): Promise<void> {
     for (let jobs = first; jobs.length > 0; jobs = waiting.get(name)?.splice(0, batchMax) ?? [])
-      await runBatch(pool, jobs, hooks)
+      await runBatch(pool, { statement, jobs, hooks })
     waiting.delete(name)
   }
 }
 
-/** Runs the jobs and settles all of them. If a joint transaction fails, each job runs on its own. */
-async function runBatch(
-  pool: ConnectionPool,
-  jobs: readonly BatchedQuery[],
-  hooks: CommitHooks,
-): Promise<void> {
-  const isDone =
-    jobs.length > 1 &&
-    (await pool
-      .withSession((session) => runInOneTransaction(session, jobs, hooks))
-      .catch(() => false))
-  if (isDone) return
-  for (const { query, resolve, reject } of jobs)
-    await pool.withSession((session) => runSingly(session, query, hooks)).then(resolve, reject)
+type Batch = {
+  readonly statement: ListStatement<unknown>
+  readonly jobs: readonly BatchedInput[]
+  readonly hooks: CommitHooks
 }
 
-async function runSingly(
+/** Runs the jobs and settles all of them. If a joint statement fails, each job runs on its own. */
+async function runBatch(pool: ConnectionPool, batch: Batch): Promise<void> {
+  const { jobs } = batch
+  try {
+    const rows = await pool.withSession((session) => runTogether(session, batch))
+    for (const [index, { resolve }] of jobs.entries()) resolve(rows[index])
+  } catch (error) {
+    // After a lost connection it is unknown whether the commit happened: no job may run twice.
+    if (jobs.length > 1 && !(error instanceof LostBatch))
+      for (const job of jobs) await runBatch(pool, { ...batch, jobs: [job] })
+    else for (const { reject } of jobs) reject(error instanceof LostBatch ? error.cause : error)
+  }
+}
+
+/** The connection was lost while a statement ran. Its cause is the error of the driver. */
+class LostBatch extends Error {}
+
+/** Runs the jobs by one statement in its own transaction. @returns their rows. */
+async function runTogether(
   session: PostgresSession,
-  query: PostgresQuery,
-  hooks: CommitHooks,
-): Promise<PostgresResult> {
+  { statement, jobs, hooks }: Batch,
+): Promise<readonly unknown[]> {
+  const query = listQuery(
+    statement,
+    jobs.map(({ input }) => input),
+  )
   callCommitHook(hooks, 'commit')
-  const result = await (session.isDirect ? session.run(query) : runWithTimeout(session, query))
+  const result = await (
+    session.isDirect ? session.run(query) : runWithTimeout(session, query)
+  ).catch((cause: unknown) => {
+    throw session.isLost() ? new LostBatch('', { cause }) : cause
+  })
   callCommitHook(hooks, 'committed')
-  return result
+  return statement.readRows(result, jobs.length)
 }
 
 /** Runs a statement in a separate transaction that sets the timeout, in one round trip. */
@@ -74,48 +136,14 @@ async function runWithTimeout(
   session: PostgresSession,
   query: PostgresQuery,
 ): Promise<PostgresResult> {
+  const begin = `begin isolation level read committed; set local statement_timeout = ${session.statementTimeoutMs}`
   const sent = [
-    session.run({ text: beginText(session) }),
+    session.run({ text: begin }),
     session.run(query),
     session.run({ text: 'commit' }),
   ] as const
-  const [begin, result, end] = await Promise.allSettled(sent)
+  const outcomes = await Promise.allSettled(sent)
   // The error of the statement explains why the commit failed.
-  for (const outcome of [begin, result, end])
-    if (outcome.status === 'rejected') throw outcome.reason
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   return sent[1]
-}
-
-function beginText({ isDirect, statementTimeoutMs }: PostgresSession): string {
-  const begin = 'begin isolation level read committed'
-  return isDirect ? begin : `${begin}; set local statement_timeout = ${statementTimeoutMs}`
-}
-
-/** Sends all statements without waiting. @returns false if one failed, so that nothing happened. */
-async function runInOneTransaction(
-  session: PostgresSession,
-  jobs: readonly BatchedQuery[],
-  hooks: CommitHooks,
-): Promise<boolean> {
-  callCommitHook(hooks, 'commit')
-  const sent = [
-    session.run({ text: beginText(session) }),
-    ...jobs.map(({ query }) => session.run(query)),
-    session.run({ text: 'commit' }),
-  ]
-  const results = await Promise.allSettled(sent)
-  const failure = results.find((result) => result.status === 'rejected')
-  if (session.isLost() && failure) {
-    // It is unknown whether the commit happened: reject all jobs, so that none runs twice.
-    for (const { reject } of jobs) reject(failure.reason)
-    return true
-  }
-  const [end] = results.slice(-1)
-  if (failure || end?.status !== 'fulfilled' || end.value.command !== 'COMMIT') return false
-  callCommitHook(hooks, 'committed')
-  for (const [index, { resolve }] of jobs.entries()) {
-    const result = results[index + 1]
-    if (result?.status === 'fulfilled') resolve(result.value)
-  }
-  return true
 }

@@ -18,6 +18,7 @@ import { secondFactors } from './0018-second-factors.ts'
 import { deletionLists } from './0019-deletion-lists.ts'
 import { keyRotation } from './0022-key-rotation.ts'
 import { systemHistory } from './0023-system-history.ts'
+import { keyVersions } from './0024-key-versions.ts'
 import { accountMoves } from './0025-account-moves.ts'
 
 /**
@@ -44,5 +45,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0019-deletion-lists': deletionLists,
   '0022-key-rotation': keyRotation,
   '0023-system-history': systemHistory,
+  '0024-key-versions': keyVersions,
   '0025-account-moves': accountMoves,
 }

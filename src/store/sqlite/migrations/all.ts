@@ -23,6 +23,7 @@ import { secondFactors } from './0023-second-factors.ts'
 import { deletionLists } from './0024-deletion-lists.ts'
 import { keyRotation } from './0027-key-rotation.ts'
 import { systemHistory } from './0028-system-history.ts'
+import { chargeIndex } from './0029-charge-index.ts'
 import { frozenProjects } from './0030-frozen-projects.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
@@ -51,5 +52,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0024-deletion-lists': deletionLists,
   '0027-key-rotation': keyRotation,
   '0028-system-history': systemHistory,
+  '0029-charge-index': chargeIndex,
   '0030-frozen-projects': frozenProjects,
 }

@@ -1,0 +1,42 @@
+import { hashApiKey } from '../../lib/crypto/api-key.ts'
+import { createKeyFinder, identityOf, type FindKey, type KeyLookupRow } from '../tenancy/keys.ts'
+
+/** The most keys that a process remembers. The one that was read first is replaced. */
+const keysMax = 10_000
+
+type KeyFinders = { readonly findKey: FindKey; readonly findRememberedKey: FindKey }
+
+/**
+ * Returns a function that reads a key, and one that first searches the keys that were read before. The
+ * second one saves a round trip of each call. Its result may be outdated: the admission compares
+ * the version of the key. Only hashes are remembered, and only keys that are valid now are returned.
+ */
+export function createKeyFinders(
+  readKey: (hash: Uint8Array) => Promise<KeyLookupRow | undefined>,
+): KeyFinders {
+  const rows = new Map<string, KeyLookupRow>()
+  const findKey = createKeyFinder(async (hash) => {
+    const row = await readKey(hash)
+    const name = nameOf(hash)
+    rows.delete(name)
+    // The use of a former secret is recorded by another statement than the admission.
+    if (!row || row.isFormer) return row
+    const [first] = rows.size >= keysMax ? rows.keys() : []
+    if (first !== undefined) rows.delete(first)
+    rows.set(name, row)
+    return row
+  })
+  return {
+    findKey,
+    findRememberedKey: async (apiKey, now) => {
+      const row = rows.get(nameOf(hashApiKey(apiKey)))
+      const remembered = row && identityOf(row, now)
+      if (remembered?.state !== 'active') return findKey(apiKey, now)
+      return { ...remembered, refresh: (later) => findKey(apiKey, later) }
+    },
+  }
+}
+
+function nameOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('latin1')
+}

@@ -1,0 +1,30 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { KeyLookupRow } from '../tenancy/keys.ts'
+import { switchNames } from '../tenancy/switches.ts'
+import { prepare } from './connection.ts'
+
+export type KeyReaderOptions = {
+  /** The writer's connection. Its page cache is current, so that a lookup reads no file. */
+  readonly connection: DatabaseSync
+  /** A separate connection for lookups during a transaction, which must not read its changes. */
+  readonly separate: DatabaseSync
+}
+
+/** Returns a function that reads what is committed about a key. */
+export function createKeyReader({ connection, separate }: KeyReaderOptions) {
+  const [current, committed] = [connection, separate].map(prepareSelectKey)
+  return async (hash: Uint8Array): Promise<KeyLookupRow | undefined> =>
+    (connection.isTransaction ? committed : current)?.first({ hash })
+}
+
+function prepareSelectKey(connection: DatabaseSync) {
+  return prepare<KeyLookupRow>(
+    connection,
+    `select keyId, keys.projectId, accountId, permissions,
+       case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
+       ${switchNames.join(', ')}, matchWebhooks, isFrozen, expiresAtUtc,
+       revokedAtUtc,
+       hash <> :hash as isFormer, formerEndsAtUtc, formerLastUsedAtUtc
+     from keys join projects using (projectId) where hash = :hash or formerHash = :hash`,
+  )
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import type { SettleStatementInput } from '../gate/statements.ts'
+import { addResponseSubjects } from '../gate/stored-responses.ts'
+import type { Tx } from '../tx.ts'
+import { prepare, type PreparedStatement } from './connection.ts'
+
+/** The statements of a transaction that settling shares with other work. */
+type SharedStatements = Pick<Tx, 'attempts' | 'logCall' | 'countScore'> & {
+  readonly insertTransfer: PreparedStatement<never>
+}
+
+type LedgerUpdate = { readonly headSeq: number; readonly headHash: Uint8Array }
+
+/**
+ * Returns the function that completes a call with as few statements as possible: one for the stored
+ * response, one for the ledger, and one for each new row.
+ */
+export function createSettleCall(
+  connection: DatabaseSync,
+  { attempts, logCall, countScore, insertTransfer }: SharedStatements,
+): (tx: Tx, settlement: SettleStatementInput) => ReturnType<Required<Tx>['settleInOneStatement']> {
+  const chargeLedger = prepareChargeLedger(connection)
+  const releaseLedger = prepare(
+    connection,
+    'update ledgers set reservedMicros = reservedMicros - :reservedMicros where ledger = :ledger',
+  )
+  /** @returns the id of the charge; null without one. */
+  const charge = (settlement: SettleStatementInput): number | null => {
+    const { projectId, reservedMicros, amountMicros, link } = settlement
+    const ledger = `budget:${projectId}`
+    if (amountMicros === 0n) {
+      const isReleased =
+        reservedMicros === 0n || releaseLedger.run({ ledger, reservedMicros }) === 1
+      if (!isReleased) throw new Error(`${ledger} does not exist`)
+      return null
+    }
+    const amounts = { ledger, reservedMicros, amountMicros }
+    const head = chargeLedger.first({ ...amounts, before: link.before, after: link.after })
+    if (!head) throw new Error(`${ledger} does not exist or has no such reservation`)
+    return insertTransfer.insert(chargeRowOf(settlement, ledger, head))
+  }
+  return async (tx, settlement) => {
+    const { projectId, subjectIds, scores, row, nowMs } = settlement
+    if (!(await attempts.complete(settlement))) return undefined
+    await addResponseSubjects(tx, settlement, subjectIds)
+    const transferId = charge(settlement)
+    for (const score of scores) await countScore(score, { projectId, atMs: nowMs })
+    const { code, amountMicros: costMicros, meteredMicros } = settlement
+    await logCall({ ...row, projectId, code, costMicros, meteredMicros, isReplay: 0, transferId })
+    return { transferId }
+  }
+}
+
+function chargeRowOf(
+  { projectId, requestId, windowStartMs, action, amountMicros, nowMs }: SettleStatementInput,
+  ledger: string,
+  { headSeq: seq, headHash: rowHash }: LedgerUpdate,
+) {
+  const route = { chain: ledger, fromLedger: ledger, toLedger: `revenue:${action}` }
+  const request = { projectId, requestId, windowStartMs }
+  return { ...route, ...request, kind: 'charge', seq, rowHash, amountMicros, atMs: nowMs }
+}
+
+/** Releases a reservation, charges the amount and adds the charge to the hash chain of the ledger. */
+function prepareChargeLedger(connection: DatabaseSync): PreparedStatement<LedgerUpdate> {
+  connection.function('linkHash', { deterministic: true, directOnly: true }, linkHash)
+  return prepare(
+    connection,
+    `update ledgers set reservedMicros = reservedMicros - :reservedMicros,
+       balanceMicros = balanceMicros - :amountMicros, headSeq = headSeq + 1,
+       headHash = linkHash(headHash, :before || (headSeq + 1) || :after)
+     where ledger = :ledger and reservedMicros >= :reservedMicros
+       and :reservedMicros >= :amountMicros
+     returning headSeq, headHash`,
+  )
+}
+
+function linkHash(previousHash: unknown, text: unknown): Uint8Array {
+  if (!(previousHash instanceof Uint8Array) || typeof text !== 'string')
+    throw new TypeError('linkHash expects a hash and a text')
+  return createHash('sha256').update(previousHash).update(text).digest()
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Client } from 'pg'
+import { z } from 'zod'
+import { defineAction } from '../../../src/actions/action.ts'
+import type { Store } from '../../../src/store/database.ts'
+import { rotateKey } from '../../../src/store/tenancy/key-changes.ts'
+import { createKey, revokeKey } from '../../../src/store/tenancy/keys.ts'
+import { updateProject } from '../../../src/store/tenancy/projects.ts'
+import { createMigratedDatabase, openStoreAt } from '../../support/database/engine.ts'
+import { postgresSkipReason } from '../../support/database/postgres-server.ts'
+import { startGate, type TestGate } from '../../support/gate/test-gate.ts'
+
+const skip = postgresSkipReason ?? false
+const options = { skip }
+
+/** Returns a setting of the caller's project, as the action receives it. */
+const callerAction = defineAction({
+  name: 'svc.caller',
+  summary: 'Return a switch of the project.',
+  price: () => 1,
+  params: z.strictObject({}),
+  value: z.object({ storeCrops: z.boolean() }),
+  errors: [],
+  example: { params: {}, value: { storeCrops: false } },
+  run: async ({ caller }) => [
+    { correlationId: undefined, value: { storeCrops: caller.switches.storeCrops } },
+  ],
+})
+const request = { action: callerAction.name, params: {} }
+
+let gate: TestGate
+/** Another server on the database: the gate does not notice what it changes. */
+let other: Store
+const cleanup = new AsyncDisposableStack()
+
+before(async () => {
+  if (skip) return
+  const database = cleanup.use(await createMigratedDatabase())
+  gate = cleanup.use(
+    await startGate({
+      environment: { DATABASE_URL: database.url },
+      actions: new Map([[callerAction.name, callerAction]]),
+    }),
+  )
+  other = await openStoreAt(database.url)
+  cleanup.defer(() => other.close())
+})
+after(() => cleanup.disposeAsync())
+
+async function newKey(permissions: readonly string[] = ['*']) {
+  const { projectId } = gate.project
+  const key = { projectId, name: 'key', permissions, expiresAtUtc: null }
+  const created = await createKey(other.db, key, new Date())
+  return { ...created, client: gate.withKey(created.key) }
+}
+
+test('A call takes two statements: its key is read once', options, async (t) => {
+  const { client } = await newKey()
+  const query = t.mock.method(Client.prototype, 'query')
+  const statementsOfCall = async (): Promise<readonly string[]> => {
+    query.mock.resetCalls()
+    assert.ok((await client.post(request)).body.ok)
+    return query.mock.calls.map((call) => Object(call.arguments[0]).text ?? call.arguments[0])
+  }
+  assert.ok((await statementsOfCall()).some((text) => text.includes('findCallKey')))
+  await statementsOfCall() // The first call has recorded the use of the key, which changes it.
+  const calls = []
+  for (let call = 0; call < 5; call++) calls.push(await statementsOfCall())
+  // The periodic work of a server adds statements to some calls.
+  const [fewest = []] = calls.toSorted((a, b) => a.length - b.length)
+  assert.deepEqual(
+    fewest.map((text) => /"(\w+Calls?)"\(/u.exec(text)?.[1] ?? text),
+    ['admitKeyCall', 'settleCalls'],
+  )
+})
+
+test('Calls of one project that arrive together share statements', options, async (t) => {
+  const { client } = await newKey()
+  await client.post(request)
+  const query = t.mock.method(Client.prototype, 'query')
+  const responses = await Promise.all(Array.from({ length: 20 }, () => client.post(request)))
+  assert.ok(responses.every(({ body }) => body.ok))
+  const texts = query.mock.calls.map((call) => String(Object(call.arguments[0]).text))
+  for (const name of ['admitKeyCall', 'settleCalls']) {
+    const count = texts.filter((text) => text.includes(name)).length
+    assert.ok(count < 20, `20 calls sent ${count} statements with ${name}`)
+  }
+})
+
+test('The first call after another server has revoked a key is rejected', options, async () => {
+  const { keyId, client } = await newKey()
+  assert.ok((await client.post(request)).body.ok)
+  await revokeKey(other.db, keyId, new Date())
+  const rejected = await client.post(request)
+  assert.equal(rejected.status, 401)
+  assert.match(rejected.body.detail, /revoked/u)
+  assert.equal((await client.post(request)).status, 401)
+})
+
+test('The first call with a replaced secret is rejected', options, async () => {
+  const { keyId, client } = await newKey()
+  assert.ok((await client.post(request)).body.ok)
+  const rotated = await rotateKey(other.db, { keyId, overlapMs: 0 }, new Date())
+  assert.equal((await client.post(request)).status, 401)
+  assert.ok(rotated.state === 'active')
+  assert.ok((await gate.withKey(rotated.key).post(request)).body.ok)
+})
+
+test('The first call after a change has the new permissions and settings', options, async () => {
+  const { keyId, client } = await newKey()
+  const storeCrops = async () => (await client.post(request)).body.data.results[0].value.storeCrops
+  assert.equal(await storeCrops(), false)
+  await updateProject(other.db, gate.project.projectId, { switches: { storeCrops: true } })
+  assert.equal(await storeCrops(), true)
+  await updateProject(other.db, gate.project.projectId, { switches: { storeCrops: false } })
+  assert.equal(await storeCrops(), false)
+  const permissions = JSON.stringify(['svc.detect'])
+  await other.db.updateTable('keys').set({ permissions }).where('keyId', '=', keyId).execute()
+  assert.equal((await client.post(request)).body.errors[0].code, 'FORBIDDEN')
+  await other.db
+    .updateTable('keys')
+    .set({ permissions: '["*"]' })
+    .where('keyId', '=', keyId)
+    .execute()
+  assert.equal(await storeCrops(), false)
+})
+
+test('A remembered key that expires is rejected', options, async () => {
+  const { keyId, client } = await newKey()
+  assert.ok((await client.post(request)).body.ok)
+  const expiresAtUtc = new Date(Date.now() - 1000).toISOString()
+  await other.db.updateTable('keys').set({ expiresAtUtc }).where('keyId', '=', keyId).execute()
+  const rejected = await client.post(request)
+  assert.equal(rejected.status, 401)
+  assert.match(rejected.body.detail, /expired/u)
+})
