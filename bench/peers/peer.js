@@ -22,10 +22,14 @@ export function packageFolder(name) {
   return path.join(import.meta.dirname, 'node_modules', name)
 }
 
-/** Decodes with the same fast decoder as Facegate, so that the decoder does not affect the result. */
+/**
+ * Decodes with the same fast decoder as Facegate, so that the decoder does not affect the result. The
+ * profile of the images is sRGB and needs no conversion.
+ */
 async function decode(file) {
   const { data, info } = await sharp(await readFile(file))
     .rotate()
+    .keepIccProfile()
     .toColourspace('srgb')
     .removeAlpha()
     .raw()

@@ -78,6 +78,7 @@ test('Every colour format gives the same faces', async () => {
     'interlaced PNG': await sharp(original).png({ progressive: true }).toBuffer(),
     'palette PNG': await sharp(original).png({ palette: true, colours: 256 }).toBuffer(),
     'PNG with alpha': await sharp(original).ensureAlpha(1).png().toBuffer(),
+    'sRGB profile': await sharp(original).withIccProfile('srgb').png().toBuffer(),
     'Display P3': await sharp(original).withIccProfile('p3').png().toBuffer(),
   }
   for (const [name, bytes] of Object.entries(formats)) {
