@@ -51,13 +51,13 @@ export async function storeFaces(target: BulkTarget, faces: BulkFaces): Promise<
   return faceIds
 }
 
-type Batch = { readonly templates: readonly Template[]; readonly names: readonly string[] }
+type StoredBatch = { readonly templates: readonly Template[]; readonly names: readonly string[] }
 
 async function storeBatch(
   tx: Tx,
   keys: ReturnType<typeof createSubjectKeys>,
   owner: SubjectOwner,
-  { templates, names }: Batch,
+  { templates, names }: StoredBatch,
 ): Promise<readonly string[]> {
   const { galleryId, accountId, projectId } = owner
   const size = templates.length
