@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -88,7 +88,7 @@ test('a mistyped command, option or value is answered in one line with the neare
     ],
     [
       'key',
-      'key needs one of its commands: create, list, rotate, revoke, create-master, rotate-master, add-master; see facegate key --help',
+      'key needs one of its commands: create, list, rotate, revoke, routes, create-master, rotate-master, add-master; see facegate key --help',
     ],
     [
       'log --code NO_FACE_FOUNDS',
@@ -127,11 +127,15 @@ test('help and invalid command lines load neither packages nor the service', () 
   const hook = path.join(import.meta.dirname, '../support/cli/list-modules.ts')
   const modulesOf = (...args: string[]): string[] => {
     const main = path.join(rootDir, 'src/cli/main.ts')
-    const { stderr } = spawnSync(process.execPath, ['--import', hook, main, ...args], {
+    // A pipe can be full when the process exits; a file takes the whole list.
+    const file = path.join(dataDir, 'modules.txt')
+    const output = openSync(file, 'w')
+    spawnSync(process.execPath, ['--import', hook, main, ...args], {
       env: { ...process.env, DATA_DIR: dataDir },
-      encoding: 'utf8',
+      stdio: ['ignore', 'ignore', output],
     })
-    return [...stderr.matchAll(/^module (\S+)$/gmu)].map(([, url = '']) => url)
+    closeSync(output)
+    return [...readFileSync(file, 'utf8').matchAll(/^module (\S+)$/gmu)].map(([, url = '']) => url)
   }
   for (const line of ['--help', 'calibrate --help', 'models use', 'evaluate liveness --ou x']) {
     const modules = modulesOf(...line.split(' '))

@@ -105,6 +105,7 @@ test(
       clients: 3,
       nextCall: mixedCalls(),
     })
+    opened.defer(() => traffic.stop())
     await waitUntil(async () => traffic.acknowledged.length > 10)
 
     await killWhileCopying(routed)

@@ -19,8 +19,9 @@ export function createKeyFinders(
     const row = await readKey(hash)
     const name = nameOf(hash)
     rows.delete(name)
-    // The use of a former secret is recorded by another statement than the admission.
-    if (!row || row.isFormer) return row
+    // The use of a former secret is recorded by another statement than the admission. The calls of a
+    // frozen project are rejected before the admission, which would find that it is no longer frozen.
+    if (!row || row.isFormer || row.isFrozen === 1) return row
     const [first] = rows.size >= keysMax ? rows.keys() : []
     if (first !== undefined) rows.delete(first)
     rows.set(name, row)

@@ -7,7 +7,7 @@ import type {
   SettleStatementInput,
   SettleStatementResult,
 } from '../gate/statements.ts'
-import { listQuery, listStatement, toHex, type RunBatched } from './connection/batcher.ts'
+import { listQuery, listStatement, hexText, type RunBatched } from './connection/batcher.ts'
 import { isRetryable, ConnectionLostError } from './connection/fault.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
@@ -36,7 +36,7 @@ export async function admitInOneStatement(
     ...call,
     scope: requireAccountScope(),
     defaultMicros: String(call.defaultMicros),
-    fingerprint: toHex(call.fingerprint),
+    fingerprint: hexText(call.fingerprint),
   }
   try {
     return await runBatched(`admit ${projectId}`, admitStatement, input)
@@ -60,8 +60,8 @@ export async function settleInOneStatement(
   const input = {
     ...settlement,
     scope: requireAccountScope(),
-    answer: toHex(settlement.answer),
-    scrubbed: settlement.scrubbed && toHex(settlement.scrubbed),
+    answer: hexText(settlement.answer),
+    scrubbed: settlement.scrubbed && hexText(settlement.scrubbed),
     reservedMicros: String(settlement.reservedMicros),
     amountMicros: String(settlement.amountMicros),
     meteredMicros: String(settlement.meteredMicros),

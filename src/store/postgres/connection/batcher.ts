@@ -52,7 +52,7 @@ export function listQuery(
 }
 
 /** Returns bytes in a JSON input, as PostgreSQL reads them. */
-export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
+export function hexText({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return String.raw`\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`
 }
 
