@@ -32,7 +32,7 @@ test('Cores, memory, disk and cost of an installation are the sums of their unit
     searchMs: 20,
   })
   assert.deepEqual([cores, servers], [11, 1])
-  assert.ok(Math.abs(memoryGbPerServer - (0.37 + 0.15 + 11 * 0.15 + 1.5)) < 1e-9)
+  assert.ok(Math.abs(memoryGbPerServer - (0.39 + 0.15 + 11 * 0.17 + 1.5)) < 1e-9)
   // A million faces of 2,500 bytes, and 100 × 0.1 calls/s for ten days of 1,750 bytes.
   assert.ok(Math.abs(diskGb - (2.5 + 15.12)) < 1e-9)
   assert.ok(Math.abs(costPerMonth - (110 + 2 * memoryGbPerServer + 0.5 * diskGb)) < 1e-9)
@@ -58,7 +58,7 @@ test('The command prints one row, or a table of all sizes, with the given unit c
     {},
   )
   const [row] = JSON.parse(one.out)
-  // 10 calls/s × (200 + 0.1934 + 0.89) ms × 1.5 = 3.02 cores.
+  // 10 calls/s × (200 + 0.1332 + 1.12) ms × 1.5 = 3.02 cores.
   assert.deepEqual([row.cores, row.database], [4, 'sqlite'])
   const wrong = await runCli(['size', '--faces', '0'])
   assert.equal(wrong.code, 2)
