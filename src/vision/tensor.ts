@@ -81,18 +81,28 @@ function placeCrop(
   }
 }
 
+/**
+ * Returns the smallest input that contains the whole frame at the scale of `input`, for a network that
+ * accepts any size, and the frame in it. A wide frame in a square input costs nearly twice as much.
+ */
+export function letterboxInShape(
+  pyramid: ImagePyramid,
+  input: NetworkInput,
+): Letterbox & { readonly input: NetworkInput } {
+  const fitted = fitInput(pyramid.frame, input)
+  return { input: fitted, ...letterbox(pyramid, fitted, fitScale(pyramid.frame, input)) }
+}
+
 /** Returns the input px per frame px at which the whole frame fits into the input. */
-export function fitScale(frame: ImageSize, input: ImageSize): number {
+function fitScale(frame: ImageSize, input: ImageSize): number {
   return Math.min(input.width / frame.width, input.height / frame.height)
 }
 
-/**
- * Returns the smallest input that contains the whole frame at the scale of `input`, for a network
- * that accepts any size. A wide frame in a square input costs nearly twice as much.
- */
+/** Returns the smallest input of whole strides that contains the frame at the scale of `input`. */
 export function fitInput(frame: Frame, input: NetworkInput): NetworkInput {
   const scale = fitScale(frame, input)
-  const fit = (side: number): number => Math.ceil(Math.round(side * scale) / stridePx) * stridePx
+  const fit = (side: number): number =>
+    Math.ceil(Math.max(1, Math.round(side * scale)) / stridePx) * stridePx
   return { ...input, width: fit(frame.width), height: fit(frame.height) }
 }
 

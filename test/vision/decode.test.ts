@@ -87,6 +87,18 @@ test('Every colour format gives the same faces', async () => {
   }
 })
 
+test('An image of the greatest length and the smallest height is analyzed, and one of the reverse', async () => {
+  for (const [width, height] of [
+    [60_000, 32],
+    [32, 60_000],
+  ] as const) {
+    const bytes = await sharp({ create: { width, height, channels: 3, background: 'grey' } })
+      .jpeg()
+      .toBuffer()
+    assert.equal((await pipeline.analyze(bytes)).faceCount, 0)
+  }
+})
+
 test('Grey images of 8 and 16 bits give the same faces as three grey channels', async () => {
   const grey = await sharp(original).greyscale().png().toBuffer()
   const reference = await pipeline.analyze(await sharp(grey).toColourspace('srgb').png().toBuffer())

@@ -227,4 +227,5 @@ test('The input of a network of any size is the frame rounded up to multiples of
   assert.deepEqual(sizeOf(720, 1280), [192, 320])
   assert.deepEqual(sizeOf(500, 500), [320, 320])
   assert.deepEqual(sizeOf(2000, 10), [320, 32])
+  assert.deepEqual(sizeOf(2000, 1), [320, 32])
 })

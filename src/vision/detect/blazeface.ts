@@ -4,7 +4,7 @@ import type { Rect } from '../image/geometry.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
-import { fitInput, fitScale, letterbox } from '../tensor.ts'
+import { letterboxInShape } from '../tensor.ts'
 import type { DetectorCandidate } from './detection.ts'
 
 /**
@@ -18,9 +18,7 @@ export async function runBlazeface(
   session: ModelSession,
   pyramid: ImagePyramid,
 ): Promise<DetectorCandidate[]> {
-  const { frame } = pyramid
-  const input = fitInput(frame, session.input)
-  const { tensor, scaleX, scaleY } = letterbox(pyramid, input, fitScale(frame, session.input))
+  const { input, tensor, scaleX, scaleY } = letterboxInShape(pyramid, session.input)
   const outputs = await session.run(tensor, input)
   const candidates: DetectorCandidate[] = []
   for (const { logits, boxes, stridePx, perCell } of constants.anchors) {

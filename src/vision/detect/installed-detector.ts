@@ -4,7 +4,7 @@ import type { ImageContext } from '../image-context.ts'
 import { suppressOverlaps, type Rect } from '../image/geometry.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
-import { blackInput, fitInput, letterbox, fitScale } from '../tensor.ts'
+import { blackInput, letterbox, letterboxInShape } from '../tensor.ts'
 import { confidenceFromScore } from './combine-detections.ts'
 import { certainConfidenceMin, confirmDetections } from './confirm-detection.ts'
 import type { DecodeDetections, RawDetection } from './decoders/raw-detection.ts'
@@ -62,12 +62,9 @@ async function detectCandidates(
   decode: DecodeDetections,
 ): Promise<RawDetection[]> {
   const { input: declaredInput, isAnySize } = session
-  const input = isAnySize ? fitInput(pyramid.frame, declaredInput) : declaredInput
-  const { tensor, scaleX, scaleY } = letterbox(
-    pyramid,
-    input,
-    fitScale(pyramid.frame, declaredInput),
-  )
+  const { input, tensor, scaleX, scaleY } = isAnySize
+    ? letterboxInShape(pyramid, declaredInput)
+    : { input: declaredInput, ...letterbox(pyramid, declaredInput) }
   const detections = decode(await session.run(tensor, input), input)
   return detections.map(({ score, box, landmarkPoints }) => ({
     score,

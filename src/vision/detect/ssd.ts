@@ -3,7 +3,7 @@ import { suppressOverlaps, type ImageSize, type Rect } from '../image/geometry.t
 import type { ImagePyramid } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
-import { fitInput, fitScale, letterbox } from '../tensor.ts'
+import { letterboxInShape } from '../tensor.ts'
 import type { DetectorCandidate } from './detection.ts'
 
 /**
@@ -19,8 +19,7 @@ export async function runSsd(
   pyramid: ImagePyramid,
 ): Promise<DetectorCandidate[]> {
   const { frame } = pyramid
-  const input = fitInput(frame, session.input)
-  const { tensor, scaleX, scaleY } = letterbox(pyramid, input, fitScale(frame, session.input))
+  const { input, tensor, scaleX, scaleY } = letterboxInShape(pyramid, session.input)
   const outputs = await session.run(tensor, input)
   const encodings = requireOutput(outputs, 'encodings')
   const candidates: DetectorCandidate[] = []
