@@ -20,8 +20,11 @@ export async function rejectCalls(on: QueryRunner, accountId: string): Promise<v
   await deleteLinks.run(on, { accountId })
 }
 
-/** The longest wait for the locks of all tables. Writers wait behind it, so it is short. */
-const lockTimeoutMs = 1000
+/**
+ * The longest wait for the locks of all tables. Writers wait behind it, so it is short. It is below the
+ * second after which PostgreSQL ends one of several transactions that wait for each other.
+ */
+const lockTimeoutMs = 500
 
 const countRunning = prepare<{ readonly calls: number }>(
   `select count(*) as calls from attempts join projects using ("projectId")

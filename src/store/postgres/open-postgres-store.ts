@@ -6,6 +6,7 @@ import type { KeyLookupRow } from '../tenancy/keys.ts'
 import { createConfirmRemovals } from './applied-removals.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { databaseOnPool, databaseOnTransaction } from './connection/kysely.ts'
+import { isRetryable } from './connection/fault.ts'
 import { openPool, type ConnectionPool } from './connection/pool.ts'
 import { requireTransactions } from './connection/pooler.ts'
 import { prepare } from './connection/statement.ts'
@@ -74,15 +75,22 @@ export async function openPostgresStore(
     read: (job) =>
       transact(pool, { access: 'read' }, (transaction) => job(postgresReadTx(transaction))),
     checkpoint: () => Promise.resolve(true),
-    ...createKeyFinders(async (hash) => {
-      const row = await pool.withSession((session) => selectKey.first(session, { hash }))
-      return row?.key
-    }),
+    ...createKeyFinders((hash) => readKey(pool, hash)),
     readInfo: () => readPostgresInfo(pool, url, Date.now()),
     dropOldLogMonths: (beforeMs) => runAsAllAccounts(() => dropOldMonths(pool, beforeMs)),
     admitInOneStatement: (input) => admitInOneStatement(runBatched, input),
     close: () => resources.disposeAsync(),
   }
+}
+
+/** Changes of the schema during a move of an account can end a read as a deadlock: it is repeated. */
+async function readKey(pool: ConnectionPool, hash: Uint8Array): Promise<KeyLookupRow | undefined> {
+  const read = () => pool.withSession((session) => selectKey.first(session, { hash }))
+  const row = await read().catch((error: unknown) => {
+    if (!isRetryable(error, 'deadlock')) throw error
+    return read()
+  })
+  return row?.key
 }
 
 async function prepareDatabase(
