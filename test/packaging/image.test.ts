@@ -28,7 +28,7 @@ import { runTool } from '../support/packaging/tools.ts'
 import { waitForWelcome } from '../support/packaging/welcome.ts'
 import { rootDir } from '../support/paths.ts'
 
-const applicationBytesMax = 200_000_000
+const applicationBytesMax = 220_000_000
 const callsInFlight = 10
 /** A request for the metrics returns values that are at most this old. */
 const metricsIntervalMs = 300
