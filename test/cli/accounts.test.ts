@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { accountCommands } from '../../src/cli/account/commands.ts'
 import { budget, price, wallet } from '../../src/cli/billing/commands.ts'
 import { consoleLink, keyCommands, project } from '../../src/cli/tenancy/commands.ts'
-import { runLines } from '../support/cli/run-json.ts'
+import { createLineRunner } from '../support/cli/run-json.ts'
 import { startGate, type TestGate } from '../support/gate/test-gate.ts'
 
 const commands = [accountCommands, project, keyCommands, wallet, budget, price, consoleLink]
@@ -15,18 +15,7 @@ before(async () => {
 })
 after(() => gate[Symbol.asyncDispose]())
 
-/** Runs a command in this process, on the database of the running server. */
-function runForLines(line: string): Promise<string[]> {
-  const [name, ...args] = line.split(' ')
-  const command = commands.find((each) => each.name === name)
-  assert.ok(command, line)
-  return runLines(gate.dataDir, command, args.join(' '))
-}
-
-async function runForJson(line: string) {
-  const [printed = ''] = await runForLines(`${line} --json`)
-  return JSON.parse(printed)
-}
+const { runForLines, runForJson } = createLineRunner(commands, () => gate.dataDir)
 
 test('a second account has its own wallet, prices, projects and owner', async () => {
   const walletBefore = await runForJson('wallet show')

@@ -6,7 +6,7 @@ import { budget, ledger, price, wallet } from '../../src/cli/billing/commands.ts
 import { consoleLink, keyCommands, project } from '../../src/cli/tenancy/commands.ts'
 import { callLog } from '../../src/cli/call-log/commands.ts'
 import { runCli } from '../support/cli/run-cli.ts'
-import { runLines } from '../support/cli/run-json.ts'
+import { createLineRunner } from '../support/cli/run-json.ts'
 import { echoRequest, startGate, type TestGate } from '../support/gate/test-gate.ts'
 
 const commands = [project, keyCommands, wallet, budget, price, callLog, ledger, consoleLink]
@@ -17,18 +17,7 @@ before(async () => {
 })
 after(() => gate[Symbol.asyncDispose]())
 
-/** Runs a command in this process, on the database of the running server. */
-function runForLines(line: string): Promise<string[]> {
-  const [name, ...args] = line.split(' ')
-  const command = commands.find((each) => each.name === name)
-  assert.ok(command, line)
-  return runLines(gate.dataDir, command, args.join(' '))
-}
-
-async function runForJson(line: string) {
-  const [printed = ''] = await runForLines(`${line} --json`)
-  return JSON.parse(printed)
-}
+const { runForLines, runForJson } = createLineRunner(commands, () => gate.dataDir)
 
 test('a project is created, funded and used with its key while the server runs', async () => {
   const project = await runForJson('project create kiosk --gallery shared')

@@ -50,7 +50,7 @@ export async function prepareBuiltinPack({
   for (const file of await removeUnfinishedFiles(folder))
     log?.debug({ file }, 'removed the unfinished model file of an earlier start')
   for (const [index, model] of models.entries()) {
-    let outcome: PrepareProgress['outcome'] = 'verified'
+    let source: SourceBytes | undefined
     for (const { artifact, convert } of conversionsOf(model)) {
       const filePath = path.join(folder, artifact.file)
       const state = await readArtifactState(filePath, artifact.sha256)
@@ -58,11 +58,12 @@ export async function prepareBuiltinPack({
       const fields = { model: model.id, file: filePath, state }
       if (state === 'damaged') log?.warn(fields, 'a model file is damaged; it is converted again')
       else log?.debug(fields, 'a model file is missing; it is converted')
-      const bytes = convert(await readSource(model, resolvePackageFolder))
+      source ??= await readSource(model, resolvePackageFolder)
+      const bytes = convert(source)
       checkConversion(model, artifact, bytes)
       await writeFileAtomic(filePath, bytes)
-      outcome = 'converted'
     }
+    const outcome = source ? 'converted' : 'verified'
     onProgress?.({ done: index + 1, total: models.length, id: model.id, outcome })
   }
 }

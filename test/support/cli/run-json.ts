@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import type { CliCommand } from '../../../src/cli/command.ts'
 import { databaseSettings } from '../database/engine.ts'
@@ -31,4 +32,22 @@ export async function runJson(
   environment: Readonly<Record<string, string>> = {},
 ) {
   return JSON.parse((await runLines(dataDir, command, `${line} --json`, environment)).at(-1) ?? '')
+}
+
+/**
+ * Returns functions that run whole command lines, beginning with the name of one of the commands, in
+ * this process: one returns the printed lines, the other adds `--json` and returns the first value.
+ */
+export function createLineRunner(commands: readonly CliCommand[], dataDir: () => string) {
+  const runForLines = (line: string): Promise<string[]> => {
+    const [name, ...args] = line.split(' ')
+    const command = commands.find((each) => each.name === name)
+    assert.ok(command, line)
+    return runLines(dataDir(), command, args.join(' '))
+  }
+  const runForJson = async (line: string) => {
+    const [printed = ''] = await runForLines(`${line} --json`)
+    return JSON.parse(printed)
+  }
+  return { runForLines, runForJson }
 }
