@@ -26,6 +26,8 @@ export async function findNearGroup(
   )
   if (faces.length === 0 || faces.length > limits.facesMax) return undefined
   if (faces.some(({ box }) => Math.max(box.width, box.height) < sideMin)) return undefined
+  if (faces.some((face) => face.score < limits.cutFaceScoreMin && isCut(face.box, frame)))
+    return undefined
   if (rivals.length > limits.rivalsMax) return undefined
   if (rivals.some(({ score }) => score >= limits.rivalScoreMax)) return undefined
   const meshes = new Map<Rect, Mesh>()
@@ -41,6 +43,11 @@ export async function findNearGroup(
     if (![...meshes.values()].some((mesh) => isSameFace(mesh, rival))) return undefined
   }
   return toDetections(candidates, meshes)
+}
+
+/** Whether the border of the frame cuts the box. */
+function isCut({ x, y, width, height }: Rect, frame: ImageSize): boolean {
+  return x < 0 || y < 0 || x + width > frame.width || y + height > frame.height
 }
 
 /** @param meshes the meshes of the faces, by box. */
@@ -83,6 +90,7 @@ export function isSameFace(a: Mesh, b: Mesh): boolean {
 const limits = {
   faceScoreMin: 0.45,
   faceMeshScoreMin: 0.85,
+  cutFaceScoreMin: 0.7,
   sideShareMin: 0.06,
   rivalScore: 0.15,
   rivalScoreMax: 0.35,
