@@ -1,13 +1,12 @@
 import type { FitMesh } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
-import { meshLandmarks } from '../landmarks/mesh.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
 import { combineDetections, addBorderFaces, toLargeFaces } from './combine-detections.ts'
 import { confirmDetections, meshScoreMin } from './confirm-detection.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
 import { canShowBorderFace } from './border-faces.ts'
 import type { FaceSelection } from './detector.ts'
 import { canShowLargeFace } from './large-faces.ts'
+import { findNearGroup, isSameFace } from './near-group.ts'
 
 /** The networks of the built-in detector: two that find faces, and one that confirms them. */
 export type BuiltinDetectors = {
@@ -25,7 +24,8 @@ export type BuiltinDetectors = {
 /**
  * Returns the selected faces of `frame`, the most confident first.
  *
- * The SSD takes nine tenths of the time. It is skipped if the image certainly shows one near face.
+ * The SSD takes most of the time. It is skipped if the image certainly shows one near face, or a few
+ * faces and no smaller ones.
  * Uncertain faces are confirmed by the mesh network, which distinguishes faces from collars and dogs.
  * Only if no selected face is found, a face that fills the frame is searched for.
  */
@@ -37,7 +37,11 @@ export async function detectFaces(
   const near = await blazeface()
   const detections = (await isSingleNearFace(near, frame, fitMesh))
     ? combineDetections(near, [])
-    : await addCutFaces(combineDetections(near, await ssd()), borderFaces, frame)
+    : await addCutFaces(
+        (await findNearGroup(near, frame, fitMesh)) ?? combineDetections(near, await ssd()),
+        borderFaces,
+        frame,
+      )
   const wanted = await confirmDetections(detections, { isWanted: selection.isWanted }, fitMesh)
   if (wanted.length > 0) return wanted
   const large = canShowLargeFace(near, frame) ? toLargeFaces(await largeFaces()) : []
@@ -91,14 +95,6 @@ async function isSingleNearFace(
       return false
   }
   return true
-}
-
-/** Whether both meshes are on one face: from a box beside a face the mesh can slide onto it. */
-function isSameFace(a: Mesh, b: Mesh): boolean {
-  const from = meshLandmarks(a)
-  const to = meshLandmarks(b)
-  const eyes = Math.hypot(from.rightEye.x - from.leftEye.x, from.rightEye.y - from.leftEye.y)
-  return Math.hypot(to.noseTip.x - from.noseTip.x, to.noseTip.y - from.noseTip.y) < eyes / 2
 }
 
 function longerSideOf({ box }: DetectorCandidate): number {
