@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
 import { createRecentProblems } from '../../../src/lib/observability/recent-problems.ts'
 import { createFacegate, type Facegate } from '../../../src/start/services.ts'
+import { addEmptyDatabase } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { testModelsFolder } from '../paths.ts'
 import { createTestClient, unlimitedRates, type TestClient, type TestImage } from './test-client.ts'
@@ -33,6 +34,7 @@ export async function startFacegate(
   log: Log = createLog(environment['LOG_LEVEL'] ?? 'silent'),
 ): Promise<TestFacegate> {
   const dataDir = await createDataDir()
+  await addEmptyDatabase(dataDir, environment)
   const config = readConfig({
     ...serviceSettings,
     DATA_DIR: dataDir,
