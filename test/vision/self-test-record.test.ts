@@ -11,7 +11,7 @@ import { prepareOptimizedNetworks } from '../../src/vision/optimized/optimized-n
 import { runSelfTest } from '../../src/vision/self-test/run-self-test.ts'
 import { testModelsFolder } from '../support/paths.ts'
 
-/** Optimized networks with a record of their own, in which one network can be replaced. */
+/** Optimized networks with a separate record, in which one network can be replaced. */
 let folder: string
 let optimizedFolder: string
 /** The first network: a self-test that runs fails early. */
