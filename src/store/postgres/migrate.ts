@@ -1,5 +1,6 @@
-import { Migrator, type Migration } from 'kysely'
+import type { Migration } from 'kysely'
 import type { Log } from '../../lib/log.ts'
+import { Migrator } from '../kysely.ts'
 import { readMigrationNames } from '../migration-names.ts'
 import { databaseOnTransaction } from './connection/kysely.ts'
 import type { ConnectionPool } from './connection/pool.ts'

@@ -54,7 +54,7 @@ async function digestOf(
     ...installedModelsOf(modelSet).map(({ model }) => model.sha256),
   ]
   const copies = await Promise.all(
-    checksums.map((sha256) =>
+    checksums.map(async (sha256) =>
       sha256 === null ? undefined : readCopyReport(optimizedFolder, sha256),
     ),
   )
