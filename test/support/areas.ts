@@ -92,5 +92,6 @@ export function allTestFiles(): string[] {
   })
   const separate = all.filter((file) => !shared.has(file)).sort()
   const names = [...Object.keys(areas).map((name) => `test/areas/${name}.ts`), ...separate]
-  return [...longest, ...names.filter((name) => !longest.includes(name))]
+  const first = longest.filter((name) => names.includes(name))
+  return [...first, ...names.filter((name) => !first.includes(name))]
 }
