@@ -2,11 +2,11 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { sql } from 'kysely'
 import { addFace, createSubject } from '../src/gallery/enroll.ts'
 import { createMasterKeyFile, openKeyring } from '../src/gallery/keys/keyring.ts'
 import { createSubjectKeys, type SubjectKeys } from '../src/gallery/keys/subject-keys.ts'
 import type { Store } from '../src/store/database.ts'
+import { sql } from '../src/store/kysely.ts'
 import { openStore } from '../src/store/open-store.ts'
 import {
   createInitialProject,

@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import {
   clusterSkipReason,
@@ -13,11 +15,16 @@ let cluster: PostgresCluster | undefined
 /** The temporary files of all test files, unless the developer has set a folder for them. */
 let temporaryFiles: MemoryFolder | undefined
 
+/** The folder of databases that test files copy; see `createDataFolder`. */
+let templates: string | undefined
+
 export async function globalSetup(): Promise<void> {
   // The test files, and the services they start, load the same modules: each is compiled once.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(outputDir, 'compiled')
   temporaryFiles = process.env['TMPDIR'] ? undefined : await createMemoryFolder()
   if (temporaryFiles) process.env['TMPDIR'] = temporaryFiles.folder
+  templates = await mkdtemp(path.join(tmpdir(), 'facegate-templates-'))
+  process.env['TEST_TEMPLATE_FOLDER'] = templates
   if (clusterSkipReason !== undefined || process.env['TEST_POSTGRES_URL']) return
   cluster = await startPostgresCluster({ isDurable: false })
   process.env['TEST_POSTGRES_URL'] = cluster.adminUrl
@@ -25,5 +32,6 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   await cluster?.stop()
+  if (templates) await rm(templates, { recursive: true, force: true })
   await temporaryFiles?.remove()
 }

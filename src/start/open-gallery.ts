@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
@@ -17,7 +16,7 @@ import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
-import { storeLocationOf } from './store-location.ts'
+import { masterKeyPath, storeLocationOf } from './store-location.ts'
 import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 import { createSubjectExpired } from '../webhooks/subject-expired.ts'
@@ -147,9 +146,4 @@ async function openConfiguredSearch(
     maintenance,
   })
   return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
-}
-
-/** Keep the file on another disk than the database: neither backup alone can then be decrypted. */
-export function masterKeyPath(config: Pick<Config, 'MASTER_KEY_FILE' | 'DATA_DIR'>): string {
-  return config.MASTER_KEY_FILE || path.join(config.DATA_DIR, 'master.key')
 }

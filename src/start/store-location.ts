@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Config } from '../config.ts'
 import type { StoreLocation } from '../store/database.ts'
 
@@ -10,4 +11,9 @@ export function storeLocationOf(
     databaseUrl: config.DATABASE_URL,
     connectionsMax: config.DATABASE_CONNECTIONS_MAX,
   }
+}
+
+/** Keep the file on another disk than the database: neither backup alone can then be decrypted. */
+export function masterKeyPath(config: Pick<Config, 'MASTER_KEY_FILE' | 'DATA_DIR'>): string {
+  return config.MASTER_KEY_FILE || path.join(config.DATA_DIR, 'master.key')
 }

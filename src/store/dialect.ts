@@ -1,4 +1,5 @@
-import { PostgresAdapter, sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { RawBuilder, SqlBool } from 'kysely'
+import { PostgresAdapter, sql } from './kysely.ts'
 import type { Database } from './schema.ts'
 
 /** SQL fragments that differ between the engines, used by the portable queries. */

@@ -1,5 +1,6 @@
-import { sql, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely'
+import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { listCountMax, toListCount, type ListCount } from '../lib/limits/list-limits.ts'
+import { sql } from './kysely.ts'
 import type { ReadTx } from './tx.ts'
 
 /** Counts the rows of a list, at most `listCountMax`. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sql } from 'kysely'
 import { Client } from 'pg'
 import { runAsAccount, runAsAllAccounts } from '../../src/lib/account-context.ts'
 import type { Store } from '../../src/store/database.ts'
+import { sql } from '../../src/store/kysely.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { seedAccount } from '../support/database/account-rows.ts'
 import {

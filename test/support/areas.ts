@@ -60,6 +60,26 @@ export function runArea(name: keyof typeof areas): void {
     void test(file, async () => void (await import(path.join(rootDir, file))))
 }
 
+/** What runs for minutes, longest first: it starts first, so that no process runs alone at the end. */
+const longest = [
+  'test/areas/browser.ts',
+  'test/gallery/accuracy.test.ts',
+  'test/areas/nodes.ts',
+  'test/docs/code-blocks.test.ts',
+  'test/areas/vision.ts',
+  'test/nodes/gallery.test.ts',
+  'test/postgres/gallery.test.ts',
+  'test/areas/operations.ts',
+  'test/billing/ledger-model.test.ts',
+  'test/areas/postgres.ts',
+  'test/postgres/gate.test.ts',
+  'test/areas/clients.ts',
+  'test/areas/gallery.ts',
+  'test/pgvector/gallery.test.ts',
+  'test/postgres/console.test.ts',
+  'test/liveness/camera-component.test.ts',
+]
+
 /**
  * Returns what `npm test` runs: the areas, and each test file that belongs to none. The slow tests of
  * `test/packaging` have a command for themselves.
@@ -71,5 +91,7 @@ export function allTestFiles(): string[] {
     exclude: ['test/packaging/**'],
   })
   const separate = all.filter((file) => !shared.has(file)).sort()
-  return [...Object.keys(areas).map((name) => `test/areas/${name}.ts`), ...separate]
+  const names = [...Object.keys(areas).map((name) => `test/areas/${name}.ts`), ...separate]
+  const first = longest.filter((name) => names.includes(name))
+  return [...first, ...names.filter((name) => !first.includes(name))]
 }

@@ -25,7 +25,7 @@ export const accountCommands = defineGroup(
         },
         examples: ['facegate account create warehouse'],
       },
-      async (values) => (await import('./account.ts')).create(values),
+      async (values) => (await import('./accounts.ts')).create(values),
     ),
     defineCommand(
       {
@@ -33,7 +33,7 @@ export const accountCommands = defineGroup(
         summary: 'list all accounts, and whether they are being moved',
         examples: ['facegate account list'],
       },
-      async (values) => (await import('./account.ts')).list(values),
+      async (values) => (await import('./accounts.ts')).list(values),
     ),
     defineCommand(
       {
@@ -52,7 +52,7 @@ export const accountCommands = defineGroup(
           'facegate account move warehouse --to postgres://facegate:…@db-b.example.org:5432/facegate',
         ],
       },
-      async (values) => (await import('./account.ts')).move(values),
+      async (values) => (await import('./moves.ts')).move(values),
     ),
     defineCommand(
       {
@@ -63,7 +63,7 @@ export const accountCommands = defineGroup(
           'Deletes all rows of the account in this database: subjects, templates, the ledger, deletion records and the audit log. It requires a completed move. After an interruption, run it again.',
         examples: ['facegate account remove warehouse'],
       },
-      async (values) => (await import('./account.ts')).remove(values),
+      async (values) => (await import('./moves.ts')).remove(values),
     ),
   ],
 )

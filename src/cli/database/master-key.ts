@@ -1,6 +1,6 @@
 import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/keyring.ts'
 import { rotateKeys, type RotateKeysResult } from '../../gallery/keys/rotate-keys.ts'
-import { masterKeyPath } from '../../start/open-gallery.ts'
+import { masterKeyPath } from '../../start/store-location.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'

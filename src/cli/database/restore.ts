@@ -9,7 +9,7 @@ import {
   replayDeletions,
   type ReplayDeletionsResult,
 } from '../../gallery/deletion/replay-deletions.ts'
-import { masterKeyPath } from '../../start/open-gallery.ts'
+import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
 import { databaseFile } from '../../store/sqlite/connection.ts'
 import { existingDatabaseFiles } from '../../store/sqlite/database-files.ts'

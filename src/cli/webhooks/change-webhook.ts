@@ -1,6 +1,6 @@
 import { readConfig } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
-import { masterKeyPath } from '../../start/open-gallery.ts'
+import { masterKeyPath } from '../../start/store-location.ts'
 import { addressRules } from '../../start/webhooks/open-webhooks.ts'
 import type { Store } from '../../store/database.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'

@@ -16,7 +16,7 @@ import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-l
 import { addExpiryNotices } from '../../webhooks/expiry-notices.ts'
 import { pendingMsMax } from '../../webhooks/retry-schedule.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/webhooks.ts'
-import { masterKeyPath } from '../open-gallery.ts'
+import { masterKeyPath } from '../store-location.ts'
 import { schedule } from '../schedule.ts'
 
 /** The webhooks and the background jobs that deliver their events. */

@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
 import type { FaceRow, SubjectRow } from '../gallery-schema.ts'
+import { sql } from '../kysely.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import { findFaceTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'

@@ -1,4 +1,5 @@
-import { sql, type SelectQueryBuilder } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
+import { sql } from '../kysely.ts'
 import type { Schema } from '../schema.ts'
 import type { StoredTemplate } from './templates.ts'
 import type { ReadTx } from '../tx.ts'

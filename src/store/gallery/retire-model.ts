@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
 import type { Store } from '../database.ts'
+import { sql } from '../kysely.ts'
 import { removeFaces, markFaceChanged } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
 import { markForNewKey } from './key-renewals.ts'

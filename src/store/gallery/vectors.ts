@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../kysely.ts'
 import type { StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { dialectOf } from '../dialect.ts'

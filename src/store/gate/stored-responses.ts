@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../kysely.ts'
 import type { Tx } from '../tx.ts'
 import type { AttemptKey } from './statements.ts'
 

@@ -1,7 +1,8 @@
-import { Migrator, type Migration } from 'kysely'
+import type { Migration } from 'kysely'
 import type { Log } from '../../lib/log.ts'
+import { Migrator } from '../kysely.ts'
+import { readMigrationNames } from '../migration-names.ts'
 import { databaseOnTransaction } from './connection/kysely.ts'
-import { migrations } from './migrations/all.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
@@ -14,9 +15,14 @@ import { transact, type PostgresTransaction } from './connection/transaction.ts'
 export function migrate(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined): Promise<void> {
   return transact(pool, { access: 'write', statementTimeoutMs: 0 }, async (transaction) => {
     await lockSchema.run(transaction, {})
-    const later = await laterMigrations(transaction)
+    const known = readMigrationNames(new URL('migrations/', import.meta.url))
+    const applied = await appliedMigrations(transaction)
+    const last = known.at(-1) ?? ''
+    const later = applied.filter((name) => name > last)
     if (later.length > 0)
       log?.warn({ migrations: later }, 'a later version has migrated this database')
+    if (known.every((name) => applied.includes(name))) return
+    const { migrations } = await import('./migrations/all.ts')
     const allMigrations = {
       ...migrations,
       ...Object.fromEntries(later.map((name) => [name, laterMigration])),
@@ -44,12 +50,9 @@ const selectApplied = prepare<{ readonly name: string }>(
   'select name from kysely_migration order by name',
 )
 
-async function laterMigrations(transaction: PostgresTransaction): Promise<readonly string[]> {
+async function appliedMigrations(transaction: PostgresTransaction): Promise<readonly string[]> {
   if (!(await selectIsMigrated.first(transaction, {}))?.isMigrated) return []
-  const last = Object.keys(migrations).at(-1) ?? ''
-  return (await selectApplied.all(transaction, {}))
-    .map(({ name }) => name)
-    .filter((name) => name > last)
+  return (await selectApplied.all(transaction, {})).map(({ name }) => name)
 }
 
 /** Stands for an applied migration of a later version, so that kysely accepts it. */

@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { SqliteDialect } from '../kysely.ts'
 import { createPrivateFile, requirePrivateDatabase } from './database-files.ts'
-import { SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely'
+import type { Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
 
 /** The name of the database file in a data folder. */
 export const databaseFile = 'facegate.db'
@@ -103,7 +104,7 @@ export function prepare<Row>(database: DatabaseSync, sql: string): PreparedState
 }
 
 /** Returns kysely's SQLite dialect, which expects another driver, on top of `node:sqlite`. */
-export function sqliteDialect(database: DatabaseSync): SqliteDialect {
+export function sqliteDialect(database: DatabaseSync): Dialect {
   const adapted: SqliteDatabase = {
     close: () => database.close(),
     prepare: createStatementCache(database),

@@ -1,17 +1,17 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { Kysely, Migrator } from 'kysely'
 import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
+import { Kysely, Migrator } from '../kysely.ts'
+import { readMigrationNames } from '../migration-names.ts'
 import type { Schema } from '../schema.ts'
 import { createKeyFinder } from '../tenancy/keys.ts'
 import { databaseFile, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
 import { createHourlyCountStatements } from './hourly-counts.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
-import { migrations } from './migrations/all.ts'
 import { createPendingCounts } from './pending-counts.ts'
 import { readSqliteInfo } from './read-info.ts'
 import { sqliteReadTx, sqliteTx } from './tx.ts'
@@ -79,20 +79,24 @@ async function migrateSchema(
   connection: DatabaseSync,
   file: string,
 ): Promise<void> {
-  if (hasLaterMigrations(connection))
+  const known = readMigrationNames(new URL('migrations/', import.meta.url))
+  const applied = appliedMigrations(connection)
+  // SQLite has one server, so old and new versions never run together. An older one must not start.
+  if (applied.some((name) => !known.includes(name)))
     throw new Error(`a later version has migrated ${file}: start that version, or restore a copy`)
+  if (applied.length === known.length) return
+  const { migrations } = await import('./migrations/all.ts')
   const provider = { getMigrations: () => Promise.resolve(migrations) }
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   if (error)
     throw new Error('the migration of the database to the current schema failed', { cause: error })
 }
 
-/** SQLite has one server, so old and new versions never run together. An older one must not start. */
-function hasLaterMigrations(connection: DatabaseSync): boolean {
+function appliedMigrations(connection: DatabaseSync): string[] {
   const sql = `select 1 from sqlite_schema where name = 'kysely_migration'`
-  if (!connection.prepare(sql).get()) return false
-  const applied = connection.prepare('select name from kysely_migration').all()
-  return applied.some(({ name }) => !(String(name) in migrations))
+  if (!connection.prepare(sql).get()) return []
+  const rows = connection.prepare('select name from kysely_migration').all()
+  return rows.map(({ name }) => String(name))
 }
 
 /** Runs reads one after another, because a connection has one snapshot at a time. */

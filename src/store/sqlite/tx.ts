@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../../lib/money.ts'
-import { Kysely } from 'kysely'
 import type { CountedCall, Score } from '../gate/hourly-counts.ts'
+import { Kysely } from '../kysely.ts'
 import type { PendingCounts } from './pending-counts.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from '../schema.ts'
 import { createHourlyCountStatements, registerSumLatencies } from './hourly-counts.ts'

@@ -1,4 +1,5 @@
-import { sql, type Insertable, type Selectable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
+import { sql } from '../kysely.ts'
 import type { Database } from '../schema.ts'
 import type { SystemSampleRow, SystemServerRow } from '../system-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'

@@ -1,7 +1,8 @@
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import { hashApiKey, generateApiKey } from '../../lib/crypto/api-key.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { sql } from '../kysely.ts'
 import {
   keySummaryOf,
   parsePermissions,

@@ -1,4 +1,5 @@
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
+import { sql } from '../kysely.ts'
 import { budgetLedger, walletLedger } from './projects.ts'
 import type { ProjectRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'

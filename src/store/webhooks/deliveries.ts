@@ -1,5 +1,6 @@
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
+import { sql } from '../kysely.ts'
 import { isAfter } from '../lists.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'

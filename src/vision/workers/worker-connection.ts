@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
 import { Socket } from 'node:net'
+import path from 'node:path'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
@@ -103,8 +105,9 @@ type SpawnedWorker = {
 }
 
 /**
- * Starts a process with settings of the allocator as its only environment: the process that decodes
- * untrusted images has no access to the secrets of the server. The text that native code prints is logged in a field.
+ * Starts a process with settings of the allocator and the folder of compiled code as its only
+ * environment: the process that decodes untrusted images has no access to the secrets of the server.
+ * The text that native code prints is logged in a field.
  */
 function spawnWorker({
   entryModule,
@@ -114,7 +117,7 @@ function spawnWorker({
 }: WorkerConnectionOptions): SpawnedWorker {
   const args = [...nodeFlags, fileURLToPath(entryModule), JSON.stringify(startOptions)]
   const worker = spawn(process.execPath, args, {
-    env: allocatorSettings,
+    env: { ...allocatorSettings, ...compileCacheSettings() },
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     signal,
     killSignal: 'SIGKILL',
@@ -155,6 +158,13 @@ const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: String(4 * 2 ** 20),
   MALLOC_TRIM_THRESHOLD_: String(32 * 2 ** 20),
+}
+
+/** The cache of compiled code of this process: a worker that compiles its modules starts later. */
+function compileCacheSettings(): { readonly NODE_COMPILE_CACHE?: string } {
+  // Node appends a folder for its version and flags, which differ for a worker.
+  const folder = getCompileCacheDir()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(folder) }
 }
 
 /** The maximum length of the logged text for one chunk of output. */

@@ -1,4 +1,5 @@
 /** Entry module of a vision worker: a process that loads the models and analyzes images. */
+import { flushCompileCache } from 'node:module'
 import { createPipeline } from '../pipeline.ts'
 import type { WorkerStartOptions } from './ipc/messages.ts'
 import { serveJobs } from './serve-jobs.ts'
@@ -10,5 +11,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const startOptions = JSON.parse(process.argv[2] ?? '') as WorkerStartOptions
 const pipeline = await createPipeline(startOptions)
+// Node writes the cache at the exit of a process, but a worker is killed. The worker is ready before.
+setImmediate(() => flushCompileCache())
 await serveJobs(({ image, request, path }) => pipeline.analyzeImage(image, request, path))
 process.exit()

@@ -1,17 +1,19 @@
+import type {
+  CompiledQuery,
+  ControlledTransaction,
+  DatabaseConnection,
+  Driver,
+  QueryResult,
+  TransactionSettings,
+} from 'kysely'
+import { requireAccountScope, runAsAllAccounts } from '../../../src/lib/account-context.ts'
+import type { Store } from '../../../src/store/database.ts'
 import {
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type CompiledQuery,
-  type ControlledTransaction,
-  type DatabaseConnection,
-  type Driver,
-  type QueryResult,
-  type TransactionSettings,
-} from 'kysely'
-import { requireAccountScope, runAsAllAccounts } from '../../../src/lib/account-context.ts'
-import type { Store } from '../../../src/store/database.ts'
+} from '../../../src/store/kysely.ts'
 import type { Database, Schema } from '../../../src/store/schema.ts'
 
 /**

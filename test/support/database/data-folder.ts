@@ -1,9 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openStore } from '../../../src/store/open-store.ts'
-import { databaseFile } from '../../../src/store/sqlite/connection.ts'
+import { newId } from '../../../src/lib/ids.ts'
 import { isOnPostgres, type TestEnvironment } from './engine.ts'
 
 /**
@@ -12,16 +11,43 @@ import { isOnPostgres, type TestEnvironment } from './engine.ts'
  */
 export async function createDataFolder(environment: TestEnvironment = {}): Promise<string> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-data-'))
-  if (isOnPostgres() || environment['DATABASE_URL']) return dataDir
-  migrated ??= createMigratedSqlite()
-  await writeFile(path.join(dataDir, databaseFile), await migrated, { mode: 0o600 })
+  await addEmptyDatabase(dataDir, environment)
   return dataDir
 }
+
+/** Adds an empty SQLite database of the current schema to a data folder, unless PostgreSQL is used. */
+export async function addEmptyDatabase(
+  dataDir: string,
+  environment: TestEnvironment = {},
+): Promise<void> {
+  if (isOnPostgres() || environment['DATABASE_URL']) return
+  migrated ??= readMigratedSqlite()
+  await writeFile(path.join(dataDir, databaseFile), await migrated, { mode: 0o600 })
+}
+
+/** The service and its tests use this name. Importing it would load the whole store. */
+const databaseFile = 'facegate.db'
 
 /** The content of a database file of the current schema, for all copies of this process. */
 let migrated: Promise<Uint8Array> | undefined
 
+/** Returns the file that an earlier process of this test run has written, or writes it. */
+async function readMigratedSqlite(): Promise<Uint8Array> {
+  // Without `npm test` there are no other processes.
+  const folder = process.env['TEST_TEMPLATE_FOLDER']
+  if (folder === undefined) return createMigratedSqlite()
+  const file = path.join(folder, databaseFile)
+  const written = await readFile(file).catch(() => undefined)
+  if (written) return written
+  const content = await createMigratedSqlite()
+  const unfinished = `${file}.${newId()}`
+  await writeFile(unfinished, content)
+  await rename(unfinished, file)
+  return content
+}
+
 async function createMigratedSqlite(): Promise<Uint8Array> {
+  const { openStore } = await import('../../../src/store/open-store.ts')
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-template-'))
   await (await openStore(dataDir)).close()
   const file = new DatabaseSync(path.join(dataDir, databaseFile))

@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { Client } from 'pg'
-import { openDatabase } from '../../../src/start/open-database.ts'
 import { readConfig, settings } from '../../../src/config.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Store } from '../../../src/store/database.ts'
-import { openStore } from '../../../src/store/open-store.ts'
-import { createLog } from '../../../src/lib/log.ts'
-import { allAccountsStore } from './all-accounts-store.ts'
 import { postgresSkipReason, sharedPostgresServer, type TestDatabase } from './postgres-server.ts'
+
+// The modules of the service are loaded where they are used: tests of a started service need none.
 
 /** Whether the services of this process's tests use PostgreSQL; otherwise they use SQLite. */
 let isPostgres = false
@@ -108,6 +106,8 @@ async function createTemplateDatabase(adminUrl: string): Promise<string> {
 }
 
 async function migrate(url: string): Promise<void> {
+  const { openDatabase } = await import('../../../src/start/open-database.ts')
+  const { createLog } = await import('../../../src/lib/log.ts')
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-template-'))
   const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: url })
   const database = await openDatabase(config, { clock: systemClock, log: createLog('warn') })
@@ -118,9 +118,13 @@ async function migrate(url: string): Promise<void> {
 /** Opens the database of a data folder for queries of a test, beside the services that use it. */
 export async function openTestStore(dataDir: string): Promise<Store> {
   const { DATABASE_URL: url = '' } = await databaseSettings(dataDir)
-  return url ? openStoreAt(url) : openStore(dataDir)
+  if (url) return openStoreAt(url)
+  const { openStore } = await import('../../../src/store/open-store.ts')
+  return openStore(dataDir)
 }
 
 export async function openStoreAt(url: string): Promise<Store> {
+  const { allAccountsStore } = await import('./all-accounts-store.ts')
+  const { openStore } = await import('../../../src/store/open-store.ts')
   return allAccountsStore(await openStore({ dataDir: '', databaseUrl: url }))
 }

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
+import { addEmptyDatabase } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import {
   createTestClient,
@@ -31,6 +32,7 @@ export async function spawnFacegate(
   existing: { readonly dataDir?: string; readonly key?: string } = {},
 ): Promise<FacegateProcess> {
   const dataDir = existing.dataDir ?? (await createDataDir())
+  if (!existing.dataDir) await addEmptyDatabase(dataDir, environment)
   const child = spawn(process.execPath, [mainFile], {
     env: {
       ...process.env,

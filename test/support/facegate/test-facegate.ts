@@ -3,16 +3,13 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readConfig } from '../../../src/config.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { createLog, type Log } from '../../../src/lib/log.ts'
-import { createRecentProblems } from '../../../src/lib/observability/recent-problems.ts'
-import { createFacegate, type Facegate } from '../../../src/start/services.ts'
+import type { Log } from '../../../src/lib/log.ts'
+import type { Facegate } from '../../../src/start/services.ts'
+import { addEmptyDatabase } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { testModelsFolder } from '../paths.ts'
 import { createTestClient, unlimitedRates, type TestClient, type TestImage } from './test-client.ts'
 
-// The client is in a file without the service, which takes most processes half of their start to load.
 export {
   createTestClient,
   imageItem,
@@ -30,9 +27,16 @@ export const serviceSettings = { ...unlimitedRates, VISION_WORKERS: '1' }
 
 export async function startFacegate(
   environment: Readonly<Record<string, string>> = {},
-  log: Log = createLog(environment['LOG_LEVEL'] ?? 'silent'),
+  log?: Log,
 ): Promise<TestFacegate> {
+  // Loaded here: most files only start services in other processes.
+  const { readConfig } = await import('../../../src/config.ts')
+  const { systemClock } = await import('../../../src/lib/clock.ts')
+  const { createLog } = await import('../../../src/lib/log.ts')
+  const { createRecentProblems } = await import('../../../src/lib/observability/recent-problems.ts')
+  const { createFacegate } = await import('../../../src/start/services.ts')
   const dataDir = await createDataDir()
+  await addEmptyDatabase(dataDir, environment)
   const config = readConfig({
     ...serviceSettings,
     DATA_DIR: dataDir,
@@ -44,7 +48,7 @@ export async function startFacegate(
   const facegate = await createFacegate(config, {
     version: 'test',
     clock: systemClock,
-    log,
+    log: log ?? createLog(environment['LOG_LEVEL'] ?? 'silent'),
     recentProblems: createRecentProblems(),
     onProgress: () => {},
   })

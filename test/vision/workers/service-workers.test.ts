@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
 import { samplePhotograph, type TestImage } from '../../support/facegate/test-facegate.ts'
@@ -80,10 +82,13 @@ test('Calls beyond the queue limit receive 503 with Retry-After, the others succ
   for (const { status, body } of responses) assert.ok(status === 503 || body.ok)
 })
 
-test('The workers exit with the server, even if it is killed', async () => {
-  await using facegate = await spawnFacegate({ VISION_WORKERS: '2' })
+test('The workers exit with the server, even if it is killed, and have cached their code', async () => {
+  const cache = await mkdtemp(path.join(tmpdir(), 'facegate-compiled-'))
+  await using facegate = await spawnFacegate({ VISION_WORKERS: '2', NODE_COMPILE_CACHE: cache })
   const workers = await workerIds(facegate)
   assert.equal(workers.length, 2)
+  // A call follows the flush of the cache, which follows the readiness.
+  assert.equal((await facegate.run('svc.detect', await samplePhotograph(3))).body.ok, true)
   facegate.process.kill('SIGKILL')
   const isAlive = (pid: number): boolean => {
     try {
@@ -95,4 +100,7 @@ test('The workers exit with the server, even if it is killed', async () => {
   for (let attempts = 0; attempts < 100 && workers.some(isAlive); attempts++)
     await new Promise((resolve) => setTimeout(resolve, 50))
   assert.deepEqual(workers.filter(isAlive), [])
+  // The killed server has written nothing.
+  assert.ok((await readdir(cache, { recursive: true })).length > 50)
+  await rm(cache, { recursive: true })
 })

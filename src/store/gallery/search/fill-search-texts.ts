@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import type { Store } from '../../database.ts'
 import type { SubjectRow } from '../../gallery-schema.ts'
+import { sql } from '../../kysely.ts'
 import type { ReadTx, Tx } from '../../tx.ts'
 import { searchTextOf } from './search-text.ts'
 

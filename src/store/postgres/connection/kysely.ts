@@ -1,16 +1,18 @@
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  QueryResult,
+  TransactionSettings,
+} from 'kysely'
 import {
   DummyDriver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type QueryResult,
-  type TransactionSettings,
-} from 'kysely'
+} from '../../kysely.ts'
 import type { Database, Schema } from '../../schema.ts'
 import type { ConnectionPool, PostgresSession } from './pool.ts'
 import { statementName, type QueryRunner } from './statement.ts'

@@ -1,8 +1,7 @@
-import { masterKeyPath } from '../../start/open-gallery.ts'
+import { masterKeyPath } from '../../start/store-location.ts'
 import {
   endMove,
   findOpenMove,
-  listMoves,
   requireMoveLock,
   type AccountMove,
 } from '../../store/account-move/move-record.ts'
@@ -15,7 +14,7 @@ import {
 import type { Store } from '../../store/database.ts'
 import { parseServerAddress } from '../../store/sqlite-to-postgres/server-address.ts'
 import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
-import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
+import { listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { UsageError } from '../command.ts'
 import { formatTable, print } from '../output.ts'
@@ -23,54 +22,6 @@ import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 import { cancelAccountMove, moveAccount, type AccountMoveResult } from './move-account.ts'
 import { createAccountReporter } from './account-reporter.ts'
-
-export async function create({
-  name,
-  json,
-}: {
-  readonly name: string
-  readonly json: boolean
-}): Promise<void> {
-  const accountId = await withStore((store) =>
-    auditedChange(store, 'account.create', async ({ db, nowMs }) => {
-      const result = await createAccount(db, name, new Date(nowMs))
-      return { result, accountId: result, target: result, detail: { name } }
-    }),
-  )
-  print({ accountId, name }, json, () => `account ${accountId}`)
-}
-
-export async function list({ json }: { readonly json: boolean }): Promise<void> {
-  const { accounts, moves } = await withStore(async (store) => ({
-    accounts: await listAccounts(store.db),
-    moves: store.isShared ? await listMoves(runnerOf(store.db)) : [],
-  }))
-  const rows = accounts.map((account) => {
-    const open = moves.find(
-      (move) =>
-        move.accountId === account.accountId &&
-        move.direction === 'out' &&
-        move.removedAtUtc === null,
-    )
-    return { ...account, movedTo: open?.otherDatabase ?? null, state: stateOf(open) }
-  })
-  print(rows, json, () =>
-    formatTable(
-      ['id', 'name', 'created', 'state'],
-      rows.map((row) => [
-        row.accountId,
-        row.name,
-        row.createdAtUtc,
-        row.movedTo === null ? row.state : `${row.state} ${row.movedTo}`,
-      ]),
-    ),
-  )
-}
-
-function stateOf(open: AccountMove | undefined): string {
-  if (!open) return 'active'
-  return open.completedAtUtc === null ? 'being moved to' : 'moved to'
-}
 
 type MoveValues = {
   readonly account: string

@@ -1,0 +1,61 @@
+import type { AccountMove } from '../../store/account-move/move-record.ts'
+import type { Store } from '../../store/database.ts'
+import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
+import { auditedChange } from '../audit/audited-change.ts'
+import { formatTable, print } from '../output.ts'
+import { withStore } from '../with-store.ts'
+
+export async function create({
+  name,
+  json,
+}: {
+  readonly name: string
+  readonly json: boolean
+}): Promise<void> {
+  const accountId = await withStore((store) =>
+    auditedChange(store, 'account.create', async ({ db, nowMs }) => {
+      const result = await createAccount(db, name, new Date(nowMs))
+      return { result, accountId: result, target: result, detail: { name } }
+    }),
+  )
+  print({ accountId, name }, json, () => `account ${accountId}`)
+}
+
+export async function list({ json }: { readonly json: boolean }): Promise<void> {
+  const { accounts, moves } = await withStore(async (store) => ({
+    accounts: await listAccounts(store.db),
+    moves: store.isShared ? await readMoves(store) : [],
+  }))
+  const rows = accounts.map((account) => {
+    const open = moves.find(
+      (move) =>
+        move.accountId === account.accountId &&
+        move.direction === 'out' &&
+        move.removedAtUtc === null,
+    )
+    return { ...account, movedTo: open?.otherDatabase ?? null, state: stateOf(open) }
+  })
+  print(rows, json, () =>
+    formatTable(
+      ['id', 'name', 'created', 'state'],
+      rows.map((row) => [
+        row.accountId,
+        row.name,
+        row.createdAtUtc,
+        row.movedTo === null ? row.state : `${row.state} ${row.movedTo}`,
+      ]),
+    ),
+  )
+}
+
+/** SQLite has no moves, so that their modules are loaded only for PostgreSQL. */
+async function readMoves(store: Store): Promise<readonly AccountMove[]> {
+  const { listMoves } = await import('../../store/account-move/move-record.ts')
+  const { runnerOf } = await import('../../store/account-move/remove-account.ts')
+  return listMoves(runnerOf(store.db))
+}
+
+function stateOf(open: AccountMove | undefined): string {
+  if (!open) return 'active'
+  return open.completedAtUtc === null ? 'being moved to' : 'moved to'
+}
