@@ -12,34 +12,23 @@ export type DecryptStoredTemplate = (
   row: StoredTemplate,
 ) => Promise<Template | undefined>
 
+/** Decrypts stored templates in one step, in their order. */
+export type DecryptStoredTemplates = (
+  reading: ReadTx,
+  rows: readonly StoredTemplate[],
+) => Promise<readonly (Template | undefined)[]>
+
 /** The function logs an alert for each template that cannot be decrypted. */
 export function createDecryptStoredTemplate(
   keys: SubjectKeys,
   log: Pick<Log, 'error'>,
 ): DecryptStoredTemplate {
-  /** Gallery → its account, which never changes. Cached, because a search decrypts many templates. */
-  const accountIds = new Map<string, string>()
-  const findAccountId = async (reading: ReadTx, galleryId: string): Promise<string> => {
-    const cached = accountIds.get(galleryId)
-    if (cached !== undefined) return cached
-    const accountId = (await findGallery(reading, galleryId))?.accountId ?? ''
-    if (accountId) accountIds.set(galleryId, accountId)
-    return accountId
-  }
+  const findAccountId = createFindAccountId()
   return async (reading, row) => {
-    const { galleryId, subjectId, faceId, modelId } = row
+    const { galleryId, subjectId, faceId } = row
     try {
       const accountId = await findAccountId(reading, galleryId)
-      const key = await keys.unwrap(reading, row)
-      try {
-        return decryptTemplate(
-          key,
-          { galleryId, subjectId, faceId, modelId, accountId },
-          row.sealed,
-        )
-      } finally {
-        key.fill(0)
-      }
+      return decryptWith(await keys.unwrap(reading, row), row, accountId)
     } catch (error) {
       const alert = { alert: 'template-tampered', galleryId, subjectId, faceId }
       log.error(
@@ -48,5 +37,57 @@ export function createDecryptStoredTemplate(
       )
       return undefined
     }
+  }
+}
+
+/** Does the same for many templates, whose keys it unwraps together. */
+export function createDecryptStoredTemplates(
+  keys: SubjectKeys,
+  log: Pick<Log, 'error'>,
+): DecryptStoredTemplates {
+  const findAccountId = createFindAccountId()
+  const decryptStored = createDecryptStoredTemplate(keys, log)
+  return async (reading, rows) => {
+    const unwrapped = await keys.unwrapMany(reading, rows)
+    const templates: (Template | undefined)[] = []
+    for (const [index, row] of rows.entries()) {
+      const key = unwrapped[index]
+      const accountId = await findAccountId(reading, row.galleryId)
+      // The slower function repeats a decryption that failed, to log the reason.
+      const template =
+        (key && tryDecrypt(key, row, accountId)) ?? (await decryptStored(reading, row))
+      templates.push(template)
+    }
+    return templates
+  }
+}
+
+function tryDecrypt(key: Buffer, row: StoredTemplate, accountId: string): Template | undefined {
+  try {
+    return decryptWith(key, row, accountId)
+  } catch {
+    return undefined
+  }
+}
+
+/** Decrypts a template and zeroes its key. */
+function decryptWith(key: Buffer, row: StoredTemplate, accountId: string): Template {
+  const { galleryId, subjectId, faceId, modelId, sealed } = row
+  try {
+    return decryptTemplate(key, { galleryId, subjectId, faceId, modelId, accountId }, sealed)
+  } finally {
+    key.fill(0)
+  }
+}
+
+/** Gallery → its account, which never changes. Cached, because a search decrypts many templates. */
+function createFindAccountId() {
+  const accountIds = new Map<string, string>()
+  return async (reading: ReadTx, galleryId: string): Promise<string> => {
+    const cached = accountIds.get(galleryId)
+    if (cached !== undefined) return cached
+    const accountId = (await findGallery(reading, galleryId))?.accountId ?? ''
+    if (accountId) accountIds.set(galleryId, accountId)
+    return accountId
   }
 }

@@ -1,3 +1,4 @@
+import { endianness } from 'node:os'
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
 import type { FaceRow } from '../../store/gallery-schema.ts'
 import type { Template } from '../../vision/embed/template.ts'
@@ -35,10 +36,11 @@ export function decryptTemplate(
 ): Template {
   const plaintext = decrypt(key, ciphertext, templateAssociatedData(binding))
   const vector = new Float32Array((plaintext.length - densityBytes) / 4)
-  const view = new DataView(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength)
-  for (let index = 0; index < vector.length; index++)
-    vector[index] = view.getFloat32(densityBytes + index * 4, true)
-  const density = view.getFloat64(0, true)
+  if (endianness() === 'LE') new Uint8Array(vector.buffer).set(plaintext.subarray(densityBytes))
+  else
+    for (let index = 0; index < vector.length; index++)
+      vector[index] = plaintext.readFloatLE(densityBytes + index * 4)
+  const density = plaintext.readDoubleLE(0)
   plaintext.fill(0)
   return { modelId: binding.modelId, vector, density }
 }

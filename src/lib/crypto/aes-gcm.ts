@@ -7,8 +7,8 @@ import {
 } from 'node:crypto'
 
 export const keyBytes = 32
-const nonceBytes = 12
-const tagBytes = 16
+export const nonceBytes = 12
+export const tagBytes = 16
 
 /**
  * Encrypts with AES-256-GCM under a fresh random nonce.

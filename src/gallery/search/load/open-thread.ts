@@ -5,7 +5,7 @@ import { runAsAllAccounts } from '../../../lib/account-context.ts'
 import type { StoreLocation } from '../../../store/database.ts'
 import type { FaceRange } from '../../../store/gallery/search/face-ranges.ts'
 import { openStore } from '../../../store/open-store.ts'
-import { createDecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import { createDecryptStoredTemplates } from '../../keys/decrypt-stored-template.ts'
 import { openKeyring } from '../../keys/keyring.ts'
 import { createSubjectKeys } from '../../keys/subject-keys.ts'
 import { packRows, type PackedRows } from './packed-rows.ts'
@@ -33,7 +33,7 @@ const { location, masterKeyFile, models } = workerData as OpenThreadData
 const store = await openStore(location, { readsGalleries: true })
 const alerts: TemplateAlert[] = []
 const keys = createSubjectKeys(openKeyring(masterKeyFile), Date.now)
-const decryptStored = createDecryptStoredTemplate(keys, {
+const decryptStored = createDecryptStoredTemplates(keys, {
   error: (fields: object, message = '') => void alerts.push({ fields, message }),
 })
 

@@ -3,13 +3,13 @@ import { findSubjectGroups, listGroups } from '../../../store/gallery/groups.ts'
 import { findRangeTemplates, type FaceRange } from '../../../store/gallery/search/face-ranges.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
-import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import type { DecryptStoredTemplates } from '../../keys/decrypt-stored-template.ts'
 import { selectTemplate } from '../../select-template.ts'
 import type { LoadedTemplate } from './packed-rows.ts'
 
 export type ReadRangeDeps = {
   readonly store: Pick<Store, 'read'>
-  readonly decryptStored: DecryptStoredTemplate
+  readonly decryptStored: DecryptStoredTemplates
   readonly models: LoadedModels
 }
 
@@ -29,10 +29,10 @@ export function readRange(
       range.galleryId,
       selected.map(({ subjectId }) => subjectId),
     )
+    const decrypted = await decryptStored(reading, selected)
     const templates: LoadedTemplate[] = []
-    for (const stored of selected) {
-      const { faceId, subjectId, expiresAtUtc } = stored
-      const template = await decryptStored(reading, stored)
+    for (const [index, { faceId, subjectId, expiresAtUtc }] of selected.entries()) {
+      const template = decrypted[index]
       if (!template) continue
       const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
       const owner = { faceId, subjectId, groups: groups.get(subjectId) ?? [], expiresAtMs }

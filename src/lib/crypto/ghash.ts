@@ -1,0 +1,80 @@
+/** GHASH, the hash function of AES-GCM (NIST SP 800-38D, 6.4). */
+
+/**
+ * The products of a hash key with each value of each byte of a block, four words each. With them, a
+ * block is multiplied by the key with sixteen lookups.
+ */
+export type HashKey = Uint32Array
+
+const blockBytes = 16
+const words = 4
+const byteValues = 256
+/** The polynomial of the field, in the reflected order of bits. */
+const polynomial = 0xe1_00_00_00
+
+/** @param key the hash key H: the encryption of a block of zeros. */
+export function createHashKey(key: Buffer): HashKey {
+  const products: HashKey = new Uint32Array(blockBytes * byteValues * words)
+  const power = [0, 4, 8, 12].map((offset) => key.readUInt32BE(offset)) as Block
+  for (let byte = 0; byte < blockBytes; byte++) {
+    for (let bit = 0x80; bit > 0; bit >>= 1) {
+      products.set(power, (byte * byteValues + bit) * words)
+      multiplyByX(power)
+    }
+    for (let value = 1; value < byteValues; value++) {
+      const lowBit = value & -value
+      for (let word = 0; word < words; word++)
+        products[(byte * byteValues + value) * words + word] =
+          (products[(byte * byteValues + lowBit) * words + word] ?? 0) ^
+          (products[(byte * byteValues + value - lowBit) * words + word] ?? 0)
+    }
+  }
+  return products
+}
+
+type Block = [number, number, number, number]
+
+function multiplyByX(block: Block): void {
+  const [a, b, c, d] = block
+  block[3] = ((d >>> 1) | (c << 31)) >>> 0
+  block[2] = ((c >>> 1) | (b << 31)) >>> 0
+  block[1] = ((b >>> 1) | (a << 31)) >>> 0
+  block[0] = ((a >>> 1) ^ ((d & 1) === 1 ? polynomial : 0)) >>> 0
+}
+
+/** Returns the hash of authenticated data and a ciphertext, followed by their lengths: 16 bytes. */
+export function hashMessage(key: HashKey, authenticated: string, ciphertext: Uint8Array): Buffer {
+  const authenticatedBytes = Buffer.byteLength(authenticated)
+  const start = roundUpToBlock(authenticatedBytes)
+  const end = start + roundUpToBlock(ciphertext.length)
+  const message = Buffer.alloc(end + blockBytes)
+  message.write(authenticated)
+  message.set(ciphertext, start)
+  message.writeUInt32BE(authenticatedBytes * 8, end + 4)
+  message.writeUInt32BE(ciphertext.length * 8, end + 12)
+  const hash = Buffer.alloc(blockBytes)
+  for (let offset = 0; offset < message.length; offset += blockBytes)
+    multiplyBlock(key, hash, message, offset)
+  return hash
+}
+
+/** Adds a block of the message to the hash and multiplies it by the key. */
+function multiplyBlock(key: HashKey, hash: Buffer, message: Buffer, offset: number): void {
+  let [a, b, c, d] = [0, 0, 0, 0]
+  for (let byte = 0; byte < blockBytes; byte++) {
+    const value = (hash[byte] ?? 0) ^ (message[offset + byte] ?? 0)
+    const product = (byte * byteValues + value) * words
+    a ^= key[product] ?? 0
+    b ^= key[product + 1] ?? 0
+    c ^= key[product + 2] ?? 0
+    d ^= key[product + 3] ?? 0
+  }
+  hash.writeInt32BE(a, 0)
+  hash.writeInt32BE(b, 4)
+  hash.writeInt32BE(c, 8)
+  hash.writeInt32BE(d, 12)
+}
+
+function roundUpToBlock(bytes: number): number {
+  return Math.ceil(bytes / blockBytes) * blockBytes
+}
