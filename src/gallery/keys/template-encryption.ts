@@ -35,17 +35,24 @@ export function decryptTemplate(
   ciphertext: Uint8Array,
 ): Template {
   const plaintext = decrypt(key, ciphertext, templateAssociatedData(binding))
-  const vector = new Float32Array((plaintext.length - densityBytes) / 4)
-  if (endianness() === 'LE') new Uint8Array(vector.buffer).set(plaintext.subarray(densityBytes))
-  else
-    for (let index = 0; index < vector.length; index++)
-      vector[index] = plaintext.readFloatLE(densityBytes + index * 4)
   const density = plaintext.readDoubleLE(0)
+  plaintext.fill(0, 0, densityBytes)
+  return { modelId: binding.modelId, vector: readVector(plaintext), density }
+}
+
+/** Returns a view of the vector. Node creates a separate buffer for each plaintext. */
+function readVector(plaintext: Buffer): Float32Array {
+  const { buffer, byteOffset, length } = plaintext.subarray(densityBytes)
+  if (endianness() === 'LE' && byteOffset % 4 === 0)
+    return new Float32Array(buffer, byteOffset, Math.floor(length / 4))
+  const vector = new Float32Array(Math.floor(length / 4))
+  for (let index = 0; index < vector.length; index++)
+    vector[index] = plaintext.readFloatLE(densityBytes + index * 4)
   plaintext.fill(0)
-  return { modelId: binding.modelId, vector, density }
+  return vector
 }
 
 function templateAssociatedData(binding: TemplateBinding): string {
   const { accountId, galleryId, subjectId, faceId, modelId } = binding
-  return [accountId, galleryId, subjectId, faceId, modelId].join('|')
+  return `${accountId}|${galleryId}|${subjectId}|${faceId}|${modelId}`
 }

@@ -3,7 +3,7 @@ import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { encrypt, keyBytes } from './aes-gcm.ts'
-import { createDecryptMany } from './decrypt-many.ts'
+import { createDecryptMany, type BoundCiphertext } from './decrypt-many.ts'
 
 const bytes = (minLength: number, maxLength: number) => fc.uint8Array({ minLength, maxLength })
 const itemArbitrary = fc.record({ plain: bytes(0, 70), boundTo: fc.string({ maxLength: 70 }) })
@@ -27,24 +27,24 @@ test('Ciphertexts of all lengths are decrypted, each with its own bound text', (
 
 test('One changed bit, another text or another key makes only its ciphertext undecryptable', () => {
   const key = createSecretKey(Buffer.alloc(keyBytes, 7))
-  const items = [0, 1, 2].map((index) => ({
-    encrypted: encrypt(key, Buffer.alloc(keyBytes, index), `subject-key|${index}`),
-    boundTo: `subject-key|${index}`,
-  }))
+  const items = [0, 1, 2].map((index): BoundCiphertext => {
+    const boundTo = `subject-key|${index}`
+    return { encrypted: encrypt(key, Buffer.alloc(keyBytes, index), boundTo), boundTo }
+  })
   const [first, second, third] = items
   assert.ok(first && second && third)
   const decryptMany = createDecryptMany(key)
-  const isDecrypted = (changed: typeof first) =>
+  const isDecrypted = (changed: BoundCiphertext) =>
     decryptMany([first, changed, third]).map((plain) => plain !== undefined)
   assert.deepEqual(isDecrypted(second), [true, true, true])
   for (let bit = 0; bit < second.encrypted.length * 8; bit++) {
-    const encrypted = Buffer.from(second.encrypted)
+    const encrypted: Uint8Array = Buffer.from(second.encrypted)
     encrypted[bit >> 3]! ^= 1 << (bit & 7)
     assert.deepEqual(isDecrypted({ ...second, encrypted }), [true, false, true], `bit ${bit}`)
   }
   for (const length of [0, 11, 27, 28, 59]) {
-    const encrypted: Buffer = second.encrypted.subarray(0, length)
-    assert.deepEqual(isDecrypted({ ...second, encrypted }), [true, false, true], `${length} bytes`)
+    const cut: BoundCiphertext = { ...second, encrypted: second.encrypted.subarray(0, length) }
+    assert.deepEqual(isDecrypted(cut), [true, false, true], `${length} bytes`)
   }
   assert.deepEqual(isDecrypted({ ...second, boundTo: third.boundTo }), [true, false, true])
   const otherKey = createSecretKey(Buffer.alloc(keyBytes, 8))

@@ -1,6 +1,6 @@
 import { createCipheriv, type KeyObject } from 'node:crypto'
 import { nonceBytes, tagBytes } from './aes-gcm.ts'
-import { createHashKey, hashMessage, type HashKey } from './ghash.ts'
+import { createHashKey, createHashMessage } from './ghash.ts'
 
 /**
  * Decrypts many short ciphertexts of `encrypt` with one key. Node needs a cipher object for each
@@ -22,14 +22,20 @@ const headBytes = nonceBytes + tagBytes
  * @param key an AES-256 key.
  */
 export function createDecryptMany(key: KeyObject): DecryptMany {
-  const hashKey = createHashKey(encryptBlocks(key, Buffer.alloc(blockBytes)))
+  const hashMessage = createHashMessage(createHashKey(encryptBlocks(key, Buffer.alloc(blockBytes))))
   return (items) => {
     const masks = encryptBlocks(key, writeCounters(items))
-    let offset = 0
+    const plain = Buffer.alloc(items.reduce((sum, item) => sum + plainBytes(item), 0))
+    let maskOffset = 0
+    let plainOffset = 0
     const results = items.map((item) => {
-      const mask = masks.subarray(offset, offset + counterBytes(item))
-      offset += mask.length
-      return decryptOne(hashKey, item, mask)
+      const text = plain.subarray(plainOffset, plainOffset + plainBytes(item))
+      const isAuthentic =
+        item.encrypted.length >= headBytes && hasTag(hashMessage, item, masks, maskOffset)
+      if (isAuthentic) unmask(text, item, masks, maskOffset + blockBytes)
+      maskOffset += counterBytes(item)
+      plainOffset += text.length
+      return isAuthentic ? text : undefined
     })
     masks.fill(0)
     return results
@@ -44,10 +50,13 @@ function encryptBlocks(key: KeyObject, blocks: Buffer): Buffer {
   return encrypted
 }
 
+function plainBytes({ encrypted }: BoundCiphertext): number {
+  return Math.max(0, encrypted.length - headBytes)
+}
+
 /** Returns the bytes of the counters of an item: one for its tag, and one for each block. */
-function counterBytes({ encrypted }: BoundCiphertext): number {
-  const plainBytes = Math.max(0, encrypted.length - headBytes)
-  return (1 + Math.ceil(plainBytes / blockBytes)) * blockBytes
+function counterBytes(item: BoundCiphertext): number {
+  return (1 + Math.ceil(plainBytes(item) / blockBytes)) * blockBytes
 }
 
 function writeCounters(items: readonly BoundCiphertext[]): Buffer {
@@ -65,19 +74,29 @@ function writeCounters(items: readonly BoundCiphertext[]): Buffer {
   return counters
 }
 
-function decryptOne(
-  hashKey: HashKey,
+/** Whether the tag of an item is correct. Its mask is at an offset. */
+function hasTag(
+  hashMessage: ReturnType<typeof createHashMessage>,
   { encrypted, boundTo }: BoundCiphertext,
-  mask: Buffer,
-): Buffer | undefined {
-  if (encrypted.length < headBytes) return undefined
-  const tag = hashMessage(hashKey, boundTo, encrypted.subarray(headBytes))
+  masks: Buffer,
+  maskOffset: number,
+): boolean {
+  const hash = hashMessage(boundTo, encrypted.subarray(headBytes))
   let difference = 0
-  for (let index = 0; index < tagBytes; index++)
-    difference |= (tag[index] ?? 0) ^ (mask[index] ?? 0) ^ (encrypted[nonceBytes + index] ?? 0)
-  if (difference !== 0) return undefined
-  const plain = Buffer.alloc(encrypted.length - headBytes)
+  for (let index = 0; index < tagBytes; index++) {
+    const hashByte = (hash[index >> 2] ?? 0) >>> (24 - 8 * (index & 3))
+    const tagByte = encrypted[nonceBytes + index] ?? 0
+    difference |= (hashByte & 0xff) ^ (masks[maskOffset + index] ?? 0) ^ tagByte
+  }
+  return difference === 0
+}
+
+function unmask(
+  plain: Buffer,
+  { encrypted }: BoundCiphertext,
+  masks: Buffer,
+  maskOffset: number,
+): void {
   for (let index = 0; index < plain.length; index++)
-    plain[index] = (encrypted[headBytes + index] ?? 0) ^ (mask[blockBytes + index] ?? 0)
-  return plain
+    plain[index] = (encrypted[headBytes + index] ?? 0) ^ (masks[maskOffset + index] ?? 0)
 }

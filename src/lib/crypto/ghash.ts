@@ -42,37 +42,48 @@ function multiplyByX(block: Block): void {
   block[0] = ((a >>> 1) ^ ((d & 1) === 1 ? polynomial : 0)) >>> 0
 }
 
-/** Returns the hash of authenticated data and a ciphertext, followed by their lengths: 16 bytes. */
-export function hashMessage(key: HashKey, authenticated: string, ciphertext: Uint8Array): Buffer {
-  const authenticatedBytes = Buffer.byteLength(authenticated)
-  const start = roundUpToBlock(authenticatedBytes)
-  const end = start + roundUpToBlock(ciphertext.length)
-  const message = Buffer.alloc(end + blockBytes)
-  message.write(authenticated)
-  message.set(ciphertext, start)
-  message.writeUInt32BE(authenticatedBytes * 8, end + 4)
-  message.writeUInt32BE(ciphertext.length * 8, end + 12)
-  const hash = Buffer.alloc(blockBytes)
-  for (let offset = 0; offset < message.length; offset += blockBytes)
-    multiplyBlock(key, hash, message, offset)
-  return hash
+/**
+ * Returns a function that returns the hash of authenticated data and a ciphertext, followed by their
+ * lengths. The four words of the hash are valid until its next call.
+ */
+export function createHashMessage(key: HashKey) {
+  let message = Buffer.alloc(initialMessageBytes)
+  const hash = new Uint32Array(words)
+  return (authenticated: string, ciphertext: Uint8Array): Uint32Array => {
+    const authenticatedBytes = Buffer.byteLength(authenticated)
+    const start = roundUpToBlock(authenticatedBytes)
+    const end = start + roundUpToBlock(ciphertext.length)
+    if (message.length < end + blockBytes) message = Buffer.alloc(end + blockBytes)
+    message.fill(0, 0, end + blockBytes)
+    message.write(authenticated)
+    message.set(ciphertext, start)
+    message.writeUInt32BE(authenticatedBytes * 8, end + 4)
+    message.writeUInt32BE(ciphertext.length * 8, end + 12)
+    hash.fill(0)
+    for (let offset = 0; offset <= end; offset += blockBytes)
+      multiplyBlock(key, hash, message, offset)
+    return hash
+  }
 }
 
+const initialMessageBytes = 256
+
 /** Adds a block of the message to the hash and multiplies it by the key. */
-function multiplyBlock(key: HashKey, hash: Buffer, message: Buffer, offset: number): void {
+function multiplyBlock(key: HashKey, hash: Uint32Array, message: Uint8Array, offset: number): void {
   let [a, b, c, d] = [0, 0, 0, 0]
   for (let byte = 0; byte < blockBytes; byte++) {
-    const value = (hash[byte] ?? 0) ^ (message[offset + byte] ?? 0)
+    const hashByte = (hash[byte >> 2] ?? 0) >>> (24 - 8 * (byte & 3))
+    const value = (hashByte & 0xff) ^ (message[offset + byte] ?? 0)
     const product = (byte * byteValues + value) * words
     a ^= key[product] ?? 0
     b ^= key[product + 1] ?? 0
     c ^= key[product + 2] ?? 0
     d ^= key[product + 3] ?? 0
   }
-  hash.writeInt32BE(a, 0)
-  hash.writeInt32BE(b, 4)
-  hash.writeInt32BE(c, 8)
-  hash.writeInt32BE(d, 12)
+  hash[0] = a
+  hash[1] = b
+  hash[2] = c
+  hash[3] = d
 }
 
 function roundUpToBlock(bytes: number): number {

@@ -27,16 +27,12 @@ export async function findFaceRangeEnd(
     .where('galleryId', '=', galleryId)
     .where(isAfter(after))
     .where('sequence', '<=', sequenceMax)
-    .orderBy('sequence')
-    .orderBy('faceId')
-    .limit(faces)
-  const query = tx.build
-    .selectFrom(following.as('following'))
-    .selectAll()
-    .orderBy('sequence', 'desc')
-    .orderBy('faceId', 'desc')
-    .limit(1)
-  return (await tx.run(query))[0]
+  const inOrder = following.orderBy('sequence').orderBy('faceId')
+  const [end] = await tx.run(inOrder.limit(1).offset(faces - 1))
+  if (end) return end
+  // Fewer faces are left.
+  const fromEnd = following.orderBy('sequence', 'desc').orderBy('faceId', 'desc')
+  return (await tx.run(fromEnd.limit(1)))[0]
 }
 
 /** Between the texts of two rows. No id, number or time contains it. */
