@@ -1,6 +1,6 @@
 import { createCipheriv, type KeyObject } from 'node:crypto'
 import { nonceBytes, tagBytes } from './aes-gcm.ts'
-import { createHashKey, createHashMessage } from './ghash.ts'
+import { createHashKey, createHashMessage, type HashMessage } from './ghash.ts'
 
 /**
  * Decrypts many short ciphertexts of `encrypt` with one key. Node needs a cipher object for each
@@ -29,13 +29,12 @@ export function createDecryptMany(key: KeyObject): DecryptMany {
     let maskOffset = 0
     let plainOffset = 0
     const results = items.map((item) => {
-      const text = plain.subarray(plainOffset, plainOffset + plainBytes(item))
-      const isAuthentic =
-        item.encrypted.length >= headBytes && hasTag(hashMessage, item, masks, maskOffset)
-      if (isAuthentic) unmask(text, item, masks, maskOffset + blockBytes)
-      maskOffset += counterBytes(item)
-      plainOffset += text.length
-      return isAuthentic ? text : undefined
+      const text = plain.subarray(plainOffset, (plainOffset += plainBytes(item)))
+      const mask = masks.subarray(maskOffset, (maskOffset += counterBytes(item)))
+      if (!hasTag(hashMessage, item, mask)) return undefined
+      for (let index = 0; index < text.length; index++)
+        text[index] = (item.encrypted[headBytes + index] ?? 0) ^ (mask[blockBytes + index] ?? 0)
+      return text
     })
     masks.fill(0)
     return results
@@ -74,29 +73,19 @@ function writeCounters(items: readonly BoundCiphertext[]): Buffer {
   return counters
 }
 
-/** Whether the tag of an item is correct. Its mask is at an offset. */
+/** Whether the tag of an item is correct. The mask of the tag is the first block. */
 function hasTag(
-  hashMessage: ReturnType<typeof createHashMessage>,
+  hashMessage: HashMessage,
   { encrypted, boundTo }: BoundCiphertext,
-  masks: Buffer,
-  maskOffset: number,
+  mask: Buffer,
 ): boolean {
+  if (encrypted.length < headBytes) return false
   const hash = hashMessage(boundTo, encrypted.subarray(headBytes))
   let difference = 0
   for (let index = 0; index < tagBytes; index++) {
     const hashByte = (hash[index >> 2] ?? 0) >>> (24 - 8 * (index & 3))
     const tagByte = encrypted[nonceBytes + index] ?? 0
-    difference |= (hashByte & 0xff) ^ (masks[maskOffset + index] ?? 0) ^ tagByte
+    difference |= (hashByte & 0xff) ^ (mask[index] ?? 0) ^ tagByte
   }
   return difference === 0
-}
-
-function unmask(
-  plain: Buffer,
-  { encrypted }: BoundCiphertext,
-  masks: Buffer,
-  maskOffset: number,
-): void {
-  for (let index = 0; index < plain.length; index++)
-    plain[index] = (encrypted[headBytes + index] ?? 0) ^ (masks[maskOffset + index] ?? 0)
 }

@@ -43,13 +43,17 @@ function multiplyByX(block: Block): void {
 }
 
 /**
- * Returns a function that returns the hash of authenticated data and a ciphertext, followed by their
- * lengths. The four words of the hash are valid until its next call.
+ * Returns the hash of authenticated data and a ciphertext, followed by their lengths. Its four words
+ * are valid until the next call.
  */
-export function createHashMessage(key: HashKey) {
+export type HashMessage = (authenticated: string, ciphertext: Uint8Array) => Uint32Array
+
+const initialMessageBytes = 256
+
+export function createHashMessage(key: HashKey): HashMessage {
   let message = Buffer.alloc(initialMessageBytes)
   const hash = new Uint32Array(words)
-  return (authenticated: string, ciphertext: Uint8Array): Uint32Array => {
+  return (authenticated, ciphertext) => {
     const authenticatedBytes = Buffer.byteLength(authenticated)
     const start = roundUpToBlock(authenticatedBytes)
     const end = start + roundUpToBlock(ciphertext.length)
@@ -60,30 +64,29 @@ export function createHashMessage(key: HashKey) {
     message.writeUInt32BE(authenticatedBytes * 8, end + 4)
     message.writeUInt32BE(ciphertext.length * 8, end + 12)
     hash.fill(0)
-    for (let offset = 0; offset <= end; offset += blockBytes)
-      multiplyBlock(key, hash, message, offset)
+    hashBlocks(key, hash, message.subarray(0, end + blockBytes))
     return hash
   }
 }
 
-const initialMessageBytes = 256
-
-/** Adds a block of the message to the hash and multiplies it by the key. */
-function multiplyBlock(key: HashKey, hash: Uint32Array, message: Uint8Array, offset: number): void {
-  let [a, b, c, d] = [0, 0, 0, 0]
-  for (let byte = 0; byte < blockBytes; byte++) {
-    const hashByte = (hash[byte >> 2] ?? 0) >>> (24 - 8 * (byte & 3))
-    const value = (hashByte & 0xff) ^ (message[offset + byte] ?? 0)
-    const product = (byte * byteValues + value) * words
-    a ^= key[product] ?? 0
-    b ^= key[product + 1] ?? 0
-    c ^= key[product + 2] ?? 0
-    d ^= key[product + 3] ?? 0
+/** Adds each block to the hash and multiplies it by the key. */
+function hashBlocks(key: HashKey, hash: Uint32Array, blocks: Uint8Array): void {
+  for (let offset = 0; offset < blocks.length; offset += blockBytes) {
+    let [a, b, c, d] = [0, 0, 0, 0]
+    for (let byte = 0; byte < blockBytes; byte++) {
+      const hashByte = (hash[byte >> 2] ?? 0) >>> (24 - 8 * (byte & 3))
+      const value = (hashByte & 0xff) ^ (blocks[offset + byte] ?? 0)
+      const product = (byte * byteValues + value) * words
+      a ^= key[product] ?? 0
+      b ^= key[product + 1] ?? 0
+      c ^= key[product + 2] ?? 0
+      d ^= key[product + 3] ?? 0
+    }
+    hash[0] = a
+    hash[1] = b
+    hash[2] = c
+    hash[3] = d
   }
-  hash[0] = a
-  hash[1] = b
-  hash[2] = c
-  hash[3] = d
 }
 
 function roundUpToBlock(bytes: number): number {
