@@ -51,7 +51,8 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   if (values.load !== undefined) {
     const row = await measureLoad(Number(values.load), values.folder)
-    const head = ['templates', 'storing s', 'loading s', 'of processor s', 'longest loop delay ms']
+    const times = ['storing s', 'loading s', 'of processor s', 'µs of processor each']
+    const head = ['templates', ...times, 'longest loop delay ms']
     return console.log(markdownTable(head, [row]))
   }
   for (const size of values.sizes.split(',').map(Number)) {

@@ -22,7 +22,8 @@ const modelId = 'bench@1'
  * Stores encrypted templates in an SQLite database, and measures how long a start takes to load them.
  * With an earlier folder it uses the database in it, so that a large one is stored once.
  *
- * @returns the cells of a table: templates, storing s, loading s, processor s, loop delay ms.
+ * @returns the cells of a table: templates, storing s, loading s, processor s, µs of processor time
+ *   per template, loop delay ms.
  */
 export async function measureLoad(count: number, folder: string | undefined): Promise<string[]> {
   const dataDir = folder ?? (await mkdtemp(path.join(tmpdir(), 'facegate-bench-load-')))
@@ -32,12 +33,16 @@ export async function measureLoad(count: number, folder: string | undefined): Pr
     const startMs = performance.now()
     await storeTemplates(store, { masterKeyFile, count })
     const storingMs = performance.now() - startMs
-    const { seconds, processorSeconds, delayMs } = await load(store, { dataDir, masterKeyFile })
+    const { rows, seconds, processorSeconds, delayMs } = await load(store, {
+      dataDir,
+      masterKeyFile,
+    })
     return [
-      String(count),
+      String(rows),
       (storingMs / 1000).toFixed(1),
       seconds.toFixed(1),
       processorSeconds.toFixed(1),
+      ((processorSeconds * 1e6) / rows).toFixed(1),
       delayMs.toFixed(1),
     ]
   } finally {
@@ -92,6 +97,7 @@ async function load(store: Store, { dataDir, masterKeyFile }: LoadFiles) {
   const { rows, bytes } = exact.stats()
   showProgress(`${rows} templates of ${dimensions} values, ${Math.round(bytes / rows)} bytes each`)
   return {
+    rows,
     seconds: (performance.now() - startMs) / 1000,
     processorSeconds: (user + system) / 1e6,
     delayMs: monitor.max / 1e6,

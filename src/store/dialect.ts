@@ -11,6 +11,10 @@ export type SqlDialect = {
    * PostgreSQL the text can be missing for a short time; then only case is ignored.
    */
   readonly searchTextContains: (foldedText: string) => RawBuilder<SqlBool>
+  /** The texts of a column in all rows, one after another, with a separator that they do not contain. */
+  readonly joinTexts: (texts: RawBuilder<string>, separator: string) => RawBuilder<string>
+  /** The bytes of a column in all rows, one after another. */
+  readonly joinBytes: (column: string) => RawBuilder<Uint8Array>
   /** A column for which the planner must not use an index: another index has the rows' order. */
   readonly withoutIndex: (column: string) => RawBuilder<string>
   /** The existing triggers that prevent changes of rows: `name`, `tableName`. */
@@ -31,6 +35,10 @@ export function dialectOf(db: Database): SqlDialect {
 const sqlite: SqlDialect = {
   contains: (column, text) => sql`${sql.ref(column)} like ${likePattern(text)} escape '\\'`,
   searchTextContains: (foldedText) => sql`instr("searchText", ${foldedText}) > 0`,
+  joinTexts: (texts, separator) => sql`group_concat(${texts}, ${separator})`,
+  // SQLite neither checks nor converts bytes that it treats as text, and counts them instead of
+  // searching for a zero.
+  joinBytes: (column) => sql`cast(group_concat(${sql.ref(column)}, '') as blob)`,
   withoutIndex: (column) => sql`+${sql.ref(column)}`,
   immutabilityTriggers: sql`
     select name, tbl_name as "tableName" from sqlite_schema
@@ -54,6 +62,8 @@ const postgres: SqlDialect = {
   contains: (column, text) => sql`${sql.ref(column)} ilike ${likePattern(text)}`,
   searchTextContains: (foldedText) => sql`strpos(
     coalesce("searchText", lower(concat_ws(E'\\n', "displayName", "externalId"))), ${foldedText}) > 0`,
+  joinTexts: (texts, separator) => sql`string_agg(${texts}, ${separator})`,
+  joinBytes: (column) => sql`string_agg(${sql.ref(column)}, ''::bytea)`,
   withoutIndex: (column) => sql`${sql.ref(column)}`,
   immutabilityTriggers: sql`
     select tgname as name, relname as "tableName"

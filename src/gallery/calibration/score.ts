@@ -37,8 +37,6 @@ const valueMax = 1e15
 export function assertTemplateVector({ vector, density }: TemplateVector): void {
   assert.ok(vector.length > 0 && vector.length <= dimensionsMax, `${vector.length} dimensions`)
   assert.ok(Math.abs(density) <= valueMax, 'the density is a finite number')
-  let isFinite = true
   for (let index = 0; index < vector.length; index++)
-    isFinite &&= Math.abs(vector[index] ?? Number.NaN) <= valueMax
-  assert.ok(isFinite, 'all values are finite')
+    if (!(Math.abs(vector[index] ?? Number.NaN) <= valueMax)) assert.fail('all values are finite')
 }

@@ -1,3 +1,4 @@
+import { endianness } from 'node:os'
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
 import type { FaceRow } from '../../store/gallery-schema.ts'
 import type { Template } from '../../vision/embed/template.ts'
@@ -34,16 +35,24 @@ export function decryptTemplate(
   ciphertext: Uint8Array,
 ): Template {
   const plaintext = decrypt(key, ciphertext, templateAssociatedData(binding))
-  const vector = new Float32Array((plaintext.length - densityBytes) / 4)
-  const view = new DataView(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength)
+  const density = plaintext.readDoubleLE(0)
+  plaintext.fill(0, 0, densityBytes)
+  return { modelId: binding.modelId, vector: readVector(plaintext), density }
+}
+
+/** Returns a view of the vector. Node creates a separate buffer for each plaintext. */
+function readVector(plaintext: Buffer): Float32Array {
+  const { buffer, byteOffset, length } = plaintext.subarray(densityBytes)
+  if (endianness() === 'LE' && byteOffset % 4 === 0)
+    return new Float32Array(buffer, byteOffset, Math.floor(length / 4))
+  const vector = new Float32Array(Math.floor(length / 4))
   for (let index = 0; index < vector.length; index++)
-    vector[index] = view.getFloat32(densityBytes + index * 4, true)
-  const density = view.getFloat64(0, true)
+    vector[index] = plaintext.readFloatLE(densityBytes + index * 4)
   plaintext.fill(0)
-  return { modelId: binding.modelId, vector, density }
+  return vector
 }
 
 function templateAssociatedData(binding: TemplateBinding): string {
   const { accountId, galleryId, subjectId, faceId, modelId } = binding
-  return [accountId, galleryId, subjectId, faceId, modelId].join('|')
+  return `${accountId}|${galleryId}|${subjectId}|${faceId}|${modelId}`
 }

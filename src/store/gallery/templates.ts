@@ -35,11 +35,16 @@ export function selectOrderedTemplates(tx: ReadTx) {
     .orderBy('templates.modelId')
 }
 
-/**
- * Selects templates with their subjects. It also joins by gallery, so that PostgreSQL reads one
- * partition of the templates.
- */
+/** Selects templates with their subjects. */
 export function selectStoredTemplates(tx: ReadTx) {
+  return joinStoredTemplates(tx)
+    .selectAll('templates')
+    .select(['faces.subjectId', 'subjects.keyId', 'subjects.wrappedKey'])
+    .select('subjects.expiresAtUtc')
+}
+
+/** Joins templates with their subjects, also by gallery, so that PostgreSQL reads one partition. */
+export function joinStoredTemplates(tx: ReadTx) {
   return tx.build
     .selectFrom('templates')
     .innerJoin('faces', (on) =>
@@ -48,7 +53,4 @@ export function selectStoredTemplates(tx: ReadTx) {
         .onRef('faces.galleryId', '=', 'templates.galleryId'),
     )
     .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
-    .selectAll('templates')
-    .select(['faces.subjectId', 'subjects.keyId', 'subjects.wrappedKey'])
-    .select('subjects.expiresAtUtc')
 }

@@ -46,17 +46,24 @@ test('From 10,000 faces on, threads load a gallery at the start, and searches fi
     const found = await client.value('svc.identify', imageParams('Dan'))
     assert.deepEqual([found.bestMatch.subjectId, found.gallerySize], [dan.subjectId, 10_000])
   }
-  const [moved = '', source = ''] = faceIds
+  const [moved = '', source = '', rekeyed = ''] = faceIds
   const sealed = `(select other.sealed from templates other where other."faceId" = '${source}')`
   await tamper(dataDir, `update templates set sealed = ${sealed} where "faceId" = '${moved}'`)
+  const subjectOf = (faceId: string) =>
+    `(select "subjectId" from faces where "faceId" = '${faceId}')`
+  const wrapped = `(select other."wrappedKey" from subjects other where other."subjectId" = ${subjectOf(source)})`
+  await tamper(
+    dataDir,
+    `update subjects set "wrappedKey" = ${wrapped} where "subjectId" = ${subjectOf(rekeyed)}`,
+  )
   const { gallery, linesWith } = await startLogged(dataDir, key)
   await using client = gallery
   const [started, ended] = linesWith('the faces of a gallery')
-  assert.deepEqual([started?.['total'], ended?.['loaded']], [10_000, 9_999])
+  assert.deepEqual([started?.['total'], ended?.['loaded']], [10_000, 9_998])
   const alerts = linesWith('cannot be decrypted')
   assert.deepEqual(
-    alerts.map(({ alert, faceId }) => [alert, faceId]),
-    [['template-tampered', moved]],
+    alerts.map(({ alert, faceId }) => `${String(alert)} ${String(faceId)}`).toSorted(),
+    [moved, rekeyed].toSorted().map((faceId) => `template-tampered ${faceId}`),
   )
   for (const groups of [undefined, ['visitors']]) {
     const found = await client.value('svc.identify', { ...imageParams('Ann'), groups })

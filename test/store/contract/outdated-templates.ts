@@ -73,5 +73,31 @@ export const outdatedTemplatesContract = {
       queries.findRangeTemplates(tx, { galleryId, after, to }),
     )
     assertSameValues([...new Set(inRange.map(({ faceId }) => faceId))], [lowest])
+    // The joined columns contain the same values as the rows.
+    const whole = {
+      galleryId,
+      after: { sequence: 0, faceId: '' },
+      to: { sequence: 7, faceId: highest },
+    }
+    const joined = await store.read((tx) => queries.findRangeTemplates(tx, whole))
+    const allIds = faces.map(({ faceId }) => faceId)
+    const rows = await store.read((tx) => queries.findFaceTemplates(tx, allIds))
+    assert.equal(rows.length, 2)
+    assertSameValues(byFaceAndModel(joined), byFaceAndModel(rows))
+    const empty = { galleryId, after: whole.to, to: whole.to }
+    assertSameValues(await store.read((tx) => queries.findRangeTemplates(tx, empty)), [])
   },
+}
+
+type ContractTemplate = Awaited<ReturnType<typeof queries.findRangeTemplates>>[number]
+
+function byFaceAndModel(rows: readonly ContractTemplate[]) {
+  const keyOf = ({ faceId, modelId }: ContractTemplate) => `${faceId} ${modelId}`
+  return rows
+    .map((row) => ({
+      ...row,
+      sealed: Buffer.from(row.sealed),
+      wrappedKey: Buffer.from(row.wrappedKey),
+    }))
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }

@@ -84,14 +84,20 @@ export function* unpackRows(packed: PackedRows): Generator<LoadedTemplate> {
 function createNumbering<Value>(keyOf: (value: Value) => string) {
   const numbers = new Map<string, number>()
   const values: Value[] = []
+  const findOrAdd = (value: Value): number => {
+    const key = keyOf(value)
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    numbers.set(key, values.length)
+    return values.push(value) - 1
+  }
+  // Successive rows often have the same value.
+  let last: { readonly value: Value; readonly number: number } | undefined
   return {
     values: values as readonly Value[],
     numberOf: (value: Value): number => {
-      const key = keyOf(value)
-      const known = numbers.get(key)
-      if (known !== undefined) return known
-      numbers.set(key, values.length)
-      return values.push(value) - 1
+      if (last?.value !== value) last = { value, number: findOrAdd(value) }
+      return last.number
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Store } from '../../../store/database.ts'
 import { findSubjectGroups, listGroups } from '../../../store/gallery/groups.ts'
 import { findRangeTemplates, type FaceRange } from '../../../store/gallery/search/face-ranges.ts'
+import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
@@ -22,8 +23,7 @@ export function readRange(
   { store, decryptStored, models }: ReadRangeDeps,
 ): Promise<readonly LoadedTemplate[]> {
   return store.read(async (reading) => {
-    const byFace = Map.groupBy(await findRangeTemplates(reading, range), ({ faceId }) => faceId)
-    const selected = [...byFace.values()].flatMap((rows) => selectTemplate(rows, models) ?? [])
+    const selected = selectTemplates(await findRangeTemplates(reading, range), models)
     const groups = await findGroups(
       reading,
       range.galleryId,
@@ -35,12 +35,31 @@ export function readRange(
       const template = await decryptStored(reading, stored)
       if (!template) continue
       const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
-      const owner = { faceId, subjectId, groups: groups.get(subjectId) ?? [], expiresAtMs }
-      templates.push({ ...template, ...owner })
+      const { modelId, vector, density } = template
+      const owner = {
+        faceId,
+        subjectId,
+        groups: groups.get(subjectId) ?? withoutGroups,
+        expiresAtMs,
+      }
+      templates.push({ modelId, vector, density, ...owner })
     }
     return templates
   })
 }
+
+/** Most faces have one template. */
+function selectTemplates(
+  rows: readonly StoredTemplate[],
+  models: LoadedModels,
+): readonly StoredTemplate[] {
+  const faceIds = new Set(rows.map(({ faceId }) => faceId))
+  if (faceIds.size === rows.length) return rows
+  const byFace = Map.groupBy(rows, ({ faceId }) => faceId)
+  return [...byFace.values()].flatMap((templates) => selectTemplate(templates, models) ?? [])
+}
+
+const withoutGroups: readonly string[] = []
 
 /** Most galleries have no groups: then nothing is read for their subjects. */
 async function findGroups(
