@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { contents, pageFiles, rootDir } from '../../docs/build/contents.ts'
 import { generatedPages } from '../../docs/build/generated-pages.ts'
 import { renderHtml } from '../../docs/build/render-html.ts'
@@ -14,10 +13,12 @@ import { parseOutline, type PageOutline } from '../../docs/build/page-outline.ts
 import { isExternalLink, pagePathOf } from '../../docs/build/page-path.ts'
 import { buildSite } from '../../docs/build/build-site.ts'
 import {
+  accessibilityFindings,
   openChromium,
   skipWithoutBrowser,
   watchPageErrors,
 } from '../support/console/browser/chromium.ts'
+import { contrastFindings } from '../support/console/browser/contrast.ts'
 
 const read = (file: string): Promise<string> => readFile(path.join(rootDir, file), 'utf8')
 
@@ -94,11 +95,22 @@ describe('The site in a browser', { skip: skipWithoutBrowser }, () => {
       })
       const page = await context.newPage()
       const { messages } = watchPageErrors(page, pathToFileURL(folder).href)
-      // The dark scheme has the same colours on every page, so one page per section is enough.
+      // The dark scheme differs only in colours, and one page per section has them all.
       const firstPages = contents.flatMap(({ files }) => files.slice(0, 1))
       const files = colorScheme === 'dark' ? firstPages : pageFiles
-      for (const file of files) messages.push(...(await pageProblems(page, file, colorScheme)))
+      const checked = new Set<string>()
+      for (const file of files) {
+        await page.goto(addressOf(file))
+        const widthPx = await page.evaluate<number>('document.documentElement.scrollWidth')
+        if (widthPx > 360) messages.push(`${file} is ${widthPx} px wide`)
+        const findings = await accessibilityFindings(page, colorScheme, checked)
+        messages.push(...findings.map((finding) => `${file}: ${finding}`))
+      }
       assert.deepEqual(messages, [])
+      await page.evaluate(
+        `document.querySelector('main :is(p, li)').style = 'color: #888; background: #777'`,
+      )
+      assert.match((await contrastFindings(page, checked)).join(), /color-contrast: <(?:p|li)\b/u)
       await context.close()
     })
 
@@ -116,31 +128,4 @@ describe('The site in a browser', { skip: skipWithoutBrowser }, () => {
 
   const addressOf = (file: string): string =>
     pathToFileURL(path.join(folder, pagePathOf(file))).href
-
-  /** Returns pages that are too wide and accessibility violations. Dark pages differ only in colours. */
-  async function pageProblems(
-    page: Page,
-    file: string,
-    scheme: 'light' | 'dark',
-  ): Promise<string[]> {
-    await page.goto(addressOf(file))
-    const widthPx = await page.evaluate<number>('document.documentElement.scrollWidth')
-    await page.evaluate(axe.source)
-    const only = scheme === 'dark' ? `runOnly: ['color-contrast']` : ''
-    const results = await page.evaluate<AxeResults>(
-      `axe.run({ preload: false, resultTypes: ['violations'], ${only} })`,
-    )
-    const violations = results.violations.map(
-      ({ id, nodes }) => `${file}: ${id}: ${nodes[0]?.html}`,
-    )
-    return widthPx <= 360 ? violations : [`${file} is ${widthPx} px wide`, ...violations]
-  }
 })
-
-/** The part of an axe result that the test uses. */
-type AxeResults = {
-  readonly violations: readonly {
-    readonly id: string
-    readonly nodes: readonly { readonly html: string }[]
-  }[]
-}

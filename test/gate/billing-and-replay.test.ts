@@ -64,12 +64,21 @@ test('Of 200 concurrent calls with one requestId, one runs and the others wait f
 })
 
 test('A waiting retry times out, and a retry after a fault runs again', async () => {
-  await using gate = await startGate({ environment: { IN_FLIGHT_WAIT_MS_MAX: '50' } })
-  const slow = echoRequest('slow', randomUUID(), { waitMs: 400 })
+  const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await using gate = await startGate({
+    environment: { IN_FLIGHT_WAIT_MS_MAX: '50' },
+    beforeStep: async (step) => {
+      if (step !== 'run') return
+      started.resolve()
+      await finish.promise
+    },
+  })
+  const slow = echoRequest('slow', randomUUID())
   const first = gate.post(slow)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await started.promise
   const second = await gate.post(slow)
   assert.equal(second.status, 503)
+  finish.resolve()
   assert.ok(Number(second.headers.get('retry-after')) >= 1)
   assert.equal((await first).body.ok, true)
   assert.equal((await gate.post(slow)).body.meta.idempotencyReplay, true)

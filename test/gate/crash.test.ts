@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => rm(dataDir, { recursive: true, force: true }))
 
-const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 20))
+const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 8))
 const clients = 100
 
 /**
@@ -158,17 +158,20 @@ for (const step of reachableSteps)
 for (const step of ['run', 'settle'] as const)
   test(`A call that is delayed at step ${step} past its deadline cannot commit after its retry`, async () => {
     const slow = Promise.withResolvers<void>()
+    const delayed = Promise.withResolvers<void>()
     let isFirst = true
     await using gate = await startGate({
       environment: { CALL_TIMEOUT_MS: '1000', IN_FLIGHT_WAIT_MS_MAX: '1500' },
       beforeStep: async (now) => {
         if (now !== step || !isFirst) return
         isFirst = false
+        delayed.resolve()
         await slow.promise
       },
     })
     const requestId = randomUUID()
     const late = gate.post(echoRequest('x', requestId))
+    await delayed.promise
     await new Promise((resolve) => setTimeout(resolve, 1100))
     const retry = await gate.post(echoRequest('x', requestId))
     assert.equal(retry.body.ok, true)
@@ -180,13 +183,19 @@ for (const step of ['run', 'settle'] as const)
   })
 
 test('The sweep releases an expired call without charging it', async () => {
+  const running = Promise.withResolvers<void>()
   await using gate = await startGate({
     environment: { CALL_TIMEOUT_MS: '1000' },
-    beforeStep: (now) => (now === 'run' ? new Promise(() => {}) : undefined),
+    beforeStep: async (now) => {
+      if (now !== 'run') return
+      running.resolve()
+      await new Promise(() => {})
+    },
   })
   createTestClient(gate.url, gate.key)
     .post(echoRequest('lost'))
     .catch(() => undefined)
+  await running.promise
   await new Promise((resolve) => setTimeout(resolve, 1100))
   await gate.database.gate.sweep()
   const [row] = await callLogRows(gate)

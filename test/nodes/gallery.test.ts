@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { test } from 'node:test'
-import { openDatabaseProxy } from '../support/network/database-proxy.ts'
+import { after, before, describe, test } from 'node:test'
+import { openDatabaseProxy, type DatabaseProxy } from '../support/network/database-proxy.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import type { Store } from '../../src/store/database.ts'
 import { imageParams, startGallery, type GalleryClient } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
-import { startGalleryNodes } from '../support/nodes/test-nodes.ts'
+import { startGalleryNodes, type GalleryNodes } from '../support/nodes/test-nodes.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
@@ -36,22 +36,31 @@ async function verifyOnOtherNode(
 }
 
 for (const search of ['memory', 'pgvector'])
-  test(
-    `The other node sees enrollments and deletions immediately, also after a lost connection (${search})`,
-    {
-      skip,
-    },
-    async () => {
-      await using database = await createMigratedDatabase()
-      await using proxy = await openDatabaseProxy(database.url)
-      await using nodes = await startGalleryNodes({
-        databaseUrl: database.url,
-        environment: { SEARCH: search },
-        nodeEnvironment: (node): Record<string, string> =>
-          node === 1 ? { DATABASE_URL: proxy.url } : {},
-      })
-      const [a, b] = [nodes.a.client, nodes.b.client]
-      for (let turn = 0; turn < 20; turn++) {
+  describe(`Two nodes (${search})`, { skip }, () => {
+    let opened: AsyncDisposableStack
+    let proxy: DatabaseProxy
+    let nodes: GalleryNodes
+    let a: GalleryClient
+    let b: GalleryClient
+
+    before(async () => {
+      opened = new AsyncDisposableStack()
+      const database = opened.use(await createMigratedDatabase())
+      proxy = opened.use(await openDatabaseProxy(database.url))
+      nodes = opened.use(
+        await startGalleryNodes({
+          databaseUrl: database.url,
+          environment: { SEARCH: search },
+          nodeEnvironment: (node): Record<string, string> =>
+            node === 1 ? { DATABASE_URL: proxy.url } : {},
+        }),
+      )
+      ;[a, b] = [nodes.a.client, nodes.b.client]
+    })
+    after(() => opened?.disposeAsync())
+
+    test('The other node sees enrollments and deletions immediately, also after a lost connection', async () => {
+      for (let turn = 0; turn < 8; turn++) {
         await verifyOnOtherNode(a, b, `Ann ${turn}`)
         await verifyOnOtherNode(b, a, `Ben ${turn}`)
       }
@@ -67,7 +76,7 @@ for (const search of ['memory', 'pgvector'])
       proxy.reconnect()
       const reconnectedMs = performance.now()
       let first = await a.call('svc.identify', imageParams('Enrolled meanwhile'))
-      while (first.status === 503 && performance.now() < reconnectedMs + 5000) {
+      while (first.status === 503 && performance.now() < reconnectedMs + 30_000) {
         await sleep(50)
         first = await a.call('svc.identify', imageParams('Enrolled meanwhile'))
       }
@@ -79,18 +88,9 @@ for (const search of ['memory', 'pgvector'])
         await verifyOnOtherNode(b, a, `Dan ${turn}`)
       }
       await assertLedgerAudit(nodes.local)
-    },
-  )
+    })
 
-for (const search of ['memory', 'pgvector'])
-  test(
-    `When two nodes enroll the same face at once, one creates the subject and the other reports a duplicate (${search})`,
-    {
-      skip,
-    },
-    async () => {
-      await using nodes = await startGalleryNodes({ environment: { SEARCH: search } })
-      const [a, b] = [nodes.a.client, nodes.b.client]
+    test('When they enroll the same face at once, one creates the subject and the other reports a duplicate', async () => {
       for (let turn = 0; turn < 20; turn++) {
         const params = { ...imageParams(`Person ${turn}`), duplicateCheck: 'reject' }
         const responses = await Promise.all([a, b].map((node) => node.call('svc.enroll', params)))
@@ -100,31 +100,29 @@ for (const search of ['memory', 'pgvector'])
         )
       }
       await assertLedgerAudit(nodes.local)
-    },
-  )
+    })
 
-test('Two nodes that enroll one externalId at once create one subject', { skip }, async () => {
-  await using nodes = await startGalleryNodes()
-  const [a, b] = [nodes.a.client, nodes.b.client]
-  for (let turn = 0; turn < 20; turn++) {
-    const params = { externalId: `id ${turn}`, onExisting: 'append', duplicateCheck: 'off' }
-    const results = await Promise.all(
-      [a, b].map((node, index) =>
-        node.value('svc.enroll', {
-          ...params,
-          ...imageParams({ name: `Person ${turn}`, deviation: 0.2, take: index }),
-        }),
-      ),
-    )
-    const [first, second] = results
-    assert.equal(first.subjectId, second.subjectId)
-    assert.deepEqual(results.map(({ embeddingCount }) => String(embeddingCount)).toSorted(), [
-      '1',
-      '2',
-    ])
-  }
-  await assertLedgerAudit(nodes.local)
-})
+    test('When they enroll one externalId at once, they create one subject', async () => {
+      for (let turn = 0; turn < 20; turn++) {
+        const params = { externalId: `id ${turn}`, onExisting: 'append', duplicateCheck: 'off' }
+        const results = await Promise.all(
+          [a, b].map((node, index) =>
+            node.value('svc.enroll', {
+              ...params,
+              ...imageParams({ name: `Appended ${turn}`, deviation: 0.2, take: index }),
+            }),
+          ),
+        )
+        const [first, second] = results
+        assert.equal(first.subjectId, second.subjectId)
+        assert.deepEqual(results.map(({ embeddingCount }) => String(embeddingCount)).toSorted(), [
+          '1',
+          '2',
+        ])
+      }
+      await assertLedgerAudit(nodes.local)
+    })
+  })
 
 test(
   'A starting server does not remove changes that other servers have not read yet',

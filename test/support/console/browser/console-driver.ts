@@ -15,13 +15,14 @@ export type ConsoleDriver = {
   readonly runChallenge: (text: string) => Promise<void>
   /** Submits the form of a new key, which requires an expiry, and again with this choice. */
   readonly createKeyWithExpiry: (choice: string) => Promise<void>
-  /** Takes a screenshot and adds the accessibility findings of the page to `violations`. */
+  /** Adds the accessibility findings of the page to `violations`, once it has this scheme. */
   readonly inspect: (name: string, scheme: 'light' | 'dark') => Promise<void>
   readonly violations: string[]
 }
 
 export function createConsoleDriver(page: Page): ConsoleDriver {
   const violations: string[] = []
+  const checkedStyles = { light: new Set<string>(), dark: new Set<string>() }
   const waitForHeading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
   return {
     violations,
@@ -55,8 +56,10 @@ export function createConsoleDriver(page: Page): ConsoleDriver {
       await create.click()
     },
     inspect: async (name, scheme) => {
+      const schemed = page.locator(`html[data-mantine-color-scheme=${scheme}]`)
+      await schemed.waitFor({ state: 'attached' })
       await takeScreenshot(page, `${name}-${scheme}`)
-      const findings = await accessibilityFindings(page, scheme)
+      const findings = await accessibilityFindings(page, scheme, checkedStyles[scheme])
       violations.push(...findings.map((finding) => `${name}: ${finding}`))
     },
   }

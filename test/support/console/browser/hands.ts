@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Locator, Page } from 'playwright-core'
+import type { ElementHandle, Locator, Page } from 'playwright-core'
 
 /** How a user operates a page. */
 export type Hands = {
@@ -53,20 +53,35 @@ export function keyboardHands(page: Page): Hands {
 /** More controls than a page has. */
 const stepsMax = 200
 
+/** Presses Tab until the control has the focus. */
 async function tabTo(page: Page, control: Locator): Promise<void> {
-  await control.waitFor()
+  // The control is searched once: a search by its role computes the names of all controls of a page.
+  let element = await attachedElement(control)
   for (let step = 0; step < stepsMax; step++) {
-    if (await isFocused(control)) return
-    await page.keyboard.press('Tab')
+    const focus = await element.evaluate(focusOf)
+    if (focus === 'here') return
+    if (focus === 'replaced') element = await attachedElement(control)
+    else await page.keyboard.press('Tab')
   }
   assert.fail(`Tab does not reach ${String(control)}`)
 }
 
-/** The type check of the tests has no browser types. */
-type DomElement = { readonly ownerDocument: { readonly activeElement: unknown } }
+async function attachedElement(control: Locator): Promise<ElementHandle> {
+  await control.waitFor()
+  const element = await control.elementHandle()
+  assert.ok(element)
+  return element
+}
 
-function isFocused(control: Locator): Promise<boolean> {
-  return control.evaluate(
-    (element) => (element as unknown as DomElement).ownerDocument.activeElement === element,
-  )
+/** The type check of the tests has no browser types. */
+type DomElement = {
+  readonly isConnected: boolean
+  readonly ownerDocument: { readonly activeElement: unknown }
+}
+
+/** Returns whether an element has the focus, or is no longer in the page after a rendering. */
+function focusOf(node: unknown): 'here' | 'elsewhere' | 'replaced' {
+  const element = node as DomElement
+  if (!element.isConnected) return 'replaced'
+  return element.ownerDocument.activeElement === element ? 'here' : 'elsewhere'
 }
