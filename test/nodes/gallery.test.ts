@@ -60,7 +60,7 @@ for (const search of ['memory', 'pgvector'])
     after(() => opened?.disposeAsync())
 
     test('The other node sees enrollments and deletions immediately, also after a lost connection', async () => {
-      for (let turn = 0; turn < 8; turn++) {
+      for (let turn = 0; turn < 20; turn++) {
         await verifyOnOtherNode(a, b, `Ann ${turn}`)
         await verifyOnOtherNode(b, a, `Ben ${turn}`)
       }
