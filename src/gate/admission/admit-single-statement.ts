@@ -6,7 +6,7 @@ import type {
   AdmitTransactionOptions,
   AdmitRequest,
 } from './admit-transaction.ts'
-import { takeToken } from '../limit.ts'
+import { takeToken } from '../../lib/limits/token-bucket.ts'
 import { isReplaced, touchIntervalMs } from './former-secret.ts'
 import { createReservation, priceUnitsOf } from './reservation.ts'
 

@@ -6,16 +6,18 @@ import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
 import type { Schema } from '../schema.ts'
-import { createKeyFinder } from '../tenancy/keys.ts'
+import { createKeyFinders } from '../tenancy/remembered-keys.ts'
+import type { AdmitStatementRow, SettleStatementResult } from '../gate/statements.ts'
+import { createCallBatch } from './calls/call-batch.ts'
 import { databaseFile, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
 import { createHourlyCountStatements } from './hourly-counts.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
 import { migrations } from './migrations/all.ts'
-import { createPendingCounts } from './pending-counts.ts'
+import { createPendingCounts } from './calls/pending-counts.ts'
 import { readSqliteInfo } from './read-info.ts'
 import { sqliteReadTx, sqliteTx } from './tx.ts'
-import { createWriter } from './writer.ts'
+import { createWriter, isFatal } from './writer.ts'
 
 /**
  * Opens the database of a data folder and migrates it to the current schema.
@@ -47,7 +49,9 @@ export async function openSqliteStoreForMigration(
   const hourlyCounts = createHourlyCountStatements(connection)
   const pending = createPendingCounts(hourlyCounts)
   const tx = sqliteTx(connection, hourlyCounts, pending)
-  const write = createWriter({ db, connection, tx, pending, onCommit })
+  const { countScore } = hourlyCounts
+  const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
+  const { write, runCall } = createWriter({ db, connection, tx, pending, callBatch, onCommit })
   return {
     db,
     write,
@@ -61,7 +65,12 @@ export async function openSqliteStoreForMigration(
     isFirstServer: true,
     steadyClock,
     checkpoint: () => db.connection().execute(async () => truncateWal(connection)),
-    findKey: createKeyFinder(createKeyReader({ connection, separate })),
+    ...createKeyFinders(createKeyReader({ connection, separate })),
+    // The writer returns what the batch returned for a job of this kind.
+    admitInOneStatement: (input) =>
+      runCall({ kind: 'admit', input }) as Promise<AdmitStatementRow | undefined>,
+    settleInOneStatement: (input) =>
+      runCall({ kind: 'settle', input }) as Promise<SettleStatementResult | undefined>,
     readInfo: () => readSqliteInfo(file, reader),
     close: async () => {
       reader.close()

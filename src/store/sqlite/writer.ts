@@ -3,7 +3,8 @@ import { unavailable } from '../../lib/errors.ts'
 import type { CommitHook, RunWrite } from '../database.ts'
 import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
-import type { PendingCounts } from './pending-counts.ts'
+import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
+import type { PendingCounts } from './calls/pending-counts.ts'
 
 export type WriterOptions = {
   readonly db: Database
@@ -12,13 +13,23 @@ export type WriterOptions = {
   readonly tx: Tx
   /** Calls that are counted together before the commit. */
   readonly pending: PendingCounts
+  readonly callBatch: CallBatch
   readonly onCommit?: CommitHook | undefined
 }
 
-type QueuedWrite = {
-  readonly run: (tx: Tx) => unknown
+type Settle = {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
+}
+
+type QueuedWrite = Settle & { readonly run: (tx: Tx) => unknown }
+type QueuedCall = Settle & { readonly job: CallJob }
+type Queue = { readonly writes: QueuedWrite[]; readonly calls: QueuedCall[] }
+
+export type Writer = {
+  readonly write: RunWrite
+  /** Admits or settles a call. The calls of one commit are one batch. */
+  readonly runCall: (job: CallJob) => Promise<unknown>
 }
 
 /** More jobs than the permitted connections can send; further calls fail with 503. */
@@ -29,46 +40,73 @@ const queuedWritesMax = 20_000
  * transaction and one fsync. Each job has its own savepoint, so that a job that throws rolls back
  * only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
-export function createWriter(writerOptions: WriterOptions): RunWrite {
-  const options = { ...writerOptions, savepoint: prepareSavepoint(writerOptions.connection) }
-  let waiting: QueuedWrite[] = []
-  return (run) => {
-    // The jobs of one queue have different result types, so `resolve` takes an unknown value.
+export function createWriter(writerOptions: WriterOptions): Writer {
+  const { connection } = writerOptions
+  const options = { ...writerOptions, ...prepareTransaction(connection) }
+  let waiting = emptyQueue()
+  const enqueue = (add: (settle: Settle) => void): Promise<unknown> => {
     const done = Promise.withResolvers<unknown>()
-    if (waiting.length >= queuedWritesMax)
-      throw unavailable('Too many calls wait for the database.')
-    waiting.push({ run, resolve: done.resolve, reject: done.reject })
-    if (waiting.length === 1) setImmediate(flush)
-    return done.promise as Promise<Awaited<ReturnType<typeof run>>>
+    const { writes, calls } = waiting
+    const count = writes.length + calls.length
+    if (count >= queuedWritesMax) throw unavailable('Too many calls wait for the database.')
+    add({ resolve: done.resolve, reject: done.reject })
+    if (count === 0) setImmediate(flush)
+    return done.promise
+  }
+  return {
+    // The jobs of one queue have different result types, so `resolve` takes an unknown value.
+    write: (run) =>
+      enqueue((settle) => waiting.writes.push({ run, ...settle })) as Promise<
+        Awaited<ReturnType<typeof run>>
+      >,
+    runCall: (job) => enqueue((settle) => waiting.calls.push({ job, ...settle })),
   }
 
   /** Waits until kysely's transactions leave the connection, then runs all jobs. */
   function flush(): void {
-    let jobs: QueuedWrite[] = []
+    let jobs = emptyQueue()
+    const take = (): Queue => {
+      const taken = waiting
+      waiting = emptyQueue()
+      return taken
+    }
     options.db
       .connection()
       .execute(async () => {
-        jobs = waiting
-        waiting = []
+        jobs = take()
         await commit(jobs, options)
       })
       .catch((cause: unknown) => {
         const error = unavailable('The database does not respond.', 1, cause)
-        const failed = jobs.length > 0 ? jobs : waiting.splice(0)
-        for (const { reject } of failed) reject(error)
+        const { writes, calls } = jobs.writes.length + jobs.calls.length > 0 ? jobs : take()
+        for (const { reject } of [...writes, ...calls]) reject(error)
       })
   }
 }
 
-type CommitOptions = WriterOptions & {
-  readonly savepoint: { readonly begin: () => void; readonly release: () => void }
+function emptyQueue(): Queue {
+  return { writes: [], calls: [] }
 }
 
-/** Prepares the statements that surround each job. */
-function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] {
-  const begin = connection.prepare('SAVEPOINT job')
-  const release = connection.prepare('RELEASE job')
-  return { begin: () => void begin.run(), release: () => void release.run() }
+type Bracket = { readonly begin: () => void; readonly commit: () => void }
+
+type CommitOptions = WriterOptions & {
+  readonly transaction: Bracket
+  /** Of each job. */
+  readonly savepoint: Bracket
+}
+
+function prepareTransaction(
+  connection: DatabaseSync,
+): Pick<CommitOptions, 'transaction' | 'savepoint'> {
+  const prepareBracket = (beginSql: string, commitSql: string): Bracket => {
+    const [begin, end] = [connection.prepare(beginSql), connection.prepare(commitSql)]
+    return { begin: () => void begin.run(), commit: () => void end.run() }
+  }
+  return {
+    transaction: prepareBracket('BEGIN IMMEDIATE', 'COMMIT'),
+    savepoint: prepareBracket('SAVEPOINT job', 'RELEASE job'),
+  }
 }
 
 /**
@@ -77,15 +115,17 @@ function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] 
  *
  * @throws Error if nothing was committed.
  */
-async function commit(jobs: readonly QueuedWrite[], options: CommitOptions): Promise<void> {
-  const { connection, pending, onCommit } = options
-  connection.exec('BEGIN IMMEDIATE')
+async function commit({ writes, calls }: Queue, options: CommitOptions): Promise<void> {
+  const { connection, pending, onCommit, callBatch, transaction } = options
+  transaction.begin()
   const settleFunctions: (() => void)[] = []
+  let results: readonly CallJobResult[] = []
   try {
-    for (const job of jobs) settleFunctions.push(await runJob(job, options))
+    if (calls.length > 0) results = callBatch.run(calls.map(({ job }) => job))
+    for (const job of writes) settleFunctions.push(await runJob(job, options))
     pending.flush()
     onCommit?.('commit')
-    connection.exec('COMMIT')
+    transaction.commit()
   } catch (error) {
     pending.reset()
     if (connection.isTransaction) connection.exec('ROLLBACK')
@@ -93,6 +133,11 @@ async function commit(jobs: readonly QueuedWrite[], options: CommitOptions): Pro
   }
   onCommit?.('committed')
   for (const settle of settleFunctions) settle()
+  for (const [index, { resolve, reject }] of calls.entries()) {
+    const result = results[index]
+    if (result && 'error' in result) reject(result.error)
+    else resolve(result?.value)
+  }
 }
 
 /** @returns the function that settles the job's promise after the commit. */
@@ -104,7 +149,7 @@ async function runJob(
   savepoint.begin()
   try {
     const value = await job.run(tx)
-    savepoint.release()
+    savepoint.commit()
     return () => job.resolve(value)
   } catch (error) {
     if (!connection.isTransaction || isFatal(error)) throw error
@@ -115,7 +160,7 @@ async function runJob(
 }
 
 /** Returns whether the database itself fails, for example on a full disk: then nothing is committed. */
-function isFatal(error: unknown): boolean {
+export function isFatal(error: unknown): boolean {
   const isSqlite = error instanceof Error && 'errcode' in error
   return isSqlite && fatalCodes.has(Number(error.errcode) & 0xff)
 }

@@ -1,5 +1,5 @@
 import { hashApiKey } from '../../lib/crypto/api-key.ts'
-import { createKeyFinder, identityOf, type FindKey, type KeyLookupRow } from '../tenancy/keys.ts'
+import { createKeyFinder, identityOf, type FindKey, type KeyLookupRow } from './keys.ts'
 
 /** The most keys that a process remembers. The one that was read first is replaced. */
 const keysMax = 10_000
