@@ -17,6 +17,7 @@ import { migrations } from './migrations/all.ts'
 import { createPendingCounts } from './calls/pending-counts.ts'
 import { readSqliteInfo } from './read-info.ts'
 import { sqliteReadTx, sqliteTx } from './tx.ts'
+import { createDurableTransaction } from './wal-sync.ts'
 import { createWriter, isFatal } from './writer.ts'
 
 /**
@@ -51,12 +52,18 @@ export async function openSqliteStoreForMigration(
   const tx = sqliteTx(connection, hourlyCounts, pending)
   const { countScore } = hourlyCounts
   const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
-  const { write, runCall } = createWriter({ db, connection, tx, pending, callBatch, onCommit })
+  const transaction = createDurableTransaction(connection, file)
+  const writerOptions = { db, connection, tx, pending, callBatch, transaction, onCommit }
+  const { write, runCall } = createWriter(writerOptions)
   return {
     db,
     write,
     runExclusive: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
-    read: serializeReads((job) => inSnapshot(reader, () => job(readTx))),
+    read: serializeReads(async (job) => {
+      const value = await inSnapshot(reader, () => job(readTx))
+      await transaction.settled() // The snapshot may contain what is not on the disk yet.
+      return value
+    }),
     isShared: false,
     // No other server uses the database.
     confirmRemovals: async (applied) => {
@@ -76,6 +83,7 @@ export async function openSqliteStoreForMigration(
       reader.close()
       separate.close()
       await db.destroy()
+      transaction.close()
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
 import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
 import type { PendingCounts } from './calls/pending-counts.ts'
+import type { DurableTransaction } from './wal-sync.ts'
 
 export type WriterOptions = {
   readonly db: Database
@@ -14,6 +15,7 @@ export type WriterOptions = {
   /** Calls that are counted together before the commit. */
   readonly pending: PendingCounts
   readonly callBatch: CallBatch
+  readonly transaction: DurableTransaction
   readonly onCommit?: CommitHook | undefined
 }
 
@@ -41,8 +43,7 @@ const queuedWritesMax = 20_000
  * only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
 export function createWriter(writerOptions: WriterOptions): Writer {
-  const { connection } = writerOptions
-  const options = { ...writerOptions, ...prepareTransaction(connection) }
+  const options = { ...writerOptions, savepoint: prepareSavepoint(writerOptions.connection) }
   let waiting = emptyQueue()
   const enqueue = (add: (settle: Settle) => void): Promise<unknown> => {
     const done = Promise.withResolvers<unknown>()
@@ -88,47 +89,38 @@ function emptyQueue(): Queue {
   return { writes: [], calls: [] }
 }
 
-type Bracket = { readonly begin: () => void; readonly commit: () => void }
-
 type CommitOptions = WriterOptions & {
-  readonly transaction: Bracket
-  /** Of each job. */
-  readonly savepoint: Bracket
+  readonly savepoint: { readonly begin: () => void; readonly release: () => void }
 }
 
-function prepareTransaction(
-  connection: DatabaseSync,
-): Pick<CommitOptions, 'transaction' | 'savepoint'> {
-  const prepareBracket = (beginSql: string, commitSql: string): Bracket => {
-    const [begin, end] = [connection.prepare(beginSql), connection.prepare(commitSql)]
-    return { begin: () => void begin.run(), commit: () => void end.run() }
-  }
-  return {
-    transaction: prepareBracket('BEGIN IMMEDIATE', 'COMMIT'),
-    savepoint: prepareBracket('SAVEPOINT job', 'RELEASE job'),
-  }
+/** Prepares the statements that surround each job. */
+function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] {
+  const begin = connection.prepare('SAVEPOINT job')
+  const release = connection.prepare('RELEASE job')
+  return { begin: () => void begin.run(), release: () => void release.run() }
 }
 
 /**
  * Commits the jobs together. They await only this connection, which works synchronously, so no other
- * work runs between BEGIN and COMMIT.
+ * work runs between BEGIN and COMMIT. While the disk writes the transaction, other requests are read
+ * and other jobs arrive, but kysely's transactions and the next commit wait.
  *
  * @throws Error if nothing was committed.
  */
 async function commit({ writes, calls }: Queue, options: CommitOptions): Promise<void> {
-  const { connection, pending, onCommit, callBatch, transaction } = options
-  transaction.begin()
+  const { pending, onCommit, callBatch, transaction } = options
   const settleFunctions: (() => void)[] = []
   let results: readonly CallJobResult[] = []
   try {
+    transaction.begin()
     if (calls.length > 0) results = callBatch.run(calls.map(({ job }) => job))
     for (const job of writes) settleFunctions.push(await runJob(job, options))
     pending.flush()
     onCommit?.('commit')
-    transaction.commit()
+    await transaction.commit()
   } catch (error) {
     pending.reset()
-    if (connection.isTransaction) connection.exec('ROLLBACK')
+    transaction.rollback()
     throw error
   }
   onCommit?.('committed')
@@ -149,7 +141,7 @@ async function runJob(
   savepoint.begin()
   try {
     const value = await job.run(tx)
-    savepoint.commit()
+    savepoint.release()
     return () => job.resolve(value)
   } catch (error) {
     if (!connection.isTransaction || isFatal(error)) throw error
