@@ -18,7 +18,7 @@ import { createReservation, priceUnitsOf } from './reservation.ts'
  * @returns undefined when nothing was written; then the caller uses `admitInTransaction`.
  */
 export async function admitInSingleStatement(
-  { admitInOneStatement }: Store,
+  { admitInOneStatement }: Pick<Store, 'admitInOneStatement'>,
   { call, parsed, consumedTokens, token }: AdmitRequest,
   options: AdmitTransactionOptions,
 ): Promise<Extract<AdmitTransactionResult, { kind: 'admitted' }> | undefined> {

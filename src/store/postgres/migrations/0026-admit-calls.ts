@@ -2,12 +2,14 @@ import { sql, type Kysely, type Migration } from 'kysely'
 
 /**
  * `admitCalls` admits several calls of a project with the same number of statements as one. It
- * replaces `admitKeyCall`, which older servers continue to call.
+ * replaces `admitKeyCall`, which older servers continue to call. `runCalls` settles and admits calls
+ * of a project in one transaction: both change the budget, so two transactions would wait for each
+ * other's commit.
  */
 export const admitCalls: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [admittedCallType, admitCallsFunction])
+  for (const statement of [admittedCallType, admitCallsFunction, runCallsFunction])
     await sql.raw(statement).execute(db)
 }
 
@@ -41,6 +43,7 @@ const admitCallsFunction = `
     "project" text;
     "bucketUs" bigint;
     "freeMicros" bigint;
+    "sentIds" text[];
     "usedIds" text[];
     "intervalUs" bigint;
     "capacityUs" bigint;
@@ -79,8 +82,9 @@ const admitCallsFunction = `
         "project" := known."projectId";
         select b."fullAtUs" into "bucketUs" from buckets b where b."projectId" = "project"
           for update;
-        "usedIds" := array(select a."requestId" from attempts a where a."projectId" = "project"
-          and a."requestId" in (select c."requestId" from unnest("sent") as c));
+        "sentIds" := array(select c."requestId" from unnest("sent") as c);
+        "usedIds" := array(select a."requestId" from attempts a
+          where a."projectId" = "project" and a."requestId" = any ("sentIds"));
       end if;
       if known."projectId" <> "project" then continue; end if;
       "newUs" := greatest("bucketUs", call."steadyUs") + "intervalUs";
@@ -130,4 +134,20 @@ const admitCallsFunction = `
         where l.ledger = 'budget:' || "project";
     end if;
     update buckets b set "fullAtUs" = "bucketUs" where b."projectId" = "project";
+  end $$`
+
+/** The rows of admitted calls have no transfer, and those of settled calls have nothing else. */
+const runCallsFunction = `
+  create function "runCalls"("input" json)
+  returns table (index integer, "fullAtUs" bigint, "sustainedPerS" integer, burst integer,
+    "unitMicros" bigint, billing integer, "transferId" bigint)
+  language plpgsql as $$
+  begin
+    if json_array_length("input" -> 'settle') > 0 then
+      return query select s.index, null::bigint, null::integer, null::integer, null::bigint,
+        null::integer, s."transferId" from "settleCalls"("input" -> 'settle') as s;
+    end if;
+    if json_array_length("input" -> 'admit') > 0 then
+      return query select a.*, null::bigint from "admitCalls"("input" -> 'admit') as a;
+    end if;
   end $$`
