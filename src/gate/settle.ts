@@ -213,7 +213,7 @@ async function addMatchEvent(
 }
 
 /** The error for a call whose reservation expired before it was settled. */
-export function reservationExpired(): HttpError {
+function reservationExpired(): HttpError {
   return unavailable('The call took too long and was cancelled; send it again.')
 }
 

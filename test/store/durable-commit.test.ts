@@ -28,7 +28,8 @@ async function openWithDisk(t: TestContext) {
   const add = (n: number): Promise<void> => {
     transaction.begin()
     connection.exec(`insert into rows values (${n})`)
-    return transaction.commit()
+    transaction.commit()
+    return transaction.synchronize()
   }
   return { connection, transaction, disk, add, file }
 }
@@ -41,7 +42,7 @@ test('A commit and the reads after it wait until the log is on the disk', async 
   const { connection, transaction, disk, add, file } = await openWithDisk(t)
   const order: string[] = []
   const committed = add(1).then(() => order.push('committed'))
-  const read = transaction.settled().then(() => order.push('read'))
+  const read = transaction.synchronize().then(() => order.push('read'))
   assert.equal(connection.isTransaction, false)
   // The log contains the transaction, so that a killed process has not lost it.
   const other = new DatabaseSync(file)
@@ -60,7 +61,7 @@ test('After the disk has failed, no later commit succeeds', async (t) => {
   const committed = add(1)
   disk[0]?.reject(new Error('EIO'))
   await assert.rejects(committed, /EIO/u)
-  await assert.rejects(transaction.settled(), /EIO/u)
+  await assert.rejects(transaction.synchronize(), /EIO/u)
   assert.throws(() => transaction.begin(), /restart the service/u)
   assert.equal(connection.isTransaction, false)
 })

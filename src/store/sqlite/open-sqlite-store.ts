@@ -7,7 +7,6 @@ import type { Store, StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
 import type { Schema } from '../schema.ts'
 import { createKeyFinders } from '../tenancy/remembered-keys.ts'
-import type { AdmitStatementRow, SettleStatementResult } from '../gate/statements.ts'
 import { createCallBatch } from './calls/call-batch.ts'
 import { databaseFile, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
 import { createHourlyCountStatements } from './hourly-counts.ts'
@@ -18,7 +17,7 @@ import { createPendingCounts } from './calls/pending-counts.ts'
 import { readSqliteInfo } from './read-info.ts'
 import { sqliteReadTx, sqliteTx } from './tx.ts'
 import { createDurableTransaction } from './wal-sync.ts'
-import { createWriter, isFatal } from './writer.ts'
+import { createWriter, isFatal, type WriterOptions } from './writer.ts'
 
 /**
  * Opens the database of a data folder and migrates it to the current schema.
@@ -47,21 +46,16 @@ export async function openSqliteStoreForMigration(
   const readTx = sqliteReadTx(reader)
   // Key lookups need a third connection: they must not read from an older snapshot of the reader.
   const separate = openSqlite(file)
-  const hourlyCounts = createHourlyCountStatements(connection)
-  const pending = createPendingCounts(hourlyCounts)
-  const tx = sqliteTx(connection, hourlyCounts, pending)
-  const { countScore } = hourlyCounts
-  const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
   const transaction = createDurableTransaction(connection, file)
-  const writerOptions = { db, connection, tx, pending, callBatch, transaction, onCommit }
-  const { write, runCall } = createWriter(writerOptions)
+  const { tx, writer } = openWriter({ db, connection, transaction, onCommit })
+  const { write } = writer
   return {
     db,
-    write,
+    ...writer,
     runExclusive: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
     read: serializeReads(async (job) => {
       const value = await inSnapshot(reader, () => job(readTx))
-      await transaction.settled() // The snapshot may contain what is not on the disk yet.
+      await transaction.synchronize() // The snapshot may contain what is not on the disk yet.
       return value
     }),
     isShared: false,
@@ -73,11 +67,6 @@ export async function openSqliteStoreForMigration(
     steadyClock,
     checkpoint: () => db.connection().execute(async () => truncateWal(connection)),
     ...createKeyFinders(createKeyReader({ connection, separate })),
-    // The writer returns what the batch returned for a job of this kind.
-    admitInOneStatement: (input) =>
-      runCall({ kind: 'admit', input }) as Promise<AdmitStatementRow | undefined>,
-    settleInOneStatement: (input) =>
-      runCall({ kind: 'settle', input }) as Promise<SettleStatementResult | undefined>,
     readInfo: () => readSqliteInfo(file, reader),
     close: async () => {
       reader.close()
@@ -86,6 +75,19 @@ export async function openSqliteStoreForMigration(
       transaction.close()
     },
   }
+}
+
+/** Prepares the statements of the only connection that writes. */
+function openWriter(
+  options: Pick<WriterOptions, 'db' | 'connection' | 'transaction' | 'onCommit'>,
+) {
+  const { connection } = options
+  const hourlyCounts = createHourlyCountStatements(connection)
+  const pending = createPendingCounts(hourlyCounts)
+  const tx = sqliteTx(connection, hourlyCounts, pending)
+  const { countScore } = hourlyCounts
+  const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
+  return { tx, writer: createWriter({ ...options, tx, pending, callBatch }) }
 }
 
 /** With the default of 2 MiB, each row of a large gallery reads several pages of indexes again. */

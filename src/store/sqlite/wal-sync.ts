@@ -5,17 +5,17 @@ import { promisify } from 'node:util'
 /** A transaction whose commit waits for the disk in another thread. */
 export type DurableTransaction = {
   readonly begin: () => void
+  /** Commits. A killed process has not lost the transaction. @throws Error if nothing was committed. */
+  readonly commit: () => void
   /**
-   * Commits. Resolves when the transaction is on the disk; until then, nothing that depends on it may
+   * Resolves when all that was committed is on the disk. Before that, nothing that depends on it may
    * leave the process.
    *
-   * @throws Error if nothing was committed, or the disk failed. After a failure of the disk every
-   *   later commit fails, because it is unknown which transactions are on the disk.
+   * @throws Error if the disk failed. Then every later transaction fails, because it is unknown which
+   *   of the earlier ones are on the disk.
    */
-  readonly commit: () => Promise<void>
+  readonly synchronize: () => Promise<void>
   readonly rollback: () => void
-  /** Resolves when all that was committed is on the disk. @throws Error if the disk failed. */
-  readonly settled: () => Promise<void>
   readonly close: () => void
 }
 
@@ -35,7 +35,8 @@ export function createDurableTransaction(
   synchronize: (descriptor: number) => Promise<void> = synchronizeFile,
 ): DurableTransaction {
   let descriptor: number | undefined
-  let settled: Promise<void> = Promise.resolve()
+  let synchronized: Promise<void> = Promise.resolve()
+  let isSynchronized = true
   let failure: { readonly cause: unknown } | undefined
   const syncLog = async (): Promise<void> => {
     // The log exists from the first commit until the last connection is closed.
@@ -55,14 +56,19 @@ export function createDurableTransaction(
     },
     commit: () => {
       connection.exec('COMMIT; PRAGMA synchronous = FULL')
-      settled = syncLog()
-      return settled
+      isSynchronized = false
+    },
+    synchronize: () => {
+      if (!isSynchronized) {
+        isSynchronized = true
+        synchronized = syncLog()
+      }
+      return synchronized
     },
     rollback: () => {
       if (connection.isTransaction) connection.exec('ROLLBACK')
       connection.exec('PRAGMA synchronous = FULL')
     },
-    settled: () => settled,
     close: () => {
       if (descriptor !== undefined) closeSync(descriptor)
     },

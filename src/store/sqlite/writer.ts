@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '../../lib/errors.ts'
-import type { CommitHook, RunWrite } from '../database.ts'
+import type { CommitHook, Store } from '../database.ts'
+import type { AdmitStatementRow, SettleStatementResult } from '../gate/statements.ts'
 import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
 import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
@@ -28,11 +29,8 @@ type QueuedWrite = Settle & { readonly run: (tx: Tx) => unknown }
 type QueuedCall = Settle & { readonly job: CallJob }
 type Queue = { readonly writes: QueuedWrite[]; readonly calls: QueuedCall[] }
 
-export type Writer = {
-  readonly write: RunWrite
-  /** Admits or settles a call. The calls of one commit are one batch. */
-  readonly runCall: (job: CallJob) => Promise<unknown>
-}
+/** The calls that are admitted and settled by one commit are one batch. */
+export type Writer = Required<Pick<Store, 'write' | 'admitInOneStatement' | 'settleInOneStatement'>>
 
 /** More jobs than the permitted connections can send; further calls fail with 503. */
 const queuedWritesMax = 20_000
@@ -54,13 +52,18 @@ export function createWriter(writerOptions: WriterOptions): Writer {
     if (count === 0) setImmediate(flush)
     return done.promise
   }
+  const runCall = (job: CallJob): Promise<unknown> =>
+    enqueue((settle) => waiting.calls.push({ job, ...settle }))
+  // The jobs of one queue have different result types, so `resolve` takes an unknown value.
   return {
-    // The jobs of one queue have different result types, so `resolve` takes an unknown value.
     write: (run) =>
       enqueue((settle) => waiting.writes.push({ run, ...settle })) as Promise<
         Awaited<ReturnType<typeof run>>
       >,
-    runCall: (job) => enqueue((settle) => waiting.calls.push({ job, ...settle })),
+    admitInOneStatement: (input) =>
+      runCall({ kind: 'admit', input }) as Promise<AdmitStatementRow | undefined>,
+    settleInOneStatement: (input) =>
+      runCall({ kind: 'settle', input }) as Promise<SettleStatementResult | undefined>,
   }
 
   /** Waits until kysely's transactions leave the connection, then runs all jobs. */
@@ -105,31 +108,63 @@ function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] 
  * work runs between BEGIN and COMMIT. While the disk writes the transaction, other requests are read
  * and other jobs arrive, but kysely's transactions and the next commit wait.
  *
- * @throws Error if nothing was committed.
+ * An admitted call continues before its admission is on the disk: its settlement is committed later,
+ * and its response waits until both are on the disk. A power failure in between ends the call like a
+ * killed process, except that the reservation is not there to be released.
+ *
+ * @throws Error if nothing was committed, or the disk failed.
  */
-async function commit({ writes, calls }: Queue, options: CommitOptions): Promise<void> {
+async function commit(queue: Queue, options: CommitOptions): Promise<void> {
+  const { onCommit, transaction } = options
+  const { writes, admissions, settlements } = await commitJobs(queue, options)
+  const waiting = [...settlements, ...writes]
+  if (waiting.length > 0) {
+    settleAll(admissions)
+    await transaction.synchronize()
+  }
+  onCommit?.('committed')
+  settleAll(waiting.length > 0 ? waiting : admissions)
+}
+
+function settleAll(settleFunctions: readonly (() => void)[]): void {
+  for (const settle of settleFunctions) settle()
+}
+
+/** For each job, the function that settles its promise. */
+type CommittedJobs = {
+  readonly writes: readonly (() => void)[]
+  readonly admissions: readonly (() => void)[]
+  readonly settlements: readonly (() => void)[]
+}
+
+async function commitJobs(
+  { writes, calls }: Queue,
+  options: CommitOptions,
+): Promise<CommittedJobs> {
   const { pending, onCommit, callBatch, transaction } = options
-  const settleFunctions: (() => void)[] = []
-  let results: readonly CallJobResult[] = []
+  const committed: (() => void)[] = []
   try {
     transaction.begin()
-    if (calls.length > 0) results = callBatch.run(calls.map(({ job }) => job))
-    for (const job of writes) settleFunctions.push(await runJob(job, options))
+    const results = calls.length > 0 ? callBatch.run(calls.map(({ job }) => job)) : []
+    for (const job of writes) committed.push(await runJob(job, options))
     pending.flush()
     onCommit?.('commit')
-    await transaction.commit()
+    transaction.commit()
+    const ofKind = (kind: CallJob['kind']) =>
+      calls.flatMap((call, index) =>
+        call.job.kind === kind ? [() => settleCall(call, results[index])] : [],
+      )
+    return { writes: committed, admissions: ofKind('admit'), settlements: ofKind('settle') }
   } catch (error) {
     pending.reset()
     transaction.rollback()
     throw error
   }
-  onCommit?.('committed')
-  for (const settle of settleFunctions) settle()
-  for (const [index, { resolve, reject }] of calls.entries()) {
-    const result = results[index]
-    if (result && 'error' in result) reject(result.error)
-    else resolve(result?.value)
-  }
+}
+
+function settleCall({ resolve, reject }: QueuedCall, result: CallJobResult | undefined): void {
+  if (result && 'error' in result) reject(result.error)
+  else resolve(result?.value)
 }
 
 /** @returns the function that settles the job's promise after the commit. */
