@@ -11,19 +11,8 @@ import { listQuery, listStatement, hexText, type RunBatched } from './connection
 import { isRetryable, ConnectionLostError } from './connection/fault.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
-/** The input of an admission or of a settlement. */
-type CallInput = { readonly kind: 'admit' | 'settle' }
-
-/** Settles and admits calls in one transaction. The calls of a list belong to one project. */
-const callsStatement = listStatement<AdmitStatementRow & { readonly transferId: number | null }>(
-  'select * from "runCalls"($1::json)',
-  (elements) => {
-    // The callers below are the only ones that add inputs to this statement.
-    const inputs = elements as readonly CallInput[]
-    const ofKind = (kind: CallInput['kind']) => inputs.filter((input) => input.kind === kind)
-    return JSON.stringify({ settle: ofKind('settle'), admit: ofKind('admit') })
-  },
-)
+/** The calls of a list belong to one project. */
+const admitStatement = listStatement<AdmitStatementRow>('select * from "admitCalls"($1::json)')
 
 /**
  * Admits a call with one statement.
@@ -42,15 +31,15 @@ export async function admitInOneStatement(
     fingerprint: hexText(call.fingerprint),
   }
   try {
-    return await runBatched(`calls ${projectId}`, callsStatement, { kind: 'admit', ...input })
+    return await runBatched(`admit ${projectId}`, admitStatement, input)
   } catch (error) {
     if (error instanceof ConnectionLostError || isRetryable(error, 'race')) return undefined
     throw error
   }
 }
 
-/** Settles a call in the transaction of its effect. */
-const settleStatement = listStatement<{ readonly transferId: number | null }>(
+/** The calls of a list belong to one project. */
+const settleStatement = listStatement<{ readonly transferId: number }>(
   'select * from "settleCalls"($1::json)',
 )
 
@@ -82,9 +71,6 @@ export async function settleInOneStatement(
   }
   const settled = transaction.hasBegun()
     ? settleStatement.readRows(await transaction.run(listQuery(settleStatement, [input])), 1)[0]
-    : await runBatched(`calls ${settlement.projectId}`, callsStatement, {
-        kind: 'settle',
-        ...input,
-      })
+    : await runBatched(`settle ${settlement.projectId}`, settleStatement, input)
   return settled && { transferId: settled.transferId === 0 ? null : settled.transferId }
 }

@@ -3,13 +3,11 @@ import type { ConnectionPool, PostgresQuery, PostgresResult, PostgresSession } f
 import { statementName } from './statement.ts'
 
 /**
- * A statement for a list of inputs, in their order. Its only parameter is JSON; each element of a list
- * is an input with its `index`. Each row has the `index` of its input; an input has at most one row.
+ * A statement for a list of inputs, in their order. Its only parameter is a JSON list; each element is
+ * an input with its `index`. Each row has the `index` of its input; an input has at most one row.
  */
 export type ListStatement<Row> = {
   readonly text: string
-  /** Returns the parameter. */
-  readonly toJson: (elements: readonly object[]) => string
   /** @returns the row of each input. */
   readonly readRows: (result: PostgresResult, count: number) => readonly (Row | undefined)[]
 }
@@ -33,13 +31,9 @@ type BatchedInput = {
 const batchMax = 32
 
 /** The caller declares the type of the rows, next to the SQL that defines it. */
-export function listStatement<Row>(
-  text: string,
-  toJson: ListStatement<Row>['toJson'] = JSON.stringify,
-): ListStatement<Row> {
+export function listStatement<Row>(text: string): ListStatement<Row> {
   return {
     text,
-    toJson,
     readRows: ({ rows }, count) => {
       const rowsByIndex: (Row | undefined)[] = Array.from({ length: count })
       for (const row of rows) rowsByIndex[Number(row['index'])] = row as Row
@@ -50,11 +44,11 @@ export function listStatement<Row>(
 
 /** Returns the query for a list of inputs. */
 export function listQuery(
-  { text, toJson }: ListStatement<unknown>,
+  { text }: ListStatement<unknown>,
   inputs: readonly object[],
 ): PostgresQuery {
   const elements = inputs.map((input, index) => ({ index, ...input }))
-  return { text, name: statementName(text), values: [toJson(elements)] }
+  return { text, name: statementName(text), values: [JSON.stringify(elements)] }
 }
 
 /** Returns bytes in a JSON input, as PostgreSQL reads them. */

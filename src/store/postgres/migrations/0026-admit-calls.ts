@@ -2,14 +2,12 @@ import { sql, type Kysely, type Migration } from 'kysely'
 
 /**
  * `admitCalls` admits several calls of a project with the same number of statements as one. It
- * replaces `admitKeyCall`, which older servers continue to call. `runCalls` settles and admits calls
- * of a project in one transaction: both change the budget, so two transactions would wait for each
- * other's commit.
+ * replaces `admitKeyCall`, which older servers continue to call.
  */
 export const admitCalls: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [admittedCallType, admitCallsFunction, runCallsFunction])
+  for (const statement of [admittedCallType, admitCallsFunction, ...indexPlans])
     await sql.raw(statement).execute(db)
 }
 
@@ -136,23 +134,11 @@ const admitCallsFunction = `
   end $$`
 
 /**
- * The rows of admitted calls have no transfer, and those of settled calls have nothing else.
- *
- * A session plans each statement once, on a new database when its tables are still empty. It would
- * then read whole tables later, so only plans that use the indexes are permitted.
+ * A session plans each statement of a function once, on a new database when its tables are still
+ * empty. It would then read whole tables later, so only plans that use the indexes are permitted.
  */
-const runCallsFunction = `
-  create function "runCalls"("input" json)
-  returns table (index integer, "fullAtUs" bigint, "sustainedPerS" integer, burst integer,
-    "unitMicros" bigint, billing integer, "transferId" bigint)
-  language plpgsql
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-  begin
-    if json_array_length("input" -> 'settle') > 0 then
-      return query select s.index, null::bigint, null::integer, null::integer, null::bigint,
-        null::integer, s."transferId" from "settleCalls"("input" -> 'settle') as s;
-    end if;
-    if json_array_length("input" -> 'admit') > 0 then
-      return query select a.*, null::bigint from "admitCalls"("input" -> 'admit') as a;
-    end if;
-  end $$`
+const indexPlans = ['admitCalls', 'settleCalls'].flatMap((name) =>
+  ['seqscan', 'hashjoin', 'mergejoin'].map(
+    (plan) => `alter function "${name}"(json) set enable_${plan} = off`,
+  ),
+)
