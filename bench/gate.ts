@@ -2,16 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { admitInTransaction } from '../src/gate/admission/admit-transaction.ts'
+import { admitInSingleStatement } from '../src/gate/admission/admit-single-statement.ts'
 import { fingerprintOf } from '../src/gate/fingerprint.ts'
-import { settle } from '../src/gate/settle.ts'
+import { settleOnStore } from '../src/gate/settle.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
 import { hashApiKey, isApiKey, generateApiKey } from '../src/lib/crypto/api-key.ts'
 import { newId } from '../src/lib/ids.ts'
 import { openStore } from '../src/store/open-store.ts'
+import type { KeyIdentity } from '../src/store/tenancy/keys.ts'
 import { defaultSwitches } from '../src/store/tenancy/switches.ts'
 import { forkGate } from '../test/support/gate/fork-gate.ts'
-import { createLedgerSnapshot, openLedger } from '../test/support/billing/test-ledger.ts'
+import { createLedgerSnapshot } from '../test/support/billing/test-ledger.ts'
 import {
   measure,
   formatMs,
@@ -20,6 +21,7 @@ import {
   type LoadResult,
   type Quantiles,
 } from './support/load.ts'
+import { openMemoryStore, type MemoryStore } from './support/memory-store.ts'
 import { showProgress, markdownTable } from './support/table.ts'
 
 const clientCounts = [1, 8, 32]
@@ -49,12 +51,16 @@ export async function run(args: readonly string[]): Promise<void> {
     await rm(dataDir, { recursive: true, force: true })
   }
   showProgress('the gate without disk and network')
-  const cpu = await gateCpu(20_000)
   console.log(markdownTable(head, rows))
-  const latency = `p50 ${formatMs(cpu.p50Ms)} ms, p99 ${formatMs(cpu.p99Ms)} ms`
-  console.log(
-    `\nThe gate alone, in memory: ${latency}, ${formatMs(cpu.cpuMs)} ms of CPU time per call.`,
-  )
+  for (const count of concurrentCounts) {
+    const cpu = await gateCpu(20_000, count)
+    const latency = `p50 ${formatMs(cpu.p50Ms)} ms, p99 ${formatMs(cpu.p99Ms)} ms`
+    const calls = count === 1 ? 'one call at a time' : `${count} calls per commit`
+    console.log(
+      `\nThe gate alone, in memory, ${calls}: ${cpu.cpuMs.toFixed(3)} ms of CPU time per call`,
+    )
+    console.log(`(${latency}).`)
+  }
 }
 
 const head = [
@@ -105,66 +111,81 @@ const callerRights = {
   isFrozen: 0,
 } as const
 
+/** The calls that share a commit: 32 clients share one among about 12. */
+const concurrentCounts = [1, 12]
+
 /**
  * Measures key check, fingerprint, admission, settlement and encryption on an in-memory database,
  * without disk and network. The CPU clock is too coarse for single calls, so its mean is returned.
  */
-async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: number }> {
-  const template = await createLedgerSnapshot()
-  await using ledger = await openLedger(template)
-  const { keyId, project } = template
-  await ledger.runTransaction((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
-  await ledger.runTransaction((tx) => allocate(tx, project, 10n ** 12n, 1))
+async function gateCpu(
+  calls: number,
+  concurrent: number,
+): Promise<Quantiles & { readonly cpuMs: number }> {
+  const { content, keyId, project } = await createLedgerSnapshot()
+  if (typeof content === 'string') throw new Error('the snapshot must be an SQLite file')
+  const store = openMemoryStore(content)
+  await store.write(async (tx) => {
+    await topUp(tx, project.accountId, 10n ** 12n, 1)
+    await allocate(tx, project, 10n ** 12n, 1)
+  })
   const { projectId, accountId } = project
   const ids = { keyId, projectId, accountId, galleryId: projectId }
   const caller = { ...ids, ...callerRights, state: 'active' } as const
-  const key = generateApiKey('live')
   const latenciesMs: number[] = []
-  const cpuBefore = process.threadCpuUsage()
-  for (let call = 0; call < calls; call++) {
+  const runGroup = async (): Promise<void> => {
     const startMs = performance.now()
-    if (!isApiKey(key) || hashApiKey(key).length !== 32)
-      throw new Error('the generated key is invalid')
-    const requestId = newId()
-    const params = { text: 'bench' }
-    const fingerprint = fingerprintOf({
-      projectId,
-      requestId,
-      action: 'svc.echo',
-      params,
-      debug: false,
-    })
-    const authenticated = { requestId, action: 'svc.echo', startMs, atMs: Date.now(), caller }
-    const parsed = {
-      action: { price: () => 1 },
-      params,
-      debug: false,
-      permissions: ['svc.echo'],
-      fingerprint,
-    }
-    const admission = await ledger.runTransaction((tx) =>
-      admitInTransaction(
-        tx,
-        { call: authenticated, parsed, consumedTokens: undefined, token: newId() },
-        admissionSettings(),
-      ),
-    )
-    if (admission.kind !== 'admitted') throw new Error(admission.kind)
-    const response = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
-    const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
-    const options = { nowMs: Date.now(), outboxMax: 1 }
-    await ledger.runTransaction((tx) => settle(tx, admission.reservation, completed, options))
+    await Promise.all(Array.from({ length: concurrent }, () => gateOnce(store, caller)))
     latenciesMs.push(performance.now() - startMs)
   }
+  const groups = Math.ceil(calls / concurrent)
+  for (let group = 0; group < groups / 4; group++) await runGroup()
+  latenciesMs.length = 0
+  const cpuBefore = process.threadCpuUsage()
+  for (let group = 0; group < groups; group++) await runGroup()
   const { user, system } = process.threadCpuUsage(cpuBefore)
-  return { ...quantiles(latenciesMs.slice(calls / 10)), cpuMs: (user + system) / 1000 / calls }
+  await store.close()
+  return { ...quantiles(latenciesMs), cpuMs: (user + system) / 1000 / (groups * concurrent) }
+}
+
+const benchKey = generateApiKey('live')
+
+/** Admits and settles one call. */
+async function gateOnce(store: MemoryStore, caller: KeyIdentity): Promise<void> {
+  if (!isApiKey(benchKey) || hashApiKey(benchKey).length !== 32)
+    throw new Error('the generated key is invalid')
+  const requestId = newId()
+  const params = { text: 'bench' }
+  const { projectId } = caller
+  const content = { projectId, requestId, action: 'svc.echo', params, debug: false }
+  const call = {
+    requestId,
+    action: 'svc.echo',
+    startMs: performance.now(),
+    atMs: Date.now(),
+    caller,
+  }
+  const parsed = {
+    action: { price: () => 1 },
+    params,
+    debug: false,
+    permissions: ['svc.echo'],
+    fingerprint: fingerprintOf(content),
+  }
+  const request = { call, parsed, consumedTokens: undefined, token: newId() }
+  const admission = await admitInSingleStatement(store, request, admissionSettings())
+  if (!admission) throw new Error('the call was not admitted')
+  const response = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
+  const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
+  const options = { nowMs: Date.now(), outboxMax: 1 }
+  await settleOnStore(store, admission.reservation, completed, options)
 }
 
 function admissionSettings() {
   const nowMs = Date.now()
   const limits = { sustainedPerS: 10_000, burst: 100_000 }
-  const now = () => ({ nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000 })
-  return { now, limits, unitMicros: 1000n, attemptMsMax: 30_000 }
+  const now = { nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000 }
+  return { ...now, limits, unitMicros: 1000n, attemptMsMax: 30_000 }
 }
 
 function cells({ perS, p50Ms, p99Ms }: LoadResult): string[] {

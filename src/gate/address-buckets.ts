@@ -1,5 +1,5 @@
 import { networkOf } from '../lib/limits/client-network.ts'
-import { takeToken, type RateLimits, type TokenBucketResult } from './limit.ts'
+import { takeToken, type RateLimits, type TokenBucketResult } from '../lib/limits/token-bucket.ts'
 
 const trackedNetworksMax = 10_000
 

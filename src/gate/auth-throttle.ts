@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAddressBuckets } from './address-buckets.ts'
-import type { RateLimits } from './limit.ts'
+import type { RateLimits } from '../lib/limits/token-bucket.ts'
 
 /** Slows down failed authentication, per client address. */
 export type AuthThrottle = {

@@ -10,13 +10,12 @@ import type { IncomingCall, Admission } from './incoming-call.ts'
 import { createAdmit, type AdmitResult } from './admission/admit.ts'
 import { findEarlyRejection, type EarlyCheck } from './admission/early-rejection.ts'
 import { authenticate, type RequestIdentity } from './authenticate.ts'
-import type { RateLimits } from './limit.ts'
+import type { RateLimits } from '../lib/limits/token-bucket.ts'
 import type { Now } from './admission/find-replay.ts'
 import {
   finishUnbilled,
-  reservationExpired,
   releaseReservation,
-  settle,
+  settleOnStore,
   type CompletedCall,
   type Settlement,
 } from './settle.ts'
@@ -132,10 +131,10 @@ function createEndings(
     settle: (admission, completed) =>
       withSpan('gate.settle', () =>
         runAsAccount(admission.call.caller.accountId, async () => {
-          const settlement = await store.write((tx) =>
-            settle(tx, admission, completed, { nowMs: clock(), outboxMax }),
-          )
-          if (!settlement) throw reservationExpired()
+          const settlement = await settleOnStore(store, admission, completed, {
+            nowMs: clock(),
+            outboxMax,
+          })
           recorder.recordSettlement(admission, settlement)
           if ('effect' in completed.output) await completed.output.afterCommit?.()
           admission.complete()

@@ -2,7 +2,9 @@ import { charge, chargeHashInput, release, type Charge } from '../billing/ledger
 import { ActionError, unavailable, type HttpError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
 import { addResponseSubjects } from '../store/gate/stored-responses.ts'
+import type { Store } from '../store/database.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
+import type { SettleStatementInput } from '../store/gate/statements.ts'
 import { addEvent, type FaceMatch } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Reservation } from './incoming-call.ts'
@@ -129,7 +131,6 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
   completed: CompletedCall<Outcome, S>,
   options: SettleOptions,
 ): Promise<S> {
-  const { nowMs } = options
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
   if (problemsOf(settlement).length > 0) {
     // The single statement does not store why a call failed.
@@ -137,10 +138,51 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
     return settlement
   }
   await addMatchEvent(tx, reservation, settlement, options)
+  const input = statementInputOf(reservation, settlement, options.nowMs)
+  if (!(await tx.settleInOneStatement(input))) throw reservationExpired()
+  return settlement
+}
+
+/**
+ * Settles a call in a transaction, or by one statement of the store if the call writes nothing else.
+ *
+ * @throws HttpError 503 if the reservation has expired.
+ */
+export async function settleOnStore<Outcome, S extends Settlement>(
+  { write, settleInOneStatement }: Pick<Store, 'write' | 'settleInOneStatement'>,
+  reservation: Reservation,
+  completed: CompletedCall<Outcome, S>,
+  options: SettleOptions,
+): Promise<S> {
+  const { output, toSettlement } = completed
+  const known = 'outcome' in output ? toSettlement(output.outcome) : undefined
+  if (settleInOneStatement && known && !writesMore(reservation, known)) {
+    const input = statementInputOf(reservation, known, options.nowMs)
+    if (!(await settleInOneStatement(input))) throw reservationExpired()
+    return known
+  }
+  const job = known ? { output, toSettlement: () => known } : completed
+  const settlement = await write((tx) => settle(tx, reservation, job, options))
+  if (!settlement) throw reservationExpired()
+  return settlement
+}
+
+/** Whether a settlement stores more than one statement can: an event, or why the call failed. */
+function writesMore({ call }: Reservation, settlement: Settlement): boolean {
+  const { matches = [] } = settlement
+  const hasEvent = matches.length > 0 && call.caller.matchWebhooks > 0
+  return hasEvent || problemsOf(settlement).length > 0
+}
+
+function statementInputOf(
+  reservation: Reservation,
+  settlement: Settlement,
+  nowMs: number,
+): SettleStatementInput {
   const { subjectIds = [], scores = [] } = settlement
   const replay = replayRowOf(reservation, settlement)
   const { costMicros: amountMicros, meteredMicros } = amountsOf(reservation, settlement)
-  const isSettled = await tx.settleInOneStatement({
+  return {
     ...reservationKeyOf(reservation),
     ...replay,
     subjectIds,
@@ -153,9 +195,7 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
     meteredMicros,
     link: chargeHashInput(chargeOf(reservation, settlement, nowMs)),
     row: callRowOf(reservation.call, { code: replay.code }),
-  })
-  if (!isSettled) throw reservationExpired()
-  return settlement
+  }
 }
 
 /** Stores the matches of a call for the webhooks that receive them; without one it does nothing. */
@@ -173,7 +213,7 @@ async function addMatchEvent(
 }
 
 /** The error for a call whose reservation expired before it was settled. */
-export function reservationExpired(): HttpError {
+function reservationExpired(): HttpError {
   return unavailable('The call took too long and was cancelled; send it again.')
 }
 

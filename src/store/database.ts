@@ -1,6 +1,11 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { AdmitStatementInput, AdmitStatementRow } from './gate/statements.ts'
+import type {
+  AdmitStatementInput,
+  AdmitStatementRow,
+  SettleStatementInput,
+  SettleStatementResult,
+} from './gate/statements.ts'
 import type { RemovalMark } from './gallery/removals.ts'
 import type { Database } from './schema.ts'
 import type { FindKey } from './tenancy/keys.ts'
@@ -73,6 +78,14 @@ export type Store = {
   readonly admitInOneStatement?: (
     input: AdmitStatementInput,
   ) => Promise<AdmitStatementRow | undefined>
+  /**
+   * Settles a call that writes nothing else, where that takes less time than a job of `write`.
+   *
+   * @returns undefined if the caller no longer owns the attempt; nothing is written then.
+   */
+  readonly settleInOneStatement?: (
+    input: SettleStatementInput,
+  ) => Promise<SettleStatementResult | undefined>
   /**
    * Drops the months of the request log that are older than a time, where it is stored by months.
    *

@@ -8,7 +8,7 @@ import type { Store } from './database.ts'
  */
 export function traceStore(store: Store): Store {
   const { write, runExclusive, read, findKey, findRememberedKey } = store
-  const { admitInOneStatement } = store
+  const { admitInOneStatement, settleInOneStatement } = store
   return {
     ...store,
     findKey: (apiKey, now) =>
@@ -21,6 +21,12 @@ export function traceStore(store: Store): Store {
       admitInOneStatement: (input) =>
         withSpan('database.write', () => admitInOneStatement(input), {
           operation: 'admitInOneStatement',
+        }),
+    }),
+    ...(settleInOneStatement && {
+      settleInOneStatement: (input) =>
+        withSpan('database.write', () => settleInOneStatement(input), {
+          operation: 'settleInOneStatement',
         }),
     }),
     write: (job) => withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),

@@ -23,6 +23,19 @@ test('A key works until it is revoked; the revocation applies to the next call',
   assert.equal(rejected.body.detail, unauthorizedMessages.revoked)
 })
 
+test('A change of the permissions of a key applies to the next call', async () => {
+  await using gate = await startGate()
+  const { db } = gate.database.store
+  const client = gate.withKey(await addKey(gate))
+  const setPermissions = (permissions: string) =>
+    db.updateTable('keys').set({ permissions }).where('name', '=', 'another').execute()
+  assert.equal((await client.post(echoRequest('accepted'))).body.ok, true)
+  await setPermissions('["svc.detect"]')
+  assert.equal((await client.post(echoRequest('rejected'))).body.errors[0].code, 'FORBIDDEN')
+  await setPermissions('["*"]')
+  assert.equal((await client.post(echoRequest('accepted'))).body.ok, true)
+})
+
 test('A key is valid until, but not in, the millisecond of its expiry', async () => {
   const expiryMs = Date.now() + 3_600_000
   let nowMs = expiryMs - 1

@@ -6,7 +6,7 @@ import type {
   AdmitTransactionOptions,
   AdmitRequest,
 } from './admit-transaction.ts'
-import { takeToken } from '../limit.ts'
+import { takeToken } from '../../lib/limits/token-bucket.ts'
 import { isReplaced, touchIntervalMs } from './former-secret.ts'
 import { createReservation, priceUnitsOf } from './reservation.ts'
 
@@ -18,7 +18,7 @@ import { createReservation, priceUnitsOf } from './reservation.ts'
  * @returns undefined when nothing was written; then the caller uses `admitInTransaction`.
  */
 export async function admitInSingleStatement(
-  { admitInOneStatement }: Store,
+  { admitInOneStatement }: Pick<Store, 'admitInOneStatement'>,
   { call, parsed, consumedTokens, token }: AdmitRequest,
   options: AdmitTransactionOptions,
 ): Promise<Extract<AdmitTransactionResult, { kind: 'admitted' }> | undefined> {

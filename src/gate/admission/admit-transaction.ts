@@ -6,7 +6,11 @@ import type { AdmissionFacts } from '../../store/gate/statements.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { Reservation, AuthenticatedCall, UnparsedCall } from '../incoming-call.ts'
 import { expireAttempt } from '../sweep.ts'
-import { takeToken, type RateLimits, type TokenBucketResult } from '../limit.ts'
+import {
+  takeToken,
+  type RateLimits,
+  type TokenBucketResult,
+} from '../../lib/limits/token-bucket.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import { findReplay, type Now } from './find-replay.ts'
 import { isReplaced, touchIntervalMs } from './former-secret.ts'

@@ -12,7 +12,7 @@ import {
   type AdmitRequest,
 } from './admit-transaction.ts'
 import { accountIsMoved, apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
-import { limitHeaders, type TokenBucketResult } from '../limit.ts'
+import { limitHeaders, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import type { Now } from './find-replay.ts'
 import { touchFormerSecret } from './former-secret.ts'

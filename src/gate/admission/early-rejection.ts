@@ -2,7 +2,7 @@ import { ActionError } from '../../lib/errors.ts'
 import type { Store } from '../../store/database.ts'
 import { readBucketState } from '../../store/gate/bucket-state.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
-import { takeToken } from '../limit.ts'
+import { takeToken } from '../../lib/limits/token-bucket.ts'
 import {
   limitsOf,
   rateLimitedError,

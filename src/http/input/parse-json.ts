@@ -116,7 +116,8 @@ function isKey(bytes: Buffer, end: number): boolean {
 /** `__proto__` changes the object that it is copied into; valid calls never contain it. */
 function addKey(keysByDepth: readonly Set<string>[], text: Buffer): void {
   const keys = keysByDepth.at(-1)
-  const key = String(JSON.parse(text.toString('utf8')))
+  const quoted = text.toString('utf8')
+  const key = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
   if (key === '__proto__' || key === 'constructor')
     throw new HttpError(400, `The key ${key} is not allowed; rename it.`)
   if (!keys || keysByDepth.length - 1 > uniqueDepthMax) return

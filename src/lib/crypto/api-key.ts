@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /** A key is `fsk_live_` or `fsk_test_`, 43 URL-safe characters (256 bits), 6 checksum characters. */
@@ -24,7 +24,7 @@ export function isApiKey(text: string): boolean {
 
 /** SHA-256 of the key, 32 bytes. 256 random bits need no salt and no slow hash. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** CRC-32 in base 62, padded: 62^6 exceeds 2^32, so six characters hold every value. */

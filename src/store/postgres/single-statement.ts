@@ -11,16 +11,8 @@ import { listQuery, listStatement, hexText, type RunBatched } from './connection
 import { isRetryable, ConnectionLostError } from './connection/fault.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
-const admitStatement = listStatement<AdmitStatementRow>(
-  `select c.index, a.* from json_to_recordset($1::json) as c(index integer, scope text,
-       "keyId" text, "keyVersion" text, action text, "requestId" text, permissions text[],
-       "nowMs" bigint, "nowUtc" text, "touchedBeforeUtc" text, "steadyUs" bigint,
-       "sustainedPerS" integer, burst integer, "defaultMicros" bigint, units bigint,
-       fingerprint bytea, token text, "deadlineMs" bigint),
-     lateral "admitKeyCall"(c.scope, c."keyId", c."keyVersion", c.action, c."requestId",
-       c.permissions, c."nowMs", c."nowUtc", c."touchedBeforeUtc", c."steadyUs", c."sustainedPerS",
-       c.burst, c."defaultMicros", c.units, c.fingerprint, c.token, c."deadlineMs") as a`,
-)
+/** The calls of a list belong to one project. */
+const admitStatement = listStatement<AdmitStatementRow>('select * from "admitCalls"($1::json)')
 
 /**
  * Admits a call with one statement.

@@ -17,13 +17,21 @@ export function createKeyReader({ connection, separate }: KeyReaderOptions) {
     (connection.isTransaction ? committed : current)?.first({ hash })
 }
 
+/**
+ * All that a caller depends on, of a key and its project, as one text: the identity of a caller is
+ * current if its version is. The columns that record the last use are not part of it.
+ */
+export const keyVersionSql = `json_array(permissions, projects.accountId, galleryMode,
+  ${switchNames.join(', ')}, matchWebhooks, isFrozen, expiresAtUtc, revokedAtUtc, hex(hash),
+  hex(formerHash), formerEndsAtUtc)`
+
 function prepareSelectKey(connection: DatabaseSync) {
   return prepare<KeyLookupRow>(
     connection,
     `select keyId, keys.projectId, accountId, permissions,
        case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
        ${switchNames.join(', ')}, matchWebhooks, isFrozen, expiresAtUtc,
-       revokedAtUtc,
+       revokedAtUtc, ${keyVersionSql} as version,
        hash <> :hash as isFormer, formerEndsAtUtc, formerLastUsedAtUtc
      from keys join projects using (projectId) where hash = :hash or formerHash = :hash`,
   )

@@ -7,15 +7,17 @@ import { deleteRemovals } from '../gallery/removals.ts'
 import { Kysely, Migrator } from '../kysely.ts'
 import { readMigrationNames } from '../migration-names.ts'
 import type { Schema } from '../schema.ts'
-import { createKeyFinder } from '../tenancy/keys.ts'
+import { createKeyFinders } from '../tenancy/remembered-keys.ts'
+import { createCallBatch } from './calls/call-batch.ts'
+import { createPendingCounts } from './calls/pending-counts.ts'
 import { databaseFile, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
 import { createHourlyCountStatements } from './hourly-counts.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
-import { createPendingCounts } from './pending-counts.ts'
 import { readSqliteInfo } from './read-info.ts'
 import { sqliteReadTx, sqliteTx } from './tx.ts'
-import { createWriter } from './writer.ts'
+import { createDurableTransaction } from './wal-sync.ts'
+import { createWriter, isFatal, type WriterOptions } from './writer.ts'
 
 /**
  * Opens the database of a data folder and migrates it to the current schema.
@@ -44,15 +46,18 @@ export async function openSqliteStoreForMigration(
   const readTx = sqliteReadTx(reader)
   // Key lookups need a third connection: they must not read from an older snapshot of the reader.
   const separate = openSqlite(file)
-  const hourlyCounts = createHourlyCountStatements(connection)
-  const pending = createPendingCounts(hourlyCounts)
-  const tx = sqliteTx(connection, hourlyCounts, pending)
-  const write = createWriter({ db, connection, tx, pending, onCommit })
+  const transaction = createDurableTransaction(connection, file)
+  const { tx, writer } = openWriter({ db, connection, transaction, onCommit })
+  const { write } = writer
   return {
     db,
-    write,
+    ...writer,
     runExclusive: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
-    read: serializeReads((job) => inSnapshot(reader, () => job(readTx))),
+    read: serializeReads(async (job) => {
+      const value = await inSnapshot(reader, () => job(readTx))
+      await transaction.synchronize() // The snapshot may contain what is not on the disk yet.
+      return value
+    }),
     isShared: false,
     // No other server uses the database.
     confirmRemovals: async (applied) => {
@@ -61,14 +66,28 @@ export async function openSqliteStoreForMigration(
     isFirstServer: true,
     steadyClock,
     checkpoint: () => db.connection().execute(async () => truncateWal(connection)),
-    findKey: createKeyFinder(createKeyReader({ connection, separate })),
+    ...createKeyFinders(createKeyReader({ connection, separate })),
     readInfo: () => readSqliteInfo(file, reader),
     close: async () => {
       reader.close()
       separate.close()
       await db.destroy()
+      transaction.close()
     },
   }
+}
+
+/** Prepares the statements of the only connection that writes. */
+function openWriter(
+  options: Pick<WriterOptions, 'db' | 'connection' | 'transaction' | 'onCommit'>,
+) {
+  const { connection } = options
+  const hourlyCounts = createHourlyCountStatements(connection)
+  const pending = createPendingCounts(hourlyCounts)
+  const tx = sqliteTx(connection, hourlyCounts, pending)
+  const { countScore } = hourlyCounts
+  const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
+  return { tx, writer: createWriter({ ...options, tx, pending, callBatch }) }
 }
 
 /** With the default of 2 MiB, each row of a large gallery reads several pages of indexes again. */

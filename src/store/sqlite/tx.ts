@@ -2,12 +2,18 @@ import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../../lib/money.ts'
 import type { CountedCall, Score } from '../gate/hourly-counts.ts'
 import { Kysely } from '../kysely.ts'
-import type { PendingCounts } from './pending-counts.ts'
-import type { AttemptRow, CallRow, Schema, TransferRow } from '../schema.ts'
+import type { AttemptRow, CallRow, Schema } from '../schema.ts'
+import type { PendingCounts } from './calls/pending-counts.ts'
 import { createHourlyCountStatements, registerSumLatencies } from './hourly-counts.ts'
 import { prepare, createStatementCache, sqliteDialect } from './connection.ts'
 import type { PreparedStatement } from './connection.ts'
-import { createSettleCall } from './settle-call.ts'
+import {
+  attemptCompleteSql,
+  insertCallSql,
+  insertTransferSql,
+  isOwnerSql,
+} from './calls/call-sql.ts'
+import { createSettleCall } from './calls/settle-call.ts'
 import type { AdmissionFacts, LedgerAmount, LedgerHead } from '../gate/statements.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
@@ -24,7 +30,7 @@ export function sqliteTx(
   const countCall = pending?.add ?? hourlyCounts.countCall
   const beginEffect = prepare(connection, 'SAVEPOINT effect')
   const releaseEffect = prepare(connection, 'RELEASE effect')
-  const insertTransfer = prepare<never>(connection, insertSql('ledgerTransfers', transferColumns))
+  const insertTransfer = prepare<never>(connection, insertTransferSql)
   const statements = {
     ...gateStatements(connection, countCall),
     countScore: async (score: Score, call: ScoredCall) => hourlyCounts.countScore(score, call),
@@ -102,7 +108,7 @@ function gateStatements(
     `insert into marks (name, valueMs) values ('callsSweptBefore', :beforeMs)
      on conflict (name) do update set valueMs = max(valueMs, excluded.valueMs)`,
   )
-  const insertCall = prepare(connection, insertSql('calls', callColumns))
+  const insertCall = prepare(connection, insertCallSql)
   return {
     findAdmissionFacts: async (call) => selectAdmissionFacts.first(call),
     touchKey: async (key) => void touchKey.run(key),
@@ -131,14 +137,7 @@ function attemptStatements(connection: DatabaseSync): Tx['attempts'] {
      values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
        :reservedMicros, :deadlineMs, :windowStartMs)`,
   )
-  const isOwnerSql = `projectId = :projectId and requestId = :requestId and token = :token
-    and state = 'running'`
-  const complete = prepare(
-    connection,
-    `update attempts set state = 'done', reservedMicros = 0, code = :code, answer = :answer,
-       scrubbed = :scrubbed
-     where ${isOwnerSql}`,
-  )
+  const complete = prepare(connection, attemptCompleteSql)
   const deleteOwned = prepare(connection, `delete from attempts where ${isOwnerSql}`)
   const deleteAttempt = prepare(
     connection,
@@ -201,37 +200,3 @@ function ledgerStatements(
     append: async (row) => insertTransfer.insert(row),
   }
 }
-
-function insertSql(table: string, columns: readonly string[]): string {
-  const values = columns.map((column) => `:${column}`)
-  return `insert into ${table} (${columns.join(', ')}) values (${values.join(', ')})`
-}
-
-const callColumns: readonly (keyof CallRow)[] = [
-  'atMs',
-  'keyId',
-  'projectId',
-  'requestId',
-  'action',
-  'code',
-  'latencyMs',
-  'costMicros',
-  'meteredMicros',
-  'isReplay',
-  'transferId',
-  'detail',
-]
-
-const transferColumns: readonly (keyof TransferRow)[] = [
-  'chain',
-  'seq',
-  'kind',
-  'fromLedger',
-  'toLedger',
-  'amountMicros',
-  'atMs',
-  'projectId',
-  'requestId',
-  'windowStartMs',
-  'rowHash',
-]

@@ -1,9 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '../../lib/errors.ts'
-import type { CommitHook, RunWrite } from '../database.ts'
+import type { CommitHook, Store } from '../database.ts'
+import type { AdmitStatementRow, SettleStatementResult } from '../gate/statements.ts'
 import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
-import type { PendingCounts } from './pending-counts.ts'
+import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
+import type { PendingCounts } from './calls/pending-counts.ts'
+import type { DurableTransaction } from './wal-sync.ts'
 
 export type WriterOptions = {
   readonly db: Database
@@ -12,14 +15,22 @@ export type WriterOptions = {
   readonly tx: Tx
   /** Calls that are counted together before the commit. */
   readonly pending: PendingCounts
+  readonly callBatch: CallBatch
+  readonly transaction: DurableTransaction
   readonly onCommit?: CommitHook | undefined
 }
 
-type QueuedWrite = {
-  readonly run: (tx: Tx) => unknown
+type Settle = {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
+
+type QueuedWrite = Settle & { readonly run: (tx: Tx) => unknown }
+type QueuedCall = Settle & { readonly job: CallJob }
+type Queue = { readonly writes: QueuedWrite[]; readonly calls: QueuedCall[] }
+
+/** The calls that are admitted and settled by one commit are one batch. */
+export type Writer = Required<Pick<Store, 'write' | 'admitInOneStatement' | 'settleInOneStatement'>>
 
 /** More jobs than the permitted connections can send; further calls fail with 503. */
 const queuedWritesMax = 20_000
@@ -29,35 +40,56 @@ const queuedWritesMax = 20_000
  * transaction and one fsync. Each job has its own savepoint, so that a job that throws rolls back
  * only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
-export function createWriter(writerOptions: WriterOptions): RunWrite {
+export function createWriter(writerOptions: WriterOptions): Writer {
   const options = { ...writerOptions, savepoint: prepareSavepoint(writerOptions.connection) }
-  let waiting: QueuedWrite[] = []
-  return (run) => {
-    // The jobs of one queue have different result types, so `resolve` takes an unknown value.
+  let waiting = emptyQueue()
+  const enqueue = (add: (settle: Settle) => void): Promise<unknown> => {
     const done = Promise.withResolvers<unknown>()
-    if (waiting.length >= queuedWritesMax)
-      throw unavailable('Too many calls wait for the database.')
-    waiting.push({ run, resolve: done.resolve, reject: done.reject })
-    if (waiting.length === 1) setImmediate(flush)
-    return done.promise as Promise<Awaited<ReturnType<typeof run>>>
+    const { writes, calls } = waiting
+    const count = writes.length + calls.length
+    if (count >= queuedWritesMax) throw unavailable('Too many calls wait for the database.')
+    add({ resolve: done.resolve, reject: done.reject })
+    if (count === 0) setImmediate(flush)
+    return done.promise
+  }
+  const runCall = (job: CallJob): Promise<unknown> =>
+    enqueue((settle) => waiting.calls.push({ job, ...settle }))
+  // The jobs of one queue have different result types, so `resolve` takes an unknown value.
+  return {
+    write: (run) =>
+      enqueue((settle) => waiting.writes.push({ run, ...settle })) as Promise<
+        Awaited<ReturnType<typeof run>>
+      >,
+    admitInOneStatement: (input) =>
+      runCall({ kind: 'admit', input }) as Promise<AdmitStatementRow | undefined>,
+    settleInOneStatement: (input) =>
+      runCall({ kind: 'settle', input }) as Promise<SettleStatementResult | undefined>,
   }
 
   /** Waits until kysely's transactions leave the connection, then runs all jobs. */
   function flush(): void {
-    let jobs: QueuedWrite[] = []
+    let jobs = emptyQueue()
+    const take = (): Queue => {
+      const taken = waiting
+      waiting = emptyQueue()
+      return taken
+    }
     options.db
       .connection()
       .execute(async () => {
-        jobs = waiting
-        waiting = []
+        jobs = take()
         await commit(jobs, options)
       })
       .catch((cause: unknown) => {
         const error = unavailable('The database does not respond.', 1, cause)
-        const failed = jobs.length > 0 ? jobs : waiting.splice(0)
-        for (const { reject } of failed) reject(error)
+        const { writes, calls } = jobs.writes.length + jobs.calls.length > 0 ? jobs : take()
+        for (const { reject } of [...writes, ...calls]) reject(error)
       })
   }
+}
+
+function emptyQueue(): Queue {
+  return { writes: [], calls: [] }
 }
 
 type CommitOptions = WriterOptions & {
@@ -73,26 +105,66 @@ function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] 
 
 /**
  * Commits the jobs together. They await only this connection, which works synchronously, so no other
- * work runs between BEGIN and COMMIT.
+ * work runs between BEGIN and COMMIT. While the disk writes the transaction, other requests are read
+ * and other jobs arrive, but kysely's transactions and the next commit wait.
  *
- * @throws Error if nothing was committed.
+ * An admitted call continues before its admission is on the disk: its settlement is committed later,
+ * and its response waits until both are on the disk. A power failure in between ends the call like a
+ * killed process, except that the reservation is not there to be released.
+ *
+ * @throws Error if nothing was committed, or the disk failed.
  */
-async function commit(jobs: readonly QueuedWrite[], options: CommitOptions): Promise<void> {
-  const { connection, pending, onCommit } = options
-  connection.exec('BEGIN IMMEDIATE')
-  const settleFunctions: (() => void)[] = []
-  try {
-    for (const job of jobs) settleFunctions.push(await runJob(job, options))
-    pending.flush()
-    onCommit?.('commit')
-    connection.exec('COMMIT')
-  } catch (error) {
-    pending.reset()
-    if (connection.isTransaction) connection.exec('ROLLBACK')
-    throw error
+async function commit(queue: Queue, options: CommitOptions): Promise<void> {
+  const { onCommit, transaction } = options
+  const { writes, admissions, settlements } = await commitJobs(queue, options)
+  const waiting = [...settlements, ...writes]
+  if (waiting.length > 0) {
+    settleAll(admissions)
+    await transaction.synchronize()
   }
   onCommit?.('committed')
+  settleAll(waiting.length > 0 ? waiting : admissions)
+}
+
+function settleAll(settleFunctions: readonly (() => void)[]): void {
   for (const settle of settleFunctions) settle()
+}
+
+/** For each job, the function that settles its promise. */
+type CommittedJobs = {
+  readonly writes: readonly (() => void)[]
+  readonly admissions: readonly (() => void)[]
+  readonly settlements: readonly (() => void)[]
+}
+
+async function commitJobs(
+  { writes, calls }: Queue,
+  options: CommitOptions,
+): Promise<CommittedJobs> {
+  const { pending, onCommit, callBatch, transaction } = options
+  const committed: (() => void)[] = []
+  try {
+    transaction.begin()
+    const results = calls.length > 0 ? callBatch.run(calls.map(({ job }) => job)) : []
+    for (const job of writes) committed.push(await runJob(job, options))
+    pending.flush()
+    onCommit?.('commit')
+    transaction.commit()
+    const ofKind = (kind: CallJob['kind']) =>
+      calls.flatMap((call, index) =>
+        call.job.kind === kind ? [() => settleCall(call, results[index])] : [],
+      )
+    return { writes: committed, admissions: ofKind('admit'), settlements: ofKind('settle') }
+  } catch (error) {
+    pending.reset()
+    transaction.rollback()
+    throw error
+  }
+}
+
+function settleCall({ resolve, reject }: QueuedCall, result: CallJobResult | undefined): void {
+  if (result && 'error' in result) reject(result.error)
+  else resolve(result?.value)
 }
 
 /** @returns the function that settles the job's promise after the commit. */
@@ -115,7 +187,7 @@ async function runJob(
 }
 
 /** Returns whether the database itself fails, for example on a full disk: then nothing is committed. */
-function isFatal(error: unknown): boolean {
+export function isFatal(error: unknown): boolean {
   const isSqlite = error instanceof Error && 'errcode' in error
   return isSqlite && fatalCodes.has(Number(error.errcode) & 0xff)
 }

@@ -136,7 +136,7 @@ type KeyDates = Pick<Selectable<KeyRow>, 'expiresAtUtc' | 'revokedAtUtc'>
 /** Returns a key's state. A key is expired from its expiry time on, inclusive. */
 export function keyState({ expiresAtUtc, revokedAtUtc }: KeyDates, now: Date): KeyState {
   if (revokedAtUtc !== null) return 'revoked'
-  return expiresAtUtc !== null && now.toISOString() >= expiresAtUtc ? 'expired' : 'active'
+  return expiresAtUtc !== null && now.getTime() >= Date.parse(expiresAtUtc) ? 'expired' : 'active'
 }
 
 export function parsePermissions(json: string): readonly string[] {

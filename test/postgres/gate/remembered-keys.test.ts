@@ -71,7 +71,7 @@ test('A call takes two statements: its key is read once', options, async (t) => 
   const [fewest = []] = calls.toSorted((a, b) => a.length - b.length)
   assert.deepEqual(
     fewest.map((text) => /"(\w+Calls?)"\(/u.exec(text)?.[1] ?? text),
-    ['admitKeyCall', 'settleCalls'],
+    ['admitCalls', 'settleCalls'],
   )
 })
 
@@ -82,9 +82,9 @@ test('Calls of one project that arrive together share statements', options, asyn
   const responses = await Promise.all(Array.from({ length: 20 }, () => client.post(request)))
   assert.ok(responses.every(({ body }) => body.ok))
   const texts = query.mock.calls.map((call) => String(Object(call.arguments[0]).text))
-  for (const name of ['admitKeyCall', 'settleCalls']) {
+  for (const name of ['admitCalls', 'settleCalls']) {
     const count = texts.filter((text) => text.includes(name)).length
-    assert.ok(count < 20, `20 calls sent ${count} statements with ${name}`)
+    assert.ok(count > 0 && count < 20, `20 calls sent ${count} statements with ${name}`)
   }
 })
 

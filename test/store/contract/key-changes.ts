@@ -92,13 +92,21 @@ export const keyChangesContract = {
     assert.deepEqual(await queries.rotateKey(store.db, rotation, now), { state: 'expired' })
   },
 
-  'a remembered key has a version and can be read again': async ({ store, key }: StoreFixture) => {
-    if (!store.findRememberedKey) return
+  'a remembered key has a version that changes with the key, and can be read again': async ({
+    store,
+    key,
+    keyId,
+  }: StoreFixture) => {
+    assert.ok(store.findRememberedKey)
     const current = await store.findKey(key, now)
     const remembered = await store.findRememberedKey(key, now)
-    assert.match(String(remembered?.version), /^\d+ \d+$/u)
+    assert.equal(typeof remembered?.version, 'string')
     assert.deepEqual(await remembered?.refresh?.(now), current)
     assert.equal(await store.findRememberedKey('fsk_live_unknown', now), undefined)
+    const permissions = ['svc.detect']
+    await store.write((tx) => queries.updateKey(tx, keyId, { permissions }))
+    assert.equal((await store.findRememberedKey(key, now))?.version, remembered?.version)
+    assert.notEqual((await store.findKey(key, now))?.version, remembered?.version)
   },
 
   'the usage of keys is summed by period': async ({

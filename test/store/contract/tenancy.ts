@@ -34,7 +34,7 @@ export const tenancyContract = {
       matchWebhooks: 0,
       isFrozen: 0,
       state: 'active',
-      ...(store.isShared && { version: identity?.version }),
+      version: identity?.version,
     })
     assert.equal(await store.findKey('fsk_live_unknown', now), undefined)
   },

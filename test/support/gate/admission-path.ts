@@ -12,7 +12,7 @@ import type { Now } from '../../../src/gate/admission/find-replay.ts'
 import { decryptResponse } from '../../../src/gate/fingerprint.ts'
 import type { Reservation } from '../../../src/gate/incoming-call.ts'
 import { errorCodeOf } from '../../../src/gate/log-call.ts'
-import { finishUnbilled, releaseReservation, settle } from '../../../src/gate/settle.ts'
+import { finishUnbilled, releaseReservation, settleOnStore } from '../../../src/gate/settle.ts'
 import { sweep } from '../../../src/gate/sweep.ts'
 import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { HttpError } from '../../../src/lib/errors.ts'
@@ -128,8 +128,15 @@ async function openCopy({ engine, database }: AdmissionSnapshot) {
 }
 
 function countSettlements(store: Store, count: () => void): Store {
+  const { settleInOneStatement } = store
   return {
     ...store,
+    ...(settleInOneStatement && {
+      settleInOneStatement: (settlement) => {
+        count()
+        return settleInOneStatement(settlement)
+      },
+    }),
     write: (job) =>
       store.write((tx) =>
         job({
@@ -207,12 +214,8 @@ async function endCall(
   const { accountId } = reservation.call.caller
   const executed = completedCallOf(reservation, call, accountId)
   try {
-    const response = await store.write((tx) =>
-      settle(tx, reservation, executed, { nowMs, outboxMax: 1 }),
-    )
-    return response ?? 'expired'
+    return await settleOnStore(store, reservation, executed, { nowMs, outboxMax: 1 })
   } catch (error) {
-    // The single statement reports an expired reservation by an error, the transaction by undefined.
     return error instanceof HttpError && error.status === 503 ? 'expired' : 'fault'
   }
 }

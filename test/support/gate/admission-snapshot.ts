@@ -18,7 +18,7 @@ import { defaultSwitches } from '../../../src/store/tenancy/switches.ts'
 import { createMigratedDatabase, openStoreAt } from '../database/engine.ts'
 import type { RandomCall } from './random-call.ts'
 
-/** A database with two projects, several keys and a price list; tests start from copies of it. */
+/** A database with two projects, several keys, a price list and a webhook; tests copy it. */
 export type AdmissionSnapshot = {
   readonly engine: AdmissionEngine
   /** The name of the PostgreSQL database, or the data folder of SQLite. */
@@ -48,6 +48,12 @@ export async function createAdmissionSnapshot(engine: AdmissionEngine): Promise<
   await store.db
     .insertInto('prices')
     .values({ accountId, action: 'svc.batch', unitMicros: 7n })
+    .execute()
+  const events = JSON.stringify(['budget.low', 'budget.exhausted'])
+  const webhook = { webhookId: 'webhook', url: 'https://example.org/', events }
+  await store.db
+    .insertInto('webhooks')
+    .values({ ...webhook, projectId: first.projectId, createdAtUtc: now.toISOString() })
     .execute()
   await store.write(async (tx) => {
     await topUp(tx, accountId, 1_000_000n, startMs)

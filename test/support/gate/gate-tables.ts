@@ -11,7 +11,7 @@ export type GateTables = Readonly<Record<string, readonly object[]>>
  * @param responseKeys by the fingerprint of the request, in hexadecimal digits.
  */
 export async function readGateTables(
-  { db }: Store,
+  { db, isShared }: Store,
   responseKeys: ReadonlyMap<string, Buffer>,
 ): Promise<GateTables> {
   const decrypt = (bytes: Uint8Array | null, fingerprint: Uint8Array): string | null => {
@@ -45,6 +45,11 @@ export async function readGateTables(
     })),
     callHours: callHours.map(({ latencies: _latencies, ...row }) => row),
     scoreHours: await db.selectFrom('scoreHours').selectAll().execute(),
+    // The data is the balance after the call, or after all calls of a PostgreSQL statement.
+    webhookDeliveries: await db
+      .selectFrom('webhookDeliveries')
+      .select(['projectId', 'type', ...(isShared ? [] : (['data'] as const))])
+      .execute(),
     prices: await db.selectFrom('prices').selectAll().execute(),
     keys: await db.selectFrom('keys').select(['keyId', 'lastUsedAtUtc']).execute(),
   }

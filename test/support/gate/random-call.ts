@@ -95,17 +95,17 @@ export function completedCallOf(
   const isBatch = priceMicros(1) < priceMicros(0)
   const results = ending === 'partial' && isBatch ? [{ ok: true }, { ok: false }] : [{ ok: true }]
   const response: BillableResponse = { ok: true, errors: [], data: { results } }
+  const outcome: Settlement = {
+    response,
+    ...(hasSubjects && { subjectIds: ['s1', 's2', 's1'], scrubbed: response }),
+    ...(hasScores && { scores }),
+  }
+  if (ending !== 'effect' && ending !== 'rejected') return { output: { outcome }, toSettlement }
   const effect = async (tx: Tx): Promise<Settlement> => {
-    if (ending === 'effect' || ending === 'rejected') {
-      const row = { accountId, action: `effect of ${token}`, unitMicros: 1n }
-      await tx.run(tx.build.insertInto('prices').values(row))
-    }
+    const row = { accountId, action: `effect of ${token}`, unitMicros: 1n }
+    await tx.run(tx.build.insertInto('prices').values(row))
     if (ending === 'rejected') throw new ActionError('DUPLICATE_SUBJECT', 'rejected')
-    return {
-      response,
-      ...(hasSubjects && { subjectIds: ['s1', 's2', 's1'], scrubbed: response }),
-      ...(hasScores && { scores }),
-    }
+    return outcome
   }
   return { output: { effect }, toSettlement }
 }

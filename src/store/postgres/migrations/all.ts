@@ -20,6 +20,7 @@ import { keyRotation } from './0022-key-rotation.ts'
 import { systemHistory } from './0023-system-history.ts'
 import { keyVersions } from './0024-key-versions.ts'
 import { accountMoves } from './0025-account-moves.ts'
+import { admitCalls } from './0026-admit-calls.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -47,4 +48,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0023-system-history': systemHistory,
   '0024-key-versions': keyVersions,
   '0025-account-moves': accountMoves,
+  '0026-admit-calls': admitCalls,
 }

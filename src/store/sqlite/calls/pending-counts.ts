@@ -3,9 +3,9 @@ import {
   hourlyCallKeyOf,
   emptyHourlyCallCount,
   withCall,
-} from '../gate/hourly-counts.ts'
-import type { HourlyCallCount, CountedCall } from '../gate/hourly-counts.ts'
-import type { HourlyCountStatements } from './hourly-counts.ts'
+} from '../../gate/hourly-counts.ts'
+import type { HourlyCallCount, CountedCall } from '../../gate/hourly-counts.ts'
+import type { HourlyCountStatements } from '../hourly-counts.ts'
 
 /**
  * The calls of one group commit that are not counted yet. All calls with the same key then cost one

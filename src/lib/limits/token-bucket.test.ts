@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { limitHeaders, takeToken, type RateLimits } from './limit.ts'
+import { limitHeaders, takeToken, type RateLimits } from './token-bucket.ts'
 
 const startUs = 1.7e15
 const limits = fc.record({

@@ -1,5 +1,6 @@
 import { hashApiKey } from '../../lib/crypto/api-key.ts'
-import { createKeyFinder, identityOf, type FindKey, type KeyLookupRow } from '../tenancy/keys.ts'
+import { createKeyFinder, identityOf, keyState } from './keys.ts'
+import type { FindKey, KeyIdentity, KeyLookupRow } from './keys.ts'
 
 /** The most keys that a process remembers. The one that was read first is replaced. */
 const keysMax = 10_000
@@ -14,29 +15,35 @@ type KeyFinders = { readonly findKey: FindKey; readonly findRememberedKey: FindK
 export function createKeyFinders(
   readKey: (hash: Uint8Array) => Promise<KeyLookupRow | undefined>,
 ): KeyFinders {
-  const rows = new Map<string, KeyLookupRow>()
+  const remembered = new Map<string, RememberedKey>()
   const findKey = createKeyFinder(async (hash) => {
     const row = await readKey(hash)
     const name = nameOf(hash)
-    rows.delete(name)
+    remembered.delete(name)
     // The use of a former secret is recorded by another statement than the admission. The calls of a
     // frozen project are rejected before the admission, which would find that it is no longer frozen.
     if (!row || row.isFormer || row.isFrozen === 1) return row
-    const [first] = rows.size >= keysMax ? rows.keys() : []
-    if (first !== undefined) rows.delete(first)
-    rows.set(name, row)
+    const [first] = remembered.size >= keysMax ? remembered.keys() : []
+    if (first !== undefined) remembered.delete(first)
+    remembered.set(name, { row, identity: identityOf(row, new Date(0)) })
     return row
   })
   return {
     findKey,
     findRememberedKey: async (apiKey, now) => {
-      const row = rows.get(nameOf(hashApiKey(apiKey)))
-      const remembered = row && identityOf(row, now)
-      if (remembered?.state !== 'active') return findKey(apiKey, now)
-      return { ...remembered, refresh: (later) => findKey(apiKey, later) }
+      const found = remembered.get(nameOf(hashApiKey(apiKey)))
+      if (!found || keyState(found.row, now) !== 'active') return findKey(apiKey, now)
+      return {
+        ...found.identity,
+        state: 'active',
+        refresh: (later) => findKey(apiKey, later),
+      }
     },
   }
 }
+
+/** A key with the current secret. Only the state of its identity depends on the time. */
+type RememberedKey = { readonly row: KeyLookupRow; readonly identity: KeyIdentity }
 
 function nameOf(hash: Uint8Array): string {
   return Buffer.from(hash).toString('latin1')

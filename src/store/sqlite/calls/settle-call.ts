@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import type { SettleStatementInput } from '../gate/statements.ts'
-import { addResponseSubjects } from '../gate/stored-responses.ts'
-import type { Tx } from '../tx.ts'
-import { prepare, type PreparedStatement } from './connection.ts'
+import type { SettleStatementInput } from '../../gate/statements.ts'
+import { addResponseSubjects } from '../../gate/stored-responses.ts'
+import type { Tx } from '../../tx.ts'
+import { prepare, type PreparedStatement } from '../connection.ts'
+import { chargeRowOf } from './settle-batch.ts'
 
 /** The statements of a transaction that settling shares with other work. */
 type SharedStatements = Pick<Tx, 'attempts' | 'logCall' | 'countScore'> & {
@@ -38,7 +39,7 @@ export function createSettleCall(
     const amounts = { ledger, reservedMicros, amountMicros }
     const head = chargeLedger.first({ ...amounts, before: link.before, after: link.after })
     if (!head) throw new Error(`${ledger} does not exist or has no such reservation`)
-    return insertTransfer.insert(chargeRowOf(settlement, ledger, head))
+    return insertTransfer.insert(chargeRowOf(settlement, head))
   }
   return async (tx, settlement) => {
     const { projectId, subjectIds, scores, row, nowMs } = settlement
@@ -50,16 +51,6 @@ export function createSettleCall(
     await logCall({ ...row, projectId, code, costMicros, meteredMicros, isReplay: 0, transferId })
     return { transferId }
   }
-}
-
-function chargeRowOf(
-  { projectId, requestId, windowStartMs, action, amountMicros, nowMs }: SettleStatementInput,
-  ledger: string,
-  { headSeq: seq, headHash: rowHash }: LedgerUpdate,
-) {
-  const route = { chain: ledger, fromLedger: ledger, toLedger: `revenue:${action}` }
-  const request = { projectId, requestId, windowStartMs }
-  return { ...route, ...request, kind: 'charge', seq, rowHash, amountMicros, atMs: nowMs }
 }
 
 /** Releases a reservation, charges the amount and adds the charge to the hash chain of the ledger. */

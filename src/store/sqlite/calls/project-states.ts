@@ -1,0 +1,117 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Selectable } from 'kysely'
+import type { LedgerRow } from '../../schema.ts'
+import { prepare } from '../connection.ts'
+
+/** The budget of a project within a transaction. */
+export type BudgetState = Pick<
+  Selectable<LedgerRow>,
+  'balanceMicros' | 'reservedMicros' | 'headSeq' | 'headHash' | 'lowAtMicros' | 'exhaustedAtMicros'
+>
+
+/**
+ * The rows that all calls of a project change: its token bucket and its budget. The calls of one
+ * transaction change them in memory, and `flush` writes each row once. Between `flush` and the next
+ * change, any other statement may read and write these rows.
+ */
+export type ProjectStates = {
+  readonly budgetOf: (projectId: string) => BudgetState | undefined
+  readonly setBudget: (projectId: string, budget: BudgetState) => void
+  /** @param stored the value that was read in this transaction. */
+  readonly bucketOf: (projectId: string, stored: number | null) => number | null
+  readonly setBucket: (projectId: string, fullAtUs: number) => void
+  /** Writes all changes and forgets all rows. */
+  readonly flush: () => void
+  /** Forgets all changes, because their transaction was rolled back. */
+  readonly reset: () => void
+}
+
+type CachedBudget = { stored: BudgetState; current: BudgetState }
+
+export function createProjectStates(connection: DatabaseSync): ProjectStates {
+  const budgets = new Map<string, CachedBudget>()
+  const buckets = new Map<string, number>()
+  const selectBudget = prepare<BudgetState>(
+    connection,
+    `select balanceMicros, reservedMicros, headSeq, headHash, lowAtMicros, exhaustedAtMicros
+     from ledgers where ledger = :ledger`,
+  )
+  const writeBudget = prepareWriteBudget(connection)
+  const upsertBucket = prepareUpsertBucket(connection)
+  const reset = (): void => {
+    budgets.clear()
+    buckets.clear()
+  }
+  return {
+    budgetOf: (projectId) => {
+      const cached = budgets.get(projectId)
+      if (cached) return cached.current
+      const stored = selectBudget.first({ ledger: budgetLedgerOf(projectId) })
+      if (stored) budgets.set(projectId, { stored, current: stored })
+      return stored
+    },
+    setBudget: (projectId, next) => {
+      const cached = budgets.get(projectId)
+      if (!cached) throw new Error('a budget is read before it is changed')
+      if (!crossesLimit(cached.current, next)) {
+        cached.current = next
+        return
+      }
+      // The triggers add an event with the balance of the call that crossed the limit.
+      writeBudget(projectId, cached)
+      writeBudget(projectId, { stored: cached.current, current: next })
+      budgets.delete(projectId)
+    },
+    bucketOf: (projectId, stored) => buckets.get(projectId) ?? stored,
+    setBucket: (projectId, fullAtUs) => void buckets.set(projectId, fullAtUs),
+    flush: () => {
+      for (const [projectId, budget] of budgets) writeBudget(projectId, budget)
+      for (const [projectId, fullAtUs] of buckets) upsertBucket.run({ projectId, fullAtUs })
+      reset()
+    },
+    reset,
+  }
+}
+
+export function budgetLedgerOf(projectId: string): string {
+  return `budget:${projectId}`
+}
+
+/** Whether a change of the balance fires a trigger of `budget.low` or `budget.exhausted`. */
+function crossesLimit(
+  { balanceMicros: before, lowAtMicros, exhaustedAtMicros }: BudgetState,
+  { balanceMicros }: BudgetState,
+): boolean {
+  if (balanceMicros === before) return false
+  const isAtMost = (limit: bigint | null): boolean => limit !== null && balanceMicros <= limit
+  return isAtMost(lowAtMicros) || isAtMost(exhaustedAtMicros)
+}
+
+/** Returns a function that writes a changed budget. Unchanged columns must fire no trigger. */
+function prepareWriteBudget(connection: DatabaseSync) {
+  const setReserved = prepare(
+    connection,
+    'update ledgers set reservedMicros = :reservedMicros where ledger = :ledger',
+  )
+  const setAll = prepare(
+    connection,
+    `update ledgers set reservedMicros = :reservedMicros, balanceMicros = :balanceMicros,
+       headSeq = :headSeq, headHash = :headHash
+     where ledger = :ledger`,
+  )
+  return (projectId: string, { stored, current }: CachedBudget): void => {
+    if (current === stored) return
+    const { balanceMicros, reservedMicros, headSeq, headHash } = current
+    const row = { ledger: budgetLedgerOf(projectId), reservedMicros }
+    if (headSeq === stored.headSeq) setReserved.run(row)
+    else setAll.run({ ...row, balanceMicros, headSeq, headHash })
+  }
+}
+
+function prepareUpsertBucket(connection: DatabaseSync) {
+  return prepare(
+    connection,
+    `insert into buckets (projectId, fullAtUs) values (:projectId, :fullAtUs)
+     on conflict (projectId) do update set fullAtUs = excluded.fullAtUs`,
+  )
+}
