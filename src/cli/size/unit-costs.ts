@@ -22,7 +22,7 @@ export type UnitCosts = {
  * - `imageMs`: `npm run bench sets`, one worker, detection and template, best round of the built-in
  *   models (19.2 images/s).
  * - `searchMsPerMillion`: `node bench/main.ts search`, one thread.
- * - `callMs`: `npm run bench calls`, 2,764 and 1,775 calls/s on two cores, which the client shares.
+ * - `callMs`: `npm run bench calls`, 2,689 and 1,800 calls/s on two cores, which the client shares.
  * - `serverBytes`, `workerBytes` and `sharedNetworkBytes`: `npm run bench memory`.
  * - `storedFaceBytes`: `npm run bench disk`.
  * - `loggedCallBytes`: growth of a SQLite file by 4,000 calls of svc.identify, with the request log, the
@@ -31,7 +31,7 @@ export type UnitCosts = {
 export const measuredCosts: UnitCosts = {
   imageMs: 52,
   searchMsPerMillion: 13.32,
-  callMs: { sqlite: 0.72, postgresql: 1.13 },
+  callMs: { sqlite: 0.74, postgresql: 1.11 },
   serverBytes: 390e6,
   workerBytes: 170e6,
   sharedNetworkBytes: 150e6,
@@ -45,7 +45,7 @@ export const installationLimits = {
   /** Templates in the memory of one process that can be searched with leads: 4 GiB. */
   facesMax: 10.5e6,
   /** Gated calls per second of one PostgreSQL server that were measured, on two shared cores. */
-  callsPerDatabaseMax: 1775,
+  callsPerDatabaseMax: 1800,
   /** Above this number of calls per second, or with several servers, SQLite is not recommended. */
   callsOnSqliteMax: 1000,
 }
