@@ -54,14 +54,14 @@ const joinedCharsMax = 4096
 function createHashText(): HashText {
   let sha256: Hash | undefined
   let joined = ''
+  const hashOfLongText = (): Hash => (sha256 ??= createHash('sha256'))
   return {
     add: (part) => {
       if (joined.length + part.length > joinedCharsMax) {
-        sha256 = (sha256 ?? createHash('sha256')).update(joined, 'utf8')
+        hashOfLongText().update(joined, 'utf8')
         joined = ''
       }
-      if (part.length > joinedCharsMax)
-        sha256 = (sha256 ?? createHash('sha256')).update(part, 'utf8')
+      if (part.length > joinedCharsMax) hashOfLongText().update(part, 'utf8')
       else joined += part
     },
     // One function call for a short text creates no object that must be collected later.

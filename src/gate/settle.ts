@@ -168,10 +168,12 @@ export async function settleOnStore<Outcome, S extends Settlement>(
 }
 
 /** Whether a settlement stores more than one statement can: an event, or why the call failed. */
-function writesMore({ call }: Reservation, settlement: Settlement): boolean {
-  const { matches = [] } = settlement
-  const hasEvent = matches.length > 0 && call.caller.matchWebhooks > 0
-  return hasEvent || problemsOf(settlement).length > 0
+function writesMore(reservation: Reservation, settlement: Settlement): boolean {
+  return hasMatchEvent(reservation, settlement) || problemsOf(settlement).length > 0
+}
+
+function hasMatchEvent({ call }: Reservation, { matches = [] }: Settlement): boolean {
+  return matches.length > 0 && call.caller.matchWebhooks > 0
 }
 
 function statementInputOf(
@@ -201,12 +203,14 @@ function statementInputOf(
 /** Stores the matches of a call for the webhooks that receive them; without one it does nothing. */
 async function addMatchEvent(
   tx: Tx,
-  { call, projectId, requestId }: Reservation,
-  { matches = [] }: Settlement,
+  reservation: Reservation,
+  settlement: Settlement,
   { nowMs, outboxMax }: SettleOptions,
 ): Promise<void> {
+  if (!hasMatchEvent(reservation, settlement)) return
+  const { call, projectId, requestId } = reservation
   const { keyId, matchWebhooks } = call.caller
-  if (matches.length === 0 || matchWebhooks === 0) return
+  const { matches = [] } = settlement
   const data = { requestId, keyId, matches }
   const event = { projectId, type: 'identify.matched', data, atMs: nowMs } as const
   await addEvent(tx, event, { outboxMax, webhooks: matchWebhooks })

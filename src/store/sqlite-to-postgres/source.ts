@@ -1,11 +1,11 @@
 import path from 'node:path'
 import {
-  databaseFile,
   openSqlite,
   prepare,
   type SqliteParameters,
   type PreparedStatement,
 } from '../sqlite/connection.ts'
+import { databaseFile } from '../sqlite/database-files.ts'
 import type { KeyValues, TableRow } from './table-rows.ts'
 import type { MigratedTable } from './migrated-tables.ts'
 

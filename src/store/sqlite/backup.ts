@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { databaseFile } from './connection.ts'
+import { databaseFile } from './database-files.ts'
 
 /**
  * More pages than any database has. The copy is then made in one step: it is one snapshot, and

@@ -3,9 +3,6 @@ import { SqliteDialect } from '../kysely.ts'
 import { createPrivateFile, requirePrivateDatabase } from './database-files.ts'
 import type { Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
 
-/** The name of the database file in a data folder. */
-export const databaseFile = 'facegate.db'
-
 /** The maximum number of cached prepared statements. Kysely repeats a few dozen texts. */
 const statementsMax = 500
 

@@ -1,5 +1,8 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 
+/** The name of the database file in a data folder. */
+export const databaseFile = 'facegate.db'
+
 /**
  * Returns the existing files of a database: the file itself, and those that SQLite keeps beside it and
  * reads together with it, the write-ahead log, its index and the rollback journal.

@@ -8,16 +8,14 @@ import { Kysely, Migrator } from '../kysely.ts'
 import { readMigrationNames } from '../migration-names.ts'
 import type { Schema } from '../schema.ts'
 import { createKeyFinders } from '../tenancy/remembered-keys.ts'
-import { createCallBatch } from './calls/call-batch.ts'
-import { createPendingCounts } from './calls/pending-counts.ts'
-import { databaseFile, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
-import { createHourlyCountStatements } from './hourly-counts.ts'
+import { openWriter } from './calls/open-writer.ts'
+import { inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
+import { databaseFile } from './database-files.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
 import { readSqliteInfo } from './read-info.ts'
-import { sqliteReadTx, sqliteTx } from './tx.ts'
+import { sqliteReadTx } from './tx.ts'
 import { createDurableTransaction } from './wal-sync.ts'
-import { createWriter, isFatal, type WriterOptions } from './writer.ts'
 
 /**
  * Opens the database of a data folder and migrates it to the current schema.
@@ -75,19 +73,6 @@ export async function openSqliteStoreForMigration(
       transaction.close()
     },
   }
-}
-
-/** Prepares the statements of the only connection that writes. */
-function openWriter(
-  options: Pick<WriterOptions, 'db' | 'connection' | 'transaction' | 'onCommit'>,
-) {
-  const { connection } = options
-  const hourlyCounts = createHourlyCountStatements(connection)
-  const pending = createPendingCounts(hourlyCounts)
-  const tx = sqliteTx(connection, hourlyCounts, pending)
-  const { countScore } = hourlyCounts
-  const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
-  return { tx, writer: createWriter({ ...options, tx, pending, callBatch }) }
 }
 
 /** With the default of 2 MiB, each row of a large gallery reads several pages of indexes again. */

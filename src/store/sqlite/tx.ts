@@ -9,9 +9,12 @@ import { prepare, createStatementCache, sqliteDialect } from './connection.ts'
 import type { PreparedStatement } from './connection.ts'
 import {
   attemptCompleteSql,
+  attemptInsertSql,
   insertCallSql,
   insertTransferSql,
   isOwnerSql,
+  touchKeySql,
+  upsertBucketSql,
 } from './calls/call-sql.ts'
 import { createSettleCall } from './calls/settle-call.ts'
 import type { AdmissionFacts, LedgerAmount, LedgerHead } from '../gate/statements.ts'
@@ -89,15 +92,8 @@ function gateStatements(
      left join prices on prices.accountId = projects.accountId and prices.action = :action
      where keyId = :keyId`,
   )
-  const touchKey = prepare(
-    connection,
-    'update keys set lastUsedAtUtc = :atUtc where keyId = :keyId',
-  )
-  const upsertBucket = prepare(
-    connection,
-    `insert into buckets (projectId, fullAtUs) values (:projectId, :fullAtUs)
-     on conflict (projectId) do update set fullAtUs = excluded.fullAtUs`,
-  )
+  const touchKey = prepare(connection, touchKeySql)
+  const upsertBucket = prepare(connection, upsertBucketSql)
   const deleteOldCalls = prepare(
     connection,
     `delete from calls where callId in
@@ -130,13 +126,7 @@ function attemptStatements(connection: DatabaseSync): Tx['attempts'] {
     connection,
     'select * from attempts where projectId = :projectId and requestId = :requestId',
   )
-  const insert = prepare(
-    connection,
-    `insert into attempts (projectId, requestId, keyId, action, fingerprint, state, token,
-       reservedMicros, deadlineMs, windowStartMs)
-     values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
-       :reservedMicros, :deadlineMs, :windowStartMs)`,
-  )
+  const insert = prepare(connection, attemptInsertSql)
   const complete = prepare(connection, attemptCompleteSql)
   const deleteOwned = prepare(connection, `delete from attempts where ${isOwnerSql}`)
   const deleteAttempt = prepare(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { newId } from '../../../src/lib/ids.ts'
+import { databaseFile } from '../../../src/store/sqlite/database-files.ts'
 import { isOnPostgres, type TestEnvironment } from './engine.ts'
 
 /**
@@ -24,9 +25,6 @@ export async function addEmptyDatabase(
   migrated ??= readMigratedSqlite()
   await writeFile(path.join(dataDir, databaseFile), await migrated, { mode: 0o600 })
 }
-
-/** The service and its tests use this name. Importing it would load the whole store. */
-const databaseFile = 'facegate.db'
 
 /** The content of a database file of the current schema, for all copies of this process. */
 let migrated: Promise<Uint8Array> | undefined

@@ -8,6 +8,7 @@ import type {
 import { parsePermissions } from '../../tenancy/keys.ts'
 import { prepare } from '../connection.ts'
 import { keyVersionSql } from '../key-reader.ts'
+import { attemptInsertSql, touchKeySql } from './call-sql.ts'
 import type { BudgetState, ProjectStates } from './project-states.ts'
 
 type StoredFacts = Omit<AdmissionFacts, 'balanceMicros' | 'exhaustedAtMicros'> & {
@@ -31,20 +32,10 @@ export type AdmitBatch = {
 /** Prepares the admission of many calls in one transaction. */
 export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates): AdmitBatch {
   const findFacts = createFindFacts(connection)
-  const touchKey = prepare(
-    connection,
-    'update keys set lastUsedAtUtc = :nowUtc where keyId = :keyId',
-  )
-  const insertAttempt = prepare(
-    connection,
-    `insert into attempts (projectId, requestId, keyId, action, fingerprint, state, token,
-       reservedMicros, deadlineMs, windowStartMs)
-     values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
-       :reservedMicros, :deadlineMs, :nowMs)
-     on conflict do nothing`,
-  )
+  const touchKey = prepare(connection, touchKeySql)
+  const insertAttempt = prepare(connection, `${attemptInsertSql} on conflict do nothing`)
   const admit = (input: AdmitStatementInput): AdmitStatementRow | undefined => {
-    const { projectId, steadyUs, nowUtc } = input
+    const { projectId, steadyUs, nowMs: windowStartMs, nowUtc: atUtc } = input
     const facts = findFacts.find(input)
     if (!facts || !isPermitted(facts, input)) return undefined
     const { sustainedPerS, burst, billing, unitMicros } = facts
@@ -60,7 +51,7 @@ export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates
     const budget = states.budgetOf(projectId)
     if (!budget || !isCovered(budget, reservedMicros)) return undefined
     const { permissions: _, ...attempt } = input
-    if (insertAttempt.run({ ...attempt, reservedMicros }) === 0) return undefined
+    if (insertAttempt.run({ ...attempt, reservedMicros, windowStartMs }) === 0) return undefined
     if (reservedMicros > 0n)
       states.setBudget(projectId, {
         ...budget,
@@ -68,7 +59,7 @@ export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates
       })
     states.setBucket(projectId, tokens.fullAtUs)
     if ((facts.lastUsedAtUtc ?? '') <= input.touchedBeforeUtc) {
-      touchKey.run({ nowUtc, keyId: input.keyId })
+      touchKey.run({ atUtc, keyId: input.keyId })
       findFacts.reset()
     }
     return { sustainedPerS, burst, billing, fullAtUs, unitMicros }

@@ -4,6 +4,16 @@ import type { CallRow, TransferRow } from '../../schema.ts'
 export const isOwnerSql = `projectId = :projectId and requestId = :requestId and token = :token
   and state = 'running'`
 
+export const attemptInsertSql = `insert into attempts (projectId, requestId, keyId, action, fingerprint,
+    state, token, reservedMicros, deadlineMs, windowStartMs)
+  values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
+    :reservedMicros, :deadlineMs, :windowStartMs)`
+
+export const touchKeySql = 'update keys set lastUsedAtUtc = :atUtc where keyId = :keyId'
+
+export const upsertBucketSql = `insert into buckets (projectId, fullAtUs) values (:projectId, :fullAtUs)
+  on conflict (projectId) do update set fullAtUs = excluded.fullAtUs`
+
 export const attemptCompleteSql = `update attempts set state = 'done', reservedMicros = 0,
     code = :code, answer = :answer, scrubbed = :scrubbed
   where ${isOwnerSql}`

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Selectable } from 'kysely'
 import type { LedgerRow } from '../../schema.ts'
+import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
+import { upsertBucketSql } from './call-sql.ts'
 
 /** The budget of a project within a transaction. */
 export type BudgetState = Pick<
@@ -37,7 +39,7 @@ export function createProjectStates(connection: DatabaseSync): ProjectStates {
      from ledgers where ledger = :ledger`,
   )
   const writeBudget = prepareWriteBudget(connection)
-  const upsertBucket = prepareUpsertBucket(connection)
+  const upsertBucket = prepare(connection, upsertBucketSql)
   const reset = (): void => {
     budgets.clear()
     buckets.clear()
@@ -46,7 +48,7 @@ export function createProjectStates(connection: DatabaseSync): ProjectStates {
     budgetOf: (projectId) => {
       const cached = budgets.get(projectId)
       if (cached) return cached.current
-      const stored = selectBudget.first({ ledger: budgetLedgerOf(projectId) })
+      const stored = selectBudget.first({ ledger: budgetLedger(projectId) })
       if (stored) budgets.set(projectId, { stored, current: stored })
       return stored
     },
@@ -71,10 +73,6 @@ export function createProjectStates(connection: DatabaseSync): ProjectStates {
     },
     reset,
   }
-}
-
-export function budgetLedgerOf(projectId: string): string {
-  return `budget:${projectId}`
 }
 
 /** Whether a change of the balance fires a trigger of `budget.low` or `budget.exhausted`. */
@@ -102,16 +100,8 @@ function prepareWriteBudget(connection: DatabaseSync) {
   return (projectId: string, { stored, current }: CachedBudget): void => {
     if (current === stored) return
     const { balanceMicros, reservedMicros, headSeq, headHash } = current
-    const row = { ledger: budgetLedgerOf(projectId), reservedMicros }
+    const row = { ledger: budgetLedger(projectId), reservedMicros }
     if (headSeq === stored.headSeq) setReserved.run(row)
     else setAll.run({ ...row, balanceMicros, headSeq, headHash })
   }
-}
-
-function prepareUpsertBucket(connection: DatabaseSync) {
-  return prepare(
-    connection,
-    `insert into buckets (projectId, fullAtUs) values (:projectId, :fullAtUs)
-     on conflict (projectId) do update set fullAtUs = excluded.fullAtUs`,
-  )
 }

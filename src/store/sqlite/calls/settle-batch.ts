@@ -2,10 +2,11 @@ import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { SettleStatementInput, SettleStatementResult } from '../../gate/statements.ts'
 import type { NewCallRow } from '../../schema.ts'
+import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
 import type { HourlyCountStatements } from '../hourly-counts.ts'
 import { attemptCompleteSql, insertCallSql, insertTransferSql } from './call-sql.ts'
-import { budgetLedgerOf, type ProjectStates } from './project-states.ts'
+import type { ProjectStates } from './project-states.ts'
 
 /**
  * Completes a call. @returns undefined if its reservation has expired; then nothing was written.
@@ -66,7 +67,7 @@ function chargeBudget(states: ProjectStates, settlement: SettleStatementInput): 
   const { projectId, reservedMicros, amountMicros, link } = settlement
   if (reservedMicros === 0n && amountMicros === 0n) return null
   const budget = states.budgetOf(projectId)
-  const ledger = budgetLedgerOf(projectId)
+  const ledger = budgetLedger(projectId)
   if (!budget || budget.reservedMicros < reservedMicros || reservedMicros < amountMicros)
     throw new Error(`${ledger} does not exist or has no such reservation`)
   const released = { ...budget, reservedMicros: budget.reservedMicros - reservedMicros }
@@ -82,7 +83,7 @@ function chargeBudget(states: ProjectStates, settlement: SettleStatementInput): 
 }
 
 /** SHA-256 of the previous hash and the text of the row, see `billing/transfer-hash.ts`. */
-function linkHash(previousHash: Uint8Array, text: string): Uint8Array {
+export function linkHash(previousHash: Uint8Array, text: string): Uint8Array {
   return hash('sha256', Buffer.concat([previousHash, Buffer.from(text)]), 'buffer')
 }
 
@@ -91,7 +92,7 @@ export function chargeRowOf(
   { projectId, requestId, windowStartMs, action, amountMicros, nowMs }: SettleStatementInput,
   { headSeq: seq, headHash: rowHash }: ChainLink,
 ) {
-  const ledger = budgetLedgerOf(projectId)
+  const ledger = budgetLedger(projectId)
   const route = { chain: ledger, fromLedger: ledger, toLedger: `revenue:${action}` }
   const request = { projectId, requestId, windowStartMs }
   return { ...route, ...request, kind: 'charge', seq, rowHash, amountMicros, atMs: nowMs }

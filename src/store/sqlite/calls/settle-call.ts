@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { SettleStatementInput } from '../../gate/statements.ts'
 import { addResponseSubjects } from '../../gate/stored-responses.ts'
 import type { Tx } from '../../tx.ts'
+import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare, type PreparedStatement } from '../connection.ts'
-import { chargeRowOf } from './settle-batch.ts'
+import { chargeRowOf, linkHash } from './settle-batch.ts'
 
 /** The statements of a transaction that settling shares with other work. */
 type SharedStatements = Pick<Tx, 'attempts' | 'logCall' | 'countScore'> & {
@@ -29,7 +29,7 @@ export function createSettleCall(
   /** @returns the id of the charge; null without one. */
   const charge = (settlement: SettleStatementInput): number | null => {
     const { projectId, reservedMicros, amountMicros, link } = settlement
-    const ledger = `budget:${projectId}`
+    const ledger = budgetLedger(projectId)
     if (amountMicros === 0n) {
       const isReleased =
         reservedMicros === 0n || releaseLedger.run({ ledger, reservedMicros }) === 1
@@ -55,7 +55,7 @@ export function createSettleCall(
 
 /** Releases a reservation, charges the amount and adds the charge to the hash chain of the ledger. */
 function prepareChargeLedger(connection: DatabaseSync): PreparedStatement<LedgerUpdate> {
-  connection.function('linkHash', { deterministic: true, directOnly: true }, linkHash)
+  connection.function('linkHash', { deterministic: true, directOnly: true }, linkStoredHash)
   return prepare(
     connection,
     `update ledgers set reservedMicros = reservedMicros - :reservedMicros,
@@ -67,8 +67,8 @@ function prepareChargeLedger(connection: DatabaseSync): PreparedStatement<Ledger
   )
 }
 
-function linkHash(previousHash: unknown, text: unknown): Uint8Array {
+function linkStoredHash(previousHash: unknown, text: unknown): Uint8Array {
   if (!(previousHash instanceof Uint8Array) || typeof text !== 'string')
     throw new TypeError('linkHash expects a hash and a text')
-  return createHash('sha256').update(previousHash).update(text).digest()
+  return linkHash(previousHash, text)
 }

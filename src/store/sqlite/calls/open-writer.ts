@@ -1,0 +1,22 @@
+import type { Tx } from '../../tx.ts'
+import { createHourlyCountStatements } from '../hourly-counts.ts'
+import { sqliteTx } from '../tx.ts'
+import { createWriter, isFatal, type Writer, type WriterOptions } from '../writer.ts'
+import { createCallBatch } from './call-batch.ts'
+import { createPendingCounts } from './pending-counts.ts'
+
+type ConnectionOptions = Pick<WriterOptions, 'db' | 'connection' | 'transaction' | 'onCommit'>
+
+/** Prepares the statements of the only connection that writes. */
+export function openWriter(options: ConnectionOptions): {
+  readonly tx: Tx
+  readonly writer: Writer
+} {
+  const { connection } = options
+  const hourlyCounts = createHourlyCountStatements(connection)
+  const pending = createPendingCounts(hourlyCounts)
+  const tx = sqliteTx(connection, hourlyCounts, pending)
+  const { countScore } = hourlyCounts
+  const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
+  return { tx, writer: createWriter({ ...options, tx, pending, callBatch }) }
+}
