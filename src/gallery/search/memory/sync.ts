@@ -18,7 +18,7 @@ import type { ExactSearch } from './exact-search.ts'
 import type { IndexChange } from './index-change.ts'
 
 export type SyncOptions = {
-  readonly store: Pick<Store, 'read'>
+  readonly store: Pick<Store, 'read' | 'write' | 'checkpoint'>
   readonly search: ExactSearch
   readonly decryptStored: DecryptStoredTemplate
   readonly calibrations: Calibrations

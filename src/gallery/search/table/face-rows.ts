@@ -6,8 +6,12 @@ import { hashIdWords, idWords, writeIdWords } from './face-id.ts'
  */
 export type FaceRows = {
   readonly get: (faceId: string) => number | undefined
+  /** Finds a face by the words of its id. */
+  readonly getByWords: (id: FaceIdWords) => number | undefined
   /** Adds a face that is not contained. Its row must contain its id already. */
   readonly add: (faceId: string, row: number) => void
+  /** Does the same for a UUID, which is read from the row. */
+  readonly addRow: (row: number) => void
   /** Removes a face. Its row must still contain its id. */
   readonly remove: (faceId: string) => void
   readonly clear: () => void
@@ -39,21 +43,29 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
       if (words[offset + index] !== key[index]) return false
     return true
   }
-  /** Returns the part of the id in `key`. */
+  /** Returns the part of the ids with a hash. */
   const partOf = (hash: number): RowSlots => (parts[hash % partCount] ??= new RowSlots(hashOf))
   let rows = 0
+  const addRow = (row: number): void => {
+    const hash = hashOf(row)
+    partOf(hash).add(hash, row)
+    rows++
+  }
   return {
+    addRow,
+    getByWords: ({ words, offset }) => {
+      for (let index = 0; index < idWords; index++) key[index] = words[offset + index] ?? 0
+      const hash = hashIdWords(key, 0)
+      return parts[hash % partCount]?.find(hash, isKey)
+    },
     get: (faceId) => {
       if (!writeIdWords(faceId, key, 0)) return texts.get(faceId)
       const hash = hashIdWords(key, 0)
       return parts[hash % partCount]?.find(hash, isKey)
     },
     add: (faceId, row) => {
-      if (writeIdWords(faceId, key, 0)) {
-        const hash = hashIdWords(key, 0)
-        partOf(hash).add(hash, row)
-        rows++
-      } else texts.set(faceId, row)
+      if (writeIdWords(faceId, key, 0)) addRow(row)
+      else texts.set(faceId, row)
     },
     remove: (faceId) => {
       if (writeIdWords(faceId, key, 0)) {

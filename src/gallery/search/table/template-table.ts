@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { rowIdWords, type PackedSection } from '../load/packed-rows.ts'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import { blockBytes, clearRow, readRow, writeRow, type RowPosition } from './row-block.ts'
 import { chooseLeadAxes } from './choose-lead-axes.ts'
+import { readIdWords } from './face-id.ts'
 import { createFaceRows } from './face-rows.ts'
 import type { LeadAxes } from './lead.ts'
 import type { RowOwner } from './row-owners.ts'
-import { createGroupSets } from './group-sets.ts'
+import { createGroupSets, emptyGroupSetId, type GroupSets } from './group-sets.ts'
 import { openRowStore } from './row-store.ts'
 import type { RowStore } from './row-store.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
@@ -19,6 +21,12 @@ export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
   readonly put: (
     template: RowOwner & TemplateVector & { readonly groups: readonly string[] },
   ) => void
+  /**
+   * Adds the templates of many faces, without an object or a text per row.
+   *
+   * @param groupSets the sets of groups to which the rows refer.
+   */
+  readonly load: (rows: PackedSection, groupSets: readonly (readonly string[])[]) => void
   /** Zeroes the row of a face immediately, if there is one. */
   readonly remove: (faceId: string) => void
   readonly size: () => number
@@ -57,6 +65,11 @@ export function openTemplateTable(
     groupSets.release(clearRow(positionOf(row)))
     rows.release(row)
   }
+  const tryLeads = (): void => {
+    if (hasTriedLeads || rowByFace.size() < leadsFrom) return
+    hasTriedLeads = true
+    leadAxes = addLeads(rows, leadsFrom)
+  }
   return {
     dimensions,
     leadAxes: () => leadAxes,
@@ -65,11 +78,34 @@ export function openTemplateTable(
       remove(template.faceId)
       const row = rows.allocate()
       const groupSetId = groupSets.acquire(template.groups)
-      writeRow(positionOf(row), { ...template, groupSetId })
+      const position = positionOf(row)
+      writeRow(position, { ...template, groupSetId })
+      position.block.owners.write(position.index, template)
       rowByFace.add(template.faceId, row)
-      if (!hasTriedLeads && rowByFace.size() >= leadsFrom) {
-        hasTriedLeads = true
-        leadAxes = addLeads(rows, leadsFrom)
+      tryLeads()
+    },
+    load: (section, sets) => {
+      assert.equal(section.dimensions, dimensions)
+      const groupSetIds = acquireAll(groupSets, section.groups, sets)
+      const texts = new Map(section.texts.map((ids) => [ids.row, ids]))
+      const { ids, densities, vectors } = section
+      for (let index = 0; index < section.rows; index++) {
+        const words = { words: ids, offset: index * rowIdWords }
+        const expiresAtMs = section.expiriesMs[index] ?? Number.POSITIVE_INFINITY
+        const text = texts.get(index)
+        const existing = text ? rowByFace.get(text.faceId) : rowByFace.getByWords(words)
+        if (existing !== undefined) remove(text?.faceId ?? readIdWords(ids, words.offset))
+        const row = rows.allocate()
+        const { block, index: blockIndex } = positionOf(row)
+        const vector = vectors.subarray(index * dimensions, (index + 1) * dimensions)
+        const groupSetId = groupSetIds[section.groups[index] ?? 0] ?? emptyGroupSetId
+        const template = { vector, density: densities[index] ?? 0, groupSetId }
+        writeRow({ block, index: blockIndex }, template)
+        if (text) block.owners.write(blockIndex, { ...text, expiresAtMs })
+        else block.owners.writeWords(blockIndex, words, expiresAtMs)
+        if (text) rowByFace.add(text.faceId, row)
+        else rowByFace.addRow(row)
+        tryLeads()
       }
     },
     remove,
@@ -84,6 +120,20 @@ export function openTemplateTable(
       return clear()
     },
   }
+}
+
+/** Counts the rows of each set of groups. @returns the ids of the sets. */
+function acquireAll(
+  groupSets: GroupSets,
+  rowSets: Uint32Array,
+  sets: readonly (readonly string[])[],
+): readonly number[] {
+  const counts = new Uint32Array(sets.length)
+  for (const set of rowSets) counts[set] = (counts[set] ?? 0) + 1
+  return sets.map((groups, set) => {
+    const rows = counts[set] ?? 0
+    return rows === 0 ? emptyGroupSetId : groupSets.acquire(groups, rows)
+  })
 }
 
 function readPosition(position: RowPosition): (RowOwner & TemplateVector) | undefined {
