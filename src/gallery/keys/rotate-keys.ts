@@ -12,7 +12,7 @@ import {
 import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
-import { deletePagesOfKey } from '../../store/gallery/search/gallery-pages.ts'
+import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
 import { deleteObfuscatedVectors, hasVectors } from '../../store/gallery/vectors.ts'
 import {
   addMasterKey,
@@ -55,8 +55,6 @@ export type RotateKeysOptions = {
 const subjectBatchSize = 200
 /** Fewer, because each of them may have many templates and crops to encrypt. */
 const renewBatchSize = 10
-/** Pages deleted per transaction. Each has about 300 kB, which SQLite overwrites. */
-const pageBatchSize = 4
 /** Vectors deleted per transaction, within the statement timeout. */
 const vectorBatchSize = 1_000
 
@@ -130,17 +128,11 @@ async function retireGalleryKey(
   counts: RotationCounts,
 ): Promise<void> {
   const { galleryId, keyId } = key
-  await deletePages(run.store, keyId)
+  await deletePages(run.store, { keyId })
   const find = (tx: Tx) => findSubjectsByKey(tx, keyId, subjectBatchSize)
   await rotateSubjects({ galleryId, find }, run, counts)
   await deleteVectorsOfKey(run.store, key)
   await run.store.write((tx) => removeGalleryKeyRow(tx, key))
-}
-
-/** Deletes the pages of a gallery key. The next load of the gallery writes them with the new key. */
-async function deletePages(store: Store, keyId: string): Promise<void> {
-  const deleteBatch = (tx: Tx) => deletePagesOfKey(tx, { keyId, limit: pageBatchSize })
-  while ((await store.write(deleteBatch)) > 0);
 }
 
 /** Subjects of a gallery that still have to be rotated. */

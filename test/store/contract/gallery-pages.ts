@@ -72,8 +72,13 @@ export const galleryPagesContract = {
     )
     await store.write((tx) => queries.deletePage(tx, { galleryId, toSequence: 2 }))
     assert.deepEqual(await storedPages(), [4])
-    const deletePages = () => store.write((tx) => queries.deletePagesOfKey(tx, { keyId, limit: 1 }))
-    assert.deepEqual([await deletePages(), await deletePages()], [1, 0])
+    await storePage(first)
+    await queries.deletePages(store, { keyId: 'older' })
+    assert.deepEqual(await storedPages(), [2, 4])
+    await queries.deletePages(store, { keyId })
+    assert.deepEqual(await storedPages(), [])
+    for (let to = 1; to <= 6; to++) await storePage(pageOf(to - 1, to))
+    await queries.deletePages(store)
     assert.deepEqual(await storedPages(), [])
   },
   'a page is not stored if its faces changed, overlap another page or have an older key': async (

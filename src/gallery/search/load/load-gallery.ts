@@ -3,7 +3,7 @@ import type { Log } from '../../../lib/log.ts'
 import type { Store, StoreLocation } from '../../../store/database.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import type { ExactSearch } from '../memory/exact-search.ts'
-import { listLoadRanges, rangeFaces } from './load-ranges.ts'
+import { listLoadRanges } from './load-ranges.ts'
 import { startOpenThread, type OpenThread } from './open-threads.ts'
 import { countRows } from './packed-rows.ts'
 import { modelIdsOf, type LoadedModels, type LoadRange } from './read-range.ts'
@@ -15,8 +15,8 @@ export type ParallelLoad = {
   readonly masterKeyFile: string
   /** Galleries with fewer faces are loaded without threads, whose start takes half a second. */
   readonly facesMin?: number
-  /** Faces between two pages are written as a page if there are this many. */
-  readonly pageFacesMin?: number
+  /** The faces of a page. */
+  readonly pageFaces?: number
 }
 
 export type LoadGalleryOptions = ParallelLoad & {
@@ -30,8 +30,11 @@ export type LoadGalleryOptions = ParallelLoad & {
 export type LoadedState = { readonly sequence: number; readonly removalsDeletedTo: number }
 
 export const parallelFacesMin = 10_000
-/** A page of fewer faces saves little time. */
-const pageFacesMinDefault = rangeFaces / 4
+/**
+ * About 280 kB. A change of one face deletes its page, so a larger page is deleted more often and takes
+ * longer to delete.
+ */
+const pageFacesDefault = 256
 /** More threads than this wait for the index thread, which stores what they read. */
 const threadsMax = 8
 /** Faces between two progress lines in the log. */
@@ -52,15 +55,16 @@ export async function loadGallery(
   options: LoadGalleryOptions,
 ): Promise<LoadedState | undefined> {
   const { store, log, models, facesMin = parallelFacesMin } = options
+  const { pageFaces = pageFacesDefault } = options
   const gallery = await store.read((reading) => findGallery(reading, galleryId))
   if (!gallery || gallery.templateCount < facesMin) return undefined
   const { accountId, sequence, removalsDeletedTo, templateCount: total } = gallery
   const startMs = performance.now()
   await using opened = new AsyncDisposableStack()
-  const threads = startThreads(options, opened)
+  const threads = startThreads(options, pageFaces, opened)
   log.info({ galleryId, total, threads: threads.length }, 'loading the faces of a gallery')
   const progress = createProgress({ galleryId, total }, log)
-  const scope = { galleryId, accountId, sequence, modelIds: modelIdsOf(models), store }
+  const scope = { galleryId, accountId, sequence, modelIds: modelIdsOf(models), pageFaces, store }
   const pages = createPageWriter(store, log)
   const load = { galleryId, sequence, total, ranges: listLoadRanges(scope), progress, pages }
   const results = await Promise.allSettled(
@@ -76,11 +80,12 @@ export async function loadGallery(
 }
 
 function startThreads(
-  { location, masterKeyFile, models, pageFacesMin = pageFacesMinDefault }: LoadGalleryOptions,
+  { location, masterKeyFile, models }: LoadGalleryOptions,
+  pageFaces: number,
   opened: AsyncDisposableStack,
 ): readonly OpenThread[] {
   const ownLocation = { ...location, connectionsMax: 1 }
-  const data = { location: ownLocation, masterKeyFile, models, pageFacesMin }
+  const data = { location: ownLocation, masterKeyFile, models, pageFaces }
   const count = Math.min(availableParallelism(), threadsMax)
   return Array.from({ length: count }, () => opened.use(startOpenThread(data)))
 }

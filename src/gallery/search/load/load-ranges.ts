@@ -8,14 +8,11 @@ export type LoadScope = Pick<LoadRange, 'galleryId' | 'accountId'> & {
   readonly sequence: number
   /** See `modelIdsOf`. */
   readonly modelIds: string
+  /** Faces that are read at once where no page contains them, and the faces of a page. */
+  readonly pageFaces: number
   readonly store: Pick<Store, 'read'>
 }
 
-/**
- * Faces that are read at once where no page contains them, and the faces of a page. A change of one
- * face deletes its page, so a larger one is deleted more often, and takes longer to delete.
- */
-export const rangeFaces = 256
 /** Pages that a thread reads at once, about 1.2 MB. */
 const pagesPerRange = 4
 /** Page ranges that are listed at once. */
@@ -81,8 +78,12 @@ async function* listPages({
   }
 }
 
-async function* listFaceRanges({ store, galleryId }: LoadScope, from: number, sequenceMax: number) {
-  const size = { faces: rangeFaces, sequenceMax }
+async function* listFaceRanges(
+  { store, galleryId, pageFaces }: LoadScope,
+  from: number,
+  sequenceMax: number,
+) {
+  const size = { faces: pageFaces, sequenceMax }
   for (let after = from; after < sequenceMax;) {
     const start = { galleryId, after }
     const end = await store.read((reading) => findFaceRangeEnd(reading, start, size))

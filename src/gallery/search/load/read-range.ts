@@ -49,8 +49,8 @@ export type ReadRangeDeps = {
   readonly decryptStored: DecryptStoredTemplate
   readonly pageEncryption: PageEncryption
   readonly models: LoadedModels
-  /** Smaller pages save little time, and a page is deleted when one of its faces changes. */
-  readonly pageFacesMin: number
+  /** Faces between two pages become a page if there is at least a quarter of this number. */
+  readonly pageFaces: number
 }
 
 /** The text by which a page is valid for a configuration of models. */
@@ -119,7 +119,7 @@ async function sealPage(
   { rows, deps }: PageContent,
 ): Promise<GalleryPageRow | undefined> {
   const faces = countRows(rows)
-  if (!becomesPage || faces < deps.pageFacesMin) return undefined
+  if (!becomesPage || faces < deps.pageFaces / 4) return undefined
   const range = { galleryId, accountId, afterSequence: after, toSequence: to }
   const binding = { ...range, faces, modelIds: modelIdsOf(deps.models) }
   return deps.pageEncryption.seal(reading, binding, rows.bytes)

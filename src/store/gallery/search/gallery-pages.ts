@@ -1,3 +1,4 @@
+import type { Store } from '../../database.ts'
 import { dialectOf } from '../../dialect.ts'
 import type { GalleryPageRow } from '../../gallery-schema.ts'
 import type { ReadTx, Tx } from '../../tx.ts'
@@ -114,17 +115,26 @@ export async function deletePage(
   await tx.run(query.where('toSequence', '=', toSequence))
 }
 
-/** Deletes pages whose keys are encrypted with a gallery key. @returns their number. */
-export async function deletePagesOfKey(
-  tx: Tx,
-  { keyId, limit }: { readonly keyId: string; readonly limit: number },
-): Promise<number> {
+/** Pages deleted per transaction. SQLite overwrites their bytes, about 300 kB each. */
+const pageBatchSize = 4
+
+/**
+ * Deletes all pages in small transactions, or those whose keys are encrypted with one gallery key. It
+ * must precede a change of many faces, which would delete them all in one transaction. The next loads
+ * of the galleries write them again.
+ */
+export async function deletePages(
+  store: Pick<Store, 'write'>,
+  filter: { readonly keyId?: string } = {},
+): Promise<void> {
+  const deleteBatch = (tx: Tx) => deleteSomePages(tx, filter)
+  while ((await store.write(deleteBatch)) === pageBatchSize);
+}
+
+async function deleteSomePages(tx: Tx, { keyId }: { readonly keyId?: string }): Promise<number> {
   const columns = ['galleryId', 'toSequence'] as const
-  const some = tx.build
-    .selectFrom('galleryPages')
-    .select(columns)
-    .where('keyId', '=', keyId)
-    .limit(limit)
+  const all = tx.build.selectFrom('galleryPages').select(columns).limit(pageBatchSize)
+  const some = keyId === undefined ? all : all.where('keyId', '=', keyId)
   const query = tx.build
     .deleteFrom('galleryPages')
     .where((row) => row(row.refTuple(...columns), 'in', some.$asTuple(...columns)))
