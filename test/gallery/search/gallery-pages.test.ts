@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict'
-import path from 'node:path'
 import { after, before, test } from 'node:test'
-import * as fc from 'fast-check'
 import { keyCommands } from '../../../src/cli/tenancy/commands.ts'
 import { retireTemplates } from '../../../src/store/gallery/retire-model.ts'
+import { loadWithoutPages, loadWithPages, pageFaces } from '../../support/bulk/gallery-pages.ts'
 import {
-  loadWithoutPages,
-  loadWithPages,
-  pageFaces,
-  readStoredPages,
-  type PagedGallery,
-} from '../../support/bulk/gallery-pages.ts'
+  assertPagesCurrent,
+  assertSameLoad,
+  createPagedGallery,
+  mergeSubjects,
+  type PagedSubject,
+} from '../../support/bulk/paged-gallery.ts'
 import { runJson } from '../../support/cli/run-json.ts'
-import { sendCompreFace } from '../../support/compreface/send.ts'
 import { tamper } from '../../support/database/tamper.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
-import {
-  imageParams,
-  startGallery,
-  type GalleryClient,
-  type TestGallery,
-} from '../../support/gallery/test-gallery.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 
 let service: TestGallery
 let nowMs = Date.now()
@@ -33,60 +26,8 @@ before(async () => {
 })
 after(() => service[Symbol.asyncDispose]())
 
-type TestSubject = { readonly subjectId: string; readonly externalId: string; faceIds: string[] }
-
-/** Creates a project with subjects of one face each, and two groups. */
-async function createPagedGallery(subjectCount: number) {
-  const client = await service.createProjectClient({ galleryMode: 'isolated' })
-  const { store } = service.database
-  const paged: PagedGallery = {
-    store,
-    masterKeyFile: path.join(service.dataDir, 'master.key'),
-    galleryId: client.project.projectId,
-    models: { activeModelId: 'people@2', formerModelIds: ['people@1'] },
-  }
-  let count = 0
-  const enroll = async (params: object = {}): Promise<TestSubject> => {
-    const externalId = `person ${count++}`
-    const ids = { externalId, duplicateCheck: 'off', ...params }
-    const { subjectId, faceId } = await client.value('svc.enroll', {
-      ...imageParams(externalId),
-      ...ids,
-    })
-    return { subjectId, externalId, faceIds: [faceId] }
-  }
-  const addFace = async (subject: TestSubject): Promise<void> => {
-    const { subjectId } = subject
-    const image = imageParams({ name: subject.externalId, deviation: 0.3, take: count++ })
-    const added = await client.value('svc.enroll', { ...image, subjectId, duplicateCheck: 'off' })
-    subject.faceIds.push(added.faceId)
-  }
-  const subjects: TestSubject[] = []
-  for (let index = 0; index < subjectCount; index++)
-    subjects.push(await enroll(index % 3 === 0 ? { groups: ['staff'] } : {}))
-  return { client, paged, subjects, enroll, addFace }
-}
-
-/** Asserts that each row of each page is what a load without pages reads now. @returns the faces. */
-async function assertPagesCurrent(paged: PagedGallery): Promise<ReadonlySet<string>> {
-  const current = await loadWithoutPages(paged)
-  const pages = await readStoredPages(paged)
-  for (const rows of pages)
-    for (const [faceId, row] of rows) assert.deepEqual(row, current.get(faceId), faceId)
-  return new Set(pages.flatMap((rows) => [...rows.keys()]))
-}
-
-/** Asserts that a load with pages, which also writes pages, reads the same as one without. */
-async function assertSameLoad(paged: PagedGallery) {
-  const load = await loadWithPages(paged)
-  assert.deepEqual(load.rows, await loadWithoutPages(paged))
-  assert.deepEqual(load.errors, [])
-  await assertPagesCurrent(paged)
-  return load
-}
-
 test('The next load decrypts only the faces that no page contains', async () => {
-  const { paged, enroll, client, subjects } = await createPagedGallery(3 * pageFaces + 1)
+  const { paged, enroll, client, subjects } = await createPagedGallery(service, 3 * pageFaces + 1)
   const first = await assertSameLoad(paged)
   assert.deepEqual([first.decrypted, first.pagesStored], [3 * pageFaces + 1, 3])
   const second = await assertSameLoad(paged)
@@ -101,7 +42,7 @@ test('The next load decrypts only the faces that no page contains', async () => 
 })
 
 test('A page for other models is not used, and is replaced', async () => {
-  const { paged } = await createPagedGallery(2 * pageFaces)
+  const { paged } = await createPagedGallery(service, 2 * pageFaces)
   await assertSameLoad(paged)
   const former = { ...paged, models: { activeModelId: 'people@2', formerModelIds: [] } }
   const load = await assertSameLoad(former)
@@ -112,8 +53,8 @@ test('A page for other models is not used, and is replaced', async () => {
 /** Changes of a gallery, and the subjects whose faces no page may contain afterwards. */
 type ErasingChange = (
   gallery: Awaited<ReturnType<typeof createPagedGallery>>,
-  subject: TestSubject,
-  other: TestSubject,
+  subject: PagedSubject,
+  other: PagedSubject,
 ) => Promise<unknown>
 
 const sweep = () => runAsAllAccounts(() => service.openedGallery.gallery.sweep())
@@ -145,20 +86,8 @@ const changes: Readonly<Record<string, ErasingChange>> = {
     mergeSubjects(client, subject, other),
 }
 
-async function mergeSubjects(
-  client: GalleryClient,
-  source: TestSubject,
-  target: TestSubject,
-): Promise<void> {
-  const sourcePath = `/api/v1/recognition/subjects/${encodeURIComponent(source.externalId)}`
-  const change = { subject: target.externalId }
-  const { status, body } = await sendCompreFace(client, 'PUT', sourcePath, change)
-  assert.equal(status, 200, JSON.stringify(body))
-  target.faceIds.push(...source.faceIds)
-}
-
 test('No page contains a face after any operation that deletes or changes it', async () => {
-  const gallery = await createPagedGallery(pageFaces * (Object.keys(changes).length + 1))
+  const gallery = await createPagedGallery(service, pageFaces * (Object.keys(changes).length + 1))
   const { paged, subjects } = gallery
   for (const [index, [name, change]] of Object.entries(changes).entries()) {
     await assertSameLoad(paged)
@@ -175,7 +104,7 @@ test('No page contains a face after any operation that deletes or changes it', a
 })
 
 test('The retirement of a model and a key rotation delete the pages', async () => {
-  const { paged, client, subjects } = await createPagedGallery(2 * pageFaces)
+  const { paged, client, subjects } = await createPagedGallery(service, 2 * pageFaces)
   const { store } = paged
   await assertSameLoad(paged)
   const retirement = { modelId: 'people@2', activeModelId: 'people@2' }
@@ -205,7 +134,7 @@ test('The retirement of a model and a key rotation delete the pages', async () =
 })
 
 test('A page that was changed, moved or does not match its faces is deleted and not used', async () => {
-  const { paged, subjects } = await createPagedGallery(6 * pageFaces)
+  const { paged, subjects } = await createPagedGallery(service, 6 * pageFaces)
   const { galleryId, store } = paged
   await assertSameLoad(paged)
   const query = store.db.selectFrom('galleryPages').select('toSequence')
@@ -241,7 +170,7 @@ test('A page that was changed, moved or does not match its faces is deleted and 
 })
 
 test('Deletions while pages are written leave no page with a deleted face', async () => {
-  const { paged, client, subjects } = await createPagedGallery(8 * pageFaces)
+  const { paged, client, subjects } = await createPagedGallery(service, 8 * pageFaces)
   const deletions = subjects
     .filter((_, index) => index % 5 === 0)
     .map(
@@ -254,62 +183,4 @@ test('Deletions while pages are written leave no page with a deleted face', asyn
   await Promise.all(loads)
   await assertPagesCurrent(paged)
   await assertSameLoad(paged)
-})
-
-type Gallery = Awaited<ReturnType<typeof createPagedGallery>>
-
-/** Applies a random change to a random subject. */
-async function applyRandomChange(
-  { client, enroll, addFace, subjects, paged }: Gallery,
-  { kind, pick, other }: { readonly kind: string; readonly pick: number; readonly other: number },
-): Promise<void> {
-  const subject = subjects[pick % subjects.length]
-  const target = subjects[other % subjects.length]
-  if (kind === 'load') return void (await assertSameLoad(paged))
-  if (kind === 'enroll' || !subject || !target) return void subjects.push(await enroll())
-  const { subjectId, faceIds } = subject
-  const update = (fields: object) => client.value('svc.updateSubject', { subjectId, ...fields })
-  if (kind === 'add face') return addFace(subject)
-  if (kind === 'group') return void (await update({ addGroups: [`group-${other % 3}`] }))
-  if (kind === 'no group') return void (await update({ removeGroups: ['staff'] }))
-  if (kind === 'expiry') return void (await update({ expiresAtUtc: utcAfter(1e9 + other) }))
-  if (kind === 'remove face') {
-    if (faceIds.length < 2) return
-    const removeFaceIds = faceIds.splice(other % faceIds.length, 1)
-    return void (await update({ removeFaceIds }))
-  }
-  subjects.splice(subjects.indexOf(subject), 1)
-  if (kind === 'merge' && target !== subject) return mergeSubjects(client, subject, target)
-  await client.value('svc.deleteSubject', { subjectId })
-}
-
-test('After any changes, a load with pages reads exactly what a load without pages reads', async () => {
-  const kinds = [
-    'enroll',
-    'add face',
-    'remove face',
-    'group',
-    'no group',
-    'expiry',
-    'merge',
-    'delete',
-  ]
-  const change = fc.record({
-    kind: fc.constantFrom('load', 'load', ...kinds),
-    pick: fc.nat(99),
-    other: fc.nat(99),
-  })
-  const steps = fc.array(change, { minLength: 6, maxLength: 14 })
-  await fc.assert(
-    fc.asyncProperty(steps, async (sequence) => {
-      const gallery = await createPagedGallery(2 * pageFaces + 1)
-      await assertSameLoad(gallery.paged)
-      for (const step of sequence) {
-        await applyRandomChange(gallery, step)
-        await assertPagesCurrent(gallery.paged)
-      }
-      await assertSameLoad(gallery.paged)
-    }),
-    { numRuns: 8 },
-  )
 })

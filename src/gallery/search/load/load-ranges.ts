@@ -50,17 +50,19 @@ export async function* listLoadRanges(scope: LoadScope): AsyncGenerator<LoadRang
 
 /** Yields the ranges of pages; those of a few pages without a gap are joined. */
 async function* listSuccessivePages(scope: LoadScope): AsyncGenerator<PageRange, void> {
-  let joined: (PageRange & { pages: number }) | undefined
+  let first: PageRange | undefined
+  let toSequence = 0
+  let pages = 0
   for await (const page of listPages(scope)) {
-    const { afterSequence, toSequence } = page
-    if (joined?.toSequence === afterSequence && joined.pages < pagesPerRange) {
-      joined = { ...joined, toSequence, pages: joined.pages + 1 }
-      continue
+    if (first && (page.afterSequence !== toSequence || pages === pagesPerRange)) {
+      yield { afterSequence: first.afterSequence, toSequence }
+      first = undefined
     }
-    if (joined) yield joined
-    joined = { ...page, pages: 1 }
+    pages = first ? pages + 1 : 1
+    first ??= page
+    toSequence = page.toSequence
   }
-  if (joined) yield joined
+  if (first) yield { afterSequence: first.afterSequence, toSequence }
 }
 
 async function* listPages({

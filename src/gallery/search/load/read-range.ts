@@ -111,12 +111,12 @@ async function openPage(
   return rows
 }
 
-type PageContent = { readonly rows: PackedRows; readonly deps: ReadRangeDeps }
+type RowsToSeal = { readonly rows: PackedRows; readonly deps: ReadRangeDeps }
 
 async function sealPage(
   reading: ReadTx,
   { galleryId, accountId, after, to, becomesPage }: LoadRange,
-  { rows, deps }: PageContent,
+  { rows, deps }: RowsToSeal,
 ): Promise<GalleryPageRow | undefined> {
   const faces = countRows(rows)
   if (!becomesPage || faces < deps.pageFaces / 4) return undefined

@@ -37,14 +37,13 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
     const { words, offset } = idOf(row)
     return hashIdWords(words, offset)
   }
-  const isKey = (row: number): boolean => {
-    const { words, offset } = idOf(row)
-    for (let index = 0; index < idWords; index++)
-      if (words[offset + index] !== key[index]) return false
-    return true
-  }
+  const isKey = (row: number): boolean => isEqualId(idOf(row), key)
   /** Returns the part of the ids with a hash. */
   const partOf = (hash: number): RowSlots => (parts[hash % partCount] ??= new RowSlots(hashOf))
+  const findKey = (): number | undefined => {
+    const hash = hashIdWords(key, 0)
+    return parts[hash % partCount]?.find(hash, isKey)
+  }
   let rows = 0
   const addRow = (row: number): void => {
     const hash = hashOf(row)
@@ -55,14 +54,9 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
     addRow,
     getByWords: ({ words, offset }) => {
       for (let index = 0; index < idWords; index++) key[index] = words[offset + index] ?? 0
-      const hash = hashIdWords(key, 0)
-      return parts[hash % partCount]?.find(hash, isKey)
+      return findKey()
     },
-    get: (faceId) => {
-      if (!writeIdWords(faceId, key, 0)) return texts.get(faceId)
-      const hash = hashIdWords(key, 0)
-      return parts[hash % partCount]?.find(hash, isKey)
-    },
+    get: (faceId) => (writeIdWords(faceId, key, 0) ? findKey() : texts.get(faceId)),
     add: (faceId, row) => {
       if (writeIdWords(faceId, key, 0)) addRow(row)
       else texts.set(faceId, row)
@@ -81,6 +75,12 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
     size: () => rows + texts.size,
     bytes: () => parts.reduce((sum, part) => sum + part.bytes(), 0),
   }
+}
+
+function isEqualId({ words, offset }: FaceIdWords, key: Uint32Array): boolean {
+  for (let index = 0; index < idWords; index++)
+    if (words[offset + index] !== key[index]) return false
+  return true
 }
 
 /** A hash table of row numbers with linear probing. A slot contains a row number plus one, or 0. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { rowIdWords, type PackedSection } from '../load/packed-rows.ts'
+import type { PackedSection } from '../load/packed-rows.ts'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import { blockBytes, clearRow, readRow, writeRow, type RowPosition } from './row-block.ts'
 import { chooseLeadAxes } from './choose-lead-axes.ts'
-import { readIdWords } from './face-id.ts'
-import { createFaceRows } from './face-rows.ts'
+import { createFaceRows, type FaceIdWords } from './face-rows.ts'
 import type { LeadAxes } from './lead.ts'
+import { loadSection } from './load-section.ts'
 import type { RowOwner } from './row-owners.ts'
-import { createGroupSets, emptyGroupSetId, type GroupSets } from './group-sets.ts'
+import { createGroupSets } from './group-sets.ts'
 import { openRowStore } from './row-store.ts'
 import type { RowStore } from './row-store.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
@@ -51,13 +51,9 @@ export function openTemplateTable(
 ): TemplateTable {
   const groupSets = createGroupSets()
   const rows = openRowStore(sharedMemory, dimensions)
-  const { blocks, positionOf, rowsUsed, clear } = rows
-  const rowByFace = createFaceRows((row) => {
-    const { block, index } = positionOf(row)
-    return block.owners.faceIdWords(index)
-  })
-  let leadAxes: LeadAxes | undefined
-  let hasTriedLeads = false
+  const { blocks, positionOf, rowsUsed } = rows
+  const rowByFace = createFaceRows((row) => faceIdWordsAt(positionOf(row)))
+  const leads = createLeads(rows, leadsFrom)
   const remove = (faceId: string): void => {
     const row = rowByFace.get(faceId)
     if (row === undefined) return
@@ -65,14 +61,10 @@ export function openTemplateTable(
     groupSets.release(clearRow(positionOf(row)))
     rows.release(row)
   }
-  const tryLeads = (): void => {
-    if (hasTriedLeads || rowByFace.size() < leadsFrom) return
-    hasTriedLeads = true
-    leadAxes = addLeads(rows, leadsFrom)
-  }
+  const onAdded = (): void => leads.addAt(rowByFace.size())
   return {
     dimensions,
-    leadAxes: () => leadAxes,
+    leadAxes: leads.axes,
     put: (template) => {
       assert.equal(template.vector.length, dimensions)
       remove(template.faceId)
@@ -82,31 +74,11 @@ export function openTemplateTable(
       writeRow(position, { ...template, groupSetId })
       position.block.owners.write(position.index, template)
       rowByFace.add(template.faceId, row)
-      tryLeads()
+      onAdded()
     },
     load: (section, sets) => {
       assert.equal(section.dimensions, dimensions)
-      const groupSetIds = acquireAll(groupSets, section.groups, sets)
-      const texts = new Map(section.texts.map((ids) => [ids.row, ids]))
-      const { ids, densities, vectors } = section
-      for (let index = 0; index < section.rows; index++) {
-        const words = { words: ids, offset: index * rowIdWords }
-        const expiresAtMs = section.expiriesMs[index] ?? Number.POSITIVE_INFINITY
-        const text = texts.get(index)
-        const existing = text ? rowByFace.get(text.faceId) : rowByFace.getByWords(words)
-        if (existing !== undefined) remove(text?.faceId ?? readIdWords(ids, words.offset))
-        const row = rows.allocate()
-        const { block, index: blockIndex } = positionOf(row)
-        const vector = vectors.subarray(index * dimensions, (index + 1) * dimensions)
-        const groupSetId = groupSetIds[section.groups[index] ?? 0] ?? emptyGroupSetId
-        const template = { vector, density: densities[index] ?? 0, groupSetId }
-        writeRow({ block, index: blockIndex }, template)
-        if (text) block.owners.write(blockIndex, { ...text, expiresAtMs })
-        else block.owners.writeWords(blockIndex, words, expiresAtMs)
-        if (text) rowByFace.add(text.faceId, row)
-        else rowByFace.addRow(row)
-        tryLeads()
-      }
+      loadSection({ section, sets }, { rows, rowByFace, groupSets, remove, onAdded })
     },
     remove,
     size: rowByFace.size,
@@ -117,28 +89,32 @@ export function openTemplateTable(
     rowsUsed,
     clear: () => {
       rowByFace.clear()
-      return clear()
+      return rows.clear()
     },
   }
 }
 
-/** Counts the rows of each set of groups. @returns the ids of the sets. */
-function acquireAll(
-  groupSets: GroupSets,
-  rowSets: Uint32Array,
-  sets: readonly (readonly string[])[],
-): readonly number[] {
-  const counts = new Uint32Array(sets.length)
-  for (const set of rowSets) counts[set] = (counts[set] ?? 0) + 1
-  return sets.map((groups, set) => {
-    const rows = counts[set] ?? 0
-    return rows === 0 ? emptyGroupSetId : groupSets.acquire(groups, rows)
-  })
+function faceIdWordsAt({ block, index }: RowPosition): FaceIdWords {
+  return block.owners.faceIdWords(index)
 }
 
 function readPosition(position: RowPosition): (RowOwner & TemplateVector) | undefined {
   const owner = position.block.owners.read(position.index)
   return owner && { ...owner, ...readRow(position) }
+}
+
+/** Adds leads to a table when it first has as many rows as given. */
+function createLeads(rows: RowStore, leadsFrom: number) {
+  let leadAxes: LeadAxes | undefined
+  let hasTried = false
+  return {
+    axes: () => leadAxes,
+    addAt: (size: number): void => {
+      if (hasTried || size < leadsFrom) return
+      hasTried = true
+      leadAxes = addLeads(rows, leadsFrom)
+    },
+  }
 }
 
 function addLeads(rows: RowStore, leadsFrom: number): LeadAxes | undefined {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import type { GalleryPageRow } from '../../../src/store/gallery-schema.ts'
-import type { Tx } from '../../../src/store/tx.ts'
-import { queries } from './tracked-queries.ts'
+import type { GalleryPageRow } from '../../../../src/store/gallery-schema.ts'
+import type { Tx } from '../../../../src/store/tx.ts'
+import { queries } from '../tracked-queries.ts'
 import {
   assertSameValues,
   createProjectGallery,
   enrollSubject,
   type StoreFixture,
-} from './store-fixture.ts'
+} from '../store-fixture.ts'
 
 const modelIds = '["active"]'
 
