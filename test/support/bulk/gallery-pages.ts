@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { createDecryptStoredTemplate } from '../../../src/gallery/keys/decrypt-stored-template.ts'
 import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { createPageEncryption } from '../../../src/gallery/keys/page-encryption.ts'
@@ -18,7 +19,7 @@ import {
 import { createPageWriter } from '../../../src/gallery/search/load/write-pages.ts'
 import { idWords, readIdWords } from '../../../src/gallery/search/table/face-id.ts'
 import type { Store } from '../../../src/store/database.ts'
-import { findGallery } from '../../../src/store/gallery/galleries.ts'
+import { findGallery, findNewestGalleryKey } from '../../../src/store/gallery/galleries.ts'
 
 /** A gallery whose pages are tested, and the models by which its faces are compared. */
 export type PagedGallery = {
@@ -123,4 +124,22 @@ function addRows(rows: Map<string, IndexedRow>, packed: PackedRows): void {
         vector: Buffer.from(vector.buffer).toString('base64'),
       })
     }
+}
+
+/** Adds a page that covers all faces of a gallery. It cannot be decrypted. */
+export async function addPage(store: Store, galleryId: string): Promise<void> {
+  await store.write(async (tx) => {
+    const sequence = (await findGallery(tx, galleryId))?.sequence ?? 0
+    const key = await findNewestGalleryKey(tx, galleryId)
+    assert.ok(key && sequence > 0, 'the gallery has a subject')
+    const range = { galleryId, afterSequence: 0, toSequence: sequence, faces: 1, modelIds: '[]' }
+    const sealed = { keyId: key.keyId, wrappedKey: randomBytes(60), sealed: randomBytes(5_000) }
+    await tx.run(tx.build.insertInto('galleryPages').values({ ...range, ...sealed }))
+  })
+}
+
+/** Returns the number of pages of a gallery. */
+export async function countPages({ db }: Pick<Store, 'db'>, galleryId: string): Promise<number> {
+  const query = db.selectFrom('galleryPages').select('toSequence')
+  return (await query.where('galleryId', '=', galleryId).execute()).length
 }
