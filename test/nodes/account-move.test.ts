@@ -19,7 +19,7 @@ import { haproxySkipReason } from '../support/network/haproxy.ts'
 import {
   startTraffic,
   type AcknowledgedCall,
-  type TrafficCall,
+  mixedCalls,
 } from '../support/nodes/retrying-traffic.ts'
 import {
   accountIdOf,
@@ -154,18 +154,6 @@ async function enrollSamples({ shared, isolated }: RoutedSites): Promise<unknown
   await shared.value('svc.deleteSubject', { subjectId: gone.subjectId })
   await isolated.value('svc.enroll', imageParams('Ben'))
   return recordResponses(shared)
-}
-
-/** Returns a function that returns searches, and an enrollment at every fourth call. */
-function mixedCalls(): () => TrafficCall {
-  let number = 0
-  return () => {
-    number += 1
-    const externalId = `person ${number}`
-    return number % 4 === 0
-      ? { action: 'svc.enroll', params: { ...imageParams(externalId), externalId } }
-      : { action: 'svc.identify', params: imageParams('Ben') }
-  }
 }
 
 /** Calls of the account return 503, and the target contains nothing of it. */

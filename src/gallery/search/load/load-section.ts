@@ -1,9 +1,9 @@
-import { rowIdWords, type PackedSection } from '../load/packed-rows.ts'
-import { readIdWords } from './face-id.ts'
-import type { FaceRows } from './face-rows.ts'
-import { emptyGroupSetId, type GroupSets } from './group-sets.ts'
-import { writeRow } from './row-block.ts'
-import type { RowStore } from './row-store.ts'
+import { rowIdWords, type PackedSection } from './packed-rows.ts'
+import { readIdWords } from '../table/face-id.ts'
+import type { FaceRows } from '../table/face-rows.ts'
+import { emptyGroupSetId, type GroupSets } from '../table/group-sets.ts'
+import { writeRow } from '../table/row-block.ts'
+import type { RowStore } from '../table/row-store.ts'
 
 /** Rows of a model, and the sets of groups to which they refer. */
 type SectionToLoad = {
