@@ -1,6 +1,10 @@
+import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import * as fc from 'fast-check'
-import { pageFaces } from '../../support/bulk/gallery-pages.ts'
+import { createPageMaintenance } from '../../../src/gallery/search/load/maintain-pages.ts'
+import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
+import { databaseSettings } from '../../support/database/engine.ts'
+import { countPages, pageFaces } from '../../support/bulk/gallery-pages.ts'
 import {
   assertPagesCurrent,
   assertSameLoad,
@@ -18,6 +22,31 @@ before(async () => {
   })
 })
 after(() => service[Symbol.asyncDispose]())
+
+test('While a server runs, it writes pages again that changes have deleted', async () => {
+  const { paged, client, subjects } = await createPagedGallery(service, 4 * pageFaces)
+  const { store, masterKeyFile, galleryId, models } = paged
+  await assertSameLoad(paged)
+  const { DATABASE_URL: databaseUrl = '' } = await databaseSettings(service.dataDir)
+  const location = { dataDir: service.dataDir, databaseUrl }
+  const options = { facesMin: 1, pageFaces, pageIntervalMs: 0, models: () => models }
+  const log = { warn: assert.fail, error: assert.fail }
+  const maintain = createPageMaintenance({
+    ...options,
+    store,
+    location,
+    masterKeyFile,
+    log: log as never,
+  })
+  const [first, second] = subjects
+  await client.value('svc.deleteSubject', { subjectId: first?.subjectId })
+  await client.value('svc.updateSubject', { subjectId: second?.subjectId, addGroups: ['moved'] })
+  assert.equal(await countPages(store, galleryId), 3)
+  await runAsAllAccounts(() => maintain(new AbortController().signal))
+  assert.equal(await countPages(store, galleryId), 4)
+  const { decrypted } = await assertSameLoad(paged)
+  assert.equal(decrypted, 1, 'only the changed face, which is now the last one')
+})
 
 type ChangedGallery = Awaited<ReturnType<typeof createPagedGallery>>
 

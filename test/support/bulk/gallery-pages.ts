@@ -105,7 +105,7 @@ function depsOf({ store, masterKeyFile, models }: PagedGallery) {
   const keyring = openKeyring(masterKeyFile)
   const log = { error: () => {} }
   const decryptStored = createDecryptStoredTemplate(createSubjectKeys(keyring, Date.now), log)
-  return { store, decryptStored, pageEncryption: createPageEncryption(keyring), models, pageFaces }
+  return { store, decryptStored, pageEncryption: createPageEncryption(keyring), models }
 }
 
 function addRows(rows: Map<string, IndexedRow>, packed: PackedRows): void {

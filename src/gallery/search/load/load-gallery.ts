@@ -17,6 +17,8 @@ export type ParallelLoad = {
   readonly facesMin?: number
   /** The faces of a page. */
   readonly pageFaces?: number
+  /** The interval at which pages that were deleted are written again. */
+  readonly pageIntervalMs?: number
 }
 
 export type LoadGalleryOptions = ParallelLoad & {
@@ -34,7 +36,7 @@ export const parallelFacesMin = 10_000
  * About 280 kB. A change of one face deletes its page, so a larger page is deleted more often and takes
  * longer to delete.
  */
-const pageFacesDefault = 256
+export const pageFacesDefault = 256
 /** More threads than this wait for the index thread, which stores what they read. */
 const threadsMax = 8
 /** Faces between two progress lines in the log. */
@@ -61,7 +63,7 @@ export async function loadGallery(
   const { accountId, sequence, removalsDeletedTo, templateCount: total } = gallery
   const startMs = performance.now()
   await using opened = new AsyncDisposableStack()
-  const threads = startThreads(options, pageFaces, opened)
+  const threads = startThreads(options, opened)
   log.info({ galleryId, total, threads: threads.length }, 'loading the faces of a gallery')
   const progress = createProgress({ galleryId, total }, log)
   const scope = { galleryId, accountId, sequence, modelIds: modelIdsOf(models), pageFaces, store }
@@ -81,11 +83,10 @@ export async function loadGallery(
 
 function startThreads(
   { location, masterKeyFile, models }: LoadGalleryOptions,
-  pageFaces: number,
   opened: AsyncDisposableStack,
 ): readonly OpenThread[] {
   const ownLocation = { ...location, connectionsMax: 1 }
-  const data = { location: ownLocation, masterKeyFile, models, pageFaces }
+  const data = { location: ownLocation, masterKeyFile, models }
   const count = Math.min(availableParallelism(), threadsMax)
   return Array.from({ length: count }, () => opened.use(startOpenThread(data)))
 }

@@ -34,8 +34,8 @@ export async function* listLoadRanges(scope: LoadScope): AsyncGenerator<LoadRang
   })
   let after = 0
   for await (const { afterSequence, toSequence } of listSuccessivePages(scope)) {
-    for await (const { to } of listFaceRanges(scope, after, afterSequence)) {
-      yield rangeOf(after, to, { hasPages: false, becomesPage: true })
+    for await (const { to, isLarge } of listFaceRanges(scope, after, afterSequence)) {
+      yield rangeOf(after, to, { hasPages: false, becomesPage: isLarge })
       after = to
     }
     yield rangeOf(afterSequence, toSequence, { hasPages: true, becomesPage: true })
@@ -85,12 +85,17 @@ async function* listFaceRanges(
   from: number,
   sequenceMax: number,
 ) {
-  const size = { faces: pageFaces, sequenceMax }
+  const find = (after: number, faces: number, until: number) =>
+    store.read((reading) =>
+      findFaceRangeEnd(reading, { galleryId, after }, { faces, sequenceMax: until }),
+    )
   for (let after = from; after < sequenceMax;) {
-    const start = { galleryId, after }
-    const end = await store.read((reading) => findFaceRangeEnd(reading, start, size))
+    const end = await find(after, pageFaces, sequenceMax)
     if (!end) return
-    yield end
-    after = end.to
+    const { to, isFull } = end
+    // A page of a few faces saves little time.
+    const isLarge = isFull || (await find(after, Math.ceil(pageFaces / 4), to))?.isFull === true
+    yield { to, isFull, isLarge }
+    after = to
   }
 }

@@ -14,7 +14,6 @@ export type OpenThreadData = {
   readonly location: StoreLocation
   readonly masterKeyFile: string
   readonly models: LoadedModels
-  readonly pageFaces: number
 }
 
 /** A range to read; undefined closes the connection and ends the thread. */
@@ -29,7 +28,7 @@ export type TemplateAlert = { readonly fields: object; readonly message: string 
 
 const port = parentPort
 assert.ok(port, 'this module must run as a worker thread')
-const { location, masterKeyFile, models, pageFaces } = workerData as OpenThreadData
+const { location, masterKeyFile, models } = workerData as OpenThreadData
 const store = await openStore(location, { readsGalleries: true })
 const alerts: TemplateAlert[] = []
 const keyring = openKeyring(masterKeyFile)
@@ -37,7 +36,7 @@ const decryptStored = createDecryptStoredTemplate(createSubjectKeys(keyring, Dat
   error: (fields: object, message = '') => void alerts.push({ fields, message }),
 })
 const pageEncryption = createPageEncryption(keyring)
-const deps = { store, decryptStored, pageEncryption, models, pageFaces }
+const deps = { store, decryptStored, pageEncryption, models }
 
 port.on('message', ({ range }: OpenThreadRequest) => void (range ? respond(range) : close()))
 

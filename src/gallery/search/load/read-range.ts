@@ -49,8 +49,11 @@ export type ReadRangeDeps = {
   readonly decryptStored: DecryptStoredTemplate
   readonly pageEncryption: PageEncryption
   readonly models: LoadedModels
-  /** Faces between two pages become a page if there is at least a quarter of this number. */
-  readonly pageFaces: number
+}
+
+/** Returns the models in a form that can be sent to a thread. */
+export function loadedModelsOf({ activeModelId, formerModelIds }: LoadedModels): LoadedModels {
+  return { activeModelId, formerModelIds: [...formerModelIds] }
 }
 
 /** The text by which a page is valid for a configuration of models. */
@@ -119,7 +122,7 @@ async function sealPage(
   { rows, deps }: RowsToSeal,
 ): Promise<GalleryPageRow | undefined> {
   const faces = countRows(rows)
-  if (!becomesPage || faces < deps.pageFaces / 4) return undefined
+  if (!becomesPage) return undefined
   const range = { galleryId, accountId, afterSequence: after, toSequence: to }
   const binding = { ...range, faces, modelIds: modelIdsOf(deps.models) }
   return deps.pageEncryption.seal(reading, binding, rows.bytes)
