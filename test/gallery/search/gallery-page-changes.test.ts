@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import * as fc from 'fast-check'
+import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { createPageMaintenance } from '../../../src/gallery/search/load/maintain-pages.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
 import { databaseSettings } from '../../support/database/engine.ts'
@@ -46,6 +47,12 @@ test('While a server runs, it writes pages again that changes have deleted', asy
   assert.equal(await countPages(store, galleryId), 4)
   const { decrypted } = await assertSameLoad(paged)
   assert.equal(decrypted, 1, 'only the changed face, which is now the last one')
+  await runAsAllAccounts(() => rotateKeys({ store, masterKeyFile, nowMs: Date.now }))
+  assert.equal(await countPages(store, galleryId), 0)
+  await runAsAllAccounts(() => maintain(new AbortController().signal))
+  const rotated = await assertSameLoad(paged)
+  const faces = 4 * pageFaces - 1
+  assert.equal(rotated.decrypted, faces % pageFaces, 'the last faces are not a full page')
 })
 
 type ChangedGallery = Awaited<ReturnType<typeof createPagedGallery>>

@@ -1,6 +1,10 @@
 import type { Log } from '../../../lib/log.ts'
 import type { Store } from '../../../store/database.ts'
-import { findGallery, listGalleryIds } from '../../../store/gallery/galleries.ts'
+import {
+  findGallery,
+  findNewestGalleryKey,
+  listGalleryIds,
+} from '../../../store/gallery/galleries.ts'
 import { pageFacesDefault, parallelFacesMin, type ParallelLoad } from './load-gallery.ts'
 import { listLoadRanges } from './load-ranges.ts'
 import { startOpenThread } from './open-threads.ts'
@@ -20,12 +24,12 @@ const pagesMax = 200
 /**
  * Returns a function that writes the pages of large galleries again that changes have deleted, so
  * that the next start need not decrypt their faces one by one. Each interval it writes a limited
- * number of them, in a thread, and only if the gallery has changed.
+ * number of them, in a thread, and only if the gallery or its key has changed.
  */
 export function createPageMaintenance(options: PageMaintenanceOptions) {
   const { store, facesMin = parallelFacesMin, pageIntervalMs = intervalDefaultMs } = options
-  /** Gallery → its last change of which all pages were tried. */
-  const sequences = new Map<string, number>()
+  /** Gallery → the state in which all its pages were tried. A key rotation deletes them. */
+  const triedStates = new Map<string, string>()
   let lastMs = performance.now()
   return async (signal: AbortSignal): Promise<void> => {
     if (performance.now() < lastMs + pageIntervalMs) return
@@ -35,13 +39,15 @@ export function createPageMaintenance(options: PageMaintenanceOptions) {
       const gallery = await store.read((reading) => findGallery(reading, galleryId))
       if (!gallery || gallery.templateCount < facesMin) continue
       const { accountId, sequence } = gallery
-      if (sequences.get(galleryId) === sequence) continue
+      const key = await store.read((reading) => findNewestGalleryKey(reading, galleryId))
+      const state = `${sequence} ${key?.keyId ?? ''}`
+      if (triedStates.get(galleryId) === state) continue
       const isComplete = await writeMissingPages(
         { galleryId, accountId, sequence },
         options,
         signal,
       )
-      if (isComplete) sequences.set(galleryId, sequence)
+      if (isComplete) triedStates.set(galleryId, state)
     }
   }
 }
