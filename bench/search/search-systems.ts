@@ -66,7 +66,7 @@ export async function openFacegate(
       if (from % (100 * batchFaces) === 0) report(`loading ${from} of ${faces.count}`)
       const packed = packRows(rowsOf(faces, from))
       await stored
-      stored = search.load(galleryId, packed, { sequence: 1, total: faces.count })
+      stored = search.load(galleryId, [packed], { sequence: 1, total: faces.count })
     }
     await stored
   })

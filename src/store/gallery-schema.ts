@@ -96,6 +96,25 @@ export type TemplateRow = {
   readonly sealed: Uint8Array
 }
 
+/**
+ * An encrypted copy of the templates of the faces whose last changes are in a range, by which they are
+ * compared. The ranges of a gallery never overlap. Triggers delete a page when one of its faces changes.
+ */
+export type GalleryPageRow = {
+  readonly galleryId: string
+  /** The range: after one change of the gallery, up to another one. */
+  readonly afterSequence: number
+  readonly toSequence: number
+  /** The number of faces in the range, each with one template. */
+  readonly faces: number
+  /** The models by which faces were compared when the page was written. */
+  readonly modelIds: string
+  /** The gallery key that encrypts the key of the page. */
+  readonly keyId: string
+  readonly wrappedKey: Uint8Array
+  readonly sealed: Uint8Array
+}
+
 /** The stored crop of a face, for projects that store crops. */
 export type CropRow = {
   readonly faceId: string

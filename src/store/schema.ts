@@ -12,6 +12,7 @@ import type {
 import type {
   GalleryRow,
   GalleryKeyRow,
+  GalleryPageRow,
   GalleryCalibrationRow,
   SubjectRow,
   SubjectKeyMark,
@@ -52,6 +53,7 @@ export type Schema = VectorsSchema & {
   subjects: SubjectRow & SubjectKeyMark & SubjectSearchText
   faces: FaceRow
   templates: TemplateRow
+  galleryPages: GalleryPageRow
   crops: CropRow
   subjectGroups: SubjectGroupRow
   subjectAttributes: SubjectAttributeRow

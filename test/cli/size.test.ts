@@ -33,8 +33,8 @@ test('Cores, memory, disk and cost of an installation are the sums of their unit
   })
   assert.deepEqual([cores, servers], [11, 1])
   assert.ok(Math.abs(memoryGbPerServer - (0.39 + 0.15 + 11 * 0.17 + 1.5)) < 1e-9)
-  // A million faces of 2,500 bytes, and 100 × 0.1 calls/s for ten days of 1,750 bytes.
-  assert.ok(Math.abs(diskGb - (2.5 + 15.12)) < 1e-9)
+  // A million faces of 3,600 bytes, and 100 × 0.1 calls/s for ten days of 1,750 bytes.
+  assert.ok(Math.abs(diskGb - (3.6 + 15.12)) < 1e-9)
   assert.ok(Math.abs(costPerMonth - (110 + 2 * memoryGbPerServer + 0.5 * diskGb)) < 1e-9)
 })
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { accountTables } from '../../src/store/account-move/account-tables.ts'
 import { runAsAccount } from '../../src/lib/account-context.ts'
+import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
 import { cliOutput, runCli, startCli } from '../support/cli/run-cli.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
@@ -18,7 +19,7 @@ import { haproxySkipReason } from '../support/network/haproxy.ts'
 import {
   startTraffic,
   type AcknowledgedCall,
-  type TrafficCall,
+  mixedCalls,
 } from '../support/nodes/retrying-traffic.ts'
 import {
   accountIdOf,
@@ -95,6 +96,7 @@ test(
     const routed = await startRouted(opened)
     const { a, b, accountId, shared, isolated, command } = routed
     const before = await enrollSamples(routed)
+    await addPage(a.gallery.database.store, accountId)
     const completed = {
       action: 'svc.identify',
       params: imageParams('Ben'),
@@ -117,6 +119,11 @@ test(
     assert.deepEqual(summary.renamedUsers, ['Olga-2'])
     assert.ok(summary.decryptedTemplates > 3)
     await assertCompleted(routed)
+    for (const [{ gallery }, pages] of [
+      [a, 1],
+      [b, 0],
+    ] as const)
+      assert.equal(await countPages(gallery.database.store, accountId), pages, 'not copied')
     const count = traffic.acknowledged.length
     await routed.proxy.routeKeys(await routesOf(a, b))
     await waitUntil(async () => traffic.acknowledged.length > count + 10)
@@ -147,18 +154,6 @@ async function enrollSamples({ shared, isolated }: RoutedSites): Promise<unknown
   await shared.value('svc.deleteSubject', { subjectId: gone.subjectId })
   await isolated.value('svc.enroll', imageParams('Ben'))
   return recordResponses(shared)
-}
-
-/** Returns a function that returns searches, and an enrollment at every fourth call. */
-function mixedCalls(): () => TrafficCall {
-  let number = 0
-  return () => {
-    number += 1
-    const externalId = `person ${number}`
-    return number % 4 === 0
-      ? { action: 'svc.enroll', params: { ...imageParams(externalId), externalId } }
-      : { action: 'svc.identify', params: imageParams('Ben') }
-  }
 }
 
 /** Calls of the account return 503, and the target contains nothing of it. */

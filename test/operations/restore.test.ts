@@ -16,6 +16,7 @@ import {
   enroll,
   isFound,
 } from '../support/gallery/backup-folders.ts'
+import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
@@ -75,8 +76,12 @@ test('A replay of deletion records corrects a copied database, and can be repeat
     await using gallery = await startGallery({ dataDir })
     key = gallery.key
     await enroll(gallery, ...Array.from({ length: 120 }, (_, index) => `Person ${index}`))
+    const galleryId = await findGalleryId(gallery)
+    const { store } = gallery.database
+    await addPage(store, galleryId)
     await runJson(dataDir, backup, `--to ${copy}`)
-    await gallery.openedGallery.gallery.clear(await findGalleryId(gallery))
+    await gallery.openedGallery.gallery.clear(galleryId)
+    assert.equal(await countPages(store, galleryId), 0)
     await exportDeletions(gallery.database.store, records)
   }
   await deleteDatabaseFiles(dataDir)
@@ -87,6 +92,8 @@ test('A replay of deletion records corrects a copied database, and can be repeat
   assert.deepEqual(second, { records: 120, inserted: 0, deletedAgain: 0 })
   await using gallery = await startGallery({ dataDir, key })
   assert.equal(await isFound(gallery, 'Person 7'), false)
+  const { store } = gallery.database
+  assert.equal(await countPages(store, await findGalleryId(gallery)), 0, 'of the copy, too')
   await assertLedgerAudit(gallery)
 })
 

@@ -48,6 +48,7 @@ test('After a migration all data exists, and responses are unchanged', { skip },
   assert.match(first.out, new RegExp(`^templates +${subjects + 5}$`, 'mu'))
   assert.match(first.out, /^L9 +ok/mu)
   assert.match(first.out, /^Calls interrupted with the server, not charged: 1$/mu)
+  assert.deepEqual(await queryAllAccounts(url, 'select from "galleryPages"'), [])
   t.diagnostic(/^\d+ rows are .*$/mu.exec(first.out)?.[0] ?? '')
 
   const { key } = installation

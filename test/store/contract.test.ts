@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { callsContract } from './contract/calls.ts'
+import { galleryPagesContract } from './contract/gallery/gallery-pages.ts'
 import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
 import { livenessContract } from './contract/liveness.ts'
@@ -27,6 +28,7 @@ import { createStoreFixture, type StoreFixture } from './contract/store-fixture.
 const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>>> = {
   ...tenancyContract,
   ...galleriesContract,
+  ...galleryPagesContract,
   ...outdatedTemplatesContract,
   ...removedDataContract,
   ...keysAndDeletionsContract,

@@ -12,6 +12,7 @@ import {
 import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
+import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
 import { deleteObfuscatedVectors, hasVectors } from '../../store/gallery/vectors.ts'
 import {
   addMasterKey,
@@ -127,6 +128,7 @@ async function retireGalleryKey(
   counts: RotationCounts,
 ): Promise<void> {
   const { galleryId, keyId } = key
+  await deletePages(run.store, { keyId })
   const find = (tx: Tx) => findSubjectsByKey(tx, keyId, subjectBatchSize)
   await rotateSubjects({ galleryId, find }, run, counts)
   await deleteVectorsOfKey(run.store, key)

@@ -61,7 +61,7 @@ export function createSubjectKeys(keyring: Keyring, nowMs: () => number): Subjec
 }
 
 /** Keeps unwrapped gallery keys, so that each is read and unwrapped once. */
-function createGalleryKeyCache(keyring: Keyring) {
+export function createGalleryKeyCache(keyring: Keyring) {
   const keyById = new Map<string, KeyObject>()
   const unwrap = (row: GalleryKeyRow): KeyObject => {
     const cached = keyById.get(row.keyId)

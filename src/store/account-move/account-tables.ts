@@ -55,6 +55,8 @@ const ownership: Readonly<Record<SchemaTable, Ownership | null>> = {
   subjectAttributes: kept('galleryId'),
   faces: kept('galleryId'),
   templates: kept('galleryId'),
+  // The next load of the gallery writes them again.
+  galleryPages: notMoved('galleryId'),
   crops: kept('projectId'),
   removals: swept('galleryId'),
   deletions: kept('tenantId'),

@@ -79,6 +79,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(migratedTables.map(({ name, targetKey }) => [name, targetKey])),
   livenessChallenges: ['challengeId'],
   livenessTokens: ['tokenHash'],
+  galleryPages: ['galleryId', 'toSequence'],
   appliedRemovals: ['nodeId', 'galleryId'],
 }
 

@@ -3,6 +3,7 @@ import { sql } from '../kysely.ts'
 import { removeFaces, markFaceChanged } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
 import { markForNewKey } from './key-renewals.ts'
+import { deletePages } from './search/gallery-pages.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export type ModelRetirement = {
@@ -45,6 +46,7 @@ export async function retireTemplates(
   { onProgress, onFirstBatch }: RetirementHooks = {},
 ): Promise<RetirementResult> {
   const { templates: total } = await store.read((tx) => findRetirementImpact(tx, retirement))
+  if (total > 0) await deletePages(store)
   let [templates, faces] = [0, 0]
   for (let isDone = false; !isDone; onProgress?.(templates, total)) {
     const batch = await store.write(async (tx) => {

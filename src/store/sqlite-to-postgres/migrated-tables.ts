@@ -7,10 +7,13 @@ import type { VectorsSchema } from '../vectors-schema.ts'
  */
 type ShortLivedTable = 'livenessChallenges' | 'livenessTokens' | 'systemServers' | 'systemSamples'
 
+/** Copies of other rows, which are not migrated: the first load of a gallery writes its pages again. */
+type CopyTable = 'galleryPages'
+
 /** A migrated table. `ledgerPostings` is a view, and vectors are computed from templates. */
 export type TableName = Exclude<
   keyof Schema,
-  'ledgerPostings' | keyof VectorsSchema | ShortLivedTable
+  'ledgerPostings' | keyof VectorsSchema | ShortLivedTable | CopyTable
 >
 
 export type MigratedTable = {

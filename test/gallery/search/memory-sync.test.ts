@@ -45,7 +45,7 @@ async function withGallery(work: (gallery: LoadedGallery) => Promise<void>): Pro
     return result
   }
   const sync = createGallerySync({
-    store: { read },
+    store: { ...store, read },
     search: exact,
     decryptStored: async (_, { faceId }) => templateOf({ person: Number(faceId.slice(1)) }),
     calibrations: fakeCalibrations({ active: 'people@1' }),

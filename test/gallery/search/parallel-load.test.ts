@@ -77,7 +77,27 @@ test('From 10,000 faces on, threads load a gallery at the start, and searches fi
   await client.value('svc.deleteSubject', { subjectId: ann })
   const deleted = await client.value('svc.identify', imageParams('Ann'))
   assert.equal(deleted.bestMatch, null)
+  await gallery[Symbol.asyncDispose]()
+  await assertLoadsFromPages(dataDir, key, late.subjectId)
 })
+
+/** Asserts that the next start decrypts few templates with the keys of their subjects. */
+async function assertLoadsFromPages(dataDir: string, key: string, late: string): Promise<void> {
+  const { gallery, linesWith } = await startLogged(dataDir, key)
+  await using client = gallery
+  const [ended] = linesWith('loaded the faces of a gallery')
+  assert.equal(ended?.['loaded'], 9_998)
+  // The page of two tampered templates and of the deleted face, and the last page, which is not full.
+  const decrypted = Number(ended?.['decrypted'])
+  assert.ok(decrypted > 0 && decrypted < 1_000, JSON.stringify(ended))
+  for (const [name, subjectId] of [
+    ['Ann', undefined],
+    ['Eve', late],
+  ] as const) {
+    const found = await client.value('svc.identify', imageParams(name))
+    assert.equal(found.bestMatch?.subjectId, subjectId, name)
+  }
+}
 
 /** Fills a gallery with 9,999 faces, one of them in the group `visitors`. */
 async function fillGallery(dataDir: string) {

@@ -58,33 +58,26 @@ export const outdatedTemplatesContract = {
       changes.map(({ faceId }) => faceId),
       faceIds.toSorted(),
     )
-    const [lowest = '', highest = ''] = faceIds.toSorted()
-    const after = { sequence: 6, faceId: queries.afterAllFaceIds }
-    const rangeEnd = (from: typeof after, sequenceMax = 7) =>
+    const rangeEnd = (after: number, sequenceMax = 7) =>
       store.read((tx) =>
-        queries.findFaceRangeEnd(tx, { galleryId, after: from }, { faces: 1, sequenceMax }),
+        queries.findFaceRangeEnd(tx, { galleryId, after }, { faces: 2, sequenceMax }),
       )
-    const to = { sequence: 7, faceId: lowest }
-    assertSameValues(await rangeEnd(after), to)
-    assertSameValues(await rangeEnd(to), { sequence: 7, faceId: highest })
-    assert.equal(await rangeEnd({ sequence: 7, faceId: highest }), undefined)
-    assert.equal(await rangeEnd(after, 6), undefined)
+    assertSameValues(await rangeEnd(6), { to: 7, isFull: true })
+    assertSameValues(await rangeEnd(0, 6), { to: 3, isFull: false })
+    assert.equal(await rangeEnd(7), undefined)
+    assert.equal(await rangeEnd(3, 6), undefined)
     const inRange = await store.read((tx) =>
-      queries.findRangeTemplates(tx, { galleryId, after, to }),
+      queries.findRangeTemplates(tx, { galleryId, after: 6, to: 7 }),
     )
-    assertSameValues([...new Set(inRange.map(({ faceId }) => faceId))], [lowest])
+    assertSameValues([...new Set(inRange.map(({ faceId }) => faceId))], [faceIds[0]])
     // The joined columns contain the same values as the rows.
-    const whole = {
-      galleryId,
-      after: { sequence: 0, faceId: '' },
-      to: { sequence: 7, faceId: highest },
-    }
+    const whole = { galleryId, after: 0, to: 7 }
     const joined = await store.read((tx) => queries.findRangeTemplates(tx, whole))
     const allIds = faces.map(({ faceId }) => faceId)
     const rows = await store.read((tx) => queries.findFaceTemplates(tx, allIds))
     assert.equal(rows.length, 2)
     assertSameValues(byFaceAndModel(joined), byFaceAndModel(rows))
-    const empty = { galleryId, after: whole.to, to: whole.to }
+    const empty = { galleryId, after: 7, to: 7 }
     assertSameValues(await store.read((tx) => queries.findRangeTemplates(tx, empty)), [])
   },
 }

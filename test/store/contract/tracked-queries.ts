@@ -11,6 +11,7 @@ import * as deletions from '../../../src/store/gallery/deletions.ts'
 import * as expiredSubjects from '../../../src/store/gallery/expired-subjects.ts'
 import * as faceRanges from '../../../src/store/gallery/search/face-ranges.ts'
 import * as faces from '../../../src/store/gallery/faces.ts'
+import * as galleryPages from '../../../src/store/gallery/search/gallery-pages.ts'
 import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
 import * as initialProject from '../../../src/store/tenancy/create-initial-project.ts'
@@ -62,6 +63,7 @@ const allQueries = {
   ...faceRanges,
   ...faces,
   ...galleries,
+  ...galleryPages,
   ...groups,
   ...initialProject,
   ...inviteLinks,

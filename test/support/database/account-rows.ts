@@ -132,6 +132,12 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .insertInto('templates')
       .values({ faceId, galleryId, modelId: 'm', sealed: hash })
       .execute()
+    const { keyId: wrappingKeyId } = galleryKey
+    const page = { afterSequence: 0, toSequence: 1, faces: 1, modelIds: '["m"]' }
+    await db
+      .insertInto('galleryPages')
+      .values({ galleryId, ...page, keyId: wrappingKeyId, wrappedKey: hash, sealed: hash })
+      .execute()
     await db.insertInto('crops').values({ faceId, projectId, sealed: hash }).execute()
     await db.insertInto('removals').values({ galleryId, sequence: 1, faceId }).execute()
     await db

@@ -9,6 +9,7 @@ import { createKey, revokeKey } from '../../../src/store/tenancy/keys.ts'
 import { findProject, updateProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { assertOk, startConsole } from '../console/test-console.ts'
+import { addPage } from '../bulk/gallery-pages.ts'
 import { addGalleryCalibration } from '../gallery/add-gallery-calibration.ts'
 import { imageParams, type GalleryClient, type TestGallery } from '../gallery/test-gallery.ts'
 import { embeddingOf } from '../gallery/fake-vision.ts'
@@ -68,6 +69,7 @@ export async function createInstallation(subjects: number): Promise<TestInstalla
   await addSubjects(gallery, project, subjects)
   const masterKeyFile = path.join(dataDir, 'master.key')
   await rotateKeys({ store, masterKeyFile, nowMs: Date.now })
+  await addPage(store, projectId)
 
   const body = { action: 'svc.identify', params: imageParams('Ada'), requestId: randomUUID() }
   const completedCall = { body, data: (await gallery.post(body)).body.data }

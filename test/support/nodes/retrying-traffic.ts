@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { imageParams } from '../gallery/test-gallery.ts'
 
 export type TrafficCall = {
   readonly action: string
@@ -61,5 +62,17 @@ export function startTraffic(
       stopping.abort()
       await Promise.all(running)
     },
+  }
+}
+
+/** Returns a function that returns searches, and an enrollment at every fourth call. */
+export function mixedCalls(): () => TrafficCall {
+  let number = 0
+  return () => {
+    number += 1
+    const externalId = `person ${number}`
+    return number % 4 === 0
+      ? { action: 'svc.enroll', params: { ...imageParams(externalId), externalId } }
+      : { action: 'svc.identify', params: imageParams('Ben') }
   }
 }

@@ -3,13 +3,12 @@ import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
 import { runAsAllAccounts } from '../../../lib/account-context.ts'
 import type { StoreLocation } from '../../../store/database.ts'
-import type { FaceRange } from '../../../store/gallery/search/face-ranges.ts'
 import { openStore } from '../../../store/open-store.ts'
 import { createDecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { openKeyring } from '../../keys/keyring.ts'
+import { createPageEncryption } from '../../keys/page-encryption.ts'
 import { createSubjectKeys } from '../../keys/subject-keys.ts'
-import { packRows, type PackedRows } from './packed-rows.ts'
-import { readRange, type LoadedModels } from './read-range.ts'
+import { readRange, type LoadedModels, type LoadRange, type RangeContent } from './read-range.ts'
 
 export type OpenThreadData = {
   readonly location: StoreLocation
@@ -18,10 +17,10 @@ export type OpenThreadData = {
 }
 
 /** A range to read; undefined closes the connection and ends the thread. */
-export type OpenThreadRequest = { readonly range: FaceRange | undefined }
+export type OpenThreadRequest = { readonly range: LoadRange | undefined }
 
 export type OpenThreadResponse =
-  | { readonly packed: PackedRows; readonly alerts: readonly TemplateAlert[] }
+  | { readonly content: RangeContent; readonly alerts: readonly TemplateAlert[] }
   | { readonly error: unknown }
 
 /** What the log has to report about a template that cannot be decrypted. */
@@ -32,19 +31,23 @@ assert.ok(port, 'this module must run as a worker thread')
 const { location, masterKeyFile, models } = workerData as OpenThreadData
 const store = await openStore(location, { readsGalleries: true })
 const alerts: TemplateAlert[] = []
-const keys = createSubjectKeys(openKeyring(masterKeyFile), Date.now)
-const decryptStored = createDecryptStoredTemplate(keys, {
+const keyring = openKeyring(masterKeyFile)
+const decryptStored = createDecryptStoredTemplate(createSubjectKeys(keyring, Date.now), {
   error: (fields: object, message = '') => void alerts.push({ fields, message }),
 })
+const pageEncryption = createPageEncryption(keyring)
+const deps = { store, decryptStored, pageEncryption, models }
 
 port.on('message', ({ range }: OpenThreadRequest) => void (range ? respond(range) : close()))
 
-async function respond(range: FaceRange): Promise<void> {
+async function respond(range: LoadRange): Promise<void> {
   try {
-    const rows = await runAsAllAccounts(() => readRange(range, { store, decryptStored, models }))
-    const packed = packRows(rows)
-    const response: OpenThreadResponse = { packed, alerts: alerts.splice(0) }
-    port?.postMessage(response, [packed.vectors.buffer])
+    const content = await runAsAllAccounts(() => readRange(range, deps))
+    const response: OpenThreadResponse = { content, alerts: alerts.splice(0) }
+    port?.postMessage(
+      response,
+      content.packed.map(({ bytes }) => bytes),
+    )
   } catch (error) {
     port?.postMessage({ error } satisfies OpenThreadResponse)
   }

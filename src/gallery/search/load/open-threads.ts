@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads'
-import type { FaceRange } from '../../../store/gallery/search/face-ranges.ts'
 import type { OpenThreadData, OpenThreadRequest, OpenThreadResponse } from './open-thread.ts'
+import type { LoadRange } from './read-range.ts'
 
 /** A thread that reads and decrypts one range after another. */
 export type OpenThread = AsyncDisposable & {
   /** @throws Error if the range cannot be read, or the thread ended. */
-  readonly read: (range: FaceRange) => Promise<Extract<OpenThreadResponse, { packed: unknown }>>
+  readonly read: (range: LoadRange) => Promise<Extract<OpenThreadResponse, { content: unknown }>>
 }
 
 const threadFile = new URL('./open-thread.ts', import.meta.url)

@@ -1,83 +1,158 @@
 import assert from 'node:assert/strict'
 import { assertTemplateVector } from '../../calibration/score.ts'
 import type { IndexedTemplate } from '../memory/index-change.ts'
+import { idWords, writeIdWords } from '../table/face-id.ts'
 
 /** A template of a gallery that is being loaded, with its face. */
 export type LoadedTemplate = IndexedTemplate & { readonly faceId: string }
 
 /**
- * Templates in the form in which one thread sends them to another: a few large values, because an
- * object per template would take longer to send than to decrypt.
+ * Templates in the form in which one thread sends them to another: one large value, because an object
+ * per template would take longer to send than to decrypt. A page in the database contains the same
+ * bytes, encrypted.
  */
 export type PackedRows = {
-  /** Ids of faces and of their subjects, separated by line breaks. */
-  readonly faceIds: string
-  readonly subjectIds: string
-  /** The distinct models and sets of groups, and the index of each row in them. */
-  readonly modelIds: readonly string[]
-  readonly models: Uint32Array<ArrayBuffer>
-  readonly groupSets: readonly (readonly string[])[]
-  readonly groups: Uint32Array<ArrayBuffer>
-  /** +∞ for a subject that does not expire. */
-  readonly expiriesMs: Float64Array<ArrayBuffer>
-  readonly densities: Float64Array<ArrayBuffer>
-  /** The number of values of each vector, and all vectors, one after another. */
-  readonly dimensions: Uint32Array<ArrayBuffer>
-  /** Transferred, not copied; the receiving thread zeroes them. */
-  readonly vectors: Float32Array<ArrayBuffer>
+  readonly header: PackedHeader
+  /** The header as JSON and the columns of all sections. Transferred, not copied. */
+  readonly bytes: ArrayBuffer
 }
 
-const separator = '\n'
+export type PackedHeader = {
+  /** The rows of each model. */
+  readonly sections: readonly SectionHeader[]
+  /** The distinct sets of groups; rows have an index of this list. */
+  readonly groupSets: readonly (readonly string[])[]
+}
+
+export type SectionHeader = {
+  readonly modelId: string
+  readonly dimensions: number
+  readonly rows: number
+  /** The ids of rows with an id that is not a UUID. All ids of this service are UUIDs. */
+  readonly texts: readonly TextIds[]
+}
+
+type TextIds = { readonly row: number; readonly faceId: string; readonly subjectId: string }
+
+/** The rows of one model. All columns are views of the packed bytes. */
+export type PackedSection = SectionHeader & {
+  /** The words of the face id and of the subject id of each row. */
+  readonly ids: Uint32Array
+  readonly groups: Uint32Array
+  /** +∞ for a subject that does not expire. */
+  readonly expiriesMs: Float64Array
+  readonly densities: Float64Array
+  /** All vectors, one after another. */
+  readonly vectors: Float32Array
+}
+
+/** Words of a face id and a subject id. */
+export const rowIdWords = 2 * idWords
+/** The length of the JSON text of the header. */
+const lengthBytes = 4
+/** Columns begin at multiples of the size of their values. */
+const alignment = 8
 
 /** Packs templates and zeroes their vectors. */
 export function packRows(rows: readonly LoadedTemplate[]): PackedRows {
-  const models = createNumbering<string>((modelId) => modelId)
   const groupSets = createNumbering<readonly string[]>((groups) => JSON.stringify(groups))
-  const vectors = new Float32Array(rows.reduce((sum, { vector }) => sum + vector.length, 0))
-  let offset = 0
-  for (const { vector, faceId, subjectId, ...rest } of rows) {
-    assert.ok(!faceId.includes(separator) && !subjectId.includes(separator))
-    assertTemplateVector({ vector, density: rest.density })
-    vectors.set(vector, offset)
-    offset += vector.length
+  const groupOfRow = new Map(rows.map((row) => [row, groupSets.numberOf(row.groups)]))
+  const byModel = [...Map.groupBy(rows, ({ modelId }) => modelId)]
+  const sections = byModel.map(([modelId, templates]): SectionHeader => ({
+    modelId,
+    dimensions: templates[0]?.vector.length ?? 0,
+    rows: templates.length,
+    texts: templates.flatMap((template, row) => textIdsOf(template, row) ?? []),
+  }))
+  const header: PackedHeader = { sections, groupSets: groupSets.values }
+  const text = Buffer.from(JSON.stringify(header))
+  const packed = { header, bytes: new ArrayBuffer(packedBytes(header, text.length)) }
+  new Uint32Array(packed.bytes, 0, 1)[0] = text.length
+  new Uint8Array(packed.bytes, lengthBytes, text.length).set(text)
+  for (const [index, section] of unpackSections(packed).entries())
+    writeSection(section, byModel[index]?.[1] ?? [], (row) => groupOfRow.get(row) ?? 0)
+  return packed
+}
+
+function textIdsOf({ faceId, subjectId }: LoadedTemplate, row: number): TextIds | undefined {
+  const words = new Uint32Array(idWords)
+  const areUuids = [faceId, subjectId].every((id) => writeIdWords(id, words, 0))
+  return areUuids ? undefined : { row, faceId, subjectId }
+}
+
+function writeSection(
+  { ids, groups, expiriesMs, densities, vectors, dimensions }: PackedSection,
+  rows: readonly LoadedTemplate[],
+  groupOf: (row: LoadedTemplate) => number,
+): void {
+  for (const [index, row] of rows.entries()) {
+    const { vector, density, faceId, subjectId, expiresAtMs } = row
+    assert.equal(vector.length, dimensions, 'all vectors of a model have the same dimensions')
+    assertTemplateVector({ vector, density })
+    writeIdWords(faceId, ids, index * rowIdWords)
+    writeIdWords(subjectId, ids, index * rowIdWords + idWords)
+    groups[index] = groupOf(row)
+    expiriesMs[index] = expiresAtMs ?? Infinity
+    densities[index] = density
+    vectors.set(vector, index * dimensions)
     vector.fill(0)
-  }
-  return {
-    faceIds: rows.map(({ faceId }) => faceId).join(separator),
-    subjectIds: rows.map(({ subjectId }) => subjectId).join(separator),
-    models: Uint32Array.from(rows, ({ modelId }) => models.numberOf(modelId)),
-    modelIds: models.values,
-    groups: Uint32Array.from(rows, (row) => groupSets.numberOf(row.groups)),
-    groupSets: groupSets.values,
-    expiriesMs: Float64Array.from(rows, ({ expiresAtMs }) => expiresAtMs ?? Infinity),
-    densities: Float64Array.from(rows, ({ density }) => density),
-    dimensions: Uint32Array.from(rows, ({ vector }) => vector.length),
-    vectors,
   }
 }
 
-/** Yields the templates; zeroes all vectors at the end. Each vector is a view. */
-export function* unpackRows(packed: PackedRows): Generator<LoadedTemplate> {
-  const { modelIds, models, groupSets, groups, expiriesMs, densities, dimensions } = packed
-  const subjectIds = packed.subjectIds.split(separator)
-  let offset = 0
-  try {
-    for (const [row, faceId] of packed.faceIds.split(separator).entries()) {
-      if (row === dimensions.length) return
-      const vector = packed.vectors.subarray(offset, (offset += dimensions[row] ?? 0))
-      yield {
-        faceId,
-        subjectId: subjectIds[row] ?? '',
-        modelId: modelIds[models[row] ?? 0] ?? '',
-        groups: groupSets[groups[row] ?? 0] ?? [],
-        expiresAtMs: expiriesMs[row] ?? Infinity,
-        density: densities[row] ?? 0,
-        vector,
-      }
+/**
+ * Reads the header of packed bytes.
+ *
+ * @throws Error if the bytes have another length than their header requires.
+ */
+export function openPackedRows(bytes: ArrayBuffer): PackedRows {
+  const [length = 0] = new Uint32Array(bytes, 0, 1)
+  const text = Buffer.from(bytes, lengthBytes, length)
+  // Only `packRows` writes this text, and its encryption detects every change.
+  const header = JSON.parse(text.toString()) as PackedHeader
+  assert.equal(bytes.byteLength, packedBytes(header, length), 'the columns have the stated length')
+  return { header, bytes }
+}
+
+export function countRows({ header }: PackedRows): number {
+  return header.sections.reduce((sum, { rows }) => sum + rows, 0)
+}
+
+/** Returns the columns of all models. */
+export function unpackSections({ header, bytes }: PackedRows): readonly PackedSection[] {
+  const [headerLength = 0] = new Uint32Array(bytes, 0, 1)
+  let offset = columnsOffset(headerLength)
+  return header.sections.map((section) => {
+    const { rows, dimensions } = section
+    const start = offset
+    offset += sectionBytes(section)
+    const idsOffset = start + rows * 16
+    const groupsOffset = idsOffset + rows * rowIdWords * 4
+    return {
+      ...section,
+      densities: new Float64Array(bytes, start, rows),
+      expiriesMs: new Float64Array(bytes, start + rows * 8, rows),
+      ids: new Uint32Array(bytes, idsOffset, rows * rowIdWords),
+      groups: new Uint32Array(bytes, groupsOffset, rows),
+      vectors: new Float32Array(bytes, groupsOffset + rows * 4, rows * dimensions),
     }
-  } finally {
-    packed.vectors.fill(0)
-  }
+  })
+}
+
+function packedBytes({ sections }: PackedHeader, headerLength: number): number {
+  const columns = sections.reduce((sum, section) => sum + sectionBytes(section), 0)
+  return columnsOffset(headerLength) + columns
+}
+
+function columnsOffset(headerLength: number): number {
+  return roundUp(lengthBytes + headerLength)
+}
+
+function sectionBytes({ rows, dimensions }: SectionHeader): number {
+  return roundUp(rows * (8 + 8 + rowIdWords * 4 + 4 + dimensions * 4))
+}
+
+function roundUp(bytes: number): number {
+  return Math.ceil(bytes / alignment) * alignment
 }
 
 /** Numbers the distinct values in the order in which they occur. */

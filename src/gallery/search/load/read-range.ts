@@ -1,51 +1,161 @@
 import type { Store } from '../../../store/database.ts'
+import type { GalleryPageRow } from '../../../store/gallery-schema.ts'
 import { findSubjectGroups, listGroups } from '../../../store/gallery/groups.ts'
 import { findRangeTemplates, type FaceRange } from '../../../store/gallery/search/face-ranges.ts'
+import { findPages, type StoredPage } from '../../../store/gallery/search/gallery-pages.ts'
 import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import type { PageEncryption } from '../../keys/page-encryption.ts'
 import { selectTemplate } from '../../select-template.ts'
-import type { LoadedTemplate } from './packed-rows.ts'
-
-export type ReadRangeDeps = {
-  readonly store: Pick<Store, 'read'>
-  readonly decryptStored: DecryptStoredTemplate
-  readonly models: LoadedModels
-}
+import {
+  countRows,
+  openPackedRows,
+  packRows,
+  type LoadedTemplate,
+  type PackedRows,
+} from './packed-rows.ts'
 
 /** The models by which faces are compared. */
 export type LoadedModels = Pick<Calibrations, 'activeModelId' | 'formerModelIds'>
 
-/** Reads the faces of a range and decrypts the template by which each is compared. */
-export function readRange(
-  range: FaceRange,
-  { store, decryptStored, models }: ReadRangeDeps,
-): Promise<readonly LoadedTemplate[]> {
-  return store.read(async (reading) => {
-    const selected = selectTemplates(await findRangeTemplates(reading, range), models)
-    const groups = await findGroups(
-      reading,
-      range.galleryId,
-      selected.map(({ subjectId }) => subjectId),
-    )
-    const templates: LoadedTemplate[] = []
-    for (const stored of selected) {
-      const { faceId, subjectId, expiresAtUtc } = stored
-      const template = await decryptStored(reading, stored)
-      if (!template) continue
-      const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
-      const { modelId, vector, density } = template
-      const owner = {
-        faceId,
-        subjectId,
-        groups: groups.get(subjectId) ?? withoutGroups,
-        expiresAtMs,
-      }
-      templates.push({ modelId, vector, density, ...owner })
+/** A range of a gallery to read. */
+export type LoadRange = FaceRange & {
+  readonly accountId: string
+  /** Whether pages cover the range. */
+  readonly hasPages: boolean
+  /** Whether faces that are decrypted one by one are to be written as a page. */
+  readonly becomesPage: boolean
+}
+
+/** The templates of a range, and what the caller has to change in the database. */
+export type RangeContent = {
+  readonly packed: readonly PackedRows[]
+  /** The number of templates that were decrypted with the keys of their subjects. */
+  readonly decrypted: number
+  /** Pages to write. */
+  readonly newPages: readonly GalleryPageRow[]
+  /** Pages to delete, because they cannot be decrypted or have other faces than their range. */
+  readonly damagedPages: readonly PageFault[]
+}
+
+export type PageFault = Pick<GalleryPageRow, 'galleryId' | 'afterSequence' | 'toSequence'> & {
+  readonly error: unknown
+}
+
+export type ReadRangeDeps = {
+  readonly store: Pick<Store, 'read'>
+  readonly decryptStored: DecryptStoredTemplate
+  readonly pageEncryption: PageEncryption
+  readonly models: LoadedModels
+}
+
+/** Returns the models in a form that can be sent to a thread. */
+export function loadedModelsOf({ activeModelId, formerModelIds }: LoadedModels): LoadedModels {
+  return { activeModelId, formerModelIds: [...formerModelIds] }
+}
+
+/** The text by which a page is valid for a configuration of models. */
+export function modelIdsOf({ activeModelId, formerModelIds }: LoadedModels): string {
+  return JSON.stringify([activeModelId, ...formerModelIds])
+}
+
+/** Reads the pages of a range, and one by one the faces that no valid page contains. */
+export function readRange(range: LoadRange, deps: ReadRangeDeps): Promise<RangeContent> {
+  return deps.store.read(async (reading) => {
+    const { galleryId, after, to, hasPages } = range
+    const found = hasPages ? await findPages(reading, range, modelIdsOf(deps.models)) : []
+    const packed: PackedRows[] = []
+    const newPages: GalleryPageRow[] = []
+    const damagedPages: PageFault[] = []
+    let decrypted = 0
+    const readFaces = async (from: number, until: number): Promise<void> => {
+      if (from >= until) return
+      const part = { ...range, after: from, to: until }
+      const templates = await readTemplates(reading, part, deps)
+      decrypted += templates.length
+      if (templates.length === 0) return
+      const rows = packRows(templates)
+      packed.push(rows)
+      const page = await sealPage(reading, part, { rows, deps })
+      if (page) newPages.push(page)
     }
-    return templates
+    let readTo = after
+    for (const page of found) {
+      await readFaces(readTo, page.afterSequence)
+      try {
+        packed.push(await openPage(reading, page, { range, deps }))
+      } catch (error) {
+        const { afterSequence, toSequence } = page
+        damagedPages.push({ galleryId, afterSequence, toSequence, error })
+        await readFaces(afterSequence, toSequence)
+      }
+      readTo = page.toSequence
+    }
+    await readFaces(readTo, to)
+    return { packed, decrypted, newPages, damagedPages }
   })
+}
+
+type PageDeps = { readonly range: LoadRange; readonly deps: ReadRangeDeps }
+
+/** @throws Error if the page was changed, or its range contains other faces by now. */
+async function openPage(
+  reading: ReadTx,
+  { facesNow, ...page }: StoredPage,
+  { range: { accountId }, deps }: PageDeps,
+): Promise<PackedRows> {
+  if (facesNow !== page.faces)
+    throw new Error(`the page has ${page.faces} faces, but its range has ${facesNow}`)
+  const rows = openPackedRows(await deps.pageEncryption.open(reading, accountId, page))
+  if (countRows(rows) !== page.faces)
+    throw new Error(`the page has ${countRows(rows)} templates for ${page.faces} faces`)
+  return rows
+}
+
+type RowsToSeal = { readonly rows: PackedRows; readonly deps: ReadRangeDeps }
+
+async function sealPage(
+  reading: ReadTx,
+  { galleryId, accountId, after, to, becomesPage }: LoadRange,
+  { rows, deps }: RowsToSeal,
+): Promise<GalleryPageRow | undefined> {
+  const faces = countRows(rows)
+  if (!becomesPage) return undefined
+  const range = { galleryId, accountId, afterSequence: after, toSequence: to }
+  const binding = { ...range, faces, modelIds: modelIdsOf(deps.models) }
+  return deps.pageEncryption.seal(reading, binding, rows.bytes)
+}
+
+/** Decrypts the templates by which the faces of a range are compared. */
+async function readTemplates(
+  reading: ReadTx,
+  range: LoadRange,
+  { decryptStored, models }: ReadRangeDeps,
+): Promise<LoadedTemplate[]> {
+  const selected = selectTemplates(await findRangeTemplates(reading, range), models)
+  const groups = await findGroups(
+    reading,
+    range.galleryId,
+    selected.map(({ subjectId }) => subjectId),
+  )
+  const templates: LoadedTemplate[] = []
+  for (const stored of selected) {
+    const { faceId, subjectId, expiresAtUtc } = stored
+    const template = await decryptStored(reading, stored)
+    if (!template) continue
+    const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
+    const { modelId, vector, density } = template
+    const owner = {
+      faceId,
+      subjectId,
+      groups: groups.get(subjectId) ?? withoutGroups,
+      expiresAtMs,
+    }
+    templates.push({ modelId, vector, density, ...owner })
+  }
+  return templates
 }
 
 /** Most faces have one template. */

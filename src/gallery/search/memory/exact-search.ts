@@ -22,9 +22,13 @@ export type ExactSearch = AsyncDisposable & {
    */
   readonly apply: (galleryId: string, changes: readonly IndexChange[]) => Promise<void>
   /**
-   * Adds templates of faces that are not in the index. Calls may run at the same time, because each adds other faces; `apply` must wait for them.
+   * Adds templates of faces that are not in the index. Calls may run at the same time, because each adds other faces; `apply` must wait for them. The bytes are transferred.
    */
-  readonly load: (galleryId: string, rows: PackedRows, load: GalleryLoad) => Promise<void>
+  readonly load: (
+    galleryId: string,
+    packed: readonly PackedRows[],
+    load: GalleryLoad,
+  ) => Promise<void>
   /** Returns the subjects most similar to the probe, best first. */
   readonly search: (
     galleryId: string,
@@ -94,13 +98,13 @@ class ThreadedExactSearch implements ExactSearch {
     this.#states.set(galleryId, await this.#threads.send(request, [packed.vectors.buffer]))
   }
 
-  async load(galleryId: string, rows: PackedRows, load: GalleryLoad): Promise<void> {
-    for (const [row, model] of rows.models.entries()) {
-      const modelId = rows.modelIds[model] ?? ''
-      this.#checkDimensions({ modelId, vector: { length: rows.dimensions[row] ?? 0 } })
-    }
-    const request = { kind: 'load', galleryId, rows, load } as const
-    this.#states.set(galleryId, await this.#threads.send(request, [rows.vectors.buffer]))
+  async load(galleryId: string, packed: readonly PackedRows[], load: GalleryLoad): Promise<void> {
+    for (const { header } of packed)
+      for (const { modelId, dimensions } of header.sections)
+        this.#checkDimensions({ modelId, vector: { length: dimensions } })
+    const request = { kind: 'load', galleryId, packed, load } as const
+    const buffers = packed.map(({ bytes }) => bytes)
+    this.#states.set(galleryId, await this.#threads.send(request, buffers))
   }
 
   #checkDimensions({ modelId, vector }: DimensionsOwner): void {

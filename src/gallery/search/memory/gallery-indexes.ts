@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import type { IndexChange, IndexedTemplate } from './index-change.ts'
-import { unpackRows, type PackedRows } from '../load/packed-rows.ts'
+import type { IndexChange } from './index-change.ts'
+import { unpackSections, type PackedRows, type SectionHeader } from '../load/packed-rows.ts'
 import { rankTable } from './rank-table.ts'
 import type { ScoredSubject, IndexSearchOptions } from '../scored-subject.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
@@ -15,8 +15,12 @@ import type { ScanPool } from './scan-pool.ts'
 /** The indexes of all galleries. They belong to the index thread. */
 export type GalleryIndexes = {
   readonly apply: (galleryId: string, changes: Iterable<IndexChange>) => GalleryIndexState
-  /** Adds templates of faces that are not in the index. */
-  readonly load: (galleryId: string, rows: PackedRows, load: GalleryLoad) => GalleryIndexState
+  /** Adds templates of faces that are not in the index. Zeroes the bytes. */
+  readonly load: (
+    galleryId: string,
+    packed: readonly PackedRows[],
+    load: GalleryLoad,
+  ) => GalleryIndexState
   readonly search: (galleryId: string, query: GalleryIndexQuery) => ScoredSubject[]
   /** Removes a gallery immediately and resolves when all its data has been zeroed. */
   readonly drop: (galleryId: string) => Promise<void>
@@ -63,10 +67,10 @@ export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPoo
       }
       return stateOf(gallery)
     },
-    load: (galleryId, rows, { sequence, total }) => {
+    load: (galleryId, packed, { sequence, total }) => {
       const gallery = openGallery(galleryId)
       gallery.sequence = Math.max(gallery.sequence, sequence)
-      for (const row of unpackRows(rows)) openTable(sharedMemory, gallery, row, total).put(row)
+      for (const rows of packed) loadRows(sharedMemory, gallery, rows, total)
       return stateOf(gallery)
     },
     search: (galleryId, { modelId, probe, options }) => {
@@ -105,17 +109,33 @@ function applyChange(sharedMemory: SharedMemory, gallery: GalleryIndex, change: 
     if (template && table.size() === 0) dropTable(tables, modelId)
   }
   if (!template) return
-  openTable(sharedMemory, gallery, template).put({ faceId, ...template })
+  const { modelId: ofModelId, vector } = template
+  const owner = { modelId: ofModelId, dimensions: vector.length }
+  openTable(sharedMemory, gallery, owner).put({ faceId, ...template })
 }
 
-/** Returns the table of the model of a template. */
+function loadRows(
+  sharedMemory: SharedMemory,
+  gallery: GalleryIndex,
+  rows: PackedRows,
+  total: number,
+): void {
+  try {
+    for (const section of unpackSections(rows))
+      openTable(sharedMemory, gallery, section, total).load(section, rows.header.groupSets)
+  } finally {
+    new Uint8Array(rows.bytes).fill(0)
+  }
+}
+
+/** Returns the table of the model of templates. */
 function openTable(
   sharedMemory: SharedMemory,
   { tables }: GalleryIndex,
-  { modelId, vector }: Pick<IndexedTemplate, 'modelId' | 'vector'>,
+  { modelId, dimensions }: Pick<SectionHeader, 'modelId' | 'dimensions'>,
   rowsExpected = 0,
 ): TemplateTable {
-  const table = tables.get(modelId) ?? openNewTable(sharedMemory, vector.length, rowsExpected)
+  const table = tables.get(modelId) ?? openNewTable(sharedMemory, dimensions, rowsExpected)
   tables.set(modelId, table)
   return table
 }

@@ -40,7 +40,7 @@ function handleRequest(
 ): IndexResponses[keyof IndexResponses] | Promise<void> {
   const { kind, galleryId } = request
   if (kind === 'apply') return galleries.apply(galleryId, unpackChanges(request.packed))
-  if (kind === 'load') return galleries.load(galleryId, request.rows, request.load)
+  if (kind === 'load') return galleries.load(galleryId, request.packed, request.load)
   if (kind === 'search') {
     const candidates = galleries.search(galleryId, request.query)
     // A probe is biometric data like a template, so it is zeroed.

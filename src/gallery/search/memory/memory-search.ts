@@ -2,6 +2,8 @@ import type { Store } from '../../../store/database.ts'
 import { listGalleryIds } from '../../../store/gallery/galleries.ts'
 import { findRemovalMarks, type RemovalMark } from '../../../store/gallery/removals.ts'
 import type { ParallelLoad } from '../load/load-gallery.ts'
+import { createPageMaintenance } from '../load/maintain-pages.ts'
+import { loadedModelsOf } from '../load/read-range.ts'
 import { createGallerySync, type GallerySync } from './sync.ts'
 import type { ExactSearch } from './exact-search.ts'
 import type { OpenGallerySearch } from '../gallery-search.ts'
@@ -34,7 +36,13 @@ export function openMemorySearch(
       storeVectors: async () => {},
       sync,
       applyRemovals: createApplyRemovals(deps.store, gallerySync),
-      maintain: async () => {},
+      maintain: parallelLoad
+        ? createPageMaintenance({
+            ...parallelLoad,
+            ...deps,
+            models: () => loadedModelsOf(deps.calibrations),
+          })
+        : async () => {},
     }
   }
 }

@@ -14,11 +14,12 @@ import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { selectTemplate } from '../../select-template.ts'
 import { loadGallery, type LoadedState, type ParallelLoad } from '../load/load-gallery.ts'
+import { loadedModelsOf } from '../load/read-range.ts'
 import type { ExactSearch } from './exact-search.ts'
 import type { IndexChange } from './index-change.ts'
 
 export type SyncOptions = {
-  readonly store: Pick<Store, 'read'>
+  readonly store: Pick<Store, 'read' | 'write' | 'checkpoint'>
   readonly search: ExactSearch
   readonly decryptStored: DecryptStoredTemplate
   readonly calibrations: Calibrations
@@ -57,8 +58,7 @@ export function createGallerySync(options: SyncOptions): GallerySync {
   const load = async (galleryId: string): Promise<LoadedState | undefined> => {
     const { parallelLoad, calibrations } = options
     if (!parallelLoad) return undefined
-    const { activeModelId, formerModelIds } = calibrations
-    const models = { activeModelId, formerModelIds: [...formerModelIds] }
+    const models = loadedModelsOf(calibrations)
     return loadGallery(galleryId, { ...parallelLoad, store, search, models, log })
   }
   const catchUp = async (galleryId: string): Promise<boolean> => {

@@ -9,7 +9,7 @@ export type IndexRequest =
   | {
       readonly kind: 'load'
       readonly galleryId: string
-      readonly rows: PackedRows
+      readonly packed: readonly PackedRows[]
       readonly load: GalleryLoad
     }
   | { readonly kind: 'search'; readonly galleryId: string; readonly query: GalleryIndexQuery }

@@ -6,8 +6,12 @@ import { hashIdWords, idWords, writeIdWords } from './face-id.ts'
  */
 export type FaceRows = {
   readonly get: (faceId: string) => number | undefined
+  /** Finds a face by the words of its id. */
+  readonly getByWords: (id: FaceIdWords) => number | undefined
   /** Adds a face that is not contained. Its row must contain its id already. */
   readonly add: (faceId: string, row: number) => void
+  /** Does the same for a UUID, which is read from the row. */
+  readonly addRow: (row: number) => void
   /** Removes a face. Its row must still contain its id. */
   readonly remove: (faceId: string) => void
   readonly clear: () => void
@@ -33,27 +37,29 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
     const { words, offset } = idOf(row)
     return hashIdWords(words, offset)
   }
-  const isKey = (row: number): boolean => {
-    const { words, offset } = idOf(row)
-    for (let index = 0; index < idWords; index++)
-      if (words[offset + index] !== key[index]) return false
-    return true
-  }
-  /** Returns the part of the id in `key`. */
+  const isKey = (row: number): boolean => isEqualId(idOf(row), key)
+  /** Returns the part of the ids with a hash. */
   const partOf = (hash: number): RowSlots => (parts[hash % partCount] ??= new RowSlots(hashOf))
+  const findKey = (): number | undefined => {
+    const hash = hashIdWords(key, 0)
+    return parts[hash % partCount]?.find(hash, isKey)
+  }
   let rows = 0
+  const addRow = (row: number): void => {
+    const hash = hashOf(row)
+    partOf(hash).add(hash, row)
+    rows++
+  }
   return {
-    get: (faceId) => {
-      if (!writeIdWords(faceId, key, 0)) return texts.get(faceId)
-      const hash = hashIdWords(key, 0)
-      return parts[hash % partCount]?.find(hash, isKey)
+    addRow,
+    getByWords: ({ words, offset }) => {
+      for (let index = 0; index < idWords; index++) key[index] = words[offset + index] ?? 0
+      return findKey()
     },
+    get: (faceId) => (writeIdWords(faceId, key, 0) ? findKey() : texts.get(faceId)),
     add: (faceId, row) => {
-      if (writeIdWords(faceId, key, 0)) {
-        const hash = hashIdWords(key, 0)
-        partOf(hash).add(hash, row)
-        rows++
-      } else texts.set(faceId, row)
+      if (writeIdWords(faceId, key, 0)) addRow(row)
+      else texts.set(faceId, row)
     },
     remove: (faceId) => {
       if (writeIdWords(faceId, key, 0)) {
@@ -69,6 +75,12 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
     size: () => rows + texts.size,
     bytes: () => parts.reduce((sum, part) => sum + part.bytes(), 0),
   }
+}
+
+function isEqualId({ words, offset }: FaceIdWords, key: Uint32Array): boolean {
+  for (let index = 0; index < idWords; index++)
+    if (words[offset + index] !== key[index]) return false
+  return true
 }
 
 /** A hash table of row numbers with linear probing. A slot contains a row number plus one, or 0. */

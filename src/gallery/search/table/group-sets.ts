@@ -8,8 +8,8 @@ export const emptyGroupSetId = 0
  * filter is one byte per id. Both are small, because thousands of rows have the same set.
  */
 export type GroupSets = {
-  /** Returns the id of a set of groups and counts one more row for it. */
-  readonly acquire: (groups: readonly string[]) => number
+  /** Returns the id of a set of groups and counts more rows for it, one by default. */
+  readonly acquire: (groups: readonly string[], rows?: number) => number
   /** Counts one row less. An id without rows is reused for another set. */
   readonly release: (id: number) => void
   /** Returns one byte per id: 1 if the set contains any of the groups; all 1 without a filter. */
@@ -42,13 +42,13 @@ export function createGroupSets(): GroupSets {
     }
   }
   return {
-    acquire: (groups) => {
+    acquire: (groups, rows = 1) => {
       const sorted = [...new Set(groups)].sort()
       const key = JSON.stringify(sorted)
       const id = idByKey.get(key) ?? add(key, sorted)
       const set = sets[id]
       assert.ok(set)
-      set.rows++
+      set.rows += rows
       return id
     },
     release: (id) => {

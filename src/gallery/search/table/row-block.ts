@@ -3,7 +3,7 @@ import type { SharedMemory } from '../scan/shared-memory.ts'
 import { emptyGroupSetId } from './group-sets.ts'
 import { leadAxisCount, leadBytes, leadMetadataWord, quantiseLead, type LeadAxes } from './lead.ts'
 import { quantiseRow } from './quantise.ts'
-import { createRowOwners, type RowOwner, type RowOwners } from './row-owners.ts'
+import { createRowOwners, type RowOwners } from './row-owners.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 
 /** A block of rows: the part that the scan reads is in shared memory, the rest is not. */
@@ -132,16 +132,15 @@ export function blockBytes({ codes, leads, vectors, densities, owners }: RowBloc
   return codes.byteLength + leadsBytes + vectors.byteLength + densities.byteLength + owners.bytes
 }
 
+/** Writes the template of a row, but not its owner. */
 export function writeRow(
   { block, index }: RowPosition,
-  row: RowOwner & TemplateVector & { groupSetId: number },
+  { vector, density, groupSetId }: TemplateVector & { readonly groupSetId: number },
 ): void {
-  const { vector, density, groupSetId } = row
   assert.notEqual(groupSetId, emptyGroupSetId)
   const dimensions = vector.length
   block.vectors.set(vector, index * dimensions)
   block.densities[index] = density
-  block.owners.write(index, row)
   const start = index * rowBytes(dimensions)
   const codes = block.codes.subarray(start, start + dimensions)
   const { scale, bias, slack, squared } = quantiseRow(vector, density, codes)

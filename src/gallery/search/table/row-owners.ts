@@ -12,6 +12,8 @@ export type RowOwner = {
 /** The faces of the rows of a block: 41 bytes each, without an object or a text per row. */
 export type RowOwners = {
   readonly write: (index: number, owner: RowOwner) => void
+  /** Writes the words of the face id and of the subject id, which are UUIDs; +∞: no expiry. */
+  readonly writeWords: (index: number, ids: FaceIdWords, expiresAtMs: number) => void
   /** Returns undefined for an empty row. */
   readonly read: (index: number) => RowOwner | undefined
   readonly clear: (index: number) => void
@@ -48,6 +50,12 @@ export function createRowOwners(capacity: number): RowOwners {
         writeIdWords(faceId, words, offset) && writeIdWords(subjectId, words, offset + idWords)
       states[index] = isShort ? hasUuids : hasTexts
       if (!isShort) texts.set(index, { faceId, subjectId })
+    },
+    writeWords: (index, { words: ids, offset }, expiresAtMs) => {
+      const start = index * ownerWords
+      for (let word = 0; word < ownerWords; word++) words[start + word] = ids[offset + word] ?? 0
+      expiriesMs[index] = expiresAtMs
+      states[index] = hasUuids
     },
     read: (index) => {
       if (states[index] === empty) return undefined

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { loadSection } from '../load/load-section.ts'
+import type { PackedSection } from '../load/packed-rows.ts'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import { blockBytes, clearRow, readRow, writeRow, type RowPosition } from './row-block.ts'
 import { chooseLeadAxes } from './choose-lead-axes.ts'
-import { createFaceRows } from './face-rows.ts'
+import { createFaceRows, type FaceIdWords } from './face-rows.ts'
 import type { LeadAxes } from './lead.ts'
 import type { RowOwner } from './row-owners.ts'
 import { createGroupSets } from './group-sets.ts'
@@ -19,6 +21,12 @@ export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
   readonly put: (
     template: RowOwner & TemplateVector & { readonly groups: readonly string[] },
   ) => void
+  /**
+   * Adds the templates of many faces, without an object or a text per row.
+   *
+   * @param groupSets the sets of groups to which the rows refer.
+   */
+  readonly load: (rows: PackedSection, groupSets: readonly (readonly string[])[]) => void
   /** Zeroes the row of a face immediately, if there is one. */
   readonly remove: (faceId: string) => void
   readonly size: () => number
@@ -43,13 +51,9 @@ export function openTemplateTable(
 ): TemplateTable {
   const groupSets = createGroupSets()
   const rows = openRowStore(sharedMemory, dimensions)
-  const { blocks, positionOf, rowsUsed, clear } = rows
-  const rowByFace = createFaceRows((row) => {
-    const { block, index } = positionOf(row)
-    return block.owners.faceIdWords(index)
-  })
-  let leadAxes: LeadAxes | undefined
-  let hasTriedLeads = false
+  const { blocks, positionOf, rowsUsed } = rows
+  const rowByFace = createFaceRows((row) => faceIdWordsAt(positionOf(row)))
+  const leads = createLeads(rows, leadsFrom)
   const remove = (faceId: string): void => {
     const row = rowByFace.get(faceId)
     if (row === undefined) return
@@ -57,20 +61,24 @@ export function openTemplateTable(
     groupSets.release(clearRow(positionOf(row)))
     rows.release(row)
   }
+  const onAdded = (): void => leads.addAt(rowByFace.size())
   return {
     dimensions,
-    leadAxes: () => leadAxes,
+    leadAxes: leads.axes,
     put: (template) => {
       assert.equal(template.vector.length, dimensions)
       remove(template.faceId)
       const row = rows.allocate()
       const groupSetId = groupSets.acquire(template.groups)
-      writeRow(positionOf(row), { ...template, groupSetId })
+      const position = positionOf(row)
+      writeRow(position, { ...template, groupSetId })
+      position.block.owners.write(position.index, template)
       rowByFace.add(template.faceId, row)
-      if (!hasTriedLeads && rowByFace.size() >= leadsFrom) {
-        hasTriedLeads = true
-        leadAxes = addLeads(rows, leadsFrom)
-      }
+      onAdded()
+    },
+    load: (section, sets) => {
+      assert.equal(section.dimensions, dimensions)
+      loadSection({ section, sets }, { rows, rowByFace, groupSets, remove, onAdded })
     },
     remove,
     size: rowByFace.size,
@@ -81,14 +89,32 @@ export function openTemplateTable(
     rowsUsed,
     clear: () => {
       rowByFace.clear()
-      return clear()
+      return rows.clear()
     },
   }
+}
+
+function faceIdWordsAt({ block, index }: RowPosition): FaceIdWords {
+  return block.owners.faceIdWords(index)
 }
 
 function readPosition(position: RowPosition): (RowOwner & TemplateVector) | undefined {
   const owner = position.block.owners.read(position.index)
   return owner && { ...owner, ...readRow(position) }
+}
+
+/** Adds leads to a table when it first has as many rows as given. */
+function createLeads(rows: RowStore, leadsFrom: number) {
+  let leadAxes: LeadAxes | undefined
+  let hasTried = false
+  return {
+    axes: () => leadAxes,
+    addAt: (size: number): void => {
+      if (hasTried || size < leadsFrom) return
+      hasTried = true
+      leadAxes = addLeads(rows, leadsFrom)
+    },
+  }
 }
 
 function addLeads(rows: RowStore, leadsFrom: number): LeadAxes | undefined {

@@ -2,37 +2,44 @@ import assert from 'node:assert/strict'
 import { dialectOf } from '../../dialect.ts'
 import { sql } from '../../kysely.ts'
 import type { ReadTx } from '../../tx.ts'
-import type { FaceChangeCursor } from '../faces.ts'
 import { joinStoredTemplates, type StoredTemplate } from '../templates.ts'
 
-/** The faces of a gallery after one position in the order of their changes, up to another one. */
+/** The faces of a gallery whose last changes are after one change, up to another one. */
 export type FaceRange = {
   readonly galleryId: string
-  readonly after: FaceChangeCursor
-  readonly to: FaceChangeCursor
+  readonly after: number
+  readonly to: number
 }
 
+/** The end of a range, and whether it contains as many faces as requested or more. */
+export type FaceRangeEnd = { readonly to: number; readonly isFull: boolean }
+
 /**
- * Returns the position of the last of the next faces of a gallery; undefined at the end. Faces with a
- * change after `sequenceMax` are not counted. An index contains all that is read.
+ * Returns the change by which a range contains the next faces of a gallery; undefined at the end. A
+ * range contains all faces of its changes, so it can contain more. Changes after `sequenceMax` are not
+ * counted. An index contains all that is read.
  */
 export async function findFaceRangeEnd(
   tx: ReadTx,
   { galleryId, after }: Pick<FaceRange, 'galleryId' | 'after'>,
   { faces, sequenceMax }: { readonly faces: number; readonly sequenceMax: number },
-): Promise<FaceChangeCursor | undefined> {
+): Promise<FaceRangeEnd | undefined> {
   const following = tx.build
     .selectFrom('faces')
-    .select(['sequence', 'faceId'])
+    .select('sequence')
     .where('galleryId', '=', galleryId)
-    .where(isAfter(after))
+    .where('sequence', '>', after)
     .where('sequence', '<=', sequenceMax)
-  const inOrder = following.orderBy('sequence').orderBy('faceId')
-  const [end] = await tx.run(inOrder.limit(1).offset(faces - 1))
-  if (end) return end
+  const [end] = await tx.run(
+    following
+      .orderBy('sequence')
+      .limit(1)
+      .offset(faces - 1),
+  )
+  if (end) return { to: end.sequence, isFull: true }
   // Fewer faces are left.
-  const fromEnd = following.orderBy('sequence', 'desc').orderBy('faceId', 'desc')
-  return (await tx.run(fromEnd.limit(1)))[0]
+  const [last] = await tx.run(following.orderBy('sequence', 'desc').limit(1))
+  return last && { to: last.sequence, isFull: false }
 }
 
 /** Between the texts of two rows. No id, number or time contains it. */
@@ -66,10 +73,8 @@ export async function findRangeTemplates(
     joinTexts(sql`cast(length(${sql.ref(column)}) as text)`, separator)
   const query = joinStoredTemplates(tx)
     .where('faces.galleryId', '=', galleryId)
-    .where(isAfter(after, 'faces.'))
-    .where(
-      sql<boolean>`(${sql.ref('faces.sequence')}, ${sql.ref('faces.faceId')}) <= (${to.sequence}, ${to.faceId})`,
-    )
+    .where('faces.sequence', '>', after)
+    .where('faces.sequence', '<=', to)
     .select([
       joinColumn('templates.faceId').as('faceIds'),
       joinColumn('faces.subjectId').as('subjectIds'),
@@ -117,9 +122,4 @@ function splitBytes(bytes: Uint8Array, lengths: readonly string[]): Uint8Array[]
   })
   assert.equal(offset, bytes.byteOffset + bytes.length, 'the parts have the length of the whole')
   return parts
-}
-
-function isAfter({ sequence, faceId }: FaceChangeCursor, table = '') {
-  const position = sql`(${sql.ref(`${table}sequence`)}, ${sql.ref(`${table}faceId`)})`
-  return sql<boolean>`${position} > (${sequence}, ${faceId})`
 }

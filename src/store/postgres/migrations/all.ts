@@ -21,6 +21,7 @@ import { systemHistory } from './0023-system-history.ts'
 import { keyVersions } from './0024-key-versions.ts'
 import { accountMoves } from './0025-account-moves.ts'
 import { admitCalls } from './0026-admit-calls.ts'
+import { galleryPages } from './0027-gallery-pages.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -49,4 +50,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0024-key-versions': keyVersions,
   '0025-account-moves': accountMoves,
   '0026-admit-calls': admitCalls,
+  '0027-gallery-pages': galleryPages,
 }

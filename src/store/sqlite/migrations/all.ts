@@ -25,6 +25,7 @@ import { keyRotation } from './0027-key-rotation.ts'
 import { systemHistory } from './0028-system-history.ts'
 import { chargeIndex } from './0029-charge-index.ts'
 import { frozenProjects } from './0030-frozen-projects.ts'
+import { galleryPages } from './0031-gallery-pages.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -54,4 +55,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0028-system-history': systemHistory,
   '0029-charge-index': chargeIndex,
   '0030-frozen-projects': frozenProjects,
+  '0031-gallery-pages': galleryPages,
 }

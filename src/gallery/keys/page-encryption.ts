@@ -1,0 +1,69 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { decrypt, encrypt, keyBytes } from '../../lib/crypto/aes-gcm.ts'
+import type { GalleryPageRow } from '../../store/gallery-schema.ts'
+import { findNewestGalleryKey } from '../../store/gallery/galleries.ts'
+import type { ReadTx } from '../../store/tx.ts'
+import type { Keyring } from './keyring.ts'
+import { createGalleryKeyCache } from './subject-keys.ts'
+
+/** The range, models and account that a page is bound to. */
+export type PageBinding = Omit<GalleryPageRow, 'keyId' | 'wrappedKey' | 'sealed'> & {
+  readonly accountId: string
+}
+
+/**
+ * The encryption of pages. Each page has a separate key, which a key of the gallery wraps. Deleting
+ * the row of a page destroys its key.
+ */
+export type PageEncryption = {
+  /** Encrypts a page with a new key. @returns undefined if the gallery has no key. */
+  readonly seal: (
+    reading: ReadTx,
+    binding: PageBinding,
+    plain: ArrayBuffer,
+  ) => Promise<GalleryPageRow | undefined>
+  /** @throws Error if a key is missing, the bytes were changed, or they belong to another range. */
+  readonly open: (reading: ReadTx, accountId: string, page: GalleryPageRow) => Promise<ArrayBuffer>
+}
+
+export function createPageEncryption(keyring: Keyring): PageEncryption {
+  const galleryKeys = createGalleryKeyCache(keyring)
+  return {
+    seal: async (reading, { accountId, ...page }, plain) => {
+      const row = await findNewestGalleryKey(reading, page.galleryId)
+      if (!row) return undefined
+      const key = randomBytes(keyBytes)
+      const boundTo = associatedData({ ...page, accountId })
+      const wrappedKey = encrypt(galleryKeys.unwrap(row), key, `key|${boundTo}`)
+      const sealed = encrypt(createSecretKey(key), new Uint8Array(plain), boundTo)
+      key.fill(0)
+      return { ...page, keyId: row.keyId, wrappedKey, sealed }
+    },
+    open: async (reading, accountId, page) => {
+      const boundTo = associatedData({ ...page, accountId })
+      const galleryKey = await galleryKeys.find(reading, page.keyId)
+      const key = decrypt(galleryKey, page.wrappedKey, `key|${boundTo}`)
+      try {
+        return wholeBuffer(decrypt(key, page.sealed, boundTo))
+      } finally {
+        key.fill(0)
+      }
+    },
+  }
+}
+
+/** Returns the bytes in a separate buffer, which can be sent to another thread. */
+function wholeBuffer(plain: Buffer): ArrayBuffer {
+  const { buffer, byteOffset, length } = plain
+  if (buffer instanceof ArrayBuffer && byteOffset === 0 && length === buffer.byteLength)
+    return buffer
+  const copy = new Uint8Array(plain).buffer
+  plain.fill(0)
+  return copy
+}
+
+/** Begins with the kind, so that no other ciphertext can replace a page. */
+function associatedData(binding: PageBinding): string {
+  const { accountId, galleryId, afterSequence, toSequence, faces, modelIds } = binding
+  return ['page', accountId, galleryId, afterSequence, toSequence, faces, modelIds].join('|')
+}

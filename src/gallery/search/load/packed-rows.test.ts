@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { openExactSearch } from '../memory/exact-search.ts'
+import { countRows, openPackedRows, packRows, type LoadedTemplate } from './packed-rows.ts'
+
+const log = { info: () => {}, error: () => {} }
+const dimensionsOf: Readonly<Record<string, number>> = { small: 7, large: 32 }
+
+/** Templates of two models, with and without groups and expiry. Some ids are not UUIDs. */
+function createTemplates(count: number): LoadedTemplate[] {
+  return Array.from({ length: count }, (_, index) => {
+    const modelId = index % 3 === 0 ? 'small' : 'large'
+    const length = dimensionsOf[modelId] ?? 0
+    return {
+      faceId: index % 5 === 0 ? `face ${index}` : randomUUID(),
+      subjectId: index % 7 === 0 ? `subject ${index}` : randomUUID(),
+      modelId,
+      groups: index % 2 === 0 ? [] : ['staff', `group ${index % 4}`],
+      expiresAtMs: index % 11 === 0 ? 1e12 + index : undefined,
+      density: -index / count,
+      vector: Float32Array.from({ length }, (__, axis) => Math.sin(index * 31 + axis * 7)),
+    }
+  })
+}
+
+const copyOf = (templates: readonly LoadedTemplate[]) =>
+  templates.map((template) => ({ ...template, vector: template.vector.slice() }))
+
+test('An index that is loaded from packed rows returns the same as one with the same changes', async () => {
+  await using search = openExactSearch({ threads: 1, log })
+  const templates = createTemplates(700)
+  const changes = copyOf(templates).map(({ faceId, ...template }) => ({
+    sequence: 1,
+    faceId,
+    template,
+  }))
+  await search.apply('applied', changes)
+  const parts = [templates.slice(0, 300), templates.slice(300)].map((part) =>
+    packRows(copyOf(part)),
+  )
+  // A face that is loaded again replaces the earlier row.
+  const again = packRows(copyOf(templates.slice(0, 20)))
+  await search.load('loaded', parts, { sequence: 1, total: 700 })
+  await search.load('loaded', [again], { sequence: 1, total: 700 })
+  for (const modelId of ['small', 'large']) {
+    assert.equal(search.size('loaded', modelId), search.size('applied', modelId))
+    for (const groups of [undefined, ['staff'], ['group 1', 'group 3'], ['none']])
+      for (const probe of templates
+        .filter((template) => template.modelId === modelId)
+        .slice(0, 3)) {
+        const options = { limit: 200, modelId, groups }
+        const loaded = await search.search('loaded', probe, options)
+        assert.deepEqual(loaded, await search.search('applied', probe, options))
+        assert.equal(loaded.length > 0, groups?.[0] !== 'none')
+      }
+  }
+  await search.apply('loaded', [{ sequence: 2, faceId: templates[0]?.faceId ?? '' }])
+  assert.equal(search.size('loaded'), 699)
+})
+
+test('Packed rows are read from their bytes alone, and bytes of another length are rejected', () => {
+  const templates = createTemplates(20)
+  const packed = packRows(templates)
+  assert.ok(
+    templates.every(({ vector }) => vector.every((value) => value === 0)),
+    'zeroed',
+  )
+  const opened = openPackedRows(packed.bytes.slice(0))
+  assert.deepEqual([opened.header, countRows(opened)], [packed.header, 20])
+  for (const bytes of [
+    packed.bytes.slice(0, -8),
+    packed.bytes.slice(0).transfer(packed.bytes.byteLength + 8),
+  ])
+    assert.throws(() => openPackedRows(bytes), /the stated length/u)
+})
+
+test('Templates with invalid values or of different lengths are not packed', () => {
+  const [first, second] = createTemplates(2)
+  assert.ok(first && second)
+  const invalid = { ...first, vector: Float32Array.of(Number.NaN) }
+  assert.throws(() => packRows([invalid]))
+  const other = { ...first, vector: new Float32Array(8) }
+  assert.throws(() => packRows([first, other]), /the same dimensions/u)
+})
