@@ -8,7 +8,7 @@ import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 import type { Log } from '../../lib/log.ts'
-import { readMessages, writeMessage } from './ipc/message-framing.ts'
+import { createMessageSplitter, writeMessage } from './ipc/message-framing.ts'
 import { replyBytesMax, replyFd, deserializeReply } from './ipc/messages.ts'
 import type { WorkerReply, WorkerStartOptions } from './ipc/messages.ts'
 
@@ -66,8 +66,10 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
     return reply.promise.finally(() => clearTimeout(timer))
   }
 
-  async function receiveReplies(): Promise<void> {
-    for await (const payload of readMessages(worker.replies, replyBytesMax)) {
+  const rejectReply = ({ message }: Error) => void kill(`${invalidReply}: ${message}`)
+  const splitMessages = createMessageSplitter(replyBytesMax)
+  function receiveReplies(chunk: Buffer): void {
+    for (const payload of splitMessages(chunk)) {
       const reply = deserializeReply(payload)
       if (!pending) throw new Error('a reply without a request')
       pending.resolve(reply)
@@ -84,7 +86,16 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
     pending?.reject(error)
     pending = undefined
   })
-  receiveReplies().catch((error: Error) => kill(`invalid reply: ${error.message}`))
+  worker.replies.on('data', (chunk: Buffer) => {
+    // After an invalid reply, the rest is not read.
+    if (lossReason?.startsWith(invalidReply)) return
+    try {
+      receiveReplies(chunk)
+    } catch (error) {
+      rejectReply(error as Error)
+    }
+  })
+  worker.replies.on('error', rejectReply)
 
   return {
     pid: worker.pid,
@@ -96,12 +107,14 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
   }
 }
 
+const invalidReply = 'invalid reply'
+
 /** The process of one worker and its pipes. */
 type SpawnedWorker = {
   readonly process: ChildProcess
   readonly pid: number
   readonly jobs: Writable
-  readonly replies: AsyncIterable<Buffer>
+  readonly replies: Socket
 }
 
 /**
