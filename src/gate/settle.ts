@@ -202,7 +202,14 @@ function statementInputOf(
     reservedMicros,
     amountMicros,
     meteredMicros,
-    link: chargeHashInput({ projectId, requestId, windowStartMs, action, amountMicros, atMs: nowMs }),
+    link: chargeHashInput({
+      projectId,
+      requestId,
+      windowStartMs,
+      action,
+      amountMicros,
+      atMs: nowMs,
+    }),
     row: callRowOf(call, { code }),
   }
 }
