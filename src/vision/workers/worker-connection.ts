@@ -66,15 +66,10 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
     return reply.promise.finally(() => clearTimeout(timer))
   }
 
-  const rejectReply = ({ message }: Error) => void kill(`${invalidReply}: ${message}`)
-  const splitMessages = createMessageSplitter(replyBytesMax)
-  function receiveReplies(chunk: Buffer): void {
-    for (const payload of splitMessages(chunk)) {
-      const reply = deserializeReply(payload)
-      if (!pending) throw new Error('a reply without a request')
-      pending.resolve(reply)
-      pending = undefined
-    }
+  function receiveReply(reply: WorkerReply): void {
+    if (!pending) throw new Error('a reply without a request')
+    pending.resolve(reply)
+    pending = undefined
   }
 
   worker.process.on('error', (error) => (lossReason ??= error.message))
@@ -86,16 +81,7 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
     pending?.reject(error)
     pending = undefined
   })
-  worker.replies.on('data', (chunk: Buffer) => {
-    // After an invalid reply, the rest is not read.
-    if (lossReason?.startsWith(invalidReply)) return
-    try {
-      receiveReplies(chunk)
-    } catch (error) {
-      rejectReply(error as Error)
-    }
-  })
-  worker.replies.on('error', rejectReply)
+  readReplies(worker.replies, receiveReply, (reason) => void kill(reason))
 
   return {
     pid: worker.pid,
@@ -107,7 +93,29 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
   }
 }
 
-const invalidReply = 'invalid reply'
+/** Passes on each reply until one is invalid, or `receive` throws; then reports the reason once. */
+function readReplies(
+  replies: Socket,
+  receive: (reply: WorkerReply) => void,
+  onInvalid: (reason: string) => void,
+): void {
+  const splitMessages = createMessageSplitter(replyBytesMax)
+  let isValid = true
+  const reject = ({ message }: Error): void => {
+    isValid = false
+    onInvalid(`invalid reply: ${message}`)
+  }
+  // Events take less time than an iterator, which needs several promises for each chunk.
+  replies.on('data', (chunk: Buffer) => {
+    if (!isValid) return
+    try {
+      for (const payload of splitMessages(chunk)) receive(deserializeReply(payload))
+    } catch (error) {
+      reject(error as Error)
+    }
+  })
+  replies.on('error', reject)
+}
 
 /** The process of one worker and its pipes. */
 type SpawnedWorker = {
