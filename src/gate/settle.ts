@@ -95,7 +95,6 @@ async function writeSettlement(
   settlement: Settlement,
   options: SettleOptions,
 ): Promise<boolean> {
-  const { nowMs } = options
   const { subjectIds = [], scores = [] } = settlement
   const { projectId } = reservation
   await addMatchEvent(tx, reservation, settlement, options)
@@ -103,10 +102,10 @@ async function writeSettlement(
   if (!(await tx.attempts.complete({ ...reservationKeyOf(reservation), ...replay }))) return false
   await addResponseSubjects(tx, reservation, subjectIds)
   await release(tx, projectId, reservation.reservedMicros)
-  for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
+  for (const score of scores) await tx.countScore(score, { projectId, atMs: options.nowMs })
   const { costMicros, meteredMicros } = amountsOf(reservation, settlement)
   const paid = costMicros > 0n && {
-    transferId: await charge(tx, chargeOf(reservation, settlement, nowMs)),
+    transferId: await charge(tx, chargeOf(reservation, settlement, options.nowMs)),
   }
   const problems = problemsOf(settlement)
   const outcome = { code: replay.code, costMicros, meteredMicros, problems, ...paid }
@@ -181,11 +180,9 @@ function statementInputOf(
   settlement: Settlement,
   nowMs: number,
 ): SettleStatementInput {
-  const { subjectIds = [], scores = [] } = settlement
   const { code, answer, scrubbed } = replayRowOf(reservation, settlement)
   const { costMicros: amountMicros, meteredMicros } = amountsOf(reservation, settlement)
   const { projectId, requestId, token, call, windowStartMs, reservedMicros } = reservation
-  const { action } = call
   // Without spread objects: a property after one takes several times as long.
   return {
     projectId,
@@ -194,22 +191,15 @@ function statementInputOf(
     code,
     answer,
     scrubbed,
-    subjectIds,
-    scores,
+    subjectIds: settlement.subjectIds ?? [],
+    scores: settlement.scores ?? [],
     nowMs,
-    action,
+    action: call.action,
     windowStartMs,
     reservedMicros,
     amountMicros,
     meteredMicros,
-    link: chargeHashInput({
-      projectId,
-      requestId,
-      windowStartMs,
-      action,
-      amountMicros,
-      atMs: nowMs,
-    }),
+    link: chargeHashInput(chargeOf(reservation, settlement, nowMs)),
     row: callRowOf(call, { code }),
   }
 }
@@ -224,8 +214,7 @@ async function addMatchEvent(
   if (!hasMatchEvent(reservation, settlement)) return
   const { call, projectId, requestId } = reservation
   const { keyId, matchWebhooks } = call.caller
-  const { matches = [] } = settlement
-  const data = { requestId, keyId, matches }
+  const data = { requestId, keyId, matches: settlement.matches ?? [] }
   const event = { projectId, type: 'identify.matched', data, atMs: nowMs } as const
   await addEvent(tx, event, { outboxMax, webhooks: matchWebhooks })
 }
