@@ -7,6 +7,7 @@ import { run as detect } from './vision/detect.ts'
 import { run as disk } from './disk.ts'
 import { run as logPage } from './console/log-page.ts'
 import { run as gate } from './gate.ts'
+import { run as images } from './vision/images.ts'
 import { run as memory } from './vision/memory.ts'
 import { run as nodes } from './nodes.ts'
 import { run as anonymous } from './anonymous.ts'
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   detect,
   disk,
   gate,
+  images,
   memory,
   nodes,
   overload,

@@ -8,6 +8,20 @@ export async function readCpuMs(pid: number): Promise<number> {
   return ((Number(fields[11]) + Number(fields[12])) / ticksPerS) * 1000
 }
 
+/** Returns the CPU time in ms of each running thread of a process, by the thread's id. Linux only. */
+export async function readThreadCpuMs(pid: number): Promise<ReadonlyMap<number, number>> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const times = threads.map(async (id): Promise<[number, number]> => {
+    try {
+      const [nanoseconds] = (await readFile(`/proc/${pid}/task/${id}/schedstat`, 'utf8')).split(' ')
+      return [Number(id), Number(nanoseconds) / 1e6]
+    } catch {
+      return [Number(id), 0] // The thread has ended.
+    }
+  })
+  return new Map(await Promise.all(times))
+}
+
 /** Returns the parent of a process. Linux only. */
 export async function readParentPid(pid: number): Promise<number> {
   return Number((await readStat(pid))[1])

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { openClient, type BenchClient } from './http-client.ts'
 import { readCpuMs, readRssBytes } from './process-usage.ts'
 
 /** A service process as `npm start` runs it, on a free port and a new data folder. */
@@ -71,18 +72,25 @@ export async function readRequestBody(action: string, file: string): Promise<str
   return JSON.stringify({ action, params: { images: [{ kind: 'image', contentType, bytes }] } })
 }
 
-/** @throws Error if the response is not an envelope with `ok: true`. */
+/** The connections of a service without a request in flight. */
+const idleClients = new WeakMap<BenchService, BenchClient[]>()
+
+/**
+ * Sends a call. It uses no complete HTTP client: one takes 1.4 ms of CPU time for a request with an
+ * image, which the service would miss on the same cores.
+ *
+ * @throws Error if the response is not an envelope with `ok: true`.
+ */
 export async function executeAction(service: BenchService, body: string): Promise<unknown> {
-  const response = await fetch(`${service.url}/v1/face/execute`, {
-    method: 'POST',
-    headers: { 'x-api-key': service.key, 'content-type': 'application/json' },
-    body,
-  })
-  const envelope = (await response.json()) as {
+  const idle = idleClients.get(service) ?? []
+  idleClients.set(service, idle)
+  const client = idle.pop() ?? (await openClient(service.url, service.key))
+  const response = await client.post(body)
+  idle.push(client)
+  const envelope = JSON.parse(response) as {
     ok?: boolean
     data?: { results: [{ value: unknown }] }
   }
-  if (!envelope.ok || !envelope.data)
-    throw new Error(`${response.status} ${JSON.stringify(envelope)}`)
+  if (!envelope.ok || !envelope.data) throw new Error(response)
   return envelope.data.results[0].value
 }

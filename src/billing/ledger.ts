@@ -124,10 +124,19 @@ export function chargeHashInput(callCharge: Charge) {
   return transferHashInput(transferOf(callCharge))
 }
 
-function transferOf({ action, ...rest }: Charge) {
-  const budget = budgetLedger(rest.projectId)
-  const route = { chain: budget, fromLedger: budget, toLedger: `revenue:${action}` }
-  return { ...rest, ...route, kind: 'charge' } as const
+function transferOf({ action, projectId, requestId, windowStartMs, amountMicros, atMs }: Charge) {
+  const budget = budgetLedger(projectId)
+  return {
+    chain: budget,
+    kind: 'charge',
+    fromLedger: budget,
+    toLedger: `revenue:${action}`,
+    amountMicros,
+    atMs,
+    projectId,
+    requestId,
+    windowStartMs,
+  } as const
 }
 
 /** Updates the stored balances and appends the transfer to its hash chain. */

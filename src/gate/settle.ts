@@ -95,7 +95,6 @@ async function writeSettlement(
   settlement: Settlement,
   options: SettleOptions,
 ): Promise<boolean> {
-  const { nowMs } = options
   const { subjectIds = [], scores = [] } = settlement
   const { projectId } = reservation
   await addMatchEvent(tx, reservation, settlement, options)
@@ -103,10 +102,10 @@ async function writeSettlement(
   if (!(await tx.attempts.complete({ ...reservationKeyOf(reservation), ...replay }))) return false
   await addResponseSubjects(tx, reservation, subjectIds)
   await release(tx, projectId, reservation.reservedMicros)
-  for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
+  for (const score of scores) await tx.countScore(score, { projectId, atMs: options.nowMs })
   const { costMicros, meteredMicros } = amountsOf(reservation, settlement)
   const paid = costMicros > 0n && {
-    transferId: await charge(tx, chargeOf(reservation, settlement, nowMs)),
+    transferId: await charge(tx, chargeOf(reservation, settlement, options.nowMs)),
   }
   const problems = problemsOf(settlement)
   const outcome = { code: replay.code, costMicros, meteredMicros, problems, ...paid }
@@ -181,22 +180,27 @@ function statementInputOf(
   settlement: Settlement,
   nowMs: number,
 ): SettleStatementInput {
-  const { subjectIds = [], scores = [] } = settlement
-  const replay = replayRowOf(reservation, settlement)
+  const { code, answer, scrubbed } = replayRowOf(reservation, settlement)
   const { costMicros: amountMicros, meteredMicros } = amountsOf(reservation, settlement)
+  const { projectId, requestId, token, call, windowStartMs, reservedMicros } = reservation
+  // Without spread objects: a property after one takes several times as long.
   return {
-    ...reservationKeyOf(reservation),
-    ...replay,
-    subjectIds,
-    scores,
+    projectId,
+    requestId,
+    token,
+    code,
+    answer,
+    scrubbed,
+    subjectIds: settlement.subjectIds ?? [],
+    scores: settlement.scores ?? [],
     nowMs,
-    action: reservation.call.action,
-    windowStartMs: reservation.windowStartMs,
-    reservedMicros: reservation.reservedMicros,
+    action: call.action,
+    windowStartMs,
+    reservedMicros,
     amountMicros,
     meteredMicros,
     link: chargeHashInput(chargeOf(reservation, settlement, nowMs)),
-    row: callRowOf(reservation.call, { code: replay.code }),
+    row: callRowOf(call, { code }),
   }
 }
 
@@ -210,8 +214,7 @@ async function addMatchEvent(
   if (!hasMatchEvent(reservation, settlement)) return
   const { call, projectId, requestId } = reservation
   const { keyId, matchWebhooks } = call.caller
-  const { matches = [] } = settlement
-  const data = { requestId, keyId, matches }
+  const data = { requestId, keyId, matches: settlement.matches ?? [] }
   const event = { projectId, type: 'identify.matched', data, atMs: nowMs } as const
   await addEvent(tx, event, { outboxMax, webhooks: matchWebhooks })
 }

@@ -168,8 +168,10 @@ function requireHost({ raw }: FastifyRequest, reply: FastifyReply, next: () => v
 /** @param rawHeaders the names and values in turn. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0
-  for (const [index, name] of rawHeaders.entries())
-    if (index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host') count++
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++
+  }
   return count
 }
 

@@ -31,8 +31,17 @@ export function createReservation(input: NewReservation): Reservation {
     BigInt(priceUnitsOf(parsed, failedCount)) * unitMicros
   const { fingerprint } = parsed
   const reservedMicros = isBilled ? priceMicros(0) : 0n
-  const prices = { reservedMicros, isBilled, priceMicros }
-  return { call, ...key, token, fingerprint, windowStartMs, ...prices }
+  return {
+    call,
+    projectId: key.projectId,
+    requestId: key.requestId,
+    token,
+    fingerprint,
+    windowStartMs,
+    reservedMicros,
+    isBilled,
+    priceMicros,
+  }
 }
 
 /**

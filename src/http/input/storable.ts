@@ -13,6 +13,18 @@ const nameCharsMax = 64
  * @returns one message per problem.
  */
 export function findUnstorable(value: unknown, path: string): string[] {
+  return isStorable(value) ? [] : describeUnstorable(value, path)
+}
+
+/** The same check without the texts for messages, which valid values do not need. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner))
+}
+
+function describeUnstorable(value: unknown, path: string): string[] {
   if (typeof value === 'string') {
     if (value.includes('\0')) return [`${path}: must not contain NUL`]
     return value.isWellFormed() ? [] : [`${path}: must not contain half a surrogate pair`]
@@ -23,8 +35,8 @@ export function findUnstorable(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const name = toStorable(key, nameCharsMax)
     return [
-      ...findUnstorable(key, `${path} (a key)`),
-      ...findUnstorable(inner, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`),
+      ...describeUnstorable(key, `${path} (a key)`),
+      ...describeUnstorable(inner, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`),
     ]
   })
 }

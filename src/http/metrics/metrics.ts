@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { MetricFamily } from '../../lib/observability/metric-family.ts'
 import type { CallAttributes, SpanName } from '../../lib/observability/call-trace.ts'
+import { createObservations } from './observations.ts'
 
 /** A metric whose value another part of the service keeps; it is read with every scrape. */
 export type MetricSource = {
@@ -37,6 +38,9 @@ export function createMetrics(sources: readonly MetricSource[]): Metrics {
   collectDefaultMetrics({ register: registry })
   for (const source of sources) registry.registerMetric(toCollectedMetric(source))
   const { calls, durations, requests, steps } = callMetrics([registry])
+  const observed = createObservations((step: SpanName, durationMs) =>
+    steps.observe({ step }, durationMs / 1000),
+  )
   return {
     onCallCompleted: ({ action = '', code = '' }, durationMs) => {
       calls.inc({ action, code })
@@ -44,9 +48,15 @@ export function createMetrics(sources: readonly MetricSource[]): Metrics {
     },
     onRequestCompleted: ({ method = '', route = '', status = 0 }) =>
       requests.inc({ method, route, status }),
-    onStep: (step, durationMs) => steps.observe({ step }, durationMs / 1000),
-    text: () => registry.metrics(),
-    families: () => registry.getMetricsAsJSON(),
+    onStep: observed.add,
+    text: () => {
+      observed.flush()
+      return registry.metrics()
+    },
+    families: () => {
+      observed.flush()
+      return registry.getMetricsAsJSON()
+    },
   }
 }
 

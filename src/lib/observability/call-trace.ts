@@ -86,25 +86,50 @@ export async function traceCall<T>(
 }
 
 /** Runs the work as a span of the current call; outside of a call it only runs the work. */
-export async function withSpan<T>(
+export function withSpan<T>(
   name: SpanName,
   work: () => Promise<T>,
   attributes: CallAttributes = {},
 ): Promise<T> {
   const scope = traceScopes.getStore()
   if (!scope) return work()
-  const { call } = scope
+  const { call, span: parent } = scope
+  return parent
+    ? traceWork({ call, span: parent.startChild(name, attributes) }, name, work)
+    : measureWork(call.observer, name, work)
+}
+
+type SpanScope = TraceScope & { readonly span: TraceSpan }
+
+async function traceWork<T>(
+  { call, span }: SpanScope,
+  name: SpanName,
+  work: () => Promise<T>,
+): Promise<T> {
   const startMs = performance.now()
-  const span = scope.span?.startChild(name, attributes)
   try {
-    return await (span ? traceScopes.run({ call, span }, work) : work())
+    return await traceScopes.run({ call, span }, work)
   } catch (error) {
-    span?.recordError(error)
+    span.recordError(error)
     throw error
   } finally {
-    span?.end()
+    span.end()
     call.observer.onSpanEnd?.(name, performance.now() - startMs)
   }
+}
+
+/** Without a trace. It returns the promise of the work, which needs fewer turns than one around it. */
+function measureWork<T>(
+  { onSpanEnd }: CallObserver,
+  name: SpanName,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!onSpanEnd) return work()
+  const startMs = performance.now()
+  const end = () => onSpanEnd(name, performance.now() - startMs)
+  const result = work()
+  result.then(end, end)
+  return result
 }
 
 /** Adds attributes to the current call. */

@@ -70,11 +70,16 @@ export function emptyHourlyCallCount(row: CountedCall): HourlyCallCount {
 export function withCall(count: HourlyCallCount, row: CountedCall): HourlyCallCount {
   recordLatency(count.latencies, row.latencyMs)
   return {
-    ...count,
+    hourMs: count.hourMs,
+    projectId: count.projectId,
+    keyId: count.keyId,
+    action: count.action,
+    code: count.code,
     calls: count.calls + 1,
     billed: count.billed + (row.transferId === null ? 0 : 1),
     costMicros: count.costMicros + row.costMicros,
     meteredMicros: count.meteredMicros + row.meteredMicros,
+    latencies: count.latencies,
   }
 }
 

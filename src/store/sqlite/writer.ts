@@ -53,7 +53,7 @@ export function createWriter(writerOptions: WriterOptions): Writer {
     return done.promise
   }
   const runCall = (job: CallJob): Promise<unknown> =>
-    enqueue((settle) => waiting.calls.push({ job, ...settle }))
+    enqueue(({ resolve, reject }) => waiting.calls.push({ job, resolve, reject }))
   // The jobs of one queue have different result types, so `resolve` takes an unknown value.
   return {
     write: (run) =>
@@ -116,25 +116,22 @@ function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] 
  */
 async function commit(queue: Queue, options: CommitOptions): Promise<void> {
   const { onCommit, transaction } = options
-  const { writes, admissions, settlements } = await commitJobs(queue, options)
-  const waiting = [...settlements, ...writes]
-  if (waiting.length > 0) {
-    settleAll(admissions)
+  const { writes, results } = await commitJobs(queue, options)
+  const isAwaited = writes.length > 0 || queue.calls.some(({ job }) => job.kind === 'settle')
+  if (isAwaited) {
+    settleCalls('admit', queue.calls, results)
     await transaction.synchronize()
   }
   onCommit?.('committed')
-  settleAll(waiting.length > 0 ? waiting : admissions)
+  settleCalls(isAwaited ? 'settle' : 'admit', queue.calls, results)
+  for (const settle of writes) settle()
 }
 
-function settleAll(settleFunctions: readonly (() => void)[]): void {
-  for (const settle of settleFunctions) settle()
-}
-
-/** For each job, the function that settles its promise. */
 type CommittedJobs = {
+  /** For each job of `write`, the function that settles its promise. */
   readonly writes: readonly (() => void)[]
-  readonly admissions: readonly (() => void)[]
-  readonly settlements: readonly (() => void)[]
+  /** The results of the calls, in their order. */
+  readonly results: readonly CallJobResult[]
 }
 
 async function commitJobs(
@@ -150,11 +147,7 @@ async function commitJobs(
     pending.flush()
     onCommit?.('commit')
     transaction.commit()
-    const ofKind = (kind: CallJob['kind']) =>
-      calls.flatMap((call, index) =>
-        call.job.kind === kind ? [() => settleCall(call, results[index])] : [],
-      )
-    return { writes: committed, admissions: ofKind('admit'), settlements: ofKind('settle') }
+    return { writes: committed, results }
   } catch (error) {
     pending.reset()
     transaction.rollback()
@@ -162,9 +155,17 @@ async function commitJobs(
   }
 }
 
-function settleCall({ resolve, reject }: QueuedCall, result: CallJobResult | undefined): void {
-  if (result && 'error' in result) reject(result.error)
-  else resolve(result?.value)
+function settleCalls(
+  kind: CallJob['kind'],
+  calls: readonly QueuedCall[],
+  results: readonly CallJobResult[],
+): void {
+  for (const [index, { job, resolve, reject }] of calls.entries()) {
+    if (job.kind !== kind) continue
+    const result = results[index]
+    if (result && 'error' in result) reject(result.error)
+    else resolve(result?.value)
+  }
 }
 
 /** @returns the function that settles the job's promise after the commit. */

@@ -8,7 +8,7 @@ import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 import type { Log } from '../../lib/log.ts'
-import { readMessages, writeMessage } from './ipc/message-framing.ts'
+import { createMessageSplitter, writeMessage } from './ipc/message-framing.ts'
 import { replyBytesMax, replyFd, deserializeReply } from './ipc/messages.ts'
 import type { WorkerReply, WorkerStartOptions } from './ipc/messages.ts'
 
@@ -66,13 +66,10 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
     return reply.promise.finally(() => clearTimeout(timer))
   }
 
-  async function receiveReplies(): Promise<void> {
-    for await (const payload of readMessages(worker.replies, replyBytesMax)) {
-      const reply = deserializeReply(payload)
-      if (!pending) throw new Error('a reply without a request')
-      pending.resolve(reply)
-      pending = undefined
-    }
+  function receiveReply(reply: WorkerReply): void {
+    if (!pending) throw new Error('a reply without a request')
+    pending.resolve(reply)
+    pending = undefined
   }
 
   worker.process.on('error', (error) => (lossReason ??= error.message))
@@ -84,7 +81,7 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
     pending?.reject(error)
     pending = undefined
   })
-  receiveReplies().catch((error: Error) => kill(`invalid reply: ${error.message}`))
+  readReplies(worker.replies, receiveReply, (reason) => void kill(reason))
 
   return {
     pid: worker.pid,
@@ -96,12 +93,36 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
   }
 }
 
+/** Passes on each reply until one is invalid, or `receive` throws; then reports the reason once. */
+function readReplies(
+  replies: Socket,
+  receive: (reply: WorkerReply) => void,
+  onInvalid: (reason: string) => void,
+): void {
+  const splitMessages = createMessageSplitter(replyBytesMax)
+  let isValid = true
+  const reject = ({ message }: Error): void => {
+    isValid = false
+    onInvalid(`invalid reply: ${message}`)
+  }
+  // Events take less time than an iterator, which needs several promises for each chunk.
+  replies.on('data', (chunk: Buffer) => {
+    if (!isValid) return
+    try {
+      for (const payload of splitMessages(chunk)) receive(deserializeReply(payload))
+    } catch (error) {
+      reject(error as Error)
+    }
+  })
+  replies.on('error', reject)
+}
+
 /** The process of one worker and its pipes. */
 type SpawnedWorker = {
   readonly process: ChildProcess
   readonly pid: number
   readonly jobs: Writable
-  readonly replies: AsyncIterable<Buffer>
+  readonly replies: Socket
 }
 
 /**

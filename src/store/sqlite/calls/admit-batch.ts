@@ -6,7 +6,7 @@ import type {
   AdmitStatementRow,
 } from '../../gate/statements.ts'
 import { parsePermissions } from '../../tenancy/keys.ts'
-import { prepare } from '../connection.ts'
+import { prepare, type SqliteParameters } from '../connection.ts'
 import { keyVersionSql } from '../key-reader.ts'
 import { attemptInsertSql, touchKeySql } from './call-sql.ts'
 import type { BudgetState, ProjectStates } from './project-states.ts'
@@ -35,7 +35,7 @@ export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates
   const touchKey = prepare(connection, touchKeySql)
   const insertAttempt = prepare(connection, `${attemptInsertSql} on conflict do nothing`)
   const admit = (input: AdmitStatementInput): AdmitStatementRow | undefined => {
-    const { projectId, steadyUs, nowMs: windowStartMs, nowUtc: atUtc } = input
+    const { projectId, steadyUs, nowUtc: atUtc } = input
     const facts = findFacts.find(input)
     if (!facts || !isPermitted(facts, input)) return undefined
     const { sustainedPerS, burst, billing, unitMicros } = facts
@@ -50,13 +50,8 @@ export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates
     const reservedMicros = billing === 1 ? BigInt(input.units) * unitPriceMicros : 0n
     const budget = states.budgetOf(projectId)
     if (!budget || !isCovered(budget, reservedMicros)) return undefined
-    const { permissions: _, ...attempt } = input
-    if (insertAttempt.run({ ...attempt, reservedMicros, windowStartMs }) === 0) return undefined
-    if (reservedMicros > 0n)
-      states.setBudget(projectId, {
-        ...budget,
-        reservedMicros: budget.reservedMicros + reservedMicros,
-      })
+    if (insertAttempt.run(attemptRowOf(input, reservedMicros)) === 0) return undefined
+    if (reservedMicros > 0n) states.setBudget(projectId, withReservation(budget, reservedMicros))
     states.setBucket(projectId, tokens.fullAtUs)
     if ((facts.lastUsedAtUtc ?? '') <= input.touchedBeforeUtc) {
       touchKey.run({ atUtc, keyId: input.keyId })
@@ -65,6 +60,31 @@ export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates
     return { sustainedPerS, burst, billing, fullAtUs, unitMicros }
   }
   return { admit, reset: findFacts.reset }
+}
+
+function attemptRowOf(input: AdmitStatementInput, reservedMicros: bigint): SqliteParameters {
+  return {
+    projectId: input.projectId,
+    requestId: input.requestId,
+    keyId: input.keyId,
+    action: input.action,
+    fingerprint: input.fingerprint,
+    token: input.token,
+    reservedMicros,
+    deadlineMs: input.deadlineMs,
+    windowStartMs: input.nowMs,
+  }
+}
+
+function withReservation(budget: BudgetState, reservedMicros: bigint): BudgetState {
+  return {
+    balanceMicros: budget.balanceMicros,
+    reservedMicros: budget.reservedMicros + reservedMicros,
+    headSeq: budget.headSeq,
+    headHash: budget.headHash,
+    lowAtMicros: budget.lowAtMicros,
+    exhaustedAtMicros: budget.exhaustedAtMicros,
+  }
 }
 
 function isCovered({ balanceMicros, reservedMicros }: BudgetState, priceMicros: bigint): boolean {

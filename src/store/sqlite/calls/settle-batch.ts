@@ -40,19 +40,39 @@ export function createSettleBatch(
     return charged && insertTransfer.insert(chargeRowOf(settlement, charged))
   }
   return (settlement) => {
-    const { projectId, requestId, token, code, answer, scrubbed, row, nowMs } = settlement
+    const { projectId, requestId, token, code, answer, scrubbed, nowMs } = settlement
     const isOwner = complete.run({ projectId, requestId, token, code, answer, scrubbed }) === 1
     if (!isOwner) return undefined
     for (const subjectId of new Set(settlement.subjectIds))
       insertSubject.run({ subjectId, projectId, requestId })
     const transferId = charge(settlement)
     for (const score of settlement.scores) countScore(score, { projectId, atMs: nowMs })
-    const { amountMicros: costMicros, meteredMicros } = settlement
-    const amounts = { costMicros, meteredMicros, isReplay: 0, transferId } as const
-    const call: NewCallRow = { ...row, projectId, code, ...amounts }
-    insertCall.run({ ...call, detail: null })
+    const call = callRowOf(settlement, transferId)
+    insertCall.run(call)
     countCall(call)
     return { transferId }
+  }
+}
+
+/** The literals of this file have no spread objects: a property after one takes longer. */
+function callRowOf(
+  { row, projectId, code, amountMicros, meteredMicros }: SettleStatementInput,
+  transferId: number | null,
+): NewCallRow {
+  const { atMs, keyId, requestId, action, latencyMs } = row
+  return {
+    atMs,
+    keyId,
+    projectId,
+    requestId,
+    action,
+    code,
+    latencyMs,
+    costMicros: amountMicros,
+    meteredMicros,
+    isReplay: 0,
+    transferId,
+    detail: null,
   }
 }
 
@@ -70,16 +90,20 @@ function chargeBudget(states: ProjectStates, settlement: SettleStatementInput): 
   const ledger = budgetLedger(projectId)
   if (!budget || budget.reservedMicros < reservedMicros || reservedMicros < amountMicros)
     throw new Error(`${ledger} does not exist or has no such reservation`)
-  const released = { ...budget, reservedMicros: budget.reservedMicros - reservedMicros }
-  if (amountMicros === 0n) {
-    states.setBudget(projectId, released)
-    return null
-  }
-  const headSeq = budget.headSeq + 1
-  const headHash = linkHash(budget.headHash, `${link.before}${headSeq}${link.after}`)
-  const balanceMicros = budget.balanceMicros - amountMicros
-  states.setBudget(projectId, { ...released, balanceMicros, headSeq, headHash })
-  return { headSeq, headHash }
+  const isCharged = amountMicros > 0n
+  const headSeq = isCharged ? budget.headSeq + 1 : budget.headSeq
+  const headHash = isCharged
+    ? linkHash(budget.headHash, `${link.before}${headSeq}${link.after}`)
+    : budget.headHash
+  states.setBudget(projectId, {
+    balanceMicros: budget.balanceMicros - amountMicros,
+    reservedMicros: budget.reservedMicros - reservedMicros,
+    headSeq,
+    headHash,
+    lowAtMicros: budget.lowAtMicros,
+    exhaustedAtMicros: budget.exhaustedAtMicros,
+  })
+  return isCharged ? { headSeq, headHash } : null
 }
 
 /** SHA-256 of the previous hash and the text of the row, see `billing/transfer-hash.ts`. */
@@ -93,7 +117,17 @@ export function chargeRowOf(
   { headSeq: seq, headHash: rowHash }: ChainLink,
 ) {
   const ledger = budgetLedger(projectId)
-  const route = { chain: ledger, fromLedger: ledger, toLedger: `revenue:${action}` }
-  const request = { projectId, requestId, windowStartMs }
-  return { ...route, ...request, kind: 'charge', seq, rowHash, amountMicros, atMs: nowMs }
+  return {
+    chain: ledger,
+    seq,
+    kind: 'charge',
+    fromLedger: ledger,
+    toLedger: `revenue:${action}`,
+    amountMicros,
+    atMs: nowMs,
+    projectId,
+    requestId,
+    windowStartMs,
+    rowHash,
+  }
 }

@@ -25,21 +25,36 @@ export async function* readMessages(
   stream: AsyncIterable<Buffer>,
   payloadBytesMax: number,
 ): AsyncGenerator<Buffer> {
+  const splitMessages = createMessageSplitter(payloadBytesMax)
+  for await (const chunk of stream) yield* splitMessages(chunk)
+}
+
+/**
+ * Returns a function that expects the chunks of a stream and yields the payloads that are complete
+ * with each of them. A payload is copied only if it is in several chunks, and then once.
+ *
+ * @throws RangeError as `readMessages`.
+ */
+export function createMessageSplitter(
+  payloadBytesMax: number,
+): (chunk: Buffer) => Generator<Buffer, void> {
   let buffered: Buffer[] = []
   let bufferedBytes = 0
   let neededBytes = headerBytes
   let isHeaderNext = true
-  for await (const chunk of stream) {
+  return function* splitMessages(chunk) {
     buffered.push(chunk)
     bufferedBytes += chunk.length
     while (bufferedBytes >= neededBytes) {
-      const joined = Buffer.concat(buffered)
+      const [first = chunk] = buffered
+      const joined = buffered.length > 1 ? Buffer.concat(buffered) : first
       const part = joined.subarray(0, neededBytes)
-      buffered = [joined.subarray(neededBytes)]
       bufferedBytes -= neededBytes
-      if (!isHeaderNext) yield part
-      neededBytes = isHeaderNext ? payloadBytes(part, payloadBytesMax) : headerBytes
-      isHeaderNext = !isHeaderNext
+      buffered = bufferedBytes > 0 ? [joined.subarray(neededBytes)] : []
+      const isHeader = isHeaderNext
+      neededBytes = isHeader ? payloadBytes(part, payloadBytesMax) : headerBytes
+      isHeaderNext = !isHeader
+      if (!isHeader) yield part
     }
   }
 }

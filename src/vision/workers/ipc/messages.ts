@@ -25,13 +25,32 @@ export type AnalysisJob = {
   readonly path: string
 }
 
+/** A job without the text of its image. */
+type JobHead = Pick<AnalysisJob, 'request' | 'path'> & Pick<EncodedImage, 'contentType'>
+
 /**
- * Jobs are sent in V8's serialization format, which copies a base64 string unchanged: 8 MiB take about
- * a millisecond. JSON takes more than thirty, because it searches for characters to escape. Workers
- * do not validate jobs, because only the parent can write them.
+ * A job is the length of its head (unsigned, 32 bits, big-endian), its head in V8's serialization
+ * format, and the text of its image, which is copied once. Workers do not validate jobs, because only
+ * the parent can write them.
  */
-export const serializeJob = (job: AnalysisJob): Buffer => serialize(job)
-export const deserializeJob = (payload: Buffer): AnalysisJob => deserialize(payload) as AnalysisJob
+export function serializeJob({ image, request, path }: AnalysisJob): Buffer {
+  const head = serialize({ request, path, contentType: image.contentType } satisfies JobHead)
+  const textStart = headLengthBytes + head.length
+  const payload = Buffer.allocUnsafeSlow(textStart + Buffer.byteLength(image.bytes))
+  payload.writeUInt32BE(head.length)
+  head.copy(payload, headLengthBytes)
+  payload.write(image.bytes, textStart)
+  return payload
+}
+
+export function deserializeJob(payload: Buffer): AnalysisJob {
+  const textStart = headLengthBytes + payload.readUInt32BE()
+  const head = deserialize(payload.subarray(headLengthBytes, textStart)) as JobHead
+  const { request, path, contentType } = head
+  return { image: { bytes: payload.toString('utf8', textStart), contentType }, request, path }
+}
+
+const headLengthBytes = 4
 
 /**
  * Replies are JSON and validated, because a worker that decodes untrusted images could be compromised
@@ -63,8 +82,14 @@ export const serializeReply = (reply: WorkerReply): Buffer =>
   Buffer.from(JSON.stringify(reply, serializeFloats))
 
 /** @throws Error if the payload is not a valid reply. */
-export const deserializeReply = (payload: Buffer): WorkerReply =>
-  replySchema.parse(JSON.parse(payload.toString(), deserializeFloats))
+export function deserializeReply(payload: Buffer): WorkerReply {
+  const text = payload.toString()
+  // Without a template, `JSON.parse` is several times faster.
+  const reply: unknown = text.includes('"vector"')
+    ? JSON.parse(text, deserializeFloats)
+    : JSON.parse(text)
+  return replySchema.parse(reply)
+}
 
 /** The maximum size of a reply. 100 faces with crops take about 1 MiB. */
 export const replyBytesMax = 16 * 1024 * 1024

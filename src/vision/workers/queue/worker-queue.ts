@@ -54,7 +54,7 @@ export type WorkerQueueOptions<Worker> = QueueBounds & {
   readonly estimateMs: (imageCount: number) => number
 }
 
-type PendingImage<Worker> = QueueImage & PromiseWithResolvers<Worker>
+type PendingImage<Worker> = QueueImage & PromiseWithResolvers<Worker> & { isAssigned: boolean }
 type PendingCall<Worker> = QueueCall<PendingImage<Worker>>
 
 export function createWorkerQueue<Worker extends object>(
@@ -137,6 +137,7 @@ class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
       const image = this.#queue.take()
       if (!image) return
       this.#free.delete(worker)
+      image.isAssigned = true
       image.resolve(worker)
     }
   }
@@ -159,8 +160,10 @@ class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
     this.#queue.remove(call)
     this.#reserved.get(call)?.()
     this.#reserved.delete(call)
+    const waiting = call.images.filter(({ isAssigned }) => !isAssigned)
+    if (waiting.length === 0) return
     const reason = createReason()
-    for (const image of call.images) image.reject(reason)
+    for (const image of waiting) image.reject(reason)
   }
 
   /** The client may retry when there is room for this call, if no other calls arrive first. */
@@ -172,7 +175,11 @@ class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
 }
 
 function createPendingCall<Worker>({ projectId, imageBytes }: CallImages): PendingCall<Worker> {
-  const images = imageBytes.map((bytes) => ({ bytes, ...Promise.withResolvers<Worker>() }))
+  const images = imageBytes.map((bytes) => ({
+    bytes,
+    isAssigned: false,
+    ...Promise.withResolvers<Worker>(),
+  }))
   // An image can be cancelled before its worker is awaited.
   for (const { promise } of images) promise.catch(() => undefined)
   return { projectId, images }
