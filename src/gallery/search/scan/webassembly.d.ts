@@ -1,8 +1,8 @@
-/** The part of WebAssembly that the scan and the densities use. TypeScript declares it in its browser library only. */
+/** The part of WebAssembly that the kernels use. TypeScript declares it in its browser library only. */
 declare namespace WebAssembly {
-  class Memory {
-    constructor(size: { initial: number; maximum: number; shared: true })
-    readonly buffer: SharedArrayBuffer
+  class Memory<Buffer extends ArrayBufferLike = SharedArrayBuffer> {
+    constructor(size: { initial: number; maximum: number; shared?: boolean })
+    readonly buffer: Buffer
     grow(pages: number): number
   }
   class Instance {
