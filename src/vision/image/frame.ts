@@ -20,3 +20,13 @@ export type OrientedImage = {
   /** Returns the whole image with more pixels, for small faces; decoded at the first call. */
   readonly highResFrame: () => Promise<Frame>
 }
+
+/**
+ * Frees the memory of the pixels at once. The garbage collector would free it after many more images.
+ * The frame is empty afterwards. A view of a part of a buffer is left alone.
+ */
+export function releaseFrame({ pixels }: Frame): void {
+  const { buffer } = pixels
+  const isWhole = pixels.byteLength === buffer.byteLength
+  if (isWhole && buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
+}

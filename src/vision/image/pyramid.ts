@@ -1,3 +1,4 @@
+import { releaseFrame } from './frame.ts'
 import type { Frame, OrientedImage } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
 import { halveFrame } from './kernel/image-kernel.ts'
@@ -13,6 +14,8 @@ export type ImagePyramid = {
   readonly sample: (toFrame: AffineTransform, size: ImageSize) => Promise<PlanarCrop>
   /** Returns the whole frame, halved as often as possible while its scale is at least `scale`. */
   readonly levelForScale: (scale: number) => Frame
+  /** Frees the memory of all sizes. The pyramid and its frame cannot be read afterwards. */
+  readonly release: () => void
 }
 
 /**
@@ -27,6 +30,12 @@ export function createImagePyramid({
 }: Pick<OrientedImage, 'frame' | 'highResFrame'>): ImagePyramid {
   const levels = new Map([[0, frame]])
 
+  async function openHighRes(): Promise<Frame> {
+    const highRes = await highResFrame()
+    levels.set(highResIndex, highRes)
+    return highRes
+  }
+
   /** Creates each level from the previous one: every further level costs a quarter as much. */
   function levelAt(index: number): Frame {
     const level = levels.get(index) ?? halveFrame(levelAt(index - 1))
@@ -38,12 +47,16 @@ export function createImagePyramid({
     frame,
     async sample(toFrame, size) {
       const index = Math.floor(Math.log2(shrinkFactor(toFrame) / shrinkMin))
-      const level = index < 0 ? await highResFrame() : levelAt(index)
+      const level = index < 0 ? await openHighRes() : levelAt(index)
       return warp(level, scaleTransform(toFrame, frame, level), size)
     },
     levelForScale: (scale) => levelAt(Math.max(0, Math.floor(-Math.log2(scale)))),
+    release: () => levels.forEach(releaseFrame),
   }
 }
+
+/** The index of the high-resolution frame among the levels, once it is opened. */
+const highResIndex = -1
 
 /** Below this shrink factor a crop would magnify the image. */
 const shrinkMin = 0.9
