@@ -22,11 +22,10 @@ export type OrientedImage = {
 }
 
 /**
- * Frees the memory of the pixels at once. The garbage collector would free it after many more images.
- * The frame is empty afterwards. A view of a part of a buffer is left alone.
+ * Frees the memory of pixels or values at once. The garbage collector would free it after many more
+ * images. The array is empty afterwards. A view of a part of a buffer is left alone.
  */
-export function releaseFrame({ pixels }: Frame): void {
-  const { buffer } = pixels
-  const isWhole = pixels.byteLength === buffer.byteLength
+export function releaseArray({ buffer, byteLength }: Uint8Array | Float32Array): void {
+  const isWhole = byteLength === buffer.byteLength
   if (isWhole && buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
 }

@@ -1,4 +1,4 @@
-import { releaseFrame } from './frame.ts'
+import { releaseArray } from './frame.ts'
 import type { Frame, OrientedImage } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
 import { halveFrame } from './kernel/image-kernel.ts'
@@ -14,7 +14,7 @@ export type ImagePyramid = {
   readonly sample: (toFrame: AffineTransform, size: ImageSize) => Promise<PlanarCrop>
   /** Returns the whole frame, halved as often as possible while its scale is at least `scale`. */
   readonly levelForScale: (scale: number) => Frame
-  /** Frees the memory of all sizes. The pyramid and its frame cannot be read afterwards. */
+  /** Frees the memory of all sizes and crops, which are empty afterwards. */
   readonly release: () => void
 }
 
@@ -29,6 +29,7 @@ export function createImagePyramid({
   highResFrame,
 }: Pick<OrientedImage, 'frame' | 'highResFrame'>): ImagePyramid {
   const levels = new Map([[0, frame]])
+  const crops: PlanarCrop[] = []
 
   async function openHighRes(): Promise<Frame> {
     const highRes = await highResFrame()
@@ -48,10 +49,15 @@ export function createImagePyramid({
     async sample(toFrame, size) {
       const index = Math.floor(Math.log2(shrinkFactor(toFrame) / shrinkMin))
       const level = index < 0 ? await openHighRes() : levelAt(index)
-      return warp(level, scaleTransform(toFrame, frame, level), size)
+      const crop = warp(level, scaleTransform(toFrame, frame, level), size)
+      crops.push(crop)
+      return crop
     },
     levelForScale: (scale) => levelAt(Math.max(0, Math.floor(-Math.log2(scale)))),
-    release: () => levels.forEach(releaseFrame),
+    release() {
+      levels.forEach(({ pixels }) => releaseArray(pixels))
+      for (const { planes } of crops) releaseArray(planes)
+    },
   }
 }
 

@@ -1,8 +1,9 @@
 /** The part of WebAssembly that the kernels use. TypeScript declares it in its browser library only. */
 declare namespace WebAssembly {
-  class Memory<Buffer extends ArrayBufferLike = SharedArrayBuffer> {
+  class Memory {
     constructor(size: { initial: number; maximum: number; shared?: boolean })
-    readonly buffer: Buffer
+    /** An ArrayBuffer if the memory is not shared. */
+    readonly buffer: SharedArrayBuffer
     grow(pages: number): number
   }
   class Instance {

@@ -87,7 +87,7 @@ function alignedEnd(bytes: number): number {
 const pageBytes = 65_536
 /** As `image.wat` declares it: more than a frame of 4096×4096 px with its crop needs. */
 const pagesMax = 4096
-const memory = new WebAssembly.Memory<ArrayBuffer>({ initial: 1, maximum: pagesMax })
+const memory = new WebAssembly.Memory({ initial: 1, maximum: pagesMax })
 
 /** Returns the memory of the kernel, enlarged to at least `size` bytes. */
 function reserve(size: number): Uint8Array {
