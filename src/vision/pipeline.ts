@@ -69,11 +69,15 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
       const stopwatch = createStopwatch()
       const image = await stopwatch.time('decode', () => openImage(encodedImage, limits, path))
       const context = createImageContext(stages, image, stopwatch)
-      const analysis = await analyzeFaces(stages, context, request)
-      return {
-        ...analysis,
-        timingsMs: stopwatch.elapsedMs(),
-        providers: providersFor(stages, request),
+      try {
+        const analysis = await analyzeFaces(stages, context, request)
+        return {
+          ...analysis,
+          timingsMs: stopwatch.elapsedMs(),
+          providers: providersFor(stages, request),
+        }
+      } finally {
+        context.pyramid.release()
       }
     },
     close: sessions.close,

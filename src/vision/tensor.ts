@@ -1,19 +1,25 @@
 import type { Frame } from './image/frame.ts'
 import type { ImageSize } from './image/geometry.ts'
+import type { CropLevels } from './image/kernel/image-kernel.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
 import { cropTransform } from './image/similarity-transform.ts'
 import { warp, type PlanarCrop } from './image/warp.ts'
 import type { NetworkInput } from './network-input.ts'
 
-/** Returns (pixel − mean) × scale for each pixel of a crop, with the channels in model order. */
+/**
+ * Returns (pixel − mean) × scale for each pixel of a crop, with the channels in model order: the
+ * planes of the crop themselves, if these are their values.
+ */
 export function toTensor({ planes }: PlanarCrop, input: NetworkInput): Float32Array {
+  const { scale, offsets } = inputLevels(input)
+  const isReversed = input.colourOrder === 'BGR'
+  if (scale === 1 && offsets.every((offset) => offset === 0) && !isReversed) return planes
   const size = input.width * input.height
   const tensor = new Float32Array(planes.length)
-  for (let channel = 0; channel < 3; channel++) {
-    const from = (input.colourOrder === 'BGR' ? 2 - channel : channel) * size
-    const mean = input.mean[channel] ?? 0
-    for (let i = 0; i < size; i++)
-      tensor[channel * size + i] = ((planes[from + i] ?? 0) - mean) * input.scale
+  for (const [channel, offset] of offsets.entries()) {
+    const from = (isReversed ? 2 - channel : channel) * size
+    const at = channel * size
+    for (let i = 0; i < size; i++) tensor[at + i] = (planes[from + i] ?? 0) * scale + offset
   }
   return tensor
 }
@@ -54,29 +60,33 @@ export function letterbox(
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
   const tensor = blackInput(input)
-  placeCrop(resizeWhole(levelForScale(scale), { width, height }), tensor, input)
+  placeCrop(resizeToInput(levelForScale(scale), { width, height }, input), tensor, input)
   return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
 }
 
-/** Returns the whole frame at another size. */
-function resizeWhole(frame: Frame, size: ImageSize): PlanarCrop {
+/** Returns the whole frame at another size, with the values of a network's input in R, G, B. */
+function resizeToInput(frame: Frame, size: ImageSize, input: NetworkInput): PlanarCrop {
   const { width, height } = frame
-  return warp(frame, cropTransform({ x: 0, y: 0, width, height }, size), size)
+  const { scale, offsets } = inputLevels(input)
+  const [first, second, third] = offsets
+  const isReversed = input.colourOrder === 'BGR'
+  const levels: CropLevels = { scale, offsets: isReversed ? [third, second, first] : offsets }
+  return warp(frame, cropTransform({ x: 0, y: 0, width, height }, size), { ...size, levels })
 }
 
-/** Writes a crop, as the network expects it, to the top left corner of its input. */
+/** Writes a crop, with the channels in model order, to the top left corner of a network's input. */
 function placeCrop(
   { planes, width, height }: PlanarCrop,
   tensor: Float32Array,
   input: NetworkInput,
 ) {
+  // A crop as wide as the input is copied in one piece per channel.
+  const [rows, length] = width === input.width ? [1, width * height] : [height, width]
   for (let channel = 0; channel < 3; channel++) {
     const from = (input.colourOrder === 'BGR' ? 2 - channel : channel) * width * height
-    const offset = blackLevels(input)[channel] ?? 0
-    for (let y = 0; y < height; y++) {
-      const at = (channel * input.height + y) * input.width
-      for (let x = 0; x < width; x++)
-        tensor[at + x] = (planes[from + y * width + x] ?? 0) * input.scale + offset
+    for (let row = 0; row < rows; row++) {
+      const part = planes.subarray(from + row * length, from + (row + 1) * length)
+      tensor.set(part, (channel * input.height + row) * input.width)
     }
   }
 }
@@ -113,12 +123,13 @@ const stridePx = 32
 export function blackInput(input: NetworkInput): Float32Array {
   const planeSize = input.width * input.height
   const tensor = new Float32Array(3 * planeSize)
-  for (const [channel, level] of blackLevels(input).entries())
+  for (const [channel, level] of inputLevels(input).offsets.entries())
     if (level !== 0) tensor.fill(level, channel * planeSize, (channel + 1) * planeSize)
   return tensor
 }
 
-/** Returns the tensor value of a black pixel for each channel, in the order of the model. */
-function blackLevels({ mean, scale }: NetworkInput): number[] {
-  return [0, 1, 2].map((channel) => -(mean[channel] ?? 0) * scale)
+/** Returns (pixel − mean) × scale as pixel × scale + offset, for each channel in model order. */
+function inputLevels({ mean, scale }: NetworkInput) {
+  const offsetOf = (channel: number): number => -(mean[channel] ?? 0) * scale
+  return { scale, offsets: [offsetOf(0), offsetOf(1), offsetOf(2)] as const }
 }

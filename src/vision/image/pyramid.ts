@@ -1,3 +1,4 @@
+import { releaseArray } from './frame.ts'
 import type { Frame, OrientedImage } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
 import { halveFrame } from './kernel/image-kernel.ts'
@@ -13,6 +14,8 @@ export type ImagePyramid = {
   readonly sample: (toFrame: AffineTransform, size: ImageSize) => Promise<PlanarCrop>
   /** Returns the whole frame, halved as often as possible while its scale is at least `scale`. */
   readonly levelForScale: (scale: number) => Frame
+  /** Frees the memory of all sizes and crops, which are empty afterwards. */
+  readonly release: () => void
 }
 
 /**
@@ -26,6 +29,13 @@ export function createImagePyramid({
   highResFrame,
 }: Pick<OrientedImage, 'frame' | 'highResFrame'>): ImagePyramid {
   const levels = new Map([[0, frame]])
+  const crops: PlanarCrop[] = []
+
+  async function openHighRes(): Promise<Frame> {
+    const highRes = await highResFrame()
+    levels.set(highResIndex, highRes)
+    return highRes
+  }
 
   /** Creates each level from the previous one: every further level costs a quarter as much. */
   function levelAt(index: number): Frame {
@@ -38,12 +48,21 @@ export function createImagePyramid({
     frame,
     async sample(toFrame, size) {
       const index = Math.floor(Math.log2(shrinkFactor(toFrame) / shrinkMin))
-      const level = index < 0 ? await highResFrame() : levelAt(index)
-      return warp(level, scaleTransform(toFrame, frame, level), size)
+      const level = index < 0 ? await openHighRes() : levelAt(index)
+      const crop = warp(level, scaleTransform(toFrame, frame, level), size)
+      crops.push(crop)
+      return crop
     },
     levelForScale: (scale) => levelAt(Math.max(0, Math.floor(-Math.log2(scale)))),
+    release() {
+      levels.forEach(({ pixels }) => releaseArray(pixels))
+      for (const { planes } of crops) releaseArray(planes)
+    },
   }
 }
+
+/** The index of the high-resolution frame among the levels, once it is opened. */
+const highResIndex = -1
 
 /** Below this shrink factor a crop would magnify the image. */
 const shrinkMin = 0.9

@@ -1,6 +1,6 @@
 import type { Frame } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
-import { sampleFrame } from './kernel/image-kernel.ts'
+import { sampleFrame, type CropLevels } from './kernel/image-kernel.ts'
 import type { AffineTransform } from './similarity-transform.ts'
 
 /** A small image for a network: planar float32, all of R, then G, then B, 0..255. */
@@ -17,14 +17,17 @@ export type PlanarCrop = {
  * continuous coordinates. Interpolation is bilinear. If the crop shrinks the frame by a factor n,
  * every crop pixel is the mean of n × n samples, so that fine texture does not turn into noise.
  * Beyond the border the nearest pixel is repeated.
+ *
+ * @param size of the crop; with `levels`, the values are those of the input of a network.
  */
-export function warp(frame: Frame, toFrame: AffineTransform, size: ImageSize): PlanarCrop {
-  const perSide = Math.min(samplesPerSideMax, Math.max(1, Math.round(shrinkFactor(toFrame))))
-  return {
-    width: size.width,
-    height: size.height,
-    planes: sampleFrame(frame, toFrame, size, perSide),
-  }
+export function warp(
+  frame: Frame,
+  toFrame: AffineTransform,
+  { width, height, levels }: ImageSize & { readonly levels?: CropLevels },
+): PlanarCrop {
+  const samplesPerSide = Math.min(samplesPerSideMax, Math.max(1, Math.round(shrinkFactor(toFrame))))
+  const planes = sampleFrame(frame, toFrame, { width, height, samplesPerSide, levels })
+  return { width, height, planes }
 }
 
 /** Returns the number of frame pixels along the side of one crop pixel. */

@@ -1,7 +1,8 @@
-/** The part of WebAssembly that the scan and the densities use. TypeScript declares it in its browser library only. */
+/** The part of WebAssembly that the kernels use. TypeScript declares it in its browser library only. */
 declare namespace WebAssembly {
   class Memory {
-    constructor(size: { initial: number; maximum: number; shared: true })
+    constructor(size: { initial: number; maximum: number; shared?: boolean })
+    /** An ArrayBuffer if the memory is not shared. */
     readonly buffer: SharedArrayBuffer
     grow(pages: number): number
   }

@@ -49,16 +49,15 @@ export const faceRecognition = {
   roles: ['recognizer'],
   artifact: {
     file: 'face_recognition.onnx',
-    sha256: 'c939a55c316b103b55bc7a65898ab2f36bc9d0de5504e6cec81fe4e3c22f5a71',
+    sha256: 'e0004acd01a5675b4498987266744810b12f72a9596835a5c6e35e3e3b757eab',
   },
   int8: {
     artifact: {
       file: 'face_recognition.int8.onnx',
-      sha256: '341491671fa97b0c4e1a20ecebbbcc5d11a4f534fed61cffc76a3c472b8a4342',
+      sha256: 'b82464cb996a7dcc76b24622446fbb415f97941e5978af139138d59163126b8d',
     },
     ranges: {
-      Relu_3: [0, 10.53],
-      MaxPool_4: [0, 10.53],
+      Relu_4: [0, 10.53],
       Relu_6: [0, 8.31],
       Conv_7: [-12.26, 7.254],
       Relu_9: [0, 11.91],

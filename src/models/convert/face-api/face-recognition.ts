@@ -14,11 +14,14 @@ import type { FaceApiBuilder } from './face-api-builder.ts'
 export function buildFaceRecognition(builder: FaceApiBuilder): void {
   const { graph } = builder
   const entry = scaledLayer(builder, normalizedInput(builder, 150), 'conv32_down', downsampling)
-  let features = pool(graph, 'MaxPool', relu(builder, entry), {
+  // The maximum of the activations, as in dlib, is the activation of the maximum. In this order, the
+  // runtime pools float32 values before they are rounded. Its pooling of integers is ten times slower.
+  const pooled = pool(graph, 'MaxPool', entry, {
     kernel: [3, 3],
     stride: [2, 2],
     padding: 'VALID',
   })
+  let features = relu(builder, pooled)
   for (const block of blocks)
     features = block.includes('down')
       ? downsamplingBlock(builder, features, block)

@@ -54,11 +54,29 @@ test('A crop of any size and place has the values of a loop over single samples'
   const samples = fc.integer({ min: 1, max: 8 })
   fc.assert(
     fc.property(frames, transforms, size, samples, (frame, toFrame, cropSize, perSide) => {
-      const planes = sampleFrame(frame, toFrame, cropSize, perSide)
+      const planes = sampleFrame(frame, toFrame, { ...cropSize, samplesPerSide: perSide })
       const expected = sampleByPixels(frame, toFrame, cropSize, perSide)
       assert.equal(planes.length, expected.length)
       for (const [index, value] of expected.entries())
         assert.ok(Math.abs((planes[index] ?? NaN) - value) < 1e-3, `value ${index}`)
+    }),
+  )
+})
+
+test('With levels, a crop has the values of the input of a network, computed with 64 bits', () => {
+  const level = fc.double({ min: -200, max: 200, noNaN: true })
+  const levelsOf = fc.record({ scale: level, offsets: fc.tuple(level, level, level) })
+  fc.assert(
+    fc.property(frames, levelsOf, (frame, levels) => {
+      const { width, height } = frame
+      const toFrame = { a: 0.7, b: 0.2, c: 0, d: -0.2, e: 0.7, f: 0 }
+      const sampling = { width, height, samplesPerSide: 2 }
+      const planes = sampleFrame(frame, toFrame, sampling)
+      const expected = planes.map(
+        (value, index) =>
+          value * levels.scale + (levels.offsets[Math.floor(index / (width * height))] ?? NaN),
+      )
+      assert.deepEqual(sampleFrame(frame, toFrame, { ...sampling, levels }), expected)
     }),
   )
 })
@@ -68,7 +86,7 @@ test('A frame that is larger than all frames before it is sampled completely', (
   const frame = { width, height, pixels: new Uint8Array(3 * width * height).fill(77) }
   const toFrame = { a: width / 10, b: 0, c: 0, d: 0, e: height / 10, f: 0 }
   assert.ok(shrinkFactor(toFrame) > 100)
-  const planes = sampleFrame(frame, toFrame, { width: 10, height: 10 }, 8)
+  const planes = sampleFrame(frame, toFrame, { width: 10, height: 10, samplesPerSide: 8 })
   assert.deepEqual([...new Set(planes)], [77])
 })
 

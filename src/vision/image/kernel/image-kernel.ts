@@ -20,29 +20,47 @@ export function halveFrame({ width, height, pixels }: Frame): Frame {
   return { ...half, pixels: bytes.slice(outputAt, outputAt + outputBytes) }
 }
 
+/** How the values 0..255 of a crop are written: multiplied by `scale`, plus the offset of R, G or B. */
+export type CropLevels = {
+  readonly scale: number
+  readonly offsets: readonly [red: number, green: number, blue: number]
+}
+
+/** The size of a crop, and its samples. */
+export type CropSampling = ImageSize & {
+  readonly samplesPerSide: number
+  /** Default: values 0..255. */
+  readonly levels?: CropLevels | undefined
+}
+
 /**
- * Returns a crop of `size` px: planar float32, all of R, then G, then B, 0..255. Crop point p shows
- * the frame at `toFrame(p)`, in continuous coordinates. Each pixel is the mean of `perSide` ×
- * `perSide` bilinear samples. Beyond the border the nearest pixel is repeated.
+ * Returns a crop: planar float32, all of R, then G, then B. Crop point p shows the frame at
+ * `toFrame(p)`, in continuous coordinates. Each pixel is the mean of `samplesPerSide` ×
+ * `samplesPerSide` bilinear samples. Beyond the border the nearest pixel is repeated.
  */
 export function sampleFrame(
   frame: Frame,
   toFrame: AffineTransform,
-  size: ImageSize,
-  perSide: number,
+  { width, height, samplesPerSide, levels }: CropSampling,
 ): Float32Array {
   const { a, b, c, d, e, f } = toFrame
-  const { top, bottom } = rowsOf(frame, toFrame, size)
+  const { top, bottom } = rowsOf(frame, toFrame, { width, height })
   const stride = 3 * frame.width
   const outputAt = alignedEnd((bottom - top + 2) * stride + readPastBytes)
-  const { width, height } = size
   const values = 3 * width * height
   const bytes = reserve(outputAt + 4 * values)
   bytes.set(frame.pixels.subarray(top * stride, (bottom + 1) * stride))
   const lastPixel = [frame.width - 1, bottom - top]
   const transform = [a, b, c, d, e, f - top]
-  kernel.sample(0, stride, ...lastPixel, ...transform, width, height, perSide, outputAt)
+  kernel.sample(0, stride, ...lastPixel, ...transform, width, height, samplesPerSide, outputAt)
+  if (levels) scalePlanes(outputAt, width * height, levels)
   return new Float32Array(bytes.buffer, outputAt, values).slice()
+}
+
+/** Applies the levels to the three planes of a crop in the memory of the kernel. */
+function scalePlanes(at: number, size: number, { scale, offsets }: CropLevels): void {
+  for (const [plane, offset] of offsets.entries())
+    kernel.scale(at + 4 * plane * size, size, scale, offset)
 }
 
 /** Returns the first and the last row of the frame that the crop shows. */
@@ -69,7 +87,7 @@ function alignedEnd(bytes: number): number {
 const pageBytes = 65_536
 /** As `image.wat` declares it: more than a frame of 4096×4096 px with its crop needs. */
 const pagesMax = 4096
-const memory = new WebAssembly.Memory({ initial: 1, maximum: pagesMax, shared: true })
+const memory = new WebAssembly.Memory({ initial: 1, maximum: pagesMax })
 
 /** Returns the memory of the kernel, enlarged to at least `size` bytes. */
 function reserve(size: number): Uint8Array {
@@ -82,6 +100,7 @@ type ImageKernel = {
   readonly halve: (from: number, width: number, height: number, to: number) => void
   /** Parameters: from, stride, right, bottom; a to f; width, height, samples per side, to. */
   readonly sample: (...parameters: number[]) => void
+  readonly scale: (at: number, count: number, scale: number, offset: number) => void
 }
 
 const kernel = openKernel()

@@ -1,10 +1,10 @@
 ;; Loops over the pixels of a frame: 8-bit R G B, interleaved, without padding.
 ;;
-;; Both functions read up to 32 bytes, or one row and 8 bytes, past the last pixel. These bytes do not
+;; `halve` and `sample` read up to 32 bytes, or one row and 8 bytes, past the last pixel. These bytes do not
 ;; affect the result, but they must be inside the memory.
 (module
-  ;; At most 256 MiB.
-  (import "image" "memory" (memory 1 4096 shared))
+  ;; At most 256 MiB. It is not shared, because copies into shared memory take longer.
+  (import "image" "memory" (memory 1 4096))
 
   ;; Writes the frame at half its width and height to $to. Every pixel is the rounded mean of four. An
   ;; odd side is rounded up; its last pixel is repeated. Writes one byte past the last pixel.
@@ -257,6 +257,38 @@
         (i32.lt_u
           (local.tee $row (i32.add (local.get $row) (i32.const 1)))
           (local.get $height)))))
+
+  ;; Multiplies $count float32 values at $at by $scale and adds $offset, with 64 bits.
+  (func (export "scale") (param $at i32) (param $count i32) (param $scale f64) (param $offset f64)
+    (local $end i32)
+    (local $factors v128)
+    (local $offsets v128)
+    (local.set $end
+      (i32.add (local.get $at) (i32.shl (local.get $count) (i32.const 2))))
+    (local.set $factors (f64x2.splat (local.get $scale)))
+    (local.set $offsets (f64x2.splat (local.get $offset)))
+    (block $pairsEnd
+      (loop $pairs
+        (br_if $pairsEnd
+          (i32.gt_u (i32.add (local.get $at) (i32.const 8)) (local.get $end)))
+        (v128.store64_lane 0
+          (local.get $at)
+          (f32x4.demote_f64x2_zero
+            (f64x2.add
+              (f64x2.mul
+                (f64x2.promote_low_f32x4 (v128.load64_zero (local.get $at)))
+                (local.get $factors))
+              (local.get $offsets))))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br $pairs)))
+    (if (i32.lt_u (local.get $at) (local.get $end))
+      (then
+        (f32.store
+          (local.get $at)
+          (f32.demote_f64
+            (f64.add
+              (f64.mul (f64.promote_f32 (f32.load (local.get $at))) (local.get $scale))
+              (local.get $offset)))))))
 
   ;; Returns R, G and B between the pixel at $pixel and the pixel to the right of it.
   (func $between (param $pixel i32) (param $share v128) (result v128)
