@@ -11,9 +11,10 @@ import {
   createDataDir,
   imageItem,
   samplePhotograph,
-  startFacegate,
+  sharedFacegate,
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
+import { closeSharedServices } from '../support/shared-service.ts'
 import { samplePortrait } from '../support/facegate/sample-portrait.ts'
 import { evalDataFolder } from '../support/paths.ts'
 
@@ -22,10 +23,10 @@ const attributesFolder = path.join(evalDataFolder, 'attributes/public')
 let facegate: TestFacegate
 let portrait: Buffer
 before(async () => {
-  facegate = await startFacegate({ VISION_WORKERS: '1' })
+  facegate = await sharedFacegate()
   portrait = await samplePortrait()
 })
-after(() => facegate[Symbol.asyncDispose]())
+after(closeSharedServices)
 
 function run(action: string, bytes: Buffer, params: object = {}) {
   const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { project } from '../../src/cli/tenancy/commands.ts'
 import { readCsv } from '../../src/evaluation/read-csv.ts'
 import {
   imageItem,
-  createDataDir,
   samplePhotograph,
-  startFacegate,
+  sharedFacegate,
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
+import { closeSharedServices } from '../support/shared-service.ts'
 import { openTestPipeline } from '../support/vision/test-pipeline.ts'
 import { samplePortrait } from '../support/facegate/sample-portrait.ts'
 import { cliOutput } from '../support/cli/run-cli.ts'
+import { runJson } from '../support/cli/run-json.ts'
 import { evalDataFolder } from '../support/paths.ts'
 
 const attributesFolder = path.join(evalDataFolder, 'attributes')
@@ -22,10 +24,10 @@ const attributesFolder = path.join(evalDataFolder, 'attributes')
 let facegate: TestFacegate
 let portrait: Buffer
 before(async () => {
-  facegate = await startFacegate({ VISION_WORKERS: '1' })
+  facegate = await sharedFacegate()
   portrait = await samplePortrait()
 })
-after(() => facegate[Symbol.asyncDispose]())
+after(closeSharedServices)
 
 const png = () => ({ bytes: portrait, contentType: 'image/png' })
 
@@ -92,28 +94,32 @@ test('Images without a face, with several faces, or with a face too small or too
 })
 
 test('Attributes that a project has disabled are neither computed nor returned, in both actions', async () => {
-  const dataDir = await createDataDir()
-  await using service = await startFacegate({ VISION_WORKERS: '1', DATA_DIR: dataDir })
+  const { dataDir } = facegate
   const set = async (...switches: string[]) => {
-    const args = ['project', 'set', 'default', ...switches, '--json']
-    const { gender, expression } = JSON.parse(await cliOutput(args, { DATA_DIR: dataDir })).switches
+    const line = ['set', 'default', ...switches].join(' ')
+    const { gender, expression } = (await runJson(dataDir, project, line)).switches
     return [gender, expression]
   }
   assert.deepEqual(await set('--gender', 'off', '--expression', 'off'), [false, false])
   const images = [imageItem(png())]
-  const { body } = await service.post({ action: 'svc.attributes', debug: true, params: { images } })
+  const { body } = await facegate.post({
+    action: 'svc.attributes',
+    debug: true,
+    params: { images },
+  })
   const { attributes: result, unavailable, debug } = body.data.results[0].value
   assert.deepEqual(Object.keys(result), ['age', 'eyesOpen', 'mouthOpen'])
   assert.deepEqual(unavailable, ['gender', 'expression', 'glasses', 'mask'])
   assert.equal(debug.providers.attributes, 'faceres@1+age_gender@1')
-  const analyzed = await service.run('svc.analyze', png(), { features: ['attributes'] })
+  const analyzed = await facegate.run('svc.analyze', png(), { features: ['attributes'] })
   const [face] = analyzed.body.data.results[0].value.faces
   assert.deepEqual(Object.keys(face.attributes), ['age', 'eyesOpen', 'mouthOpen'])
   assert.deepEqual(await set('--gender', 'on'), [true, false])
-  await assert.rejects(set('--gender', 'maybe'), { code: 2, stderr: /--gender must be on or off/u })
-  const again = await service.run('svc.attributes', png(), { include: ['gender', 'expression'] })
+  const wrong = cliOutput(['project', 'set', 'default', '--gender', 'maybe'], { DATA_DIR: dataDir })
+  await assert.rejects(wrong, { code: 2, stderr: /--gender must be on or off/u })
+  const again = await facegate.run('svc.attributes', png(), { include: ['gender', 'expression'] })
   assert.deepEqual(again.body.data.results[0].value.unavailable, ['expression'])
-  await rm(dataDir, { recursive: true })
+  assert.deepEqual(await set('--expression', 'on'), [true, true])
 })
 
 test('A covered eye is neither open nor closed', async () => {

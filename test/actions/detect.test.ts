@@ -3,16 +3,17 @@ import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import {
   samplePhotograph,
-  startFacegate,
+  sharedFacegate,
   type TestFacegate,
   type TestImage,
 } from '../support/facegate/test-facegate.ts'
+import { closeSharedServices } from '../support/shared-service.ts'
 
 let facegate: TestFacegate
 before(async () => {
-  facegate = await startFacegate({ VISION_WORKERS: '1' })
+  facegate = await sharedFacegate()
 })
-after(() => facegate[Symbol.asyncDispose]())
+after(closeSharedServices)
 
 const jpeg = (bytes: Buffer): TestImage => ({ bytes, contentType: 'image/jpeg' })
 

@@ -13,9 +13,10 @@ import {
 } from '../support/models/recommended-models.ts'
 import {
   samplePhotograph,
-  startFacegate,
+  sharedFacegate,
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
+import { closeSharedServices } from '../support/shared-service.ts'
 import { unlimitedVisionClient } from '../support/gallery/fake-vision.ts'
 import { startGallery } from '../support/gallery/test-gallery.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
@@ -24,7 +25,7 @@ let facegate: TestFacegate
 /** The head and shoulders of one woman, cut out of a photograph of four people. */
 let portrait: Sharp
 before(async () => {
-  facegate = await startFacegate({ VISION_WORKERS: '1' })
+  facegate = await sharedFacegate()
   portrait = sharp((await samplePhotograph(6)).bytes).extract({
     left: 1330,
     top: 130,
@@ -32,7 +33,7 @@ before(async () => {
     height: 620,
   })
 })
-after(() => facegate[Symbol.asyncDispose]())
+after(closeSharedServices)
 
 const schema = allActions.find(({ name }) => name === 'svc.liveness')?.value
 

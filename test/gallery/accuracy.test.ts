@@ -18,23 +18,10 @@ import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { AnalysisRequest, FaceResult } from '../../src/vision/image-analysis.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { fillTemplates } from '../support/gallery/fill-templates.ts'
-import { createGalleryClient, startGallery } from '../support/gallery/test-gallery.ts'
-import { imageItem, samplePhotograph, startFacegate } from '../support/facegate/test-facegate.ts'
+import { startGallery } from '../support/gallery/test-gallery.ts'
 import { evalDataFolder } from '../support/paths.ts'
 import { createCachedVision, type CachedVision } from '../support/vision/cached-vision.ts'
 import { openTestPipeline, type TestPipeline } from '../support/vision/test-pipeline.ts'
-
-test('A photograph is enrolled, identified and verified', async () => {
-  await using facegate = await startFacegate({ VISION_WORKERS: '1' })
-  const client = createGalleryClient(facegate)
-  const photograph = { images: [imageItem(await samplePhotograph(3))], facePolicy: 'largest' }
-  const enrolled = await client.value('svc.enroll', { ...photograph, externalId: 'one' })
-  const identified = await client.value('svc.identify', photograph)
-  assert.equal(identified.bestMatch.subjectId, enrolled.subjectId)
-  assert.ok(identified.bestMatch.similarity > 0.99)
-  const verified = await client.value('svc.verify', { ...photograph, externalId: 'one' })
-  assert.ok(verified.similarity > 0.99)
-})
 
 const imagesFolder = path.join(evalDataFolder, 'verification')
 const skipWithoutImages = {

@@ -207,10 +207,9 @@ test('After a kill during re-embedding, the next start continues with the remain
       await storeCrops(dataDir, 'on')
       await enrollAll(gallery, names)
     }
+    const store = await openTestStore(dataDir)
     const doneSoFar = async (): Promise<number> => {
-      const store = await openTestStore(dataDir)
       const { comparableFaces } = await store.read((reading) => findModelCoverage(reading, active))
-      await store.close()
       return comparableFaces
     }
     const analysesMax = 15
@@ -222,6 +221,7 @@ test('After a kill during re-embedding, the next start continues with the remain
     await killGalleryProcess(server)
     const done = await doneSoFar()
     assert.equal(done, analysesMax)
+    await store.close()
 
     await using gallery = await startGallery({ dataDir, key, models: changedModels })
     assert.deepEqual(await gallery.openedGallery.reEmbedding, {

@@ -117,14 +117,33 @@ const unknownSubject = (): EnrolledSubject => ({
   group: `circle-${count}`,
 })
 
+type OtherOwners = Readonly<
+  Record<'sibling' | 'foreign', Awaited<ReturnType<TestGallery['createProjectClient']>>>
+>
+
+const ownersByMode = new Map<string, Promise<OtherOwners>>()
+
+/**
+ * Returns an isolated project, whose account gets the own project of each test, and a project of
+ * another account. Each test deletes its subjects in both.
+ */
+function otherOwners(galleryMode: 'isolated' | 'shared'): Promise<OtherOwners> {
+  const create = async (): Promise<OtherOwners> => ({
+    sibling: await gallery.createProjectClient({ galleryMode: 'isolated' }),
+    foreign: await gallery.createProjectClient({ galleryMode }),
+  })
+  const owners = ownersByMode.get(galleryMode) ?? create()
+  ownersByMode.set(galleryMode, owners)
+  return owners
+}
+
 for (const galleryMode of ['isolated', 'shared'] as const)
   for (const [name, attempts] of Object.entries(accessAttempts))
     for (const [index, attempt] of attempts.entries())
       test(`${name} (${index + 1}), ${galleryMode}: subjects of other galleries are handled as if they did not exist`, async () => {
-        const own = await gallery.createProjectClient({ galleryMode })
-        const { accountId } = own.project
-        const sibling = await gallery.createProjectClient({ galleryMode: 'isolated', accountId })
-        const foreign = await gallery.createProjectClient({ galleryMode })
+        const { sibling, foreign } = await otherOwners(galleryMode)
+        const { accountId } = sibling.project
+        const own = await gallery.createProjectClient({ galleryMode, accountId })
         const unknown = unknownSubject()
         const expected = maskIds(await attempt(own, unknown), unknown)
         for (const owner of [sibling, foreign]) {

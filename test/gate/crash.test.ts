@@ -6,7 +6,11 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { forkGate } from '../support/gate/fork-gate.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
-import { createTestClient, type TestClient } from '../support/facegate/test-facegate.ts'
+import {
+  createTestClient,
+  pauseBeforeRetry,
+  type TestClient,
+} from '../support/facegate/test-client.ts'
 import {
   assertLedgerAudit,
   echoRequest,
@@ -20,7 +24,7 @@ before(async () => {
 })
 after(() => rm(dataDir, { recursive: true, force: true }))
 
-const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 20))
+const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 10))
 const clients = 100
 
 /**
@@ -91,6 +95,7 @@ async function callUntilAnswered(gate: TestClient, requestId: string) {
     const { status, body } = await gate.post(echoRequest(requestId, requestId, { waitMs: 5 }))
     if (status === 200) return body
     assert.ok(isOnPostgres() && status === 503, JSON.stringify(body))
+    await pauseBeforeRetry()
   }
 }
 

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { createSetupLink } from '../../src/console/auth/setup.ts'
 import { createConsoleClient, validPassword, assertOk } from '../support/console/test-console.ts'
 import { createTestClient } from '../support/facegate/test-facegate.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
-import { startGalleryNodes } from '../support/nodes/test-nodes.ts'
+import { sharedGalleryNodes } from '../support/nodes/test-nodes.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
+import { closeSharedServices } from '../support/shared-service.ts'
 
 const skip = postgresSkipReason ?? false
 const callsPerS = 200
+
+after(closeSharedServices)
 
 type TimedResponse = {
   readonly sentMs: number
@@ -24,7 +27,7 @@ test(
     skip,
   },
   async () => {
-    await using nodes = await startGalleryNodes()
+    const nodes = await sharedGalleryNodes()
     const { a, b, local } = nodes
     const token = await local.database.store.write((tx) => createSetupLink(tx, null, Date.now()))
     const owner = createConsoleClient(a.client.url)

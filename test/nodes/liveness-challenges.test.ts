@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
+import { repeatWhileBusy } from '../support/facegate/test-client.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import { imageParams, type GalleryClient } from '../support/gallery/test-gallery.ts'
-import { startGalleryNodes } from '../support/nodes/test-nodes.ts'
+import { sharedGalleryNodes } from '../support/nodes/test-nodes.ts'
+import { closeSharedServices } from '../support/shared-service.ts'
 
 const skip = postgresSkipReason ?? false
 const callCount = 200
+
+after(closeSharedServices)
 
 /** Sends the same parameters to both nodes in parallel, each call with its own requestId. */
 async function callInParallel(clients: readonly GalleryClient[], action: string, params: object) {
   const calls = Array.from({ length: callCount }, async (_, index) => {
     const client = clients[index % clients.length]
     if (!client) throw new RangeError('there is no client')
-    for (;;) {
-      const { status, body } = await client.call(action, params)
-      if (status === 200) return body
-      assert.equal(status, 503, JSON.stringify(body))
-    }
+    const { status, body } = await repeatWhileBusy(() => client.call(action, params))
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
   })
   const bodies = await Promise.all(calls)
   const codes = bodies.map((body) => String(body.errors[0]?.code ?? 'OK'))
@@ -28,7 +30,7 @@ test(
   `Of ${callCount} parallel uses of one challenge, and of one token, on two nodes exactly one counts`,
   { skip },
   async () => {
-    await using nodes = await startGalleryNodes()
+    const nodes = await sharedGalleryNodes()
     const clients = [nodes.a.client, nodes.b.client]
     const { local } = nodes
     const { body: challenge } = await local.rest('POST', '/v1/liveness/challenges', {})

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { createMigratedDatabase } from '../support/database/engine.ts'
-import type { TestClient } from '../support/facegate/test-facegate.ts'
-import { assertLedgerAudit, echoRequest } from '../support/gate/test-gate.ts'
-import { shiftedClock, startGateNodes } from '../support/nodes/test-nodes.ts'
+import { createTestClient, type TestClient } from '../support/facegate/test-facegate.ts'
+import { addProject, assertLedgerAudit, echoRequest } from '../support/gate/test-gate.ts'
+import { shiftedClock, startGateNodes, type GateNodes } from '../support/nodes/test-nodes.ts'
 import { postgresSkipReason, runSql } from '../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
@@ -79,19 +79,24 @@ const countAdmitted = async (client: TestClient, calls: number): Promise<number>
   (await Promise.all(Array.from({ length: calls }, () => isAdmitted(client)))).filter(Boolean)
     .length
 
-for (const shiftMs of [hourMs, -hourMs])
-  test(
-    `A node whose clock is shifted by ${shiftMs / hourMs} h grants no extra burst and rejects no permitted call`,
-    {
-      skip,
-    },
-    async () => {
-      const [perS, burst] = [2, 8]
-      await using nodes = await startGateNodes({
-        environment: { RATE_SUSTAINED_PER_S: String(perS), RATE_BURST: String(burst) },
-        nodeEnvironment: (node) => (node === 2 ? shiftedClock(shiftMs) : {}),
-      })
-      const { a, b } = nodes
+describe('Nodes with shifted clocks', { skip }, () => {
+  const [perS, burst] = [2, 8]
+  let nodes: GateNodes
+  before(async () => {
+    nodes = await startGateNodes({
+      environment: { RATE_SUSTAINED_PER_S: String(perS), RATE_BURST: String(burst) },
+      nodeEnvironment: (node) => (node === 1 ? {} : shiftedClock(node === 2 ? hourMs : -hourMs)),
+    })
+  })
+  after(() => nodes?.[Symbol.asyncDispose]())
+
+  for (const shiftMs of [hourMs, -hourMs])
+    test(`A node whose clock is shifted by ${shiftMs / hourMs} h grants no extra burst and rejects no permitted call`, async () => {
+      const shifted = shiftMs > 0 ? nodes.b : await nodes.start(3)
+      // Each project has a bucket.
+      const { key } = await addProject(nodes.local, `shifted by ${shiftMs}`)
+      const [a, b] = [nodes.a, shifted].map(({ url }) => createTestClient(url, key))
+      assert.ok(a && b)
       const startMs = performance.now()
       const refilled = () => ((performance.now() - startMs) / 1000) * perS
       let admitted = 0
@@ -102,8 +107,8 @@ for (const shiftMs of [hourMs, -hourMs])
         await sleep(1000)
         assert.equal(await isAdmitted(node), true)
       }
-    },
-  )
+    })
+})
 
 test(
   'Setting the database’s clock grants no extra burst and rejects no permitted call',

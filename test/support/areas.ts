@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { rootDir } from './paths.ts'
+import { shareAmongFiles } from './shared-service.ts'
 
 /** Folders whose test files share one process, except for the files with a process each. */
 type Area = { readonly folders: readonly string[]; readonly separate?: readonly string[] }
@@ -56,6 +57,7 @@ function filesOf({ folders, separate = [] }: Area): string[] {
  * ones. Its first test starts while it loads, so that a file declares its constants above its tests.
  */
 export function runArea(name: keyof typeof areas): void {
+  shareAmongFiles()
   for (const file of filesOf(areas[name]))
     void test(file, async () => void (await import(path.join(rootDir, file))))
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import {
   openDisconnectingProxy,
   type DisconnectPoint,
@@ -11,9 +11,11 @@ import {
   budgetMicros,
   echoRequest,
   callLogRows,
+  setBudget,
 } from '../../support/gate/test-gate.ts'
-import { startGateNodes } from '../../support/nodes/test-nodes.ts'
+import { sharedGateNodes } from '../../support/nodes/test-nodes.ts'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
+import { closeSharedServices } from '../../support/shared-service.ts'
 
 const skip = postgresSkipReason ?? false
 const replays = Number(process.env['DISCONNECT_REPLAYS'] ?? 1000)
@@ -27,6 +29,8 @@ const disconnectPoints: readonly (DisconnectPoint | undefined)[] = [
   undefined,
   undefined,
 ]
+
+after(closeSharedServices)
 
 /** Sends a request once. @returns undefined if the connection was closed or the status is 503. */
 async function sendOnce(client: TestClient, request: object) {
@@ -47,8 +51,9 @@ test(
     skip,
   },
   async (t) => {
-    await using nodes = await startGateNodes()
-    const { a, b, local } = nodes
+    const { a, b, local } = await sharedGateNodes()
+    await setBudget(local, 1_000_000_000n)
+    const rowsBefore = (await callLogRows(local)).length
     const randomPoint = (): DisconnectPoint | undefined =>
       disconnectPoints[Math.floor(Math.random() * disconnectPoints.length)]
     await using proxyA = await openDisconnectingProxy(a.url, randomPoint)
@@ -75,7 +80,8 @@ test(
     }
     await Promise.all(Array.from({ length: callers }, (_, caller) => runCaller(caller)))
     assert.equal(before - (await budgetMicros(local)), 1000n * BigInt(requestIds.length))
-    const charged = (await callLogRows(local)).filter(({ transferId }) => transferId !== null)
+    const rows = (await callLogRows(local)).slice(0, -rowsBefore || undefined)
+    const charged = rows.filter(({ transferId }) => transferId !== null)
     assert.deepEqual(charged.map(({ requestId }) => requestId).toSorted(), requestIds.toSorted())
     await assertLedgerAudit(local)
     const counts = JSON.stringify([proxyA.disconnectCounts(), proxyB.disconnectCounts()])

@@ -64,6 +64,17 @@ export async function databaseSettings(
   return { ...extraSettings, DATABASE_URL: (await database).url }
 }
 
+/**
+ * Returns these settings for a service with a gallery, and fewer connections than in production. Each
+ * connection costs PostgreSQL the processor time of several calls, and such a service serves few.
+ */
+export async function galleryDatabaseSettings(
+  dataDir: string,
+  environment?: TestEnvironment,
+): Promise<TestEnvironment> {
+  return { DATABASE_CONNECTIONS_MAX: '6', ...(await databaseSettings(dataDir, environment)) }
+}
+
 export async function dropDatabase(dataDir: string): Promise<void> {
   const database = await databasesByDataDir.get(dataDir)
   databasesByDataDir.delete(dataDir)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A client of the HTTP API. Every response is checked against the rules of its format. */
 export type TestClient = {
@@ -82,4 +83,19 @@ async function validateResponse(response: Response): Promise<TestResponse> {
   if (body.ok) assert.ok(Array.isArray(body.data.results))
   if ('meta' in body) assert.ok(Object.keys(body.meta).length > 0)
   return result
+}
+
+/**
+ * Waits before a call that received 503 is repeated. Calls that are repeated at once occupy the
+ * processor, and with it the server that they wait for.
+ */
+export function pauseBeforeRetry(): Promise<void> {
+  return sleep(50 + Math.random() * 100)
+}
+
+/** Sends a call until its status is not 503. */
+export async function repeatWhileBusy(send: () => Promise<TestResponse>): Promise<TestResponse> {
+  let response = await send()
+  for (; response.status === 503; response = await send()) await pauseBeforeRetry()
+  return response
 }

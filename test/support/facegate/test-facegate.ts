@@ -8,6 +8,7 @@ import type { Facegate } from '../../../src/start/services.ts'
 import { addEmptyDatabase } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { testModelsFolder } from '../paths.ts'
+import { shareService } from '../shared-service.ts'
 import { createTestClient, unlimitedRates, type TestClient, type TestImage } from './test-client.ts'
 
 export {
@@ -20,7 +21,8 @@ export {
 } from './test-client.ts'
 
 /** The whole service in the test process. */
-export type TestFacegate = AsyncDisposable & TestClient & { readonly facegate: Facegate }
+export type TestFacegate = AsyncDisposable &
+  TestClient & { readonly facegate: Facegate; readonly dataDir: string }
 
 /** The settings of services with the real networks. The start of each worker takes a second. */
 export const serviceSettings = { ...unlimitedRates, VISION_WORKERS: '1' }
@@ -58,6 +60,7 @@ export async function startFacegate(
   return {
     ...createTestClient(url, key),
     facegate,
+    dataDir,
     [Symbol.asyncDispose]: async () => {
       await facegate.close()
       await dropDatabase(dataDir)
@@ -65,6 +68,9 @@ export async function startFacegate(
     },
   }
 }
+
+/** The service with the default settings, for the tests that need no other ones. */
+export const sharedFacegate = shareService(() => startFacegate())
 
 /** Creates a new data folder that uses the models converted by an earlier test run. */
 export async function createDataDir(): Promise<string> {

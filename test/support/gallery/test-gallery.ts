@@ -35,9 +35,10 @@ import { createAccount, createProject, type Project } from '../../../src/store/t
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { openTestMonitor } from '../console/test-monitor.ts'
 import { createDataFolder } from '../database/data-folder.ts'
-import { databaseSettings, dropDatabase, isOnPostgres } from '../database/engine.ts'
+import { dropDatabase, galleryDatabaseSettings, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
+  repeatWhileBusy,
   unlimitedRates,
   type TestResponse,
   type TestClient,
@@ -111,7 +112,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...unlimitedRates,
     LOG_LEVEL: 'silent',
     STARTER_CREDIT_MICROS: '1000000000',
-    ...(await databaseSettings(dataDir, options.environment)),
+    ...(await galleryDatabaseSettings(dataDir, options.environment)),
     ...options.environment,
     DATA_DIR: dataDir,
   })
@@ -265,11 +266,9 @@ export function createGalleryClient(client: TestClient): GalleryClient {
     call,
     value: async (action, params, options = {}) => {
       const callOptions = { requestId: randomUUID(), ...options }
-      let response = await call(action, params, callOptions)
+      const send = () => call(action, params, callOptions)
       // On PostgreSQL, calls that wait too long for the lock of their gallery return 503.
-      while (isOnPostgres() && response.status === 503)
-        response = await call(action, params, callOptions)
-      const { body } = response
+      const { body } = await (isOnPostgres() ? repeatWhileBusy(send) : send())
       assert.deepEqual(body.errors, [])
       return body.data.results[0].value
     },

@@ -10,6 +10,7 @@ import {
   type GalleryProcess,
 } from '../gallery/gallery-process.ts'
 import { startGate, type TestGate } from '../gate/test-gate.ts'
+import { shareService } from '../shared-service.ts'
 
 /** The environment of a node whose time of day is shifted. */
 export const shiftedClock = (shiftMs: number) => ({
@@ -68,6 +69,9 @@ export async function startGateNodes(options: NodesOptions = {}): Promise<GateNo
   }
 }
 
+/** Gate nodes with the default settings, for the tests that need no other ones. */
+export const sharedGateNodes = shareService(() => startGateNodes())
+
 /** Two service processes with galleries and a console on one database. */
 export type GalleryNodes = AsyncDisposable & {
   readonly a: GalleryProcess
@@ -97,6 +101,9 @@ export async function startGalleryNodes(options: NodesOptions = {}): Promise<Gal
   const resources = starting.move()
   return { a, b, local, start, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
+
+/** Gallery nodes with the default settings, for the tests that need no other ones. */
+export const sharedGalleryNodes = shareService(() => startGalleryNodes())
 
 const starterSettings = { STARTER_CREDIT_MICROS: '1000000000000' }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { samplePhotograph, type TestImage } from '../../support/facegate/test-facegate.ts'
 import { spawnFacegate, type FacegateProcess } from '../../support/facegate/spawn-facegate.ts'
@@ -45,14 +45,25 @@ async function waitUntilReady(url: string, timeoutMs: number): Promise<boolean> 
   return false
 }
 
-test('kill -9 of a worker during 50 calls costs at most one call', async () => {
-  const settings = {
+let cache: string
+/** A service with two workers. The last test kills it. */
+let facegate: FacegateProcess
+before(async () => {
+  cache = await mkdtemp(path.join(tmpdir(), 'facegate-compiled-'))
+  facegate = await spawnFacegate({
     VISION_WORKERS: '2',
     VISION_QUEUE_PER_WORKER_MAX: '50',
     VISION_QUEUE_WAIT_MS_MAX: '500000',
     CALL_TIMEOUT_MS: '600000',
-  }
-  await using facegate = await spawnFacegate(settings)
+    NODE_COMPILE_CACHE: cache,
+  })
+})
+after(async () => {
+  await facegate[Symbol.asyncDispose]()
+  await rm(cache, { recursive: true })
+})
+
+test('kill -9 of a worker during 50 calls costs at most one call', async () => {
   const calls = (await createDistinctImages(50)).map((image) => facegate.run('svc.detect', image))
   await Promise.race(calls)
   const [victim] = await workerIds(facegate)
@@ -72,12 +83,12 @@ test('kill -9 of a worker during 50 calls costs at most one call', async () => {
 })
 
 test('Calls beyond the queue limit receive 503 with Retry-After, the others succeed', async () => {
-  await using facegate = await spawnFacegate({
+  await using single = await spawnFacegate({
     VISION_WORKERS: '1',
     VISION_QUEUE_PER_WORKER_MAX: '10',
   })
   const images = await createDistinctImages(30)
-  const responses = await Promise.all(images.map((image) => facegate.run('svc.detect', image)))
+  const responses = await Promise.all(images.map((image) => single.run('svc.detect', image)))
   const rejected = responses.filter(({ status }) => status === 503)
   assert.ok(rejected.length >= 1, 'the queue is bounded')
   assert.ok(rejected.length <= 19, 'one call runs and ten wait')
@@ -86,8 +97,6 @@ test('Calls beyond the queue limit receive 503 with Retry-After, the others succ
 })
 
 test('The workers exit with the server, even if it is killed, and have cached their code', async () => {
-  const cache = await mkdtemp(path.join(tmpdir(), 'facegate-compiled-'))
-  await using facegate = await spawnFacegate({ VISION_WORKERS: '2', NODE_COMPILE_CACHE: cache })
   const workers = await workerIds(facegate)
   assert.equal(workers.length, 2)
   // A call follows the flush of the cache, which follows the readiness.
@@ -106,5 +115,4 @@ test('The workers exit with the server, even if it is killed, and have cached th
   assert.deepEqual(workers.filter(isAlive), [])
   // The killed server has written nothing.
   assert.ok((await readdir(cache, { recursive: true })).length > 50)
-  await rm(cache, { recursive: true })
 })
