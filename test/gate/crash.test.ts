@@ -24,7 +24,7 @@ before(async () => {
 })
 after(() => rm(dataDir, { recursive: true, force: true }))
 
-const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 10))
+const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 20))
 const clients = 100
 
 /**

@@ -73,12 +73,12 @@ test(
     }
     const sending = sendCalls()
     for (const node of [0, 1]) {
-      await sleep(800)
+      await sleep(1500)
       assert.equal(await stop(nodes[node]), 0)
       if (node === 0) await runSql(database.url, newerSchema)
       nodes[node] = await start(node)
     }
-    await sleep(800)
+    await sleep(1500)
     load.abort()
     await sending
     await Promise.all(pending)

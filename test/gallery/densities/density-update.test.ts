@@ -28,7 +28,7 @@ import {
 } from '../../support/gallery/test-gallery.ts'
 
 /** Enough for many transactions of an update. */
-const fillCount = 120
+const fillCount = 250
 const names = ['Ada', 'Ben', 'Cid', 'Dan', 'Eve', 'Fay']
 
 /** Runs a test in a data folder with people enrolled by the earlier version. */
