@@ -29,8 +29,8 @@ test('A thousand failed sign-ins from many addresses are throttled and do not lo
   const first = await guessAtOnce(50)
   assert.ok(first.every(({ status }) => status === 401))
   const responses: typeof first = []
-  for (let round = 0; round < 4; round++) responses.push(...(await guessAtOnce(250)))
-  assert.ok(responses.every(({ status }) => status === 429))
+  for (let round = 0; round < 20; round++) responses.push(...(await guessAtOnce(50)))
+  assert.deepEqual([...new Set(responses.map(({ status }) => status))], [429])
   const [throttled] = responses
   assert.ok(Number(throttled?.headers.get('retry-after')) >= 1)
   // Olga set her password from 127.0.0.1: known addresses are not throttled.
