@@ -75,9 +75,14 @@ const contrastScript = `async (checked) => {
   const hasText = (element) =>
     element.matches('input, select, textarea') ||
     [...element.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim())
+  // Texts that only screen readers read are outside the page or have one pixel.
+  const isOnPage = (element) => {
+    const { right, bottom, width, height } = element.getBoundingClientRect()
+    return right + scrollX > 0 && bottom + scrollY > 0 && width > 1 && height > 1
+  }
   const styles = new Map()
   for (const element of document.body.querySelectorAll('*')) {
-    if (!hasText(element) || !element.checkVisibility()) continue
+    if (!hasText(element) || !element.checkVisibility() || !isOnPage(element)) continue
     const style = styleOf(element)
     if (style === undefined || !checked.has(style)) styles.set(element, style)
   }
