@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { createFailedSignInLog } from '../console/auth/failed-sign-in-log.ts'
 import { createAnonymousLimit } from '../console/auth/anonymous-limit.ts'
-import { createPasswordHasher } from '../console/auth/password-hasher.ts'
+import { createPasswordHasher, type PasswordHasher } from '../console/auth/password-hasher.ts'
 import { createSecondFactors } from '../console/auth/second-factor/second-factors.ts'
 import { serveConsoleRoute } from '../console/server/serve-route.ts'
 import type { ConsoleServices, ServerStatus } from '../console/services.ts'
@@ -52,6 +52,8 @@ export type ConsoleServicesOptions = {
   readonly systemMonitor: Pick<SystemMonitor, 'server' | 'report'>
   /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
+  /** With the recommended parameters by default. */
+  readonly passwordHasher?: PasswordHasher
   readonly clock: Clock
   readonly log: Log
 }
@@ -81,7 +83,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     signInThrottle: createSignInThrottle(clock),
     failedSignInLog: createFailedSignInLog(options),
     anonymousLimit: createAnonymousLimit(clock),
-    passwordHasher: createPasswordHasher(),
+    passwordHasher: options.passwordHasher ?? createPasswordHasher(),
     secondFactors: createSecondFactors(
       createSecondFactorSecrets(openKeyring(masterKeyPath(config))),
     ),

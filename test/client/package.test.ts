@@ -24,6 +24,7 @@ const environment = { ...process.env, PATH: `${tools}${path.delimiter}${process.
 /** The folder of a separate project with the installed package. */
 let consumer: string
 let installed: string
+let archive: string
 let facegate: TestFacegate
 
 before(async () => {
@@ -32,7 +33,7 @@ before(async () => {
   await writeFile(path.join(consumer, 'package.json'), '{"type":"module"}')
   const readme = await readFile(path.join(packageFolder, 'README.md'), 'utf8')
   const [pack = '', install = ''] = blocksOf(readme, 'sh')[0]?.split('\n') ?? []
-  const archive = path.join(consumer, 'facegate-client-0.1.0.tgz')
+  archive = path.join(consumer, 'facegate-client-0.1.0.tgz')
   await shell(`${pack.split('#')[0]} --pack-destination ${consumer}`, root)
   assert.ok(existsSync(archive), 'the archive has the file name that the README uses')
   await shell(`${install.split('#')[0]} --offline --no-audit --no-fund`, consumer)
@@ -168,11 +169,11 @@ test('The web entry runs without Node', async () => {
 
 for (const [tool, ...options] of [
   ['publint', '--strict'],
-  ['attw', '--pack', '.', '--profile', 'node16'],
+  ['attw', '--profile', 'node16'],
 ] as const)
   test(`${tool} reports no problem in the package`, async (t) => {
     if (!existsSync(path.join(tools, tool))) return t.skip(`${tool} is not installed`)
-    await shell([tool, ...options].join(' '), packageFolder)
+    await shell([tool, ...options, `"${archive}"`].join(' '), consumer)
   })
 
 /** Writes the images of the README: a group, one person twice, and a wall without a face. */

@@ -114,6 +114,21 @@ describe('The site in a browser', { skip: skipWithoutBrowser }, () => {
       await context.close()
     })
 
+  test('The contrast of a text over other content is checked for each background', async () => {
+    const page = await browser.newPage()
+    const textOver = (background: string, topPx: number): string =>
+      `<div style="height: 40px; background: ${background}"></div>
+      <p style="position: absolute; top: ${topPx}px; margin: 0; color: #666">text</p>`
+    const checked = new Set<string>()
+    const bodyStyle = '<style>body { margin: 0 }</style>'
+    await page.setContent(`${bodyStyle}${textOver('#fff', 0)}`)
+    assert.deepEqual(await contrastFindings(page, checked), [])
+    assert.equal(checked.size, 1)
+    await page.setContent(`${bodyStyle}${textOver('#fff', 0)}${textOver('#777', 40)}`)
+    assert.match((await contrastFindings(page, checked)).join(), /^color-contrast: <p\b[^|]+$/u)
+    await page.close()
+  })
+
   test('The navigation links to the pages', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     await page.goto(addressOf('README.md'))

@@ -35,21 +35,27 @@ export type PasswordHasher = {
   ) => Promise<boolean>
 }
 
-/** Hashes one password at a time, see `createPasswordQueue`. */
-export function createPasswordHasher(): PasswordHasher {
+/**
+ * Hashes one password at a time, see `createPasswordQueue`.
+ *
+ * @param parameters of new hashes. Tests use lower ones where the time of a hash does not matter.
+ */
+export function createPasswordHasher(
+  parameters: Argon2Parameters = currentParameters,
+): PasswordHasher {
   const queue = createPasswordQueue()
   const dummySalt = randomBytes(saltBytes)
 
   return {
     hash: async (password, source) => {
       const salt = randomBytes(saltBytes)
-      const hash = await queue.enqueue(source, () => derive(password, salt, currentParameters))
-      return formatPhc(currentParameters, salt, hash)
+      const hash = await queue.enqueue(source, () => derive(password, salt, parameters))
+      return formatPhc(parameters, salt, hash)
     },
     matches: async (password, stored, source) => {
       const parsed = stored === null ? undefined : parsePhc(stored)
-      const { salt, parameters } = parsed ?? { salt: dummySalt, parameters: currentParameters }
-      const hash = await queue.enqueue(source, () => derive(password, salt, parameters))
+      const { salt, parameters: used } = parsed ?? { salt: dummySalt, parameters }
+      const hash = await queue.enqueue(source, () => derive(password, salt, used))
       return parsed !== undefined && timingSafeEqual(hash, parsed.hash)
     },
   }

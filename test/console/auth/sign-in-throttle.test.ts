@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createPasswordHasher } from '../../../src/console/auth/password-hasher.ts'
 import { validPassword, assertOk, startConsole } from '../../support/console/test-console.ts'
 
 const minuteMs = 60_000
@@ -28,8 +29,8 @@ test('A thousand failed sign-ins from many addresses are throttled and do not lo
   const first = await guessAtOnce(50)
   assert.ok(first.every(({ status }) => status === 401))
   const responses: typeof first = []
-  for (let round = 0; round < 4; round++) responses.push(...(await guessAtOnce(250)))
-  assert.ok(responses.every(({ status }) => status === 429))
+  for (let round = 0; round < 20; round++) responses.push(...(await guessAtOnce(50)))
+  assert.deepEqual([...new Set(responses.map(({ status }) => status))], [429])
   const [throttled] = responses
   assert.ok(Number(throttled?.headers.get('retry-after')) >= 1)
   // Olga set her password from 127.0.0.1: known addresses are not throttled.
@@ -82,7 +83,9 @@ test('X-Forwarded-For is ignored without TRUST_PROXY', async () => {
 })
 
 test('A flood of sign-ins rejects neither a correct password nor counts as its failure', async () => {
+  // The queue of passwords is full only while each hash takes its real time.
   await using testConsole = await startConsole({
+    passwordHasher: createPasswordHasher(),
     environment: { TRUST_PROXY: '1', AUTH_FAILURES_BURST: '100000' },
   })
   const { url } = testConsole

@@ -43,7 +43,7 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
   after(() => browser?.[Symbol.asyncDispose]())
 
   const open = async (path: string): Promise<void> => {
-    await browser.goto(path)
+    await browser.open(path)
     await page.locator(loadingSelector).first().waitFor({ state: 'detached' })
   }
 
@@ -118,7 +118,7 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
   })
 
   step('The keyboard skips to the content, and closes menus and dialogs', async () => {
-    await open('/keys')
+    await browser.goto('/keys')
     await page.keyboard.press('Tab')
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content')
     assert.notEqual(await page.evaluate(outlineScript), 'none')

@@ -224,6 +224,7 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
       await page.locator(loadingSelector).first().waitFor({ state: 'detached' })
       await inspectPage(page, driver, name)
     }
+    await page.setViewportSize(desktopViewport)
     assert.deepEqual(driver.violations, [])
   })
 

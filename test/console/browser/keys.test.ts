@@ -33,11 +33,7 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
     return text
   }
 
-  const inspectDark = async (name: string): Promise<void> => {
-    await browser.page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-    await browser.driver.inspect(name, 'dark')
-    await browser.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  }
+  const inspectDark = (name: string) => browser.driver.inspect(name, 'dark')
 
   before(async () => {
     browser = await openConsoleBrowser()

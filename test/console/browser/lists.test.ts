@@ -128,17 +128,13 @@ describe('An owner works with lists over several projects', { skip: skipWithoutB
   step('On a phone every list has cards, folded filters and no sideways scroll', async () => {
     await page.setViewportSize(phoneViewport)
     for (const [name, path] of lists) {
-      await opened.goto(path)
+      await opened.open(path)
       await page.locator(loadingSelector).first().waitFor({ state: 'detached' })
-      for (const scheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: scheme })
-        await opened.driver.inspect(`phone-${name}`, scheme)
-      }
+      await opened.driver.inspectSchemes(`phone-${name}`)
       assert.ok(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4), name)
       for (const table of await page.locator('.fg-scroll').all())
         assert.ok(await table.evaluate((list) => list.scrollWidth <= list.clientWidth + 1), name)
     }
-    await page.emulateMedia({ colorScheme: 'light' })
     assert.deepEqual(opened.driver.violations, [])
   })
 

@@ -70,10 +70,7 @@ for (const { name, viewport, hands: createHands } of windows)
     /** Inspects what is shown in both colour schemes. */
     async function inspect(what: string): Promise<void> {
       assert.ok(await fitsWidth(page, viewport.width, stepTimeoutMs / 4), `${what} fits the width`)
-      for (const scheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme: scheme })
-        await browser.driver.inspect(`day-${what}-${viewport.width}`, scheme)
-      }
+      await browser.driver.inspectSchemes(`day-${what}-${viewport.width}`)
     }
 
     step('The playground compares an enrolled person, and the threshold can be moved', async () => {

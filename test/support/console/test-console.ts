@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createPasswordHasher } from '../../../src/console/auth/password-hasher.ts'
 import { createSetupLink } from '../../../src/console/auth/setup.ts'
 import type { UserRole } from '../../../src/store/console/users.ts'
 import { startGallery, type TestGallery, type TestGalleryOptions } from '../gallery/test-gallery.ts'
@@ -44,8 +45,12 @@ export type ConsoleResponse = {
 
 export const validPassword = 'correct horse battery staple'
 
+/** The least cost of a hash: the tests set and check many passwords. */
+const quickHashes = { memoryKib: 8, passes: 1, lanes: 1 }
+
 export async function startConsole(options: TestGalleryOptions = {}): Promise<TestConsole> {
-  const gallery = await startGallery(options)
+  const passwordHasher = createPasswordHasher(quickHashes)
+  const gallery = await startGallery({ passwordHasher, ...options })
   const { url, database } = gallery
   const newClient = () => createConsoleClient(url)
   const owner = newClient()

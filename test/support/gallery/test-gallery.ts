@@ -10,6 +10,7 @@ import {
   type OpenedDatabase,
   type OpenDatabaseOptions,
 } from '../../../src/start/open-database.ts'
+import type { PasswordHasher } from '../../../src/console/auth/password-hasher.ts'
 import type { Calibrations } from '../../../src/gallery/calibration/calibrations.ts'
 import type { DensityUpdate } from '../../../src/gallery/densities/density-update.ts'
 import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
@@ -102,6 +103,8 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
     readonly models?: FakeModels
     /** Serves the requests that no route matches, such as the files of the console. */
     readonly fallback?: Route['handle']
+    /** Hashes the passwords of console users. */
+    readonly passwordHasher?: PasswordHasher
     /** Awaited before each response of the fake vision client. */
     readonly onAnalyze?: () => Promise<unknown>
   }
@@ -185,6 +188,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
         ...consoleOptions,
         notReady: async () => [],
         workers: () => emptyPoolStats,
+        ...(options.passwordHasher && { passwordHasher: options.passwordHasher }),
       }),
     ],
     ...(options.fallback && { fallback: options.fallback }),

@@ -23,12 +23,31 @@ export const skipWithoutBrowser = executablePath ? false : 'Chromium is not inst
 /** The longest time of one step in the browser. */
 export const stepTimeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
 
+/**
+ * Parts of the address bar that each new window loads as pages, with a process for them, although a
+ * headless window shows none of it. The option replaces that of Playwright, which includes the first.
+ */
+const disabledFeatures = [
+  'AimEnabled',
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'MediaRouter',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+]
+
 /** No sandbox, which does not work for root, as in a container; a fake camera with permission. */
 const chromiumFlags = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
   '--use-fake-device-for-media-stream',
   '--use-fake-ui-for-media-stream',
+  `--disable-features=${disabledFeatures.join(',')}`,
 ] as const
 
 /** Starts a headless browser. @throws Error if Chromium is not installed. */

@@ -6,6 +6,7 @@ import { rootDir } from '../../paths.ts'
 import { startConsole, type ConsoleClient, type TestConsole } from '../test-console.ts'
 import type { TestGalleryOptions } from '../../gallery/test-gallery.ts'
 import { openChromium, stepTimeoutMs, watchPageErrors, type PageErrors } from './chromium.ts'
+import { openPage } from './console-pages.ts'
 import { createConsoleDriver, type ConsoleDriver } from './console-driver.ts'
 
 export const desktopViewport = { width: 1440, height: 900 }
@@ -19,6 +20,8 @@ export type ConsoleBrowser = AsyncDisposable & {
   readonly pageErrors: PageErrors
   /** Opens a page of the console by its path, such as '/keys'. */
   readonly goto: (path: string) => Promise<void>
+  /** Opens a page as a link does, without loading the application again; see `openPage`. */
+  readonly open: (path: string) => Promise<void>
   /** Opens a page of a further user in a window of this browser. */
   readonly openPage: (client: ConsoleClient, options?: BrowserContextOptions) => Promise<Page>
 }
@@ -34,7 +37,7 @@ export async function openConsoleBrowser(
   const testConsole = opened.use(await startConsole({ fallback, ...galleryOptions }))
   const browser = await openChromium()
   opened.defer(() => browser.close())
-  const openPage: ConsoleBrowser['openPage'] = async (client, options) => {
+  const openWindow: ConsoleBrowser['openPage'] = async (client, options) => {
     const defaults = { viewport: desktopViewport, reducedMotion: 'reduce' } as const
     const context = await browser.newContext({ ...defaults, ...options })
     const [name = '', value = ''] = client.cookie().split('=')
@@ -45,7 +48,7 @@ export async function openConsoleBrowser(
     page.setDefaultTimeout(stepTimeoutMs)
     return page
   }
-  const page = await openPage(testConsole.owner, contextOptions)
+  const page = await openWindow(testConsole.owner, contextOptions)
   const pageErrors = watchPageErrors(page, testConsole.url)
   const moved = opened.move()
   return {
@@ -53,9 +56,13 @@ export async function openConsoleBrowser(
     page,
     driver: createConsoleDriver(page),
     pageErrors,
-    openPage,
+    openPage: openWindow,
     goto: async (pagePath) => {
       await page.goto(`${testConsole.url}${pagePath}`)
+      await page.locator('h1').waitFor()
+    },
+    open: async (pagePath) => {
+      await openPage(page, `${testConsole.url}${pagePath}`)
       await page.locator('h1').waitFor()
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),

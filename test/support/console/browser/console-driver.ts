@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { accessibilityFindings, takeScreenshot } from './chromium.ts'
 
+export type ColorScheme = 'light' | 'dark'
+
 /** The steps of a user in the console, on one page of the browser. */
 export type ConsoleDriver = {
   /** Waits for the page heading. */
@@ -15,14 +17,27 @@ export type ConsoleDriver = {
   readonly runChallenge: (text: string) => Promise<void>
   /** Submits the form of a new key, which requires an expiry, and again with this choice. */
   readonly createKeyWithExpiry: (choice: string) => Promise<void>
-  /** Adds the accessibility findings of the page to `violations`, once it has this scheme. */
-  readonly inspect: (name: string, scheme: 'light' | 'dark') => Promise<void>
+  /** Changes the page to this scheme and adds its accessibility findings to `violations`. */
+  readonly inspect: (name: string, scheme: ColorScheme) => Promise<void>
+  /** Inspects the page in both schemes, the present one first, and keeps the other one. */
+  readonly inspectSchemes: (name: string) => Promise<void>
+  readonly scheme: () => ColorScheme
   readonly violations: string[]
 }
 
 export function createConsoleDriver(page: Page): ConsoleDriver {
   const violations: string[] = []
   const checkedStyles = { light: new Set<string>(), dark: new Set<string>() }
+  let current: ColorScheme = 'light'
+  const inspect: ConsoleDriver['inspect'] = async (name, scheme) => {
+    if (scheme !== current) await page.emulateMedia({ colorScheme: scheme })
+    current = scheme
+    const schemed = page.locator(`html[data-mantine-color-scheme=${scheme}]`)
+    await schemed.waitFor({ state: 'attached' })
+    await takeScreenshot(page, `${name}-${scheme}`)
+    const findings = await accessibilityFindings(page, scheme, checkedStyles[scheme])
+    violations.push(...findings.map((finding) => `${name}: ${finding}`))
+  }
   const waitForHeading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
   return {
     violations,
@@ -55,12 +70,12 @@ export function createConsoleDriver(page: Page): ConsoleDriver {
       await page.getByRole('option', { name: choice, exact: true }).click()
       await create.click()
     },
-    inspect: async (name, scheme) => {
-      const schemed = page.locator(`html[data-mantine-color-scheme=${scheme}]`)
-      await schemed.waitFor({ state: 'attached' })
-      await takeScreenshot(page, `${name}-${scheme}`)
-      const findings = await accessibilityFindings(page, scheme, checkedStyles[scheme])
-      violations.push(...findings.map((finding) => `${name}: ${finding}`))
+    inspect,
+    inspectSchemes: async (name) => {
+      const schemes = ['light', 'dark'] as const
+      for (const scheme of current === 'light' ? schemes : schemes.toReversed())
+        await inspect(name, scheme)
     },
+    scheme: () => current,
   }
 }

@@ -33,10 +33,12 @@ export const consolePages = [
 
 /**
  * Opens another page of the console as a link does: the application stays loaded, which takes a fifth
- * of the processor time. A page of the same path is loaded, because its title would not change.
+ * of the processor time. The first page, and a page of the same path, whose title would not change, are loaded.
  */
 export async function openPage(page: Page, address: string): Promise<void> {
-  if (new URL(page.url()).pathname === new URL(address).pathname)
+  const { origin, pathname } = new URL(page.url())
+  const wanted = new URL(address)
+  if (origin !== wanted.origin || pathname === wanted.pathname)
     return void (await page.goto(address))
   await page.evaluate(
     `document.title = ''; history.pushState(null, '', ${JSON.stringify(address)})`,

@@ -7,21 +7,29 @@ import type { ConsoleDriver } from './console-driver.ts'
 const targetPx = 44
 
 /**
- * Inspects the open page in both schemes, on a desktop and on a phone. On the phone it must also not
- * scroll sideways, and its targets must be large enough.
+ * Inspects the open page in both schemes, on a desktop and on a phone. It starts with the present size
+ * and keeps the other one, so that a page after it needs one change of the size.
  */
 export async function inspectPage(page: Page, driver: ConsoleDriver, name: string): Promise<void> {
-  await driver.inspect(name, 'light')
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await driver.inspect(name, 'dark')
-  await page.setViewportSize(phoneViewport)
+  if (isPhone(page)) {
+    await inspectOnPhone(page, driver, name)
+    await page.setViewportSize(desktopViewport)
+    await driver.inspectSchemes(name)
+  } else {
+    await driver.inspectSchemes(name)
+    await page.setViewportSize(phoneViewport)
+    await inspectOnPhone(page, driver, name)
+  }
+}
+
+const isPhone = (page: Page): boolean => page.viewportSize()?.width === phoneViewport.width
+
+/** On a phone, a page must also not scroll sideways, and its targets must be large enough. */
+async function inspectOnPhone(page: Page, driver: ConsoleDriver, name: string): Promise<void> {
   if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
     driver.violations.push(`${name}: scrolls sideways`)
-  await driver.inspect(`${name}-phone`, 'dark')
-  await page.emulateMedia({ colorScheme: 'light' })
-  await driver.inspect(`${name}-phone`, 'light')
+  await driver.inspectSchemes(`${name}-phone`)
   driver.violations.push(...(await smallTargets(page)).map((target) => `${name}: ${target}`))
-  await page.setViewportSize(desktopViewport)
 }
 
 /** Inspects what is shown in both schemes, and on a phone, where it must not scroll sideways. */
@@ -30,16 +38,16 @@ export async function inspectDialog(
   driver: ConsoleDriver,
   name: string,
 ): Promise<void> {
-  for (const scheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme: scheme })
-    await driver.inspect(name, scheme)
-  }
+  const first = driver.scheme()
+  if (first === 'dark') await driver.inspect(name, 'dark')
+  await driver.inspect(name, 'light')
   const size = page.viewportSize() ?? desktopViewport
   await page.setViewportSize(phoneViewport)
   if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
     driver.violations.push(`${name}: scrolls sideways`)
   await driver.inspect(`${name}-phone`, 'light')
   await page.setViewportSize(size)
+  if (first === 'light') await driver.inspect(name, 'dark')
 }
 
 /** Returns the visible controls that are smaller than `targetPx`. */
