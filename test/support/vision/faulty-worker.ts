@@ -33,7 +33,8 @@ const faults: Record<string, (job: AnalysisJob) => unknown> = {
     sendReply({ kind: 'unexpectedError', stack: 'the end', rssBytes: 1 }) && process.exit(),
   invalidReply: () => writeSync(replyFd, Buffer.from([0, 0, 0, 3, 1, 2, 3])),
   oversizedReply: () => writeSync(replyFd, Buffer.alloc(1_000, 0xff)),
-  readyTwice: () => sendReply({ kind: 'ready' }),
+  // No reply follows: if it arrived together with this one, it would be reported instead.
+  readyTwice: () => sendReply({ kind: 'ready' }) && pause(60_000),
   stopReading: () => process.stdin.pause() && pause(60_000),
   grow: () => retainedBuffers.push(Buffer.alloc(150 * 1024 * 1024, 1)),
   actionError: ({ path }) => {
