@@ -76,8 +76,8 @@ export async function readRequestBody(action: string, file: string): Promise<str
 const idleClients = new WeakMap<BenchService, BenchClient[]>()
 
 /**
- * Sends a call. It uses no complete HTTP client: one takes 1.4 ms of CPU time for a request with an
- * image, which the service would miss on the same cores.
+ * Sends a call. It uses no complete HTTP client, because the service would miss the CPU time of one on
+ * the same cores.
  *
  * @throws Error if the response is not an envelope with `ok: true`.
  */
