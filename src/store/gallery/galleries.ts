@@ -40,6 +40,12 @@ export async function listGalleryIds(tx: ReadTx): Promise<readonly string[]> {
   return rows.map(({ galleryId }) => galleryId)
 }
 
+/** Lists the galleries that have at least this many templates. */
+export function listLargeGalleries(tx: ReadTx, templateCountMin: number) {
+  const query = tx.build.selectFrom('galleries').select(['galleryId', 'accountId', 'sequence'])
+  return tx.run(query.where('templateCount', '>=', templateCountMin))
+}
+
 export async function createGallery(
   tx: Tx,
   gallery: { readonly galleryId: string; readonly accountId: string },

@@ -85,10 +85,10 @@ function startThreads(
   { location, masterKeyFile, models }: LoadGalleryOptions,
   opened: AsyncDisposableStack,
 ): readonly OpenThread[] {
-  const ownLocation = { ...location, connectionsMax: 1 }
-  const data = { location: ownLocation, masterKeyFile, models }
   const count = Math.min(availableParallelism(), threadsMax)
-  return Array.from({ length: count }, () => opened.use(startOpenThread(data)))
+  return Array.from({ length: count }, () =>
+    opened.use(startOpenThread({ location, masterKeyFile, models })),
+  )
 }
 
 type RunningLoad = {

@@ -21,29 +21,20 @@ const listedPages = 1_000
 /** Yields the ranges of a gallery in their order: successive pages, and faces without a page. */
 export async function* listLoadRanges(scope: LoadScope): AsyncGenerator<LoadRange, void> {
   const { galleryId, accountId, sequence } = scope
-  const rangeOf = (
-    after: number,
-    to: number,
-    kind: Pick<LoadRange, 'hasPages' | 'becomesPage'>,
-  ) => ({
-    galleryId,
-    accountId,
-    after,
-    to,
-    ...kind,
-  })
+  const gallery = { galleryId, accountId }
   let after = 0
   for await (const { afterSequence, toSequence } of listSuccessivePages(scope)) {
     for await (const { to, isLarge } of listFaceRanges(scope, after, afterSequence)) {
-      yield rangeOf(after, to, { hasPages: false, becomesPage: isLarge })
+      yield { ...gallery, after, to, hasPages: false, becomesPage: isLarge }
       after = to
     }
-    yield rangeOf(afterSequence, toSequence, { hasPages: true, becomesPage: true })
+    const pages = { after: afterSequence, to: toSequence, hasPages: true, becomesPage: true }
+    yield { ...gallery, ...pages }
     after = toSequence
   }
   // The last faces become a page when there are enough of them.
   for await (const { to, isFull } of listFaceRanges(scope, after, sequence)) {
-    yield rangeOf(after, to, { hasPages: false, becomesPage: isFull })
+    yield { ...gallery, after, to, hasPages: false, becomesPage: isFull }
     after = to
   }
 }

@@ -1,10 +1,6 @@
 import type { Log } from '../../../lib/log.ts'
 import type { Store } from '../../../store/database.ts'
-import {
-  findGallery,
-  findNewestGalleryKey,
-  listGalleryIds,
-} from '../../../store/gallery/galleries.ts'
+import { findNewestGalleryKey, listLargeGalleries } from '../../../store/gallery/galleries.ts'
 import { pageFacesDefault, parallelFacesMin, type ParallelLoad } from './load-gallery.ts'
 import { listLoadRanges } from './load-ranges.ts'
 import { startOpenThread } from './open-threads.ts'
@@ -34,20 +30,14 @@ export function createPageMaintenance(options: PageMaintenanceOptions) {
   return async (signal: AbortSignal): Promise<void> => {
     if (performance.now() < lastMs + pageIntervalMs) return
     lastMs = performance.now()
-    for (const galleryId of await store.read(listGalleryIds)) {
+    const galleries = await store.read((reading) => listLargeGalleries(reading, facesMin))
+    for (const gallery of galleries) {
       if (signal.aborted) return
-      const gallery = await store.read((reading) => findGallery(reading, galleryId))
-      if (!gallery || gallery.templateCount < facesMin) continue
-      const { accountId, sequence } = gallery
+      const { galleryId, sequence } = gallery
       const key = await store.read((reading) => findNewestGalleryKey(reading, galleryId))
       const state = `${sequence} ${key?.keyId ?? ''}`
       if (triedStates.get(galleryId) === state) continue
-      const isComplete = await writeMissingPages(
-        { galleryId, accountId, sequence },
-        options,
-        signal,
-      )
-      if (isComplete) triedStates.set(galleryId, state)
+      if (await writeMissingPages(gallery, options, signal)) triedStates.set(galleryId, state)
     }
   }
 }
@@ -62,7 +52,8 @@ async function writeMissingPages(
     log,
     models: currentModels,
     pageFaces = pageFacesDefault,
-    ...load
+    location,
+    masterKeyFile,
   }: PageMaintenanceOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -74,8 +65,6 @@ async function writeMissingPages(
     if (ranges.length === pagesMax || signal.aborted) break
   }
   if (ranges.length === 0) return true
-  const location = { ...load.location, connectionsMax: 1 }
-  const { masterKeyFile } = load
   await using thread = startOpenThread({ location, masterKeyFile, models })
   const writer = createPageWriter(store, log)
   for (const range of ranges) {

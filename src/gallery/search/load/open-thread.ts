@@ -29,7 +29,7 @@ export type TemplateAlert = { readonly fields: object; readonly message: string 
 const port = parentPort
 assert.ok(port, 'this module must run as a worker thread')
 const { location, masterKeyFile, models } = workerData as OpenThreadData
-const store = await openStore(location, { readsGalleries: true })
+const store = await openStore({ ...location, connectionsMax: 1 }, { readsGalleries: true })
 const alerts: TemplateAlert[] = []
 const keyring = openKeyring(masterKeyFile)
 const decryptStored = createDecryptStoredTemplate(createSubjectKeys(keyring, Date.now), {

@@ -121,10 +121,9 @@ async function sealPage(
   { galleryId, accountId, after, to, becomesPage }: LoadRange,
   { rows, deps }: RowsToSeal,
 ): Promise<GalleryPageRow | undefined> {
-  const faces = countRows(rows)
   if (!becomesPage) return undefined
   const range = { galleryId, accountId, afterSequence: after, toSequence: to }
-  const binding = { ...range, faces, modelIds: modelIdsOf(deps.models) }
+  const binding = { ...range, faces: countRows(rows), modelIds: modelIdsOf(deps.models) }
   return deps.pageEncryption.seal(reading, binding, rows.bytes)
 }
 

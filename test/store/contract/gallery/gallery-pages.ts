@@ -49,6 +49,11 @@ export const galleryPagesContract = {
     const [second, first] = [pageOf(2, 4), pageOf(0, 2)]
     assert.deepEqual([await storePage(second), await storePage(first)], [true, true])
     assert.deepEqual(await storedPages(), [2, 4])
+    const listLarge = (templateCountMin: number) =>
+      store.read((tx) => queries.listLargeGalleries(tx, templateCountMin))
+    const { accountId } = fixture.project
+    assertSameValues(await listLarge(6), [{ galleryId, accountId, sequence: 6 }])
+    assertSameValues(await listLarge(7), [])
     const list = { galleryId, modelIds, after: 2, limit: 1 }
     assertSameValues(await store.read((tx) => queries.listPageRanges(tx, list)), [
       { afterSequence: 2, toSequence: 4 },
