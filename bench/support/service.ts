@@ -21,11 +21,13 @@ export type BenchService = AsyncDisposable & {
 /** A benchmark measures the machine, not the rate limit of a project. */
 const rateLimitSettings = { RATE_SUSTAINED_PER_S: '10000', RATE_BURST: '100000' }
 
+/** @param root the checkout whose service starts. */
 export async function startService(
   environment: Readonly<Record<string, string>> = {},
+  root = path.join(import.meta.dirname, '../..'),
 ): Promise<BenchService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-bench-data-'))
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, '../../src/main.ts')], {
+  const child = spawn(process.execPath, [path.join(root, 'src/main.ts')], {
     env: {
       ...process.env,
       ...rateLimitSettings,
@@ -58,7 +60,7 @@ async function readStartupOutput(child: ChildProcess): Promise<{ url: string; ke
   let output = ''
   for await (const chunk of child.stdout ?? []) {
     output += String(chunk)
-    const url = /Facegate is running at (\S+)/u.exec(output)?.[1]
+    const url = /Facegate is (?:running )?at (\S+)/u.exec(output)?.[1]
     const key = /fsk_live_\S+/u.exec(output)?.[0]
     if (url && key && output.includes('Documentation')) return { url, key }
   }

@@ -25,16 +25,18 @@ type Cost = {
 }
 
 /**
- * `npm run bench images -- [--before DIR] [--images 100] [--rounds 8]`: the CPU time of svc.detect for
- * one image over HTTP, four calls at a time: of the service's main thread, its other threads, its
- * workers and this client. `--before` names a checkout of an earlier version: both versions alternate,
- * and the same program sends the calls. Linux only.
+ * `npm run bench images -- [--before DIR] [--action svc.detect] [--images 100] [--rounds 8]`: images of
+ * one face per second over HTTP, four calls at a time, and the CPU time of each image: of the service's
+ * main thread, its other threads, its workers and this client. `--action svc.identify` adds a template.
+ * `--before` names a checkout of an earlier version: both versions alternate, and the same program
+ * sends the calls. Settings such as `MODELS_DIR` apply to both. Linux only.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       before: { type: 'string' },
+      action: { type: 'string', default: 'svc.detect' },
       images: { type: 'string', default: '100' },
       rounds: { type: 'string', default: '8' },
     },
@@ -42,29 +44,34 @@ export async function run(args: readonly string[]): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const versions: Version[] = []
   if (values.before) {
-    const file = path.join(path.resolve(values.before), 'bench/support/service.ts')
-    const before = (await import(file)) as { readonly startService: typeof startService }
-    const service = opened.use(await before.startService())
+    const service = opened.use(await startService({}, path.resolve(values.before)))
     versions.push({ name: 'before', service, costs: [] })
   }
   versions.push({ name: 'this version', service: opened.use(await startService()), costs: [] })
   const files = await writeOneFaceImages()
-  const bodies = await Promise.all(files.map((file) => readRequestBody('svc.detect', file)))
+  const bodies = await Promise.all(files.map((file) => readRequestBody(values.action, file)))
   for (const { service } of versions) await sendImages(service, bodies, warmUpImages)
   for (let round = 1; round <= Number(values.rounds); round++)
     for (const { name, service, costs } of round % 2 === 0 ? versions.toReversed() : versions) {
       showProgress(`round ${round} of ${values.rounds}: ${name}`)
       costs.push(await measureImages(service, bodies, Number(values.images)))
     }
-  console.log(`\nOne face, 1280×720 JPEG, ms of each image, medians of ${values.rounds} rounds\n`)
+  const conditions = `one face, 1280×720 JPEG, ms of each image, medians of ${values.rounds} rounds`
+  console.log(`\n${values.action}, ${conditions}\n`)
   console.log(markdownTable(head, versions.map(rowOf)))
 }
 
-const head = ['version', 'wall', 'CPU: main thread', 'other threads', 'workers', 'client']
+const head = ['version', 'images/s', 'range', 'wall', 'CPU: main thread', 'other threads', 'workers', 'client']
 
 function rowOf({ name, costs }: Version): string[] {
   const columns = ['wall', 'main', 'helpers', 'workers', 'client'] as const
-  return [name, ...columns.map((column) => median(costs.map((cost) => cost[column])).toFixed(2))]
+  const perS = costs.map(({ wall }) => 1000 / wall)
+  return [
+    name,
+    median(perS).toFixed(1),
+    `${Math.min(...perS).toFixed(1)}–${Math.max(...perS).toFixed(1)}`,
+    ...columns.map((column) => median(costs.map((cost) => cost[column])).toFixed(2)),
+  ]
 }
 
 async function measureImages(
