@@ -56,7 +56,8 @@ export async function prepareBuiltinPack({
       const state = await readArtifactState(filePath, artifact.sha256)
       if (state === 'valid') continue
       const fields = { model: model.id, file: filePath, state }
-      if (state === 'damaged') log?.warn(fields, 'a model file is damaged; it is converted again')
+      if (state === 'damaged')
+        log?.warn(fields, 'a model file is damaged or of another version; it is converted again')
       else log?.debug(fields, 'a model file is missing; it is converted')
       source ??= await readSource(model, resolvePackageFolder)
       const bytes = convert(source)
