@@ -37,7 +37,8 @@ const largeRowsMin = 2_000_000
  * in their rows is that of an idle loop at that time.
  *
  * `npm run bench search --load 1000000 [--folder DIR]` measures instead how long a start takes to load
- * encrypted templates from SQLite. The database stays in the folder and is used again.
+ * encrypted templates from SQLite. The database stays in the folder and is used again. With
+ * `--pages-only` it contains the pages from which a large gallery is loaded, but not their templates.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -46,11 +47,13 @@ export async function run(args: readonly string[]): Promise<void> {
       sizes: { type: 'string', default: sizesUsual },
       load: { type: 'string' },
       folder: { type: 'string' },
+      'pages-only': { type: 'boolean', default: false },
       'hnsw-max': { type: 'string', default: String(hnswRowsMax) },
     },
   })
   if (values.load !== undefined) {
-    const row = await measureLoad(Number(values.load), values.folder)
+    const { load, folder, 'pages-only': pagesOnly } = values
+    const row = await measureLoad({ count: Number(load), folder, pagesOnly })
     const times = ['storing s', 'loading s', 'of processor s', 'µs of processor each']
     const head = ['templates', ...times, 'longest loop delay ms']
     return console.log(markdownTable(head, [row]))

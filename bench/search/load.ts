@@ -8,7 +8,6 @@ import { createSubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { openExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
 import { openMemorySearch } from '../../src/gallery/search/memory/memory-search.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { sql } from '../../src/store/kysely.ts'
 import type { Store } from '../../src/store/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createInitialProject } from '../../src/store/tenancy/create-initial-project.ts'
@@ -16,11 +15,17 @@ import { storeFaces } from '../../test/support/bulk/store-faces.ts'
 import { fakeCalibrations } from '../../test/support/gallery/fake-vision.ts'
 import { showProgress } from '../support/table.ts'
 import { createTemplateSource, dimensions } from './random-templates.ts'
+import { storePages } from './store-pages.ts'
 
 const modelId = 'bench@1'
-/** Large transactions write each page of an index less often: ids of faces are random. */
-const storedFacesPerTransaction = 200_000
-const storingCacheKib = 6 * 2 ** 20
+
+export type LoadOptions = {
+  readonly count: number
+  /** The folder of the database; undefined: a temporary one. */
+  readonly folder: string | undefined
+  /** Whether faces and pages are stored without templates: ten million in minutes, not hours. */
+  readonly pagesOnly: boolean
+}
 
 /**
  * Stores encrypted templates in an SQLite database, and measures how long a start takes to load them.
@@ -29,13 +34,13 @@ const storingCacheKib = 6 * 2 ** 20
  * @returns the cells of a table: templates, storing s, loading s, processor s, µs of processor time
  *   per template, loop delay ms.
  */
-export async function measureLoad(count: number, folder: string | undefined): Promise<string[]> {
+export async function measureLoad({ count, folder, pagesOnly }: LoadOptions): Promise<string[]> {
   const dataDir = folder ?? (await mkdtemp(path.join(tmpdir(), 'facegate-bench-load-')))
   const masterKeyFile = path.join(dataDir, 'master.key')
   const store = await openStore(dataDir)
   try {
     const startMs = performance.now()
-    await storeTemplates(store, { masterKeyFile, count })
+    await storeTemplates(store, { masterKeyFile, count, pagesOnly })
     const storingMs = performance.now() - startMs
     const { rows, seconds, processorSeconds, delayMs } = await load(store, {
       dataDir,
@@ -59,27 +64,31 @@ type LoadFiles = { readonly dataDir: string; readonly masterKeyFile: string }
 
 async function storeTemplates(
   store: Store,
-  { masterKeyFile, count }: { readonly masterKeyFile: string; readonly count: number },
+  {
+    masterKeyFile,
+    count,
+    pagesOnly,
+  }: Omit<LoadOptions, 'folder'> & Pick<LoadFiles, 'masterKeyFile'>,
 ): Promise<void> {
-  const project = await store.runExclusive(async ({ db }) => {
-    await sql`pragma cache_size = ${sql.raw(String(-storingCacheKib))}`.execute(db)
-    return createInitialProject(db, new Date())
-  })
+  const project = await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
   // A folder of an earlier run contains its templates already.
   if (!project) return
   createMasterKeyFile(masterKeyFile)
   const { projectId, accountId } = project
   const owner = { galleryId: projectId, accountId, projectId }
-  const nextTemplate = createTemplateSource()
-  await storeFaces(
-    { store, masterKeyFile, owner },
-    {
-      count,
-      facesPerTransaction: storedFacesPerTransaction,
-      templateAt: () => ({ modelId, ...nextTemplate() }),
-      onProgress: (stored) => showProgress(`storing ${stored} of ${count} templates`),
-    },
-  )
+  const createVector = createTemplateSource()
+  const nextTemplate = () => ({ modelId, ...createVector() })
+  const onProgress = (stored: number): void =>
+    showProgress(`storing ${stored} of ${count} templates`)
+  const target = { store, masterKeyFile, owner }
+  // With pages only, the first face creates the keys of the gallery and a subject.
+  const faces = { count: pagesOnly ? 1 : count, templateAt: nextTemplate, onProgress }
+  const [faceId = ''] = await storeFaces(target, faces)
+  if (pagesOnly) {
+    const models = fakeCalibrations({ active: modelId })
+    const pages = { count: count - 1, nextTemplate, models, onProgress }
+    await storePages({ ...target, firstFaceId: faceId }, pages)
+  }
   await store.checkpoint()
 }
 

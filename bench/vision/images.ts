@@ -61,7 +61,16 @@ export async function run(args: readonly string[]): Promise<void> {
   console.log(markdownTable(head, versions.map(rowOf)))
 }
 
-const head = ['version', 'images/s', 'range', 'wall', 'CPU: main thread', 'other threads', 'workers', 'client']
+const head = [
+  'version',
+  'images/s',
+  'range',
+  'wall',
+  'CPU: main thread',
+  'other threads',
+  'workers',
+  'client',
+]
 
 function rowOf({ name, costs }: Version): string[] {
   const columns = ['wall', 'main', 'helpers', 'workers', 'client'] as const

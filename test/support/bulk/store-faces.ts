@@ -13,7 +13,6 @@ import type { Template } from '../../../src/vision/embed/template.ts'
 export type BulkFaces = {
   readonly count: number
   readonly templateAt: (index: number) => Template
-  readonly facesPerTransaction?: number
   readonly onProgress?: (stored: number) => void
 }
 
@@ -23,7 +22,8 @@ type BulkTarget = {
   readonly owner: SubjectOwner
 }
 
-const facesPerTransactionDefault = 5_000
+/** Faces of one transaction, and of one statement. */
+const facesPerTransaction = 5_000
 const facesPerStatement = 250
 
 /** Stores faces directly in the database. @returns their ids, in the order of their templates. */
@@ -32,7 +32,6 @@ export async function storeFaces(target: BulkTarget, faces: BulkFaces): Promise<
   const keys = createSubjectKeys(openKeyring(target.masterKeyFile), Date.now)
   const faceIds: string[] = []
   const { galleryId, accountId } = owner
-  const { facesPerTransaction = facesPerTransactionDefault } = faces
   await store.write((tx) => createGallery(tx, { galleryId, accountId }))
   while (faceIds.length < faces.count) {
     await store.write(async (tx) => {
