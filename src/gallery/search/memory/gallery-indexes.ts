@@ -125,6 +125,7 @@ function loadRows(
       openTable(sharedMemory, gallery, section, total).load(section, rows.header.groupSets)
   } finally {
     new Uint8Array(rows.bytes).fill(0)
+    rows.bytes.transfer(0)
   }
 }
 
