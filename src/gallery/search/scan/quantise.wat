@@ -129,12 +129,8 @@
     (local.set $scale (f64x2.splat (global.get $scale)))
     (local.set $stepsPerUnit (f64x2.splat (f64.div (f64.const 1) (global.get $scale))))
     (loop $values4
-      (local.set $value (v128.load (local.get $values)))
-      (local.set $high
-        (f64x2.promote_low_f32x4
-          (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7
-            (local.get $value) (local.get $value))))
-      (local.set $value (f64x2.promote_low_f32x4 (local.get $value)))
+      (local.set $value (f64x2.promote_low_f32x4 (v128.load64_zero (local.get $values))))
+      (local.set $high (f64x2.promote_low_f32x4 (v128.load64_zero offset=8 (local.get $values))))
       ;; 1.5 × 2⁵² leaves no bits for a fraction. The low bits of the sum are the rounded number.
       (local.set $steps
         (f64x2.add
