@@ -18,6 +18,7 @@ type WatModule = {
 /** The folders of the kernels, by name. */
 export const kernelFolders = {
   scan: 'src/gallery/search/scan',
+  quantise: 'src/gallery/search/scan',
   density: 'src/gallery/densities',
   dot: 'src/gallery/calibration/measure',
   image: 'src/vision/image/kernel',
@@ -29,7 +30,7 @@ const lineLength = 92
 const features = { simd: true, threads: true }
 
 if (import.meta.main)
-  for (const name of ['scan', 'density', 'dot', 'image'] as const)
+  for (const name of ['scan', 'quantise', 'density', 'dot', 'image'] as const)
     await writeFile(
       new URL(`${kernelFolders[name]}/${name}-bytes.ts`, root),
       await assembleKernel(name),

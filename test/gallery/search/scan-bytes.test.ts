@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { assembleKernel, kernelFolders } from '../../../eval/assemble-scan-kernel.ts'
 
-for (const name of ['scan', 'density', 'dot', 'image'] as const)
+for (const name of ['scan', 'quantise', 'density', 'dot', 'image'] as const)
   test(`The committed bytes of the ${name} kernel match its text`, async (t) => {
     const committed = await readFile(`${kernelFolders[name]}/${name}-bytes.ts`, 'utf8')
     const assembled = await assembleKernel(name).catch((error: NodeJS.ErrnoException) => {

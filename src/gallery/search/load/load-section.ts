@@ -2,7 +2,7 @@ import { rowIdWords, type PackedSection } from './packed-rows.ts'
 import { readIdWords } from '../table/face-id.ts'
 import type { FaceRows } from '../table/face-rows.ts'
 import { emptyGroupSetId, type GroupSets } from '../table/group-sets.ts'
-import { writeRow } from '../table/row-block.ts'
+import type { RowPosition } from '../table/row-block.ts'
 import type { RowStore } from '../table/row-store.ts'
 
 /** Rows of a model, and the sets of groups to which they refer. */
@@ -17,27 +17,27 @@ type LoadedTable = {
   readonly rowByFace: FaceRows
   readonly groupSets: GroupSets
   readonly remove: (faceId: string) => void
-  /** Called after each row. */
+  /** Called after rows were added. */
   readonly onAdded: () => void
 }
 
 /** Adds the templates of many faces to a table, without an object or a text per row. */
 export function loadSection({ section, sets }: SectionToLoad, table: LoadedTable): void {
-  const { rows, rowByFace, remove, onAdded } = table
-  const { ids, groups, expiriesMs, densities, vectors, dimensions } = section
-  const groupSetIds = acquireAll(table.groupSets, groups, sets)
+  const { rows, rowByFace, remove } = table
+  const { ids, expiriesMs } = section
   const texts = new Map(section.texts.map((text) => [text.row, text]))
+  const runs = createRuns(section, acquireAll(table.groupSets, section.groups, sets), table)
   for (let row = 0; row < section.rows; row++) {
     const words = { words: ids, offset: row * rowIdWords }
     const text = texts.get(row)
     const existing = text ? rowByFace.get(text.faceId) : rowByFace.getByWords(words)
-    if (existing !== undefined) remove(text?.faceId ?? readIdWords(ids, words.offset))
+    if (existing !== undefined) {
+      runs.write()
+      remove(text?.faceId ?? readIdWords(ids, words.offset))
+    }
     const number = rows.allocate()
     const position = rows.positionOf(number)
     const { block, index } = position
-    const vector = vectors.subarray(row * dimensions, (row + 1) * dimensions)
-    const groupSetId = groupSetIds[groups[row] ?? 0] ?? emptyGroupSetId
-    writeRow(position, { vector, density: densities[row] ?? 0, groupSetId })
     const expiresAtMs = expiriesMs[row] ?? Number.POSITIVE_INFINITY
     if (text) {
       block.owners.write(index, { ...text, expiresAtMs })
@@ -46,20 +46,57 @@ export function loadSection({ section, sets }: SectionToLoad, table: LoadedTable
       block.owners.writeWords(index, words, expiresAtMs)
       rowByFace.addRow(number)
     }
+    runs.add(row, position)
+  }
+  runs.write()
+}
+
+/**
+ * Collects successive rows of a section that are successive in a block too, and writes their templates
+ * together: most rows of a section.
+ */
+function createRuns(
+  { vectors, densities, dimensions }: PackedSection,
+  groupSetIds: Uint32Array,
+  { rows, onAdded }: Pick<LoadedTable, 'rows' | 'onAdded'>,
+) {
+  let first: RowPosition | undefined
+  let from = 0
+  let to = 0
+  const write = (): void => {
+    if (!first) return
+    rows.write(first, {
+      vectors: vectors.subarray(from * dimensions, to * dimensions),
+      densities: densities.subarray(from, to),
+      groupSetIds: groupSetIds.subarray(from, to),
+    })
+    first = undefined
     onAdded()
+  }
+  return {
+    write,
+    add: (row: number, position: RowPosition): void => {
+      if (first?.block !== position.block || first.index + to - from !== position.index) {
+        write()
+        first = position
+        from = row
+      }
+      to = row + 1
+    },
   }
 }
 
-/** Counts the rows of each set of groups. @returns the ids of the sets. */
+/** Counts the rows of each set of groups. @returns the ids of the sets of the rows. */
 function acquireAll(
   groupSets: GroupSets,
   rowSets: Uint32Array,
   sets: readonly (readonly string[])[],
-): readonly number[] {
+): Uint32Array {
   const counts = new Uint32Array(sets.length)
   for (const set of rowSets) counts[set] = (counts[set] ?? 0) + 1
-  return sets.map((groups, set) => {
+  const ids = sets.map((groups, set) => {
     const rows = counts[set] ?? 0
     return rows === 0 ? emptyGroupSetId : groupSets.acquire(groups, rows)
   })
+  return rowSets.map((set) => ids[set] ?? emptyGroupSetId)
 }

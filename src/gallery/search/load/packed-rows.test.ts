@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openExactSearch } from '../memory/exact-search.ts'
-import { countRows, openPackedRows, packRows, type LoadedTemplate } from './packed-rows.ts'
+import { createSearchMemory, openSharedMemory } from '../scan/shared-memory.ts'
+import { openTemplateTable } from '../table/template-table.ts'
+import { countRows, openPackedRows, packRows, unpackSections } from './packed-rows.ts'
+import type { LoadedTemplate } from './packed-rows.ts'
 
 const log = { info: () => {}, error: () => {} }
 const dimensionsOf: Readonly<Record<string, number>> = { small: 7, large: 32 }
@@ -57,6 +60,31 @@ test('An index that is loaded from packed rows returns the same as one with the 
   }
   await search.apply('loaded', [{ sequence: 2, faceId: templates[0]?.faceId ?? '' }])
   assert.equal(search.size('loaded'), 699)
+})
+
+/** Opens a table in which rows were freed, so that the next rows are not successive. */
+function openUsedTable(earlier: readonly LoadedTemplate[]) {
+  const sharedMemory = openSharedMemory(createSearchMemory())
+  const table = openTemplateTable(sharedMemory, 32)
+  for (const template of copyOf(earlier)) table.put(template)
+  for (const { faceId } of earlier.slice(10, 20)) table.remove(faceId)
+  return { table, memory: () => new Uint8Array(sharedMemory.memory.buffer) }
+}
+
+test('A table that is loaded contains the same bytes as one with the same templates put singly', () => {
+  const templates = createTemplates(900).filter(({ modelId }) => modelId === 'large')
+  // The second one of a face replaces the first.
+  const rows = [...templates, ...templates.slice(0, 5)]
+  const earlier = createTemplates(90).filter(({ modelId }) => modelId === 'large')
+  const put = openUsedTable(earlier)
+  for (const template of copyOf(rows)) put.table.put(template)
+  const loaded = openUsedTable(earlier)
+  const packed = packRows(copyOf(rows))
+  for (const section of unpackSections(packed)) loaded.table.load(section, packed.header.groupSets)
+  assert.deepEqual(loaded.memory(), put.memory())
+  assert.equal(loaded.table.size(), put.table.size())
+  for (let row = 0; row < loaded.table.size(); row++)
+    assert.deepEqual(loaded.table.read(row), put.table.read(row))
 })
 
 test('Packed rows are read from their bytes alone, and bytes of another length are rejected', () => {

@@ -7,7 +7,7 @@ import { rankTable } from './rank-table.ts'
 import type { ScoredSubject, IndexSearchOptions } from '../scored-subject.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 import { leadBytes } from '../table/lead.ts'
-import { rowBytes } from '../table/row-block.ts'
+import { rowBytes } from '../scan/quantise-kernel.ts'
 import { leadRowsMin, openTemplateTable } from '../table/template-table.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
@@ -125,6 +125,7 @@ function loadRows(
       openTable(sharedMemory, gallery, section, total).load(section, rows.header.groupSets)
   } finally {
     new Uint8Array(rows.bytes).fill(0)
+    rows.bytes.transfer(0)
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { codeBytes, rowBytes } from '../table/row-block.ts'
+import { codeBytes, rowBytes } from '../scan/quantise-kernel.ts'
 import {
   heapEntryBytes,
   heapHeaderBytes,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { openQuantiseKernel, scratchBytes, type QuantiseRows } from './quantise-kernel.ts'
 import { jobBytes, jobOffset } from './scan-job.ts'
 
 /** Size of a WebAssembly page. */
@@ -28,6 +29,7 @@ export type SharedMemory = {
   readonly hasRoomForLeads: (bytes: number) => boolean
   /** Allocated bytes. */
   readonly bytesUsed: () => number
+  readonly quantiseRows: QuantiseRows
 }
 
 /** Shared, so that all threads scan the same rows. */
@@ -37,7 +39,9 @@ export function createSearchMemory(): WebAssembly.Memory {
 
 export function openSharedMemory(memory: WebAssembly.Memory): SharedMemory {
   const freeBySize = new Map<number, number[]>()
-  let end = jobOffset + jobBytes
+  const scratch = jobOffset + jobBytes
+  let end = scratch + scratchBytes
+  growTo(memory, end)
   let bytesUsed = 0
   const append = (size: number): number => {
     const offset = end
@@ -63,6 +67,7 @@ export function openSharedMemory(memory: WebAssembly.Memory): SharedMemory {
     },
     hasRoomForLeads: (bytes) => bytesUsed + bytes <= leadsBytesMax,
     bytesUsed: () => bytesUsed,
+    quantiseRows: openQuantiseKernel(memory, scratch),
   }
 }
 

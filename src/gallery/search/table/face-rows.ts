@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { hashIdWords, idWords, writeIdWords } from './face-id.ts'
 
 /**
@@ -83,7 +84,17 @@ function isEqualId({ words, offset }: FaceIdWords, key: Uint32Array): boolean {
   return true
 }
 
-/** A hash table of row numbers with linear probing. A slot contains a row number plus one, or 0. */
+/**
+ * Bits of a slot that contain a row number plus one: more rows of the smallest size than the shared
+ * memory can contain.
+ */
+const rowBits = 27
+const rowMask = 2 ** rowBits - 1
+
+/**
+ * A hash table of row numbers with linear probing. A slot contains a row number plus one, or 0. Its
+ * other bits are those of the hash, so that few ids of other faces are read and compared.
+ */
 class RowSlots {
   #slots = new Uint32Array(partSlotsMin)
   #used = 0
@@ -95,10 +106,11 @@ class RowSlots {
 
   find(hash: number, isKey: (row: number) => boolean): number | undefined {
     const slot = this.#findSlot(hash, isKey)
-    return slot === undefined ? undefined : (this.#slots[slot] ?? 0) - 1
+    return slot === undefined ? undefined : rowOf(this.#slots[slot] ?? 0)
   }
 
   add(hash: number, row: number): void {
+    assert.ok(row < rowMask)
     if (this.#used + 1 > this.#slots.length * usedShareMax) this.#grow()
     this.#insert(hash, row)
     this.#used++
@@ -112,7 +124,7 @@ class RowSlots {
     // Moves later entries of the same run back, so that no entry becomes unreachable.
     let hole = found
     for (let slot = (hole + 1) & mask; slots[slot]; slot = (slot + 1) & mask) {
-      const home = slotOf(this.#hashOf((slots[slot] ?? 0) - 1), mask)
+      const home = slotOf(this.#hashOf(rowOf(slots[slot] ?? 0)), mask)
       if (((slot - home) & mask) < ((slot - hole) & mask)) continue
       slots[hole] = slots[slot] ?? 0
       hole = slot
@@ -127,24 +139,36 @@ class RowSlots {
   }
 
   #findSlot(hash: number, isKey: (row: number) => boolean): number | undefined {
-    const mask = this.#slots.length - 1
-    for (let slot = slotOf(hash, mask); this.#slots[slot]; slot = (slot + 1) & mask)
-      if (isKey((this.#slots[slot] ?? 0) - 1)) return slot
-    return undefined
+    const slots = this.#slots
+    const mask = slots.length - 1
+    for (let slot = slotOf(hash, mask); ; slot = (slot + 1) & mask) {
+      const value = slots[slot] ?? 0
+      if (value === 0) return undefined
+      const hasHashBits = ((value ^ hash) & ~rowMask) === 0
+      if (hasHashBits && isKey(rowOf(value))) return slot
+    }
   }
 
   #insert(hash: number, row: number): void {
     const mask = this.#slots.length - 1
     let slot = slotOf(hash, mask)
     while (this.#slots[slot]) slot = (slot + 1) & mask
-    this.#slots[slot] = row + 1
+    this.#slots[slot] = (hash & ~rowMask) | (row + 1)
   }
 
   #grow(): void {
     const earlier = this.#slots
     this.#slots = new Uint32Array(earlier.length * 2)
-    for (const value of earlier) if (value) this.#insert(this.#hashOf(value - 1), value - 1)
+    for (const value of earlier) {
+      if (value === 0) continue
+      const row = rowOf(value)
+      this.#insert(this.#hashOf(row), row)
+    }
   }
+}
+
+function rowOf(value: number): number {
+  return (value & rowMask) - 1
 }
 
 /** The low bits of a hash are those of the part. */

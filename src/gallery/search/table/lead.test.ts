@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { quantiseWithKernel } from '../../../../test/support/search/quantise-row.ts'
 import { scoreSubject } from '../scored-subject.ts'
 import { jobBytes, jobOffset } from '../scan/scan-job.ts'
 import { openScanKernel } from '../scan/scan-kernel.ts'
 import { createSearchMemory, leadsBytesMax, openSharedMemory } from '../scan/shared-memory.ts'
 import { openScanPool } from '../memory/scan-pool.ts'
 import { rankTable } from '../memory/rank-table.ts'
-import { leadAxisCount, quantiseLead, quantiseLeadProbe } from './lead.ts'
-import { quantiseRow } from './quantise.ts'
+import { leadAxisCount, quantiseLeadProbe } from './lead.ts'
 import { leadRowsMin, openTemplateTable } from './template-table.ts'
 
 const values = fc.float({ min: -1, max: 1, noNaN: true })
@@ -35,9 +35,9 @@ function leadBound(
   row: Float32Array,
   { axes, density }: { readonly axes: Uint16Array; readonly density: number },
 ): number {
-  const { bias, squared } = quantiseRow(row, density, new Int8Array(row.length))
-  const codes = new Int8Array(leadAxisCount)
-  const { scale, rest } = quantiseLead({ vector: row, squared }, axes, codes)
+  const [quantised] = quantiseWithKernel([{ vector: row, density, axes }])
+  assert.ok(quantised?.lead)
+  const { codes, scale, bias, rest } = quantised.lead
   const probeCodes = new Int16Array(leadAxisCount)
   const { gain, restReach, scaleReach } = quantiseLeadProbe(probe, axes, probeCodes)
   const dot = codes.reduce((sum, code, index) => sum + code * (probeCodes[index] ?? 0), 0)

@@ -1,4 +1,4 @@
-import { roundFast, roundProbe } from './quantise.ts'
+import { roundProbe } from './quantise.ts'
 
 /**
  * The lead of a row: the codes of a part of the axes, from which the scan computes a
@@ -9,7 +9,8 @@ import { roundFast, roundProbe } from './quantise.ts'
  * A code differs from its value by at most half a step, so |b_L − b̃_L| ≤ √80·scale/2, and
  * |b̃_L| ≤ 127·√80·scale. The second and third term are therefore at most scale × scale reach, and the
  * fourth is at most rest × rest reach. The bound holds for every choice of axes. The choice only
- * determines how many rows it excludes.
+ * determines how many rows it excludes. `quantise.wat` computes the leads of rows. A scale is at least
+ * 2⁻¹⁰⁰; values below its steps have the code 0, within half a step.
  */
 
 /**
@@ -17,50 +18,16 @@ import { roundFast, roundProbe } from './quantise.ts'
  * and the scan took longer than without leads.
  */
 export const leadAxisCount = 80
-/** The codes and the metadata: a third of the bytes of a row of 256 axes. */
+/** The codes, then scale, bias, rest and group set id: a third of the bytes of a row of 256 axes. */
 export const leadBytes = leadAxisCount + 16
-/** Index of the metadata in a lead as 32-bit words: scale, bias, rest, group set id. */
-export const leadMetadataWord = leadAxisCount / 4
 
 /** The numbers of the lead axes. */
 export type LeadAxes = Uint16Array
 
 const codeMax = 127
-/** Far below the steps of any embedding; smaller values have the code 0, within half a step. */
-const scaleMin = 2 ** -100
 /** The kernel rounds these terms to float32 about six times, by 2⁻²⁴ each; this is more. */
 const roundingMargin = 2 ** -20
 const rootOfAxes = Math.sqrt(leadAxisCount)
-
-export type LeadMetadata = {
-  /** Value of one step of the codes, a float32 value. */
-  readonly scale: number
-  /** At least |b_R|, a float32 value. */
-  readonly rest: number
-}
-
-/** Writes the int8 `codes` of the lead axes. `squared` is |b|². */
-export function quantiseLead(
-  { vector, squared }: { readonly vector: Float32Array; readonly squared: number },
-  axes: LeadAxes,
-  codes: Int8Array,
-): LeadMetadata {
-  let largest = 0
-  let leadSquared = 0
-  for (let index = 0; index < leadAxisCount; index++) {
-    const value = vector[axes[index] ?? 0] ?? 0
-    largest = Math.max(largest, Math.abs(value))
-    leadSquared += value * value
-  }
-  const scale = Math.max(scaleMin, Math.fround(largest / codeMax))
-  const stepsPerUnit = 1 / scale
-  for (let index = 0; index < leadAxisCount; index++) {
-    codes[index] = roundFast((vector[axes[index] ?? 0] ?? 0) * stepsPerUnit)
-  }
-  // 2⁻⁴⁰ covers the rounding of both sums.
-  const rest = Math.sqrt(Math.max(0, squared - leadSquared) + squared * 2 ** -40)
-  return { scale, rest: Math.fround(rest * (1 + roundingMargin)) }
-}
 
 /** What the scan needs besides the lead codes of a probe; all are float32 values. */
 export type LeadProbeMetadata = {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { quantiseProbe, quantiseRow } from './quantise.ts'
+import { quantiseWithKernel } from '../../../../test/support/search/quantise-row.ts'
+import { quantiseProbe } from './quantise.ts'
 
 const values = fc.float({ min: -1, max: 1, noNaN: true })
 /** Two vectors of the same length with values from denormal to very large, and a density. */
@@ -18,9 +19,10 @@ const inputArbitrary = fc.integer({ min: 1, max: 1024 }).chain((length) => {
 test('The upper bound that the kernel computes is never below the true value', () => {
   fc.assert(
     fc.property(inputArbitrary, ([probe, row, density]) => {
-      const rowCodes = new Int8Array(row.length)
       const probeCodes = new Int16Array(row.length)
-      const { scale, bias, slack } = quantiseRow(row, density, rowCodes)
+      const [quantised] = quantiseWithKernel([{ vector: row, density }])
+      assert.ok(quantised)
+      const { codes: rowCodes, scale, bias, slack } = quantised
       const { gain, reach } = quantiseProbe(probe, probeCodes)
       let dot = 0
       let exact = -density / 2
@@ -51,8 +53,9 @@ test('No probe can overflow the integer sums of the kernel', () => {
 
 test('The bound exceeds a typical score by less than 2 %', () => {
   const row = Float32Array.from({ length: 256 }, (_, index) => Math.sin(index * index) / 8)
-  const metadata = quantiseRow(row, 0, new Int8Array(256))
+  const [quantised] = quantiseWithKernel([{ vector: row, density: 0 }])
+  assert.ok(quantised)
   const { reach } = quantiseProbe(row, new Int16Array(256))
   const squared = row.reduce((sum, value) => sum + value * value, 0)
-  assert.ok(metadata.slack * reach < squared / 50, `${metadata.slack * reach} of ${squared}`)
+  assert.ok(quantised.slack * reach < squared / 50, `${quantised.slack * reach} of ${squared}`)
 })

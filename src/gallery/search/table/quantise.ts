@@ -6,20 +6,16 @@
  * be the vectors that the codes represent. By the Cauchy–Schwarz inequality,
  *   2·a·b ≤ 2·ã·b̃ + 2·|a|·|b − b̃| + 2·|a − ã|·|b̃|.
  * A row has slack ≥ max(|b − b̃|, |b| / 256), and a probe has reach ≥ 2·(|a| + 512·|a − ã|), so that
- * slack × reach is at least the sum of the last two terms. `roundingMargin` covers float32 rounding.
+ * slack × reach is at least the sum of the last two terms.
+ *
+ * `quantise.wat` computes the codes of rows:
+ * - The scale is a 127th of the largest magnitude of b. Codes are symmetric: −128 is not used, so that
+ *   the codes of −b are the negated codes of b. A scale is at least 2⁻¹⁰⁰, far below the steps of any
+ *   embedding: all codes of a smaller vector are 0, and no code exceeds 127.
+ * - The bias is −|b|² − ½r(b), plus 2⁻²⁰ of the sum of both magnitudes. The kernel that scans rounds to
+ *   float32 about eight times, by 2⁻²⁴ each; this is twice the sum. Another 10⁻³⁰ is larger than any
+ *   rounding error of denormal numbers.
  */
-
-/** What the scan needs besides the codes of a row; all but `squared` are float32 values. */
-export type RowCodeMetadata = {
-  /** Value of one step of the codes. */
-  readonly scale: number
-  /** −|b|² − ½r(b), rounded up. */
-  readonly bias: number
-  /** At least the length of the rounding error, |b − b̃|. */
-  readonly slack: number
-  /** |b|² as float64. */
-  readonly squared: number
-}
 
 /** What the scan needs besides the codes of a probe; both are float32 values. */
 export type ProbeCodeMetadata = {
@@ -28,53 +24,12 @@ export type ProbeCodeMetadata = {
   readonly reach: number
 }
 
-/** Symmetric: −128 is not used, so that the codes of −b are the negated codes of b. */
+/** The largest code of a row. */
 const rowCodeMax = 127
 const probeCodeMax = 32_767
 
 /** The kernel adds 32-bit integers: Σ|probe code| × 127 must stay below 2³¹. */
 const probeCodeSumMax = Math.floor((2 ** 31 - 1) / rowCodeMax)
-
-/** The kernel rounds to float32 about eight times, by 2⁻²⁴ each; this is twice the sum. */
-const roundingMargin = 2 ** -20
-
-/** Larger than any rounding error of denormal numbers. */
-const denormalMargin = 1e-30
-
-/** Far below the steps of any embedding: all codes of a smaller vector are 0, and no code exceeds 127. */
-const scaleMin = 2 ** -100
-
-/** 1.5 × 2⁵²: added to a number, it leaves no bits for a fraction. */
-const fractionRemover = 6_755_399_441_055_744
-
-/** Rounds a number below 2⁵¹ to a whole one, faster than `Math.round`. */
-export function roundFast(value: number): number {
-  return value + fractionRemover - fractionRemover
-}
-
-/** Writes the int8 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
-export function quantiseRow(
-  vector: Float32Array,
-  density: number,
-  codes: Int8Array,
-): RowCodeMetadata {
-  const scale = Math.max(scaleMin, Math.fround(largestMagnitude(vector) / rowCodeMax))
-  const stepsPerUnit = 1 / scale
-  let squaredError = 0
-  let squared = 0
-  for (let index = 0; index < vector.length; index++) {
-    const value = vector[index] ?? 0
-    const code = roundFast(value * stepsPerUnit)
-    codes[index] = code
-    const error = value - code * scale
-    squaredError += error * error
-    squared += value * value
-  }
-  const bias = -squared - density / 2
-  const margin = (squared + Math.abs(density)) * roundingMargin + denormalMargin
-  const slack = Math.max(Math.sqrt(squaredError), Math.sqrt(squared) / 256) * (1 + roundingMargin)
-  return { scale, bias: Math.fround(bias + margin), slack: Math.fround(slack), squared }
-}
 
 /** Writes the int16 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
 export function quantiseProbe(vector: Float32Array, codes: Int16Array): ProbeCodeMetadata {

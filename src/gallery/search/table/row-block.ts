@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import { codeBytes, rowBytes } from '../scan/quantise-kernel.ts'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import { emptyGroupSetId } from './group-sets.ts'
-import { leadAxisCount, leadBytes, leadMetadataWord, quantiseLead, type LeadAxes } from './lead.ts'
-import { quantiseRow } from './quantise.ts'
+import { leadBytes, type LeadAxes } from './lead.ts'
 import { createRowOwners, type RowOwners } from './row-owners.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 
@@ -13,9 +13,8 @@ export type RowBlock = {
   readonly capacity: number
   /** Address in the shared memory. */
   readonly offset: number
-  /** Views of the rows in shared memory as bytes, float32 and 32-bit integers. */
+  /** Views of the rows in shared memory as bytes and 32-bit integers. */
   readonly codes: Int8Array
-  readonly metadata: Float32Array
   readonly groupSetIds: Uint32Array
   /** `capacity` × dimensions. */
   readonly vectors: Float32Array
@@ -30,19 +29,11 @@ export type BlockLeads = {
   readonly axes: LeadAxes
   /** Address in the shared memory. */
   readonly offset: number
-  /** Views of the leads as bytes, float32 and 32-bit integers. */
   readonly codes: Int8Array
-  readonly metadata: Float32Array
-  readonly groupSetIds: Uint32Array
 }
 
 /** A row, by its index in its block. */
 export type RowPosition = { readonly block: RowBlock; readonly index: number }
-
-/** The kernel reads sixteen codes at a time. */
-const codesPerStep = 16
-/** Scale, bias, slack and group set id follow the codes, so that memory is read sequentially. */
-const metadataBytes = 16
 
 /** Rows of the first block. Each next block is as large as all before it, up to the maximum. */
 const firstBlockRows = 64
@@ -50,14 +41,6 @@ const firstBlockRows = 64
 const blockRowsMax = 16_384
 /** Blocks before the first one of `blockRowsMax` rows: 64, 64, 128, … 8192. */
 const growingBlockCount = 1 + Math.log2(blockRowsMax / firstBlockRows)
-
-export function codeBytes(dimensions: number): number {
-  return Math.ceil(dimensions / codesPerStep) * codesPerStep
-}
-
-export function rowBytes(dimensions: number): number {
-  return codeBytes(dimensions) + metadataBytes
-}
 
 /** Returns the number of rows of a block, by its index in the table. */
 export function blockCapacity(index: number): number {
@@ -85,7 +68,6 @@ export function allocateBlock(
     capacity,
     offset,
     codes: new Int8Array(buffer, offset, bytes),
-    metadata: new Float32Array(buffer, offset, bytes / 4),
     groupSetIds: new Uint32Array(buffer, offset, bytes / 4),
     vectors: new Float32Array(capacity * dimensions),
     densities: new Float64Array(capacity),
@@ -93,28 +75,16 @@ export function allocateBlock(
   }
 }
 
-/** Adds leads to a block, also for the rows that it has already. */
-export function addLeads(sharedMemory: SharedMemory, block: RowBlock, axes: LeadAxes): void {
+/** Adds leads to a block, also for the rows that it has already, the first `rowsUsed`. */
+export function addLeads(
+  sharedMemory: SharedMemory,
+  block: RowBlock,
+  { axes, rowsUsed }: { readonly axes: LeadAxes; readonly rowsUsed: number },
+): void {
   const bytes = block.capacity * leadBytes
   const offset = sharedMemory.allocate(bytes)
-  const { buffer } = sharedMemory.memory
-  block.leads = {
-    axes,
-    offset,
-    codes: new Int8Array(buffer, offset, bytes),
-    metadata: new Float32Array(buffer, offset, bytes / 4),
-    groupSetIds: new Uint32Array(buffer, offset, bytes / 4),
-  }
-  const dimensions = block.vectors.length / block.capacity
-  for (let index = 0; index < block.capacity; index++) {
-    const word = metadataWord(index, dimensions)
-    const groupSetId = block.groupSetIds[word + 3] ?? emptyGroupSetId
-    if (groupSetId === emptyGroupSetId) continue
-    const { vector } = readRow({ block, index })
-    const squared = vector.reduce((sum, value) => sum + value * value, 0)
-    const bias = block.metadata[word + 1] ?? 0
-    writeLead(block.leads, index, { vector, squared, bias, groupSetId })
-  }
+  block.leads = { axes, offset, codes: new Int8Array(sharedMemory.memory.buffer, offset, bytes) }
+  quantiseBlock(sharedMemory, { block, index: 0 }, rowsUsed)
 }
 
 /** Zeroes a whole block and frees its shared memory. */
@@ -132,54 +102,63 @@ export function blockBytes({ codes, leads, vectors, densities, owners }: RowBloc
   return codes.byteLength + leadsBytes + vectors.byteLength + densities.byteLength + owners.bytes
 }
 
-/** Writes the template of a row, but not its owner. */
-export function writeRow(
-  { block, index }: RowPosition,
-  { vector, density, groupSetId }: TemplateVector & { readonly groupSetId: number },
+/** The templates of successive rows of a block. */
+export type RowTemplates = {
+  /** All vectors, one after another. */
+  readonly vectors: Float32Array
+  readonly densities: Float64Array
+  readonly groupSetIds: Uint32Array
+}
+
+/** Writes the templates of rows from a position on, but not their owners. */
+export function writeRows(
+  sharedMemory: SharedMemory,
+  position: RowPosition,
+  { vectors, densities, groupSetIds }: RowTemplates,
 ): void {
-  assert.notEqual(groupSetId, emptyGroupSetId)
-  const dimensions = vector.length
-  block.vectors.set(vector, index * dimensions)
-  block.densities[index] = density
-  const start = index * rowBytes(dimensions)
-  const codes = block.codes.subarray(start, start + dimensions)
-  const { scale, bias, slack, squared } = quantiseRow(vector, density, codes)
-  const word = metadataWord(index, dimensions)
-  block.metadata[word] = scale
-  block.metadata[word + 1] = bias
-  block.metadata[word + 2] = slack
-  block.groupSetIds[word + 3] = groupSetId
-  if (block.leads) writeLead(block.leads, index, { vector, squared, bias, groupSetId })
+  const { block, index } = position
+  const dimensions = dimensionsOf(block)
+  block.vectors.set(vectors, index * dimensions)
+  block.densities.set(densities, index)
+  for (let row = 0; row < groupSetIds.length; row++) {
+    const groupSetId = groupSetIds[row] ?? emptyGroupSetId
+    assert.notEqual(groupSetId, emptyGroupSetId)
+    block.groupSetIds[groupSetIdWord(index + row, dimensions)] = groupSetId
+  }
+  quantiseBlock(sharedMemory, position, groupSetIds.length)
 }
 
-/** Returns the index of the metadata of a row among the words of its block. */
-function metadataWord(index: number, dimensions: number): number {
-  return (index * rowBytes(dimensions) + codeBytes(dimensions)) / 4
+/** Writes the codes and leads of rows that have vectors, densities and group set ids. */
+function quantiseBlock(
+  { quantiseRows }: SharedMemory,
+  { block, index }: RowPosition,
+  rows: number,
+): void {
+  const { leads } = block
+  const dimensions = dimensionsOf(block)
+  quantiseRows({
+    dimensions,
+    vectors: block.vectors.subarray(index * dimensions, (index + rows) * dimensions),
+    densities: block.densities.subarray(index, index + rows),
+    address: block.offset + index * rowBytes(dimensions),
+    leads: leads && { axes: leads.axes, address: leads.offset + index * leadBytes },
+  })
 }
 
-type LeadRow = {
-  readonly vector: Float32Array
-  readonly squared: number
-  readonly bias: number
-  readonly groupSetId: number
+function dimensionsOf({ vectors, capacity }: RowBlock): number {
+  return vectors.length / capacity
 }
 
-function writeLead(leads: BlockLeads, index: number, row: LeadRow): void {
-  const start = index * leadBytes
-  const codes = leads.codes.subarray(start, start + leadAxisCount)
-  const { scale, rest } = quantiseLead(row, leads.axes, codes)
-  const word = start / 4 + leadMetadataWord
-  leads.metadata[word] = scale
-  leads.metadata[word + 1] = row.bias
-  leads.metadata[word + 2] = rest
-  leads.groupSetIds[word + 3] = row.groupSetId
+/** Returns the index of the group set id of a row among the words of its block. */
+function groupSetIdWord(index: number, dimensions: number): number {
+  return (index * rowBytes(dimensions) + codeBytes(dimensions)) / 4 + 3
 }
 
 /** Zeroes a row and returns the group set id that it had. */
 export function clearRow({ block, index }: RowPosition): number {
-  const dimensions = block.vectors.length / block.capacity
+  const dimensions = dimensionsOf(block)
   const start = index * rowBytes(dimensions)
-  const groupSetId = block.groupSetIds[metadataWord(index, dimensions) + 3] ?? emptyGroupSetId
+  const groupSetId = block.groupSetIds[groupSetIdWord(index, dimensions)] ?? emptyGroupSetId
   block.codes.fill(0, start, start + rowBytes(dimensions))
   block.leads?.codes.fill(0, index * leadBytes, (index + 1) * leadBytes)
   block.vectors.fill(0, index * dimensions, (index + 1) * dimensions)
@@ -190,7 +169,7 @@ export function clearRow({ block, index }: RowPosition): number {
 
 /** Returns the template in a row; its vector is a view. */
 export function readRow({ block, index }: RowPosition): TemplateVector {
-  const dimensions = block.vectors.length / block.capacity
+  const dimensions = dimensionsOf(block)
   return {
     vector: block.vectors.subarray(index * dimensions, (index + 1) * dimensions),
     density: block.densities[index] ?? 0,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { loadSection } from '../load/load-section.ts'
 import type { PackedSection } from '../load/packed-rows.ts'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { blockBytes, clearRow, readRow, writeRow, type RowPosition } from './row-block.ts'
+import { blockBytes, clearRow, readRow, type RowPosition, type RowTemplates } from './row-block.ts'
 import { chooseLeadAxes } from './choose-lead-axes.ts'
 import { createFaceRows, type FaceIdWords } from './face-rows.ts'
 import type { LeadAxes } from './lead.ts'
@@ -71,7 +71,7 @@ export function openTemplateTable(
       const row = rows.allocate()
       const groupSetId = groupSets.acquire(template.groups)
       const position = positionOf(row)
-      writeRow(position, { ...template, groupSetId })
+      rows.write(position, rowOf(template, groupSetId))
       position.block.owners.write(position.index, template)
       rowByFace.add(template.faceId, row)
       onAdded()
@@ -92,6 +92,11 @@ export function openTemplateTable(
       return rows.clear()
     },
   }
+}
+
+function rowOf({ vector, density }: TemplateVector, groupSetId: number): RowTemplates {
+  const densities = Float64Array.of(density)
+  return { vectors: vector, densities, groupSetIds: Uint32Array.of(groupSetId) }
 }
 
 function faceIdWordsAt({ block, index }: RowPosition): FaceIdWords {
