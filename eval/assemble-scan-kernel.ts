@@ -18,7 +18,7 @@ type WatModule = {
 /** The folders of the kernels, by name. */
 export const kernelFolders = {
   scan: 'src/gallery/search/scan',
-  density: 'src/gallery/densities',
+  density: 'src/lib/density',
   dot: 'src/gallery/calibration/measure',
   image: 'src/vision/image/kernel',
 } as const
