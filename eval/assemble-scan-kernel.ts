@@ -19,7 +19,7 @@ type WatModule = {
 export const kernelFolders = {
   scan: 'src/gallery/search/scan',
   quantise: 'src/gallery/search/scan',
-  density: 'src/gallery/densities',
+  density: 'src/lib/density',
   dot: 'src/gallery/calibration/measure',
   image: 'src/vision/image/kernel',
 } as const

@@ -2,7 +2,7 @@ import { learnDensity } from '../../src/evaluation/calibration/learn-density.ts'
 import type { TemplateLearner } from '../../src/evaluation/calibration/learn-density.ts'
 import { concatenate, meanOf } from '../../src/evaluation/calibration/vectors.ts'
 import {
-  createTemplate,
+  openTemplateCreator,
   fuseEmbeddings,
   projectToAxes,
 } from '../../src/vision/embed/create-template.ts'
@@ -16,7 +16,8 @@ export function learnReduced(
 ): TemplateLearner<PersonEmbedding> {
   return (samples) => {
     const model = { modelId, ...fitTemplateModel(samples, options) }
-    return ({ embedding }) => createTemplate(embedding, model)
+    const createTemplate = openTemplateCreator(model)
+    return ({ embedding }) => createTemplate(embedding)
   }
 }
 
@@ -35,7 +36,8 @@ export function learnExtended(
     const added = concatenate(mixtures.map((row) => projectToAxes(row, fit)))
     const cohort = Float32Array.from([...fit.cohort, ...added])
     const model = { ...fit, modelId, cohort }
-    return ({ embedding }) => createTemplate(embedding, model)
+    const createTemplate = openTemplateCreator(model)
+    return ({ embedding }) => createTemplate(embedding)
   }
 }
 

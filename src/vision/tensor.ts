@@ -1,6 +1,6 @@
 import type { Frame } from './image/frame.ts'
 import type { ImageSize } from './image/geometry.ts'
-import type { CropLevels } from './image/kernel/image-kernel.ts'
+import { levelPlanes, type CropLevels } from './image/kernel/image-kernel.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
 import { cropTransform } from './image/similarity-transform.ts'
 import { warp, type PlanarCrop } from './image/warp.ts'
@@ -11,17 +11,14 @@ import type { NetworkInput } from './network-input.ts'
  * planes of the crop themselves, if these are their values.
  */
 export function toTensor({ planes }: PlanarCrop, input: NetworkInput): Float32Array {
-  const { scale, offsets } = inputLevels(input)
+  const levels = inputLevels(input)
   const isReversed = input.colourOrder === 'BGR'
-  if (scale === 1 && offsets.every((offset) => offset === 0) && !isReversed) return planes
+  if (levels.scale === 1 && levels.offsets.every((offset) => offset === 0) && !isReversed)
+    return planes
   const size = input.width * input.height
-  const tensor = new Float32Array(planes.length)
-  for (const [channel, offset] of offsets.entries()) {
-    const from = (isReversed ? 2 - channel : channel) * size
-    const at = channel * size
-    for (let i = 0; i < size; i++) tensor[at + i] = (planes[from + i] ?? 0) * scale + offset
-  }
-  return tensor
+  const planeAt = (index: number): Float32Array => planes.subarray(index * size, (index + 1) * size)
+  const [red, green, blue] = [planeAt(0), planeAt(1), planeAt(2)]
+  return levelPlanes(isReversed ? [blue, green, red] : [red, green, blue], levels)
 }
 
 /** Returns a copy of a tensor with every row of `width` values reversed: the mirror image. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { DensityCohort } from '../../lib/density/cohort-density.ts'
-import { openDensityKernel, type MeasureDensity } from './density-kernel.ts'
+import { openDensityKernel, type MeasureDensity } from '../../lib/density/density-kernel.ts'
 
 /** Vectors of `dimensions` values each, concatenated. */
 export type DensityRequest = {

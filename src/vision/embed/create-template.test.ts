@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import * as fc from 'fast-check'
 
 import { l2Normalize } from './embed.ts'
 import manifest from '../../models/template/manifest.json' with { type: 'json' }
 import { readTemplateModel, templateFolder } from '../../models/template/template-model.ts'
 import { sha256Of } from '../../models/sha256.ts'
 import { cohortDensity } from '../../lib/density/cohort-density.ts'
-import { fuseEmbeddings, projectToAxes } from './create-template.ts'
+import { fuseEmbeddings, openTemplateCreator, projectToAxes } from './create-template.ts'
 
 const floats = (...values: number[]): Float32Array => Float32Array.from(values)
 
@@ -20,6 +21,47 @@ test('A fused vector is the weighted dlib embedding followed by the normalized f
 test('A projection contains the coordinates along the axes, relative to the mean', () => {
   const axes = floats(0, 1, 0, 0, 0, 2)
   assert.deepEqual(projectToAxes(floats(3, 4, 5), { mean: floats(1, 1, 1), axes }), floats(3, 8))
+})
+
+test('Each coordinate is the sum in float64 in the order of the values, for any number of axes', () => {
+  const value = fc.float({ min: -2, max: 2, noNaN: true })
+  const rowsOf = (rows: number, size: number): fc.Arbitrary<number[]> =>
+    fc.array(value, { minLength: rows * size, maxLength: rows * size })
+  const sample = fc
+    .record({ size: fc.integer({ min: 1, max: 9 }), axes: fc.integer({ min: 1, max: 9 }) })
+    .chain(({ size, axes }) => fc.tuple(rowsOf(2, size), rowsOf(axes, size)))
+  fc.assert(
+    fc.property(sample, (rows) => {
+      const [both, axes] = rows.map((row) => Float32Array.from(row))
+      assert.ok(both && axes)
+      const size = both.length / 2
+      const [fused, mean] = [both.subarray(0, size), both.subarray(size)]
+      const expected = Float32Array.from({ length: axes.length / size }, (_, axis) =>
+        fused.reduce(
+          (sum, one, index) =>
+            sum + (one - (mean[index] ?? NaN)) * (axes[axis * size + index] ?? NaN),
+          0,
+        ),
+      )
+      assert.deepEqual(projectToAxes(fused, { mean, axes }), expected)
+    }),
+  )
+})
+
+test('A template has the projected vector and its density', async () => {
+  const model = await readTemplateModel()
+  const embeddings = {
+    dlib: Float32Array.from({ length: 128 }, (_, index) => Math.sin(index)),
+    faceres: Float32Array.from({ length: 1024 }, (_, index) => Math.cos(index) / 32),
+  }
+  const template = openTemplateCreator(model)(embeddings)
+  const fused = fuseEmbeddings(embeddings, model.centre, model.dlibWeight)
+  const vector = projectToAxes(fused, model)
+  assert.deepEqual(template, {
+    modelId: model.modelId,
+    vector,
+    density: cohortDensity(vector, model),
+  })
 })
 
 test('The density is the mean of the best scores, not of all scores', () => {

@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict'
 
-import { cohortDensity } from '../../lib/density/cohort-density.ts'
+import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import type { TemplateModel } from '../../models/template/template-model.ts'
 import { l2Normalize } from './embed.ts'
 import type { NetworkEmbeddings } from './embed.ts'
 import type { Template } from './template.ts'
 
+/** Creates a template from the embeddings of one face. */
+export type CreateTemplate = (embeddings: NetworkEmbeddings) => Template
+
 /**
- * Creates a template from the embeddings of both networks: one vector, reduced to the axes of the
- * model, and its density.
+ * Returns a function that creates a template from the embeddings of both networks: one vector, reduced
+ * to the axes of the model, and its density.
  */
-export function createTemplate(embeddings: NetworkEmbeddings, model: TemplateModel): Template {
-  const vector = projectToAxes(fuseEmbeddings(embeddings, model.centre, model.dlibWeight), model)
-  return { modelId: model.modelId, vector, density: cohortDensity(vector, model) }
+export function openTemplateCreator(model: TemplateModel): CreateTemplate {
+  const { modelId, centre, mean, axes, dlibWeight } = model
+  const measureDensity = openDensityKernel(model, axes.length / mean.length)
+  return (embeddings) => {
+    const vector = projectToAxes(fuseEmbeddings(embeddings, centre, dlibWeight), model)
+    return { modelId, vector, density: measureDensity(vector) }
+  }
 }
 
 /**
@@ -34,19 +41,47 @@ export function fuseEmbeddings(
   return fused
 }
 
-/** Returns the coordinates of `fused − mean` along the axes (principal components, concatenated). */
+/**
+ * Returns the coordinates of `fused − mean` along the axes (principal components, concatenated).
+ *
+ * Each coordinate is summed in float64 in the order of the values, so that a vector that is computed again
+ * is equal to the last bit. Four of them are summed side by side: one sum alone would wait for each of
+ * its additions.
+ */
 export function projectToAxes(
   fused: Float32Array,
   { mean, axes }: Pick<TemplateModel, 'mean' | 'axes'>,
 ): Float32Array {
   assert.equal(fused.length, mean.length)
-  const size = fused.length
-  const vector = new Float32Array(axes.length / size)
-  for (let axis = 0, offset = 0; axis < vector.length; axis++) {
-    let sum = 0
-    for (let i = 0; i < size; i++, offset++)
-      sum += ((fused[i] ?? 0) - (mean[i] ?? 0)) * (axes[offset] ?? 0)
-    vector[axis] = sum
-  }
+  const centred = Float64Array.from(fused, (value, index) => value - (mean[index] ?? 0))
+  const vector = new Float32Array(axes.length / fused.length)
+  let axis = 0
+  for (; axis + 4 <= vector.length; axis += 4) projectToFourAxes(vector, axis, centred, axes)
+  for (; axis < vector.length; axis++) vector[axis] = projectToAxis(centred, axes, axis)
   return vector
+}
+
+function projectToFourAxes(
+  vector: Float32Array,
+  axis: number,
+  centred: Float64Array,
+  axes: Float32Array,
+): void {
+  const size = centred.length
+  const first = axis * size
+  const [second, third, fourth] = [first + size, first + 2 * size, first + 3 * size]
+  let [a, b, c, d] = [0, 0, 0, 0]
+  for (let index = 0; index < size; index++) {
+    const value = centred[index] ?? 0
+    a += value * (axes[first + index] ?? 0)
+    b += value * (axes[second + index] ?? 0)
+    c += value * (axes[third + index] ?? 0)
+    d += value * (axes[fourth + index] ?? 0)
+  }
+  vector.set([a, b, c, d], axis)
+}
+
+function projectToAxis(centred: Float64Array, axes: Float32Array, axis: number): number {
+  const first = axis * centred.length
+  return centred.reduce((sum, value, index) => sum + value * (axes[first + index] ?? 0), 0)
 }

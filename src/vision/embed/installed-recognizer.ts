@@ -7,7 +7,7 @@ import { meshLandmarks } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, toTensor, appendMirror } from '../tensor.ts'
-import { cohortDensity } from '../../lib/density/cohort-density.ts'
+import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import { l2Normalize } from './embed.ts'
 import type { Recognizer } from './recognizer.ts'
 
@@ -32,6 +32,7 @@ export async function openInstalledRecognizer(
   // Checks the output once at the start, so that a mismatch is not found in a caller's request.
   await embedBatch(session, blackInput(input), dimensions)
   const template = arcfaceTemplate(input.width)
+  const measureDensity = cohort ? openDensityKernel(cohort, dimensions) : () => 0
   const modelId = formatProviders([installed.model])
   return {
     modelId,
@@ -45,7 +46,7 @@ export async function openInstalledRecognizer(
       return stopwatch.time('embed', async () => {
         const batch = flip && !withoutMirror ? appendMirror(tensor, input.width) : tensor
         const vector = meanDirection(await embedBatch(session, batch, dimensions), dimensions)
-        return { modelId, vector, density: cohort ? cohortDensity(vector, cohort) : 0 }
+        return { modelId, vector, density: measureDensity(vector) }
       })
     },
   }

@@ -5,13 +5,11 @@ import { readTemplateModel } from '../../models/template/template-model.ts'
 import { formatProviders } from '../model-sessions.ts'
 import type { ModelSessions } from '../model-sessions.ts'
 import { sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
-import { createTemplate as createTemplateWithModel } from './create-template.ts'
+import { openTemplateCreator, type CreateTemplate } from './create-template.ts'
 import { embedWithDlib, embedWithFaceres } from './embed.ts'
-import type { NetworkEmbeddings } from './embed.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
 import { certainSimilarity } from './quick-match.ts'
 import type { EarlierVersion, QuickRecognizer, Recognizer } from './recognizer.ts'
-import type { Template } from './template.ts'
 
 export type Recognizers = {
   /** Creates the templates that are stored from now on. */
@@ -26,10 +24,10 @@ export type PreviousRecognizer = {
   readonly earlierVersion?: EarlierVersion
 }
 
-/** Creates a template from embeddings. Scripts that fit another model pass their own function. */
-export type CreateTemplate = (embeddings: NetworkEmbeddings) => Template
-
-/** @param createTemplate of the built-in recognizer; default: with the shipped template model. */
+/**
+ * @param createTemplate of the built-in recognizer; default: with the shipped template model. Scripts
+ *   that fit another model pass their own function.
+ */
 export async function openRecognizers(
   { recognizer, formerRecognizers }: Pick<ModelSet, 'recognizer' | 'formerRecognizers'>,
   sessions: ModelSessions,
@@ -54,8 +52,7 @@ async function openBuiltinRecognizer(
   createTemplate?: CreateTemplate,
 ): Promise<Recognizer> {
   const model = await readTemplateModel()
-  const toTemplate: CreateTemplate =
-    createTemplate ?? ((embeddings) => createTemplateWithModel(embeddings, model))
+  const toTemplate = createTemplate ?? openTemplateCreator(model)
   const earlierVersions = model.earlier.map(({ modelId, ...cohort }): EarlierVersion => ({
     modelId,
     fromTemplate: ({ vector }) => ({ modelId, vector, density: cohortDensity(vector, cohort) }),

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import { shrinkFactor } from '../warp.ts'
 import type { Frame } from '../frame.ts'
-import { halveFrame, sampleFrame } from './image-kernel.ts'
+import { halveFrame, levelPlanes, sampleFrame } from './image-kernel.ts'
 
 test('Each pixel of a halved frame is the mean of four pixels, per channel', () => {
   const pixels = Uint8Array.from([0, 10, 255, 4, 20, 255, 8, 30, 255, 12, 40, 255])
@@ -77,6 +77,27 @@ test('With levels, a crop has the values of the input of a network, computed wit
           value * levels.scale + (levels.offsets[Math.floor(index / (width * height))] ?? NaN),
       )
       assert.deepEqual(sampleFrame(frame, toFrame, { ...sampling, levels }), expected)
+    }),
+  )
+})
+
+test('Planes with other levels have the values of a computation with 64 bits', () => {
+  const level = fc.double({ min: -200, max: 200, noNaN: true })
+  const levelsOf = fc.record({ scale: level, offsets: fc.tuple(level, level, level) })
+  const value = fc.float({ min: 0, max: 255, noNaN: true })
+  const planesOf = fc
+    .integer({ min: 1, max: 9 })
+    .chain((size) => fc.array(value, { minLength: 3 * size, maxLength: 3 * size }))
+  fc.assert(
+    fc.property(planesOf, levelsOf, (values, levels) => {
+      const size = values.length / 3
+      const plane = (index: number): Float32Array =>
+        Float32Array.from(values.slice(index * size, (index + 1) * size))
+      const written = levelPlanes([plane(0), plane(1), plane(2)], levels)
+      const expected = values.map(
+        (one, index) => one * levels.scale + (levels.offsets[Math.floor(index / size)] ?? NaN),
+      )
+      assert.deepEqual(written, Float32Array.from(expected))
     }),
   )
 })

@@ -20,10 +20,10 @@ export function halveFrame({ width, height, pixels }: Frame): Frame {
   return { ...half, pixels: bytes.slice(outputAt, outputAt + outputBytes) }
 }
 
-/** How the values 0..255 of a crop are written: multiplied by `scale`, plus the offset of R, G or B. */
+/** How the values 0..255 of a crop are written: multiplied by `scale`, plus the offset of their plane. */
 export type CropLevels = {
   readonly scale: number
-  readonly offsets: readonly [red: number, green: number, blue: number]
+  readonly offsets: readonly [first: number, second: number, third: number]
 }
 
 /** The size of a crop, and its samples. */
@@ -55,6 +55,18 @@ export function sampleFrame(
   kernel.sample(0, stride, ...lastPixel, ...transform, width, height, samplesPerSide, outputAt)
   if (levels) scalePlanes(outputAt, width * height, levels)
   return new Float32Array(bytes.buffer, outputAt, values).slice()
+}
+
+/** Returns three planes with other levels. Each value is computed with 64 bits and rounded once. */
+export function levelPlanes(
+  planes: readonly [Float32Array, Float32Array, Float32Array],
+  levels: CropLevels,
+): Float32Array {
+  const size = planes[0].length
+  const values = new Float32Array(reserve(4 * 3 * size).buffer, 0, 3 * size)
+  for (const [index, plane] of planes.entries()) values.set(plane, index * size)
+  scalePlanes(0, size, levels)
+  return values.slice()
 }
 
 /** Applies the levels to the three planes of a crop in the memory of the kernel. */

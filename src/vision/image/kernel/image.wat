@@ -153,6 +153,8 @@
     (local $lower v128)
     (local $sum v128)
     (local $weight v128)
+    (local $pixelBytes v128)
+    (local $origin v128)
     (local $pixel i32)
     (local $plane i32)
     (local $column i32)
@@ -164,6 +166,16 @@
       (i32.shl (i32.mul (local.get $width) (local.get $height)) (i32.const 2)))
     (local.set $last
       (f64x2.replace_lane 1 (f64x2.splat (local.get $right)) (local.get $bottom)))
+    ;; The address of a pixel is computed with 64 bits: 2^52 is added, so that its integer is in the
+    ;; lowest bits.
+    (local.set $pixelBytes
+      (f64x2.replace_lane 1
+        (v128.const f64x2 3 3)
+        (f64.convert_i32_u (local.get $stride))))
+    (local.set $origin
+      (f64x2.replace_lane 0
+        (v128.const f64x2 0 0)
+        (f64.add (f64.const 4503599627370496) (f64.convert_i32_u (local.get $from)))))
     ;; The steps from one sample to the next.
     (local.set $step
       (f64.div (f64.const 1) (f64.convert_i32_s (local.get $perSide))))
@@ -206,18 +218,21 @@
               (f64x2.pmax
                 (v128.const f64x2 0 0)
                 (f64x2.pmin (local.get $last) (local.get $point))))
-            (local.set $whole (i32x4.trunc_sat_f64x2_s_zero (local.get $upper)))
+            (local.set $whole (f64x2.floor (local.get $upper)))
             (local.set $share
-              (f32x4.demote_f64x2_zero
-                (f64x2.sub (local.get $upper) (f64x2.convert_low_i32x4_s (local.get $whole)))))
+              (f32x4.demote_f64x2_zero (f64x2.sub (local.get $upper) (local.get $whole))))
             (local.set $toRight
               (i8x16.shuffle 0 1 2 3 0 1 2 3 0 1 2 3 0 1 2 3 (local.get $share) (local.get $share)))
+            (local.set $whole
+              (f64x2.add
+                (f64x2.mul (local.get $whole) (local.get $pixelBytes))
+                (local.get $origin)))
             (local.set $pixel
-              (i32.add
-                (local.get $from)
-                (i32.add
-                  (i32.mul (i32x4.extract_lane 1 (local.get $whole)) (local.get $stride))
-                  (i32.mul (i32x4.extract_lane 0 (local.get $whole)) (i32.const 3)))))
+              (i32x4.extract_lane 0
+                (f64x2.add
+                  (local.get $whole)
+                  (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15
+                    (local.get $whole) (local.get $whole)))))
             (local.set $upper (call $between (local.get $pixel) (local.get $toRight)))
             (local.set $lower
               (call $between
@@ -290,18 +305,17 @@
               (f64.mul (f64.promote_f32 (f32.load (local.get $at))) (local.get $scale))
               (local.get $offset)))))))
 
-  ;; Returns R, G and B between the pixel at $pixel and the pixel to the right of it.
+  ;; Returns R, G and B between the pixel at $pixel and the pixel to the right of it. A mask for a swizzle
+  ;; would take longer, because V8 creates a constant at each of its uses.
   (func $between (param $pixel i32) (param $share v128) (result v128)
-    (local $left v128)
-    (local.set $left (call $colours (v128.load32_zero (local.get $pixel))))
+    (local $pair v128)
+    (local.set $pair (v128.load8x8_u (local.get $pixel)))
     (f32x4.add
-      (local.get $left)
+      (f32x4.convert_i32x4_s (i32x4.extend_low_i16x8_u (local.get $pair)))
       (f32x4.mul
-        (f32x4.sub
-          (call $colours (v128.load32_zero offset=3 (local.get $pixel)))
-          (local.get $left))
-        (local.get $share))))
-
-  (func $colours (param $bytes v128) (result v128)
-    (f32x4.convert_i32x4_s
-      (i32x4.extend_low_i16x8_u (i16x8.extend_low_i8x16_u (local.get $bytes))))))
+        (f32x4.convert_i32x4_s
+          (i32x4.extend_low_i16x8_s
+            (i16x8.sub
+              (i8x16.shuffle 6 7 8 9 10 11 12 13 14 15 0 1 2 3 4 5 (local.get $pair) (local.get $pair))
+              (local.get $pair))))
+        (local.get $share)))))

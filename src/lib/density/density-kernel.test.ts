@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { cohortDensity } from '../../lib/density/cohort-density.ts'
+import { cohortDensity } from './cohort-density.ts'
 import { openDensityKernel } from './density-kernel.ts'
 
 test('The kernel returns the same bits as the function, for any number of rows and dimensions', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { densityOfDistances, type DensityCohort } from '../../lib/density/cohort-density.ts'
+import { densityOfDistances, type DensityCohort } from './cohort-density.ts'
 import { densityBytes } from './density-bytes.ts'
 
 /** Returns the density of a vector: the same bits as `cohortDensity`, in a quarter of the time. */
