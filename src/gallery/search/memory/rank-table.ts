@@ -32,7 +32,7 @@ export function rankTable(
     const { rows, otherBoundMax } = scanPool.scan(table, { vector, allowed, rowsKept })
     const candidates = bestOfEachSubject(scoreRows(table, rows, probe, options), options.limit)
     const last = candidates[options.limit - 1]
-    const otherScoreMax = otherBoundMax + probeTerms(probe)
+    const otherScoreMax = otherBoundMax + probeTermsMax(probe)
     const isExact = last !== undefined && last.score > otherScoreMax
     if (isExact || otherBoundMax === Number.NEGATIVE_INFINITY) return candidates
     rowsKept = Math.min(rowsKept * rowsKeptGrowth, table.size() + 1)
@@ -54,9 +54,19 @@ function* scoreRows(
   }
 }
 
-/** Returns the terms of the score that depend on the probe only; bounds do not include them. */
-function probeTerms({ vector, density }: TemplateVector): number {
+/**
+ * A score of up to 1,024 dimensions is a sum that is rounded by at most 2⁻⁴³ of its size, which is at
+ * most twice the squared lengths of both vectors. This is that part of the rounding that depends on the
+ * probe, and the rounding of its own terms. Bounds include the part of the row.
+ */
+const roundingMargin = 2 ** -41
+
+/**
+ * Returns an upper limit of the terms of a computed score that depend on the probe only; bounds do not
+ * include them. Without the margin, a very large probe has equal scores with rows whose bounds differ.
+ */
+function probeTermsMax({ vector, density }: TemplateVector): number {
   let squared = 0
   for (const value of vector) squared += value * value
-  return -squared - density / 2
+  return -squared - density / 2 + (squared + Math.abs(density)) * roundingMargin
 }
