@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { allTestFiles } from './support/areas.ts'
 import { rootDir } from './support/paths.ts'
 
-// The tests wait for a part of their time: three files at a time keep two cores busy.
-const options = ['--test-concurrency=3', '--test-global-setup=test/global-setup.ts']
+// The tests wait for a part of their time: four files at a time keep two cores busy.
+const options = ['--test-concurrency=4', '--test-global-setup=test/global-setup.ts']
 const { status } = spawnSync(
   process.execPath,
   ['--test', ...options, ...process.argv.slice(2), ...allTestFiles()],
