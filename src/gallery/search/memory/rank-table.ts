@@ -57,7 +57,7 @@ function* scoreRows(
 /**
  * A score of up to 1,024 dimensions is a sum that is rounded by at most 2⁻⁴³ of its size, which is at
  * most twice the squared lengths of both vectors. This is that part of the rounding that depends on the
- * probe, and the rounding of its own terms. Bounds include the part of the row.
+ * probe, and the rounding of the terms of the probe. Bounds include the part of the row.
  */
 const roundingMargin = 2 ** -41
 
