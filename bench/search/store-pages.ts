@@ -8,7 +8,7 @@ import { newId } from '../../src/lib/ids.ts'
 import type { Store } from '../../src/store/database.ts'
 import { recordGalleryChange } from '../../src/store/gallery/galleries.ts'
 import { storePage } from '../../src/store/gallery/search/gallery-pages.ts'
-import type { Tx } from '../../src/store/tx.ts'
+import type { ReadTx, Tx } from '../../src/store/tx.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 
 export type PageFaces = {
@@ -35,9 +35,9 @@ const pagesPerTransaction = 20
  */
 export async function storePages(target: PageTarget, faces: PageFaces): Promise<void> {
   const pageEncryption = createPageEncryption(openKeyring(target.masterKeyFile))
+  const subjectId = await target.store.read((reading) => findSubjectId(reading, target.firstFaceId))
   for (let stored = 0; stored < faces.count;) {
     await target.store.write(async (tx) => {
-      const subjectId = await findSubjectId(tx, target.firstFaceId)
       for (let page = 0; page < pagesPerTransaction && stored < faces.count; page++) {
         const size = Math.min(pageFacesDefault, faces.count - stored)
         await storeOnePage(tx, target.owner, { subjectId, size, faces, pageEncryption })
@@ -48,7 +48,7 @@ export async function storePages(target: PageTarget, faces: PageFaces): Promise<
   }
 }
 
-async function findSubjectId(tx: Tx, faceId: string): Promise<string> {
+async function findSubjectId(tx: ReadTx, faceId: string): Promise<string> {
   const face = tx.build.selectFrom('faces').select('subjectId').where('faceId', '=', faceId)
   const [found] = await tx.run(face)
   if (!found) throw new Error(`the gallery has no face ${faceId}`)

@@ -15,8 +15,7 @@ export function learnReduced(
   options: TemplateFitOptions,
 ): TemplateLearner<PersonEmbedding> {
   return (samples) => {
-    const model = { modelId, ...fitTemplateModel(samples, options) }
-    const createTemplate = openTemplateCreator(model)
+    const createTemplate = openTemplateCreator({ modelId, ...fitTemplateModel(samples, options) })
     return ({ embedding }) => createTemplate(embedding)
   }
 }
@@ -35,8 +34,7 @@ export function learnExtended(
     const fit = fitTemplateModel(samples, options)
     const added = concatenate(mixtures.map((row) => projectToAxes(row, fit)))
     const cohort = Float32Array.from([...fit.cohort, ...added])
-    const model = { ...fit, modelId, cohort }
-    const createTemplate = openTemplateCreator(model)
+    const createTemplate = openTemplateCreator({ ...fit, modelId, cohort })
     return ({ embedding }) => createTemplate(embedding)
   }
 }

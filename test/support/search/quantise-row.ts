@@ -1,4 +1,3 @@
-import { codeBytes } from '../../../src/gallery/search/scan/quantise-kernel.ts'
 import {
   createSearchMemory,
   openSharedMemory,
@@ -9,7 +8,11 @@ import {
   freeBlock,
   writeRows,
 } from '../../../src/gallery/search/table/row-block.ts'
-import { leadAxisCount, type LeadAxes } from '../../../src/gallery/search/table/lead.ts'
+import {
+  codeBytes,
+  leadAxisCount,
+  type LeadAxes,
+} from '../../../src/gallery/search/scan/row-layout.ts'
 
 /** A template to quantise, with the axes of its lead. */
 export type RowToQuantise = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { codeBytes, rowBytes } from '../scan/quantise-kernel.ts'
+import { codeBytes, leadAxisCount, leadBytes, rowBytes } from '../scan/row-layout.ts'
 import {
   heapEntryBytes,
   heapHeaderBytes,
@@ -10,7 +10,7 @@ import {
 } from '../scan/scan-job.ts'
 import { segmentBytes, jobWord } from '../scan/scan-job.ts'
 import type { ScanSegments } from '../scan/scan-kernel.ts'
-import { leadAxisCount, leadBytes, quantiseLeadProbe } from '../table/lead.ts'
+import { quantiseLeadProbe } from '../table/lead.ts'
 import { quantiseProbe } from '../table/quantise.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 

@@ -6,8 +6,7 @@ import {
   type QuantisedRow,
   type RowToQuantise,
 } from '../../../../test/support/search/quantise-row.ts'
-import { leadAxisCount } from '../table/lead.ts'
-import { codeBytes } from './quantise-kernel.ts'
+import { codeBytes, leadAxisCount } from './row-layout.ts'
 
 const { fround, sqrt, abs, max } = Math
 

@@ -1,5 +1,5 @@
-import { leadAxisCount, leadBytes, type LeadAxes } from '../table/lead.ts'
 import { quantiseBytes } from './quantise-bytes.ts'
+import { codeBytes, leadAxisCount, leadBytes, rowBytes, type LeadAxes } from './row-layout.ts'
 
 /** Writes the codes and the metadata of rows and of their leads into the shared memory. */
 export type QuantiseRows = (rows: RowsToQuantise) => void
@@ -13,19 +13,6 @@ export type RowsToQuantise = {
   readonly address: number
   /** Omitted if the rows have no leads. */
   readonly leads: { readonly axes: LeadAxes; readonly address: number } | undefined
-}
-
-/** The kernel reads sixteen codes at a time. */
-const codesPerStep = 16
-/** Scale, bias, slack and group set id follow the codes, so that memory is read sequentially. */
-const metadataBytes = 16
-
-export function codeBytes(dimensions: number): number {
-  return Math.ceil(dimensions / codesPerStep) * codesPerStep
-}
-
-export function rowBytes(dimensions: number): number {
-  return codeBytes(dimensions) + metadataBytes
 }
 
 /** The layout of the scratch area, as `quantise.wat` reads it. */

@@ -1,4 +1,4 @@
-import { leadAxisCount, type LeadAxes } from './lead.ts'
+import { leadAxisCount, type LeadAxes } from '../scan/row-layout.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 
 /** Rows that are searched for in the sample, to measure which share of it the lead excludes. */

@@ -1,3 +1,4 @@
+import { leadAxisCount, type LeadAxes } from '../scan/row-layout.ts'
 import { roundProbe } from './quantise.ts'
 
 /**
@@ -12,17 +13,6 @@ import { roundProbe } from './quantise.ts'
  * determines how many rows it excludes. `quantise.wat` computes the leads of rows. A scale is at least
  * 2⁻¹⁰⁰; values below its steps have the code 0, within half a step.
  */
-
-/**
- * Axes of a lead. With 48 axes, a lead had 64 bytes, but a tenth of the rows of the benchmark passed,
- * and the scan took longer than without leads.
- */
-export const leadAxisCount = 80
-/** The codes, then scale, bias, rest and group set id: a third of the bytes of a row of 256 axes. */
-export const leadBytes = leadAxisCount + 16
-
-/** The numbers of the lead axes. */
-export type LeadAxes = Uint16Array
 
 const codeMax = 127
 /** The kernel rounds these terms to float32 about six times, by 2⁻²⁴ each; this is more. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { codeBytes, rowBytes } from '../scan/quantise-kernel.ts'
+import { codeBytes, leadBytes, rowBytes, type LeadAxes } from '../scan/row-layout.ts'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import { emptyGroupSetId } from './group-sets.ts'
-import { leadBytes, type LeadAxes } from './lead.ts'
 import { createRowOwners, type RowOwners } from './row-owners.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { leadBytes, type LeadAxes } from './lead.ts'
+import { leadBytes, type LeadAxes } from '../scan/row-layout.ts'
 import { addLeads, allocateBlock, blockCapacity, blockIndex, freeBlock } from './row-block.ts'
 import { writeRows, type RowBlock, type RowPosition, type RowTemplates } from './row-block.ts'
 
