@@ -18,15 +18,21 @@ export type LockedPackage = {
   readonly deprecated?: string
 }
 
-/** Its install script would only download a library for GPUs, which the service does not use. */
-const withoutInstallScript = 'node_modules/onnxruntime-node'
+/**
+ * Packages whose install scripts do nothing that the service needs: one downloads a library for GPUs,
+ * the other compiles only on systems for which the package contains no program.
+ */
+const withoutInstallScript: ReadonlySet<string> = new Set([
+  'node_modules/onnxruntime-node',
+  'node_modules/@julusian/jpeg-turbo',
+])
 
 /**
  * Returns the lock file without two facts that npm acts on:
  *
  * - the engines of packages. npm compares them with the Node that runs npm and prints a warning for
  *   each one. The project runs on the Node of the package `node`.
- * - the install script of `onnxruntime-node`. npm 10 has no setting that blocks one script.
+ * - the install scripts of two packages. npm 10 has no setting that blocks one script.
  */
 export function normalizeLockFile(lock: LockFile): LockFile {
   const packages = Object.entries(lock.packages).map(([location, entry]) =>
@@ -37,7 +43,7 @@ export function normalizeLockFile(lock: LockFile): LockFile {
 
 function normalizeEntry(location: string, entry: LockedPackage): LockedPackage {
   const { engines: _engines, ...rest } = entry
-  if (location !== withoutInstallScript) return rest
+  if (!withoutInstallScript.has(location)) return rest
   const { hasInstallScript: _script, ...withoutScript } = rest
   return withoutScript
 }

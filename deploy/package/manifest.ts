@@ -13,8 +13,8 @@ export type Manifest = {
   readonly dependencies: Readonly<Record<string, string>>
 }
 
-/** OpenTelemetry needs 22.15, the copy of a SQLite database by its own API 22.16. */
-const engines = { node: '^22.16.0 || >=24' }
+/** The copy of a SQLite database by its own API needs 22.16, `@julusian/jpeg-turbo` 22.18. */
+const engines = { node: '^22.18.0 || >=24' }
 
 const scripts = { preinstall: 'node bin/skip-gpu-libraries.js' }
 

@@ -28,12 +28,14 @@ test('npm run lock removes exactly these two facts', () => {
   const packages = {
     '': { version: '1.0.0', engines: { node: '>=20' } },
     'node_modules/onnxruntime-node': { ...entry, optional: true },
+    'node_modules/@julusian/jpeg-turbo': entry,
     'node_modules/other': entry,
   }
   const { packages: normalized } = normalizeLockFile({ ...lock, packages })
   assert.deepEqual(normalized, {
     '': { version: '1.0.0', engines: { node: '>=20' } },
     'node_modules/onnxruntime-node': { version: '1.0.0', optional: true },
+    'node_modules/@julusian/jpeg-turbo': { version: '1.0.0' },
     'node_modules/other': { version: '1.0.0', hasInstallScript: true },
   })
 })

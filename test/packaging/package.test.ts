@@ -14,7 +14,7 @@ import { rootDir } from '../support/paths.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 
 /** The oldest Node on which the package runs. */
-const oldestNode = '22.16.0'
+const oldestNode = '22.18.0'
 const packageFile = `./facegate-${packageJson.version}.tgz`
 const installedBytesMax = 450_000_000
 

@@ -8,7 +8,7 @@ import { runTool } from '../support/packaging/tools.ts'
 import { rootDir } from '../support/paths.ts'
 
 /** The versions of a user's machine. */
-const nodeVersions = ['20.19.0', '22.16.0', '24']
+const nodeVersions = ['20.19.0', '22.18.0', '24']
 const npmVersions = ['10.8.2', '11']
 
 let folder: string

@@ -7,6 +7,7 @@ export function readRuntimeVersions(): Readonly<Record<string, string>> {
     Node: process.version,
     'ONNX Runtime': packageVersion('onnxruntime-node'),
     sharp: packageVersion('sharp'),
+    'jpeg-turbo': packageVersion('@julusian/jpeg-turbo'),
   }
   return versions
 }

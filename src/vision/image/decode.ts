@@ -3,6 +3,7 @@ import type { Sharp, SharpOptions } from 'sharp'
 
 import { ActionError } from '../../lib/errors.ts'
 import { fileTypeOf, type ExtraImageType } from '../../lib/image-types/image-types.ts'
+import { decodeJpeg } from './decode-jpeg.ts'
 import type { Frame, OrientedImage } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
 import { checkExtraHeader, loadersOf } from './extra-types.ts'
@@ -43,7 +44,8 @@ export async function openImage(
 }
 
 /**
- * Decodes a validated image to 8-bit sRGB.
+ * Decodes a validated image to 8-bit sRGB: with libjpeg-turbo if it is a JPEG whose pixels need no
+ * other change, otherwise with libvips. Of a file that has defects, libvips decides.
  *
  * - The EXIF orientation and an ICC profile are applied. A profile of sRGB needs no conversion.
  * - CMYK, grey, palette and 16-bit images are converted.
@@ -60,13 +62,18 @@ export async function decodeImage(
   path: string,
 ): Promise<OrientedImage> {
   const options = { failOn: 'warning', limitInputPixels: pixelsMax, autoOrient: true } as const
-  const { size, orientation, isJpeg, isSrgb } = await readMetadata(bytes, options).catch(reject)
-  const decodeFrame = (sideMax: number) => {
+  const { size, orientation, isJpeg, profile } = await readMetadata(bytes, options).catch(reject)
+  const longerSidePx = Math.max(size.width, size.height)
+  const isDrafted = isJpeg && longerSidePx >= draftShrinkMin * draftSidePx
+  const isStoredAsNeeded =
+    orientation === 1 && profile !== 'other' && longerSidePx <= frameSidePxMax
+  const decodeFrame = async (sideMax: number): Promise<Frame> => {
     const image = sharp(bytes, options)
-    return decodeToSize(isSrgb ? image.keepIccProfile() : image, sideMax).catch(reject)
+    return decodeToSize(profile === 'srgb' ? image.keepIccProfile() : image, sideMax).catch(reject)
   }
-  const isDrafted = isJpeg && Math.max(size.width, size.height) >= draftShrinkMin * draftSidePx
-  const frame = await decodeFrame(isDrafted ? draftSidePx : frameSidePxMax)
+  const frame =
+    (isJpeg && isStoredAsNeeded ? decodeJpeg(bytes, size) : undefined) ??
+    (await decodeFrame(isDrafted ? draftSidePx : frameSidePxMax))
   let highRes: Promise<Frame> | undefined
   return {
     ...size,
@@ -88,8 +95,8 @@ type ImageMetadata = {
   /** The EXIF orientation, 1..8; 1 means no change. */
   readonly orientation: number
   readonly isJpeg: boolean
-  /** Whether the image has a profile, and it describes sRGB. */
-  readonly isSrgb: boolean
+  /** The ICC profile. */
+  readonly profile: 'none' | 'srgb' | 'other'
 }
 
 /** For a JPEG without EXIF and profile, as browsers create it, reads only the header: saves 0.5 ms. */
@@ -99,11 +106,11 @@ async function readMetadata(bytes: Buffer, options: SharpOptions): Promise<Image
   const header = isBare ? readJpegHeader(bytes) : undefined
   if (header) {
     const { width, height } = header
-    return { size: { width, height }, orientation: 1, isJpeg: true, isSrgb: false }
+    return { size: { width, height }, orientation: 1, isJpeg: true, profile: 'none' }
   }
   const { autoOrient, orientation = 1, format, icc } = await sharp(bytes, options).metadata()
-  const isSrgb = icc !== undefined && isSrgbProfile(icc)
-  return { size: autoOrient, orientation, isJpeg: format === 'jpeg', isSrgb }
+  const profile = icc === undefined ? 'none' : isSrgbProfile(icc) ? 'srgb' : 'other'
+  return { size: autoOrient, orientation, isJpeg: format === 'jpeg', profile }
 }
 
 function highResSidePx({ width, height }: ImageSize): number {
