@@ -13,10 +13,11 @@ export type ImageContext = {
 }
 
 /**
- * Fits the mesh to the face in a box of the frame, starting from its landmark points if it has any.
+ * Fits the mesh to the face in a box of the frame, starting from its eyes or landmark points if it has
+ * any.
  * The result is cached by `box`: a second call with the same object does not run the networks.
  */
-export type FitMesh = (face: Pick<Detection, 'box' | 'landmarkPoints'>) => Promise<Mesh>
+export type FitMesh = (face: Pick<Detection, 'box' | 'eyes' | 'landmarkPoints'>) => Promise<Mesh>
 
 /** One face, in continuous coordinates of the frame. */
 export type DetectedFace = { readonly detection: Detection; readonly mesh: Mesh }

@@ -1,6 +1,6 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { suppressOverlaps } from '../image/geometry.ts'
-import type { Rect } from '../image/geometry.ts'
+import type { Point, Rect } from '../image/geometry.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
@@ -31,7 +31,8 @@ export async function runBlazeface(
       const cell = Math.floor(index / perCell)
       const anchorX = ((cell % columns) + 0.5) * stridePx
       const anchorY = (Math.floor(cell / columns) + 0.5) * stridePx
-      const [x = 0, y = 0, width = 0, height = 0] = boxValues.subarray(index * 16, index * 16 + 4)
+      const values = boxValues.subarray(index * 16, index * 16 + 16)
+      const [x = 0, y = 0, width = 0, height = 0] = values
       if (width <= 0 || height <= 0) return
       const box = toFaceBox({
         x: (anchorX + x - width / 2) * scaleX,
@@ -39,7 +40,12 @@ export async function runBlazeface(
         width: width * scaleX,
         height: height * scaleY,
       })
-      candidates.push({ box, score })
+      const pointAt = (offset: number): Point => ({
+        x: (anchorX + (values[offset] ?? 0)) * scaleX,
+        y: (anchorY + (values[offset + 1] ?? 0)) * scaleY,
+      })
+      const eyes = [pointAt(4), pointAt(6)] as const
+      candidates.push(score < eyesScoreMin ? { box, score } : { box, score, eyes })
     })
   }
   return suppressOverlaps(candidates, ({ score }) => score, constants.overlapMax)
@@ -47,6 +53,8 @@ export async function runBlazeface(
 
 /** Lower scores have no effect when the detectors are combined. */
 const scoreMin = 0.05
+/** The mesh of a less probable face must be independent of this network, which it confirms. */
+const eyesScoreMin = 0.5
 
 const { constants } = builtinPack.models.blazeface
 

@@ -4,6 +4,10 @@ import { assert as check, double, property } from 'fast-check'
 import { combineDetections, combinedConfidence } from './combine-detections.ts'
 
 const box = (x: number) => ({ x, y: 0, width: 100, height: 120 })
+const eyes = [
+  { x: 30, y: 40 },
+  { x: 70, y: 40 },
+] as const
 const score = double({ min: 0, max: 1, noNaN: true })
 
 test('The confidence reaches 0.6 exactly if the rule for the two detectors is met', () => {
@@ -36,9 +40,17 @@ test('A face found by both detectors has the same box as when only BlazeFace run
   assert.deepEqual(combined[0]?.box, combineDetections(blaze, [])[0]?.box)
 })
 
-test('A face with a low BlazeFace score has the box of the SSD', () => {
-  const [face] = combineDetections([{ box: box(0), score: 0.1 }], [{ box: box(20), score: 0.9 }])
+test('A face with a low BlazeFace score has the box of the SSD and no eyes', () => {
+  const blaze = [{ box: box(0), score: 0.1, eyes }]
+  const [face] = combineDetections(blaze, [{ box: box(20), score: 0.9 }])
   assert.deepEqual(face?.box, box(20))
+  assert.equal(face.eyes, undefined)
+})
+
+test('A face with the box of BlazeFace has its eyes, whether the SSD finds it or not', () => {
+  const blaze = [{ box: box(0), score: 0.9, eyes }]
+  for (const ssd of [[], [{ box: box(20), score: 0.99 }]])
+    assert.deepEqual(combineDetections(blaze, ssd)[0]?.eyes, eyes)
 })
 
 test('One SSD candidate does not confirm two BlazeFace candidates', () => {

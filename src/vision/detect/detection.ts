@@ -6,6 +6,8 @@ export type DetectorCandidate = {
   readonly box: Rect
   /** The score of the network, 0..1. */
   readonly score: number
+  /** The eyes of a probable face, if the detector returns them; left and right as in the image. */
+  readonly eyes?: readonly [left: Point, right: Point]
 }
 
 /** One face after the results of all detectors are combined, in coordinates of the frame. */
@@ -13,6 +15,8 @@ export type Detection = {
   readonly box: Rect
   /** 0..1; 0.6 is the threshold for "this is a face". */
   readonly confidence: number
-  /** Eyes, nose and mouth in the order of `landmarkPoints`, if the detector returns them. */
+  /** The eyes that a built-in detector returned. */
+  readonly eyes?: DetectorCandidate['eyes']
+  /** Eyes, nose and mouth in the order of `landmarkPoints`, if an installed detector returns them. */
   readonly landmarkPoints?: readonly Point[]
 }

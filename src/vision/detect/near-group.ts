@@ -31,16 +31,16 @@ export async function findNearGroup(
   if (rivals.length > limits.rivalsMax) return undefined
   if (rivals.some(({ score }) => score >= limits.rivalScoreMax)) return undefined
   const meshes = new Map<Rect, Mesh>()
-  for (const { box } of faces) {
-    const mesh = await fitMesh({ box })
+  for (const face of faces) {
+    const mesh = await fitMesh(face)
     if (mesh.faceScore < limits.faceMeshScoreMin) return undefined
     if ([...meshes.values()].some((other) => isSameFace(other, mesh))) return undefined
-    meshes.set(box, mesh)
+    meshes.set(face.box, mesh)
   }
-  for (const { box } of rivals) {
-    const rival = await fitMesh({ box })
-    if (rival.faceScore < limits.rivalMeshScoreMax) continue
-    if (![...meshes.values()].some((mesh) => isSameFace(mesh, rival))) return undefined
+  for (const rival of rivals) {
+    const rivalMesh = await fitMesh(rival)
+    if (rivalMesh.faceScore < limits.rivalMeshScoreMax) continue
+    if (![...meshes.values()].some((mesh) => isSameFace(mesh, rivalMesh))) return undefined
   }
   return toDetections(candidates, meshes)
 }
