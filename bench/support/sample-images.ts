@@ -27,16 +27,20 @@ export function writeOneFaceImages(): Promise<string[]> {
 }
 
 /**
- * Writes 1280×720 JPEGs with one face of a third of that size in front of the blurred image, like a
- * person some metres from the camera.
+ * Writes 1280×720 JPEGs with one face in front of the blurred image, like a person some metres from the
+ * camera.
+ *
+ * @param width of the section around the face, px.
  */
-export function writeDistantFaceImages(): Promise<string[]> {
+export function writeDistantFaceImages(width = 426): Promise<string[]> {
   return writeImages(async (region) => {
-    const near = await region.resize(426, 240).png().toBuffer()
+    const height = Math.round((width * 9) / 16)
+    const near = await region.resize(width, height).png().toBuffer()
+    const [left, top] = [Math.round((1280 - width) / 2), Math.round((720 - height) / 2)]
     return sharp(near)
       .resize(1280, 720)
       .blur(80)
-      .composite([{ input: near, left: 427, top: 240 }])
+      .composite([{ input: near, left, top }])
   })
 }
 

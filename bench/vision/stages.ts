@@ -9,33 +9,54 @@ import { builtinSet } from '../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'
 import { openBuiltinModel } from '../../src/vision/session.ts'
-import { groupImages, writeOneFaceImages } from '../support/sample-images.ts'
+import {
+  groupImages,
+  writeDistantFaceImages,
+  writeOneFaceImages,
+} from '../support/sample-images.ts'
 import { median, showProgress, markdownTable } from '../support/table.ts'
 
 const limits = { bytesMax: 2 ** 23, pixelsMax: 4e7, sideMinPx: 32 }
 const detectRequest = { minFaceConfidence: 0.6, minFaceSizePx: 40, maxFaces: 100, crops: false }
 const rounds = 40
 
+/** The images, and whether each network runs once for each of them. */
+const cases = {
+  near: { what: 'one near face, 1280×720 JPEG', write: writeOneFaceImages, once: true },
+  // Faces of 30 to 65 px, for which the large detector runs.
+  small: {
+    what: 'one small face, 1280×720 JPEG',
+    write: () => writeDistantFaceImages(128),
+    once: true,
+  },
+  groups: {
+    what: 'three to five faces, 1920 px JPEG',
+    write: () => Promise.resolve(groupImages),
+    once: false,
+  },
+} as const
+
 /**
- * `npm run bench stages [--templates] [--groups]`: the time of one analysis of a 1280×720 JPEG with one
- * face by stage, in this process on one thread, beside the bare time of its networks. Both alternate.
- * Templates run their two networks on the face and on its mirror image. With `--groups`, the images
- * are 1920 px wide JPEGs of three to five faces, for each of which some of the networks run.
+ * `npm run bench stages [--templates] [--small | --groups]`: the time of one analysis of a 1280×720
+ * JPEG with one face by stage, in this process on one thread, beside the bare time of its networks with
+ * float32. Both alternate. Templates run their two networks on the face and on its mirror image. With
+ * `--small`, the large detector runs. With `--groups`, the
+ * images are 1920 px wide JPEGs of three to five faces, for each of which some of the networks run.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const templates = args.includes('--templates')
-  const isGroup = args.includes('--groups')
+  const { what, write, once } = cases[caseOf(args)]
   const request = { ...detectRequest, templates }
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
   await prepareBuiltinPack({ folder })
   const { blazeface, face_landmark_68: landmarks, facemesh } = builtinPack.models
-  const { face_recognition: dlib, faceres } = builtinPack.models
+  const { face_recognition: dlib, faceres, ssd_mobilenetv1: ssd } = builtinPack.models
   const recognizers = templates ? [dlib, dlib, faceres, faceres] : []
-  const entries = [blazeface, landmarks, facemesh, ...recognizers]
+  const large = caseOf(args) === 'small' ? [ssd] : []
+  const entries = [blazeface, landmarks, facemesh, ...large, ...recognizers]
   const models = await Promise.all(entries.map((entry) => openTimer(folder, entry)))
   const pipeline = await createPipeline({ modelsFolder: folder, modelSet: builtinSet, limits })
-  const files = isGroup ? groupImages : await writeOneFaceImages()
-  const images = await Promise.all(files.map(readImage))
+  const images = await Promise.all((await write()).map(readImage))
 
   const stages: Record<string, number[]> = {}
   const record = (name: string, ms: number): void => void (stages[name] ??= []).push(ms)
@@ -58,13 +79,17 @@ export async function run(args: readonly string[]): Promise<void> {
     ratios.push(totalMs / Object.values(modelMs).reduce((sum, ms) => sum + ms, 0))
   }
   const rows = Object.entries(stages).map(([name, ms]) => [name, median(ms).toFixed(2)])
-  const kind = isGroup ? 'three to five faces, 1920 px JPEG' : 'one face, 1280×720 JPEG'
-  console.log(`\nOne analysis of ${kind}, one thread, median of ${rounds}`)
+  console.log(`\nOne analysis of ${what}, one thread, median of ${rounds}`)
   console.log(markdownTable(['stage or network', 'ms'], rows))
   console.log(`\nProcessor time of one analysis: ${median(cpuMs).toFixed(1)} ms`)
-  if (!isGroup) console.log(`It takes ${median(ratios).toFixed(2)} times the sum of its networks.`)
+  if (once) console.log(`It takes ${median(ratios).toFixed(2)} times the sum of its networks.`)
   await pipeline.close()
   await rm(folder, { recursive: true })
+}
+
+function caseOf(args: readonly string[]): keyof typeof cases {
+  if (args.includes('--groups')) return 'groups'
+  return args.includes('--small') ? 'small' : 'near'
 }
 
 type NetworkTimer = { readonly name: string; readonly time: () => Promise<number> }
