@@ -56,9 +56,11 @@ export function analyze(
   )
 }
 
-/** Whether the error is a 503 with a retry after one second. */
+/** Whether the error is a 503 with the seconds to wait, which depend on the time of earlier jobs. */
 export const isOverloaded = (error: unknown) =>
-  error instanceof HttpError && error.status === 503 && error.headers['retry-after'] === '1'
+  error instanceof HttpError &&
+  error.status === 503 &&
+  /^[1-9]\d*$/u.test(error.headers['retry-after'] ?? '')
 
 export async function waitUntil(condition: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + 60_000
