@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../support/database/postmaster.ts'
+import { freePort } from '../support/network/free-port.ts'
 import {
   createTestClient,
   samplePhotograph,

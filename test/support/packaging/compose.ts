@@ -12,7 +12,7 @@ import {
   urlWithDatabase,
   type PostgresCluster,
 } from '../database/postgres-server.ts'
-import { freePort } from '../database/postmaster.ts'
+import { freePort } from '../network/free-port.ts'
 import { rootDir } from '../paths.ts'
 import {
   runInContainer,
