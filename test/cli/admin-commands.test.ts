@@ -8,12 +8,13 @@ import { callLog } from '../../src/cli/call-log/commands.ts'
 import { runCli } from '../support/cli/run-cli.ts'
 import { createLineRunner } from '../support/cli/run-json.ts'
 import { echoRequest, startGate, type TestGate } from '../support/gate/test-gate.ts'
+import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
 
 const commands = [project, keyCommands, wallet, budget, price, callLog, ledger, consoleLink]
 
 let gate: TestGate
 before(async () => {
-  gate = await startGate()
+  gate = await startGate({ wrapStore: createTestSteadyClock().wrapStore })
 })
 after(() => gate[Symbol.asyncDispose]())
 

@@ -13,6 +13,7 @@ import { runCli, startCli, type CliResult } from '../support/cli/run-cli.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { fakeImage } from '../support/gallery/fake-vision.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { freePort } from '../support/network/free-port.ts'
 
 let gallery: TestGallery
 let folder: string
@@ -126,10 +127,7 @@ test('invalid arguments, lists and addresses are reported in one line before an 
   const list = path.join(folder, 'list.csv')
   await mkdir(path.join(folder, 'empty'))
   await writeFile(list, 'file,name\na.jpg,Ann\n')
-  const closed = createServer().listen(0, '127.0.0.1')
-  await once(closed, 'listening')
-  const { port } = closed.address() as AddressInfo
-  closed.close()
+  const port = await freePort()
   const refusals: readonly (readonly [args: string[], code: number, message: RegExp])[] = [
     [[], 2, /<folder\|list\.csv> was not given/u],
     [[path.join(folder, 'empty')], 1, /\/empty contains no images/u],

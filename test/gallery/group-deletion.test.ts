@@ -54,19 +54,23 @@ test('The statements and rows of a group deletion grow linearly with the group',
   }
   const small = await costOf(80)
   const large = await costOf(subjectsMax)
-  // The search reads the records of removed faces in the background. A quadratic deletion of the
-  // larger group, which has five times the members, would need five times as many per member.
+  // A quadratic deletion of the larger group, which has five times the members, would need five times
+  // as many per member.
   assert.ok(large.statements < small.statements * 1.5, JSON.stringify({ small, large }))
   assert.ok(large.rows < small.rows * 1.5, JSON.stringify({ small, large }))
 })
 
 test('A group deletion that is interrupted continues when the call is repeated', async () => {
   const client = await createGroup(100)
-  commitsLeft = 3
-  const interrupted = await deleteMembers(client)
-  commitsLeft = Infinity
-  assert.ok(interrupted.status >= 500, String(interrupted.status))
-  const deletedBefore = await recordedSubjects(client)
+  let deletedBefore: string[] = []
+  // Commits of the background may leave none for the first members.
+  for (let tries = 0; tries < 10 && deletedBefore.length === 0; tries++) {
+    commitsLeft = 3
+    const interrupted = await deleteMembers(client)
+    commitsLeft = Infinity
+    assert.ok(interrupted.status >= 500, String(interrupted.status))
+    deletedBefore = await recordedSubjects(client)
+  }
   assert.ok(deletedBefore.length > 0 && deletedBefore.length < 100, String(deletedBefore.length))
   const repeated = await deleteMembers(client)
   assert.equal(repeated.body.deletedCount, 100 - deletedBefore.length)

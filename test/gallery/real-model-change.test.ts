@@ -22,7 +22,7 @@ import {
   createTestClient,
   imageItem,
   samplePhotograph,
-  unlimitedRates,
+  serviceSettings,
 } from '../support/facegate/test-facegate.ts'
 import { createGalleryClient, type GalleryClient } from '../support/gallery/test-gallery.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
@@ -121,9 +121,8 @@ async function serve(
   run: (client: GalleryClient, store: Store, key: string) => Promise<void>,
 ): Promise<void> {
   const environment = {
-    ...unlimitedRates,
+    ...serviceSettings,
     DATA_DIR: dataDir,
-    VISION_WORKERS: '1',
     LOG_LEVEL: 'silent',
   }
   const config = readConfig({ ...environment, PORT: '0' })

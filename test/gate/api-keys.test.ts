@@ -9,6 +9,7 @@ import { authenticate } from '../../src/gate/authenticate.ts'
 import { rotateKey } from '../../src/store/tenancy/key-changes.ts'
 import { listKeys, revokeKey } from '../../src/store/tenancy/keys.ts'
 import { addKey, callLogRows, echoRequest, startGate } from '../support/gate/test-gate.ts'
+import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
 
 test('A key works until it is revoked; the revocation applies to the next call', async () => {
   await using gate = await startGate()
@@ -148,6 +149,7 @@ test('The database contains no request and no response in plain text', async () 
 test('Failed authentication above the limit returns Retry-After; a valid key of that address is accepted', async () => {
   await using gate = await startGate({
     environment: { AUTH_FAILURES_BURST: '3', AUTH_FAILURES_PER_S: '1' },
+    wrapStore: createTestSteadyClock().wrapStore,
   })
   const unauthenticated = gate.withKey(generateApiKey('live'))
   const responses = []

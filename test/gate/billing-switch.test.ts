@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { reconcile } from '../../src/store/billing/ledger-transfers.ts'
 import { findBalance } from '../../src/store/billing/balances.ts'
 import { budgetLedger, updateProject } from '../../src/store/tenancy/projects.ts'
@@ -15,8 +14,12 @@ import {
 } from '../support/gate/test-gate.ts'
 
 let gate: TestGate
+/** Awaited by each call after its action has run. */
+let beforeSettlement: (() => Promise<void>) | undefined
 before(async () => {
-  gate = await startGate()
+  gate = await startGate({
+    beforeStep: (step) => (step === 'settle' ? beforeSettlement?.() : undefined),
+  })
 })
 after(() => gate[Symbol.asyncDispose]())
 afterEach(() => assertLedgerAudit(gate))
@@ -64,22 +67,35 @@ test('With an empty budget, calls are refused with the remedy while billing is o
   assert.equal((await gate.post(echoRequest('refused'))).body.errors[0].code, 'PAYMENT_REQUIRED')
 })
 
+/** Makes a call, and a change between its admission and its settlement. */
+async function postDuring(request: object, change: () => Promise<unknown>) {
+  const running = Promise.withResolvers<void>()
+  const changed = Promise.withResolvers<void>()
+  beforeSettlement = () => {
+    running.resolve()
+    return changed.promise
+  }
+  const response = gate.post(request)
+  await running.promise
+  await change().finally(changed.resolve)
+  beforeSettlement = undefined
+  return response
+}
+
 test('A call is billed by the setting at its admission, and its reservation is released', async () => {
   await setBilling(true)
   await setBudget(gate, 5000n)
-  const billed = gate.post(echoRequest('billed', undefined, { waitMs: 300 }))
-  while ((await reservedMicros()) === 0n) await sleep(5)
-  await setBilling(false)
-  assert.equal((await billed).body.ok, true)
+  const billed = await postDuring(echoRequest('billed'), async () => {
+    assert.equal(await reservedMicros(), 1000n)
+    await setBilling(false)
+  })
+  assert.equal(billed.body.ok, true)
   assert.deepEqual(await lastAmounts(), ['OK', 1000n, 0n, true])
   assert.deepEqual([await budgetMicros(gate), await reservedMicros()], [4000n, 0n])
 
   const runs = (await callLogRows(gate)).length
-  const metered = gate.post(echoRequest('metered', undefined, { waitMs: 300 }))
-  const attempts = gate.database.store.db.selectFrom('attempts').select('state')
-  while ((await attempts.where('state', '=', 'running').execute()).length === 0) await sleep(5)
-  await setBilling(true)
-  assert.equal((await metered).body.ok, true)
+  const metered = await postDuring(echoRequest('metered'), () => setBilling(true))
+  assert.equal(metered.body.ok, true)
   assert.equal((await callLogRows(gate)).length, runs + 1)
   assert.deepEqual(await lastAmounts(), ['OK', 0n, 1000n, false])
   assert.deepEqual([await budgetMicros(gate), await reservedMicros()], [4000n, 0n])

@@ -17,6 +17,7 @@ import {
   callLogRows,
   startGate,
 } from '../support/gate/test-gate.ts'
+import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
 
 let dataDir: string
 before(async () => {
@@ -165,8 +166,10 @@ for (const step of ['run', 'settle'] as const)
     const slow = Promise.withResolvers<void>()
     const delayed = Promise.withResolvers<void>()
     let isFirst = true
+    const steadyClock = createTestSteadyClock()
     await using gate = await startGate({
-      environment: { CALL_TIMEOUT_MS: '1000', IN_FLIGHT_WAIT_MS_MAX: '1500' },
+      environment: { CALL_TIMEOUT_MS: '1000' },
+      wrapStore: steadyClock.wrapStore,
       beforeStep: async (now) => {
         if (now !== step || !isFirst) return
         isFirst = false
@@ -177,7 +180,7 @@ for (const step of ['run', 'settle'] as const)
     const requestId = randomUUID()
     const late = gate.post(echoRequest('x', requestId))
     await delayed.promise
-    await new Promise((resolve) => setTimeout(resolve, 1100))
+    steadyClock.advance(1001)
     const retry = await gate.post(echoRequest('x', requestId))
     assert.equal(retry.body.ok, true)
     slow.resolve()
@@ -189,8 +192,10 @@ for (const step of ['run', 'settle'] as const)
 
 test('The sweep releases an expired call without charging it', async () => {
   const running = Promise.withResolvers<void>()
+  const steadyClock = createTestSteadyClock()
   await using gate = await startGate({
     environment: { CALL_TIMEOUT_MS: '1000' },
+    wrapStore: steadyClock.wrapStore,
     beforeStep: async (now) => {
       if (now !== 'run') return
       running.resolve()
@@ -201,7 +206,7 @@ test('The sweep releases an expired call without charging it', async () => {
     .post(echoRequest('lost'))
     .catch(() => undefined)
   await running.promise
-  await new Promise((resolve) => setTimeout(resolve, 1100))
+  steadyClock.advance(1001)
   await gate.database.gate.sweep()
   const [row] = await callLogRows(gate)
   assert.equal(row?.code, 'EXPIRED')

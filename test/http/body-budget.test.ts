@@ -8,11 +8,13 @@ import { updateProject } from '../../src/store/tenancy/projects.ts'
 import { findCalls } from '../../src/store/gate/calls.ts'
 import { startConsole, type TestConsole } from '../support/console/test-console.ts'
 import type { GalleryClient, TestGallery } from '../support/gallery/test-gallery.ts'
+import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
 import { openBody } from '../support/network/open-body.ts'
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 const bodyMax = 4 * mebibyte
+const waitMsMax = 60_000
 const recognizePath = '/api/v1/recognition/recognize'
 
 let testConsole: TestConsole
@@ -28,7 +30,7 @@ before(async () => {
       AUTH_FAILURES_BURST: '100000',
     },
     // An exhausted rate limit stays exhausted.
-    wrapStore: (store) => ({ ...store, steadyClock: () => 1_000_000_000 }),
+    wrapStore: createTestSteadyClock().wrapStore,
   })
   gallery = testConsole.gallery
 })
@@ -47,11 +49,11 @@ async function isRejected(client: GalleryClient, byteCount: number): Promise<boo
 
 /** Opens a call and waits until the server reserves memory for it. */
 async function openReserved(client: GalleryClient, byteCount: number): Promise<Socket> {
-  const triesMax = 50
-  for (let tries = 0; tries < triesMax; tries++) {
+  for (const endMs = performance.now() + waitMsMax; performance.now() < endMs;) {
     const socket = await openBody({ ...client, announcedBytes: byteCount, sent: Buffer.from('{') })
     await gallery.call('svc.detect', {}) // meanwhile the server receives the open call
     if (await isRejected(client, bodyMax - byteCount + 1)) return socket
+    // The body of that call was reserved first, and the open call was rejected.
     socket.destroy()
   }
   throw new Error('the open call reserves nothing')
@@ -59,7 +61,7 @@ async function openReserved(client: GalleryClient, byteCount: number): Promise<S
 
 /** Waits until a disconnected call no longer counts. */
 async function waitUntilAccepted(client: GalleryClient, byteCount: number): Promise<void> {
-  const endMs = performance.now() + 60_000
+  const endMs = performance.now() + waitMsMax
   while (await isRejected(client, byteCount))
     assert.ok(performance.now() < endMs, 'the memory is not released')
 }

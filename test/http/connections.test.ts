@@ -92,12 +92,22 @@ const readSmall = async (url: string): Promise<string> => {
 test('Connections that never read are closed after the write timeout, and their places become free', async () => {
   await using server = await serve({ connectionsMax: 8, writeMsMax: 400 })
   const clients: RawClient[] = []
+  const counted = (): Promise<void> =>
+    waitUntil(() => {
+      const { open, closed } = server.stats.read()
+      return open + (closed.get('write_timeout') ?? 0) === clients.length
+    })
+  let isRejected: boolean
   do {
     // On a slow machine the first connections are closed before the last is open.
-    while (server.stats.read().open < 8)
+    while (server.stats.read().open < 8) {
       clients.push(await openStalledClient(server.url, clients.length % 2 ? '/rows' : '/large'))
+      await counted()
+    }
     // While all connections are in use, another one is closed.
-  } while ((await readSmall(server.url)) !== '')
+    isRejected = (await readSmall(server.url)) === ''
+    await counted()
+  } while (!isRejected)
   assert.equal(server.stats.read().closed.get('connections_max'), 1)
   await waitUntil(() => server.stats.read().closed.get('write_timeout') === clients.length)
   assert.match(await readSmall(server.url), /<small>$/u)
@@ -116,22 +126,26 @@ test('A stream stops and ends when its client does not read', async () => {
   client.socket.destroy()
 })
 
-test('A client that reads slowly receives the whole response, even if it takes longer than the write timeout', async () => {
-  await using server = await serve({ writeMsMax: 1500 })
+/** More than the buffers of the operating system take in the checks of one write timeout. */
+const bytesPerCheck = 5 * 1024 * 1024
+
+test('A client that reads slowly receives the whole response, even if it takes longer than the write timeout', async (t) => {
+  const writeMsMax = 1500
+  // The server checks its connections four times in this time, here after bytes instead.
+  const checkMs = writeMsMax / 4
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  await using server = await serve({ writeMsMax })
   const client = await openStalledClient(server.url, '/large')
   let receivedBytes = 0
-  const startMs = performance.now()
-  client.socket.on('data', ({ length }: Buffer) => {
+  let checks = 0
+  for await (const { length } of client.socket as AsyncIterable<Buffer>) {
     receivedBytes += length
-    const isSlow = performance.now() - startMs < 2000
-    if (!isSlow) return
-    client.socket.pause()
-    setTimeout(() => client.socket.resume(), 20)
-  })
-  client.socket.resume()
-  await waitUntil(() => receivedBytes > largeBytes)
+    for (; (checks + 1) * bytesPerCheck < receivedBytes; checks++) t.mock.timers.tick(checkMs)
+    if (receivedBytes > largeBytes) break
+  }
+  assert.ok(checks * checkMs > 2 * writeMsMax, `${checks} checks`)
+  assert.ok(receivedBytes > largeBytes)
   assert.equal(server.stats.read().closed.get('write_timeout'), 0)
-  client.socket.destroy()
 })
 
 test('A client that sends without reading is closed like one that is silent', async () => {

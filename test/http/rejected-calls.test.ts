@@ -5,6 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
 import { sequentialClients } from '../support/network/sequential-clients.ts'
 
 /** `REJECTED_CALLS=1000` sends as many calls per status and client. */
@@ -27,7 +28,7 @@ before(async () => {
     },
     onAnalyze: () => onAnalyze(),
     // An exhausted rate limit stays exhausted.
-    wrapStore: (store) => ({ ...store, steadyClock: () => 1_000_000_000 }),
+    wrapStore: createTestSteadyClock().wrapStore,
   })
 })
 after(async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -169,7 +169,12 @@ test('a file above the size limit is rejected, with or without a content length'
 
 test('a stalled download fails after the idle timeout and keeps the received bytes', async () => {
   await using server = await startServer({ isStalledAtEnd: true })
-  const idleLimits = { idleMsMax: 2000, resumesMax: 0 }
-  await assert.rejects(downloadFrom(server, idleLimits), /sent no data for 2000 ms/u)
+  const idleLimits = { idleMsMax: 500, resumesMax: 0 }
+  // On a slow machine, the time of the first attempts can pass before any data arrives.
+  const receivedBytes = async () => (await stat(`${targetFile}.part`).catch(() => null))?.size ?? 0
+  for (let attempt = 1; (await receivedBytes()) < bytes.length - 1; attempt++) {
+    assert.ok(attempt <= 60, 'the received bytes are kept')
+    await assert.rejects(downloadFrom(server, idleLimits), /sent no data for 500 ms/u)
+  }
   assert.deepEqual(await readdir(folder), ['net.onnx.part', 'net.onnx.part.json'])
 })

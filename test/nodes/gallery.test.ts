@@ -83,7 +83,7 @@ for (const search of ['memory', 'pgvector'])
       proxy.reconnect()
       const reconnectedMs = performance.now()
       let first = await a.call('svc.identify', imageParams('Enrolled meanwhile'))
-      while (first.status === 503 && performance.now() < reconnectedMs + 30_000) {
+      while (first.status === 503 && performance.now() < reconnectedMs + 60_000) {
         await sleep(50)
         first = await a.call('svc.identify', imageParams('Enrolled meanwhile'))
       }

@@ -99,7 +99,7 @@ test('SIGTERM lets a running call finish and ends with exit code 0', async () =>
 
 test('a later start prints only the address, and the key is still valid', async () => {
   const { key } = firstStart
-  secondStart = await spawnFacegate({ SHUTDOWN_DELAY_MS: '1500' }, { dataDir, key })
+  secondStart = await spawnFacegate({ SHUTDOWN_DELAY_MS: '10000' }, { dataDir, key })
   assert.equal(secondStart.stdout().trim().split('\n').length, 1)
   await assertDetects(secondStart)
 })

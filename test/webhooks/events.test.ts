@@ -184,14 +184,14 @@ test('Webhooks that no event is due for add no statement to a call', async () =>
   for (const client of [plain, watched, matched]) {
     await client.value('svc.enroll', imageParams('Ann'))
     await client.value('svc.identify', imageParams('Ann'))
-    // Background jobs of the service run statements, too; the smallest of five counts has none.
+    // A call that commits together with another job has other statements: the median is compared.
     const each: number[] = []
     for (let call = 0; call < 5; call++) {
       const counting = countStatements()
       await client.value('svc.identify', imageParams('Ann'))
       each.push(counting.stop().statements)
     }
-    counts.push(Math.min(...each))
+    counts.push(each.toSorted((a, b) => a - b)[2] ?? 0)
   }
   const [ofPlain = 0, ofWatched, ofMatched] = counts
   assert.equal(ofWatched, ofPlain)

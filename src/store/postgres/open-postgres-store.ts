@@ -21,7 +21,7 @@ import { admitInOneStatement } from './single-statement.ts'
 import { postgresReadTx, postgresTx } from './tx.ts'
 
 /** A longer statement of a call is cancelled, and the call fails with 503. */
-const statementTimeoutMs = 2000
+const statementTimeoutMsDefault = 2000
 
 /** The interval at which the partitions of the request log are created. */
 const housekeepingIntervalMs = 3_600_000
@@ -41,6 +41,7 @@ export async function openPostgresStore(
 ): Promise<Store> {
   const { onCommit, log, version = '', isServer = false, hasGalleries = true } = options
   const { connectionsMax = connectionsMaxDefault } = options
+  const { statementTimeoutMs = statementTimeoutMsDefault } = options
   await using opened = new AsyncDisposableStack()
   const pool = openPool(url, { connectionsMax, statementTimeoutMs, log })
   opened.defer(() => pool.close())

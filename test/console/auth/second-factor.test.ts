@@ -73,8 +73,9 @@ test('With a second factor, sign-in requires a code of the app, and each code is
 })
 
 test('Wrong codes are throttled like wrong passwords', async () => {
-  await using testConsole = await startConsole()
-  await enable(testConsole.owner, Date.now())
+  const nowMs = Date.now()
+  await using testConsole = await startConsole({ clock: () => nowMs })
+  await enable(testConsole.owner, nowMs)
   const signIn = (code?: string) =>
     testConsole
       .newClient()

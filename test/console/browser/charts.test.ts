@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import {
-  fitsWidth,
-  skipWithoutBrowser,
-  stepTimeoutMs,
-} from '../../support/console/browser/chromium.ts'
+import { fitsWidth, skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import {
   desktopViewport,
   openConsoleBrowser,
@@ -172,7 +168,7 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
     for (const path of ['/', '/analytics?by=key']) {
       await open(path)
       await page.locator('a.fg-chart-mark').first().waitFor()
-      assert.ok(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4), path)
+      assert.ok(await fitsWidth(page, phoneViewport.width), path)
       assert.deepEqual(await page.evaluate<string[]>(cutTextsScript), [], path)
       await page.locator('a.fg-chart-mark').last().focus()
       await page.locator('.fg-chart-tooltip').waitFor()

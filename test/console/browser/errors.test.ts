@@ -55,12 +55,12 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await dialog.getByText('Kept in the deletion ledger, permanently').waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    assert.equal(await focusedLabel(page), 'Delete subjects: b')
+    await waitForFocus(page, 'Delete subjects: b')
     await page.keyboard.press('Enter')
     await dialog.getByLabel(/to confirm$/u).fill('b')
     await page.keyboard.press('Enter')
     await open.waitFor({ state: 'detached' })
-    assert.equal(await focusedLabel(page), 'Delete subjects: c')
+    await waitForFocus(page, 'Delete subjects: c')
   })
 
   step('The playground shows the subject and its faces before it deletes them', async () => {
@@ -81,8 +81,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     assert.ok(await remove.isDisabled(), 'a part of the name is not enough')
     await inspect('confirm-delete-subject')
     await dialog.getByLabel(/to confirm$/u).fill('Ada Lovelace')
-    await remove.click()
-    await page.getByText('Subject deleted').waitFor()
+    await Promise.all([page.getByText('Subject deleted').waitFor(), remove.click()])
     assert.equal((await owner.get(`${projectPath}/subjects?q=Ada`)).body.items.length, 0)
   })
 
@@ -100,8 +99,10 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     assert.equal((await owner.get(projectPath)).body.retentionDays, 10)
-    await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('The earlier settings apply again.').waitFor()
+    await Promise.all([
+      page.getByText('The earlier settings apply again.').waitFor(),
+      page.getByRole('button', { name: 'Undo' }).click(),
+    ])
     assert.equal((await owner.get(projectPath)).body.retentionDays, 300)
     assert.equal(await days.inputValue(), '300')
   })
@@ -115,8 +116,10 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await dialog.getByText('would delete 2 stored crops, but 1 were confirmed').waitFor()
     await dialog.getByText('2 stored crops', { exact: true }).waitFor()
     await inspect('confirm-crops')
-    await dialog.getByRole('button', { name: 'Delete the crops' }).click()
-    await page.getByText('Crops are no longer stored. Deleted: 2 stored crops.').waitFor()
+    await Promise.all([
+      page.getByText('Crops are no longer stored. Deleted: 2 stored crops.').waitFor(),
+      dialog.getByRole('button', { name: 'Delete the crops' }).click(),
+    ])
   })
 
   step('A large top-up is typed twice, and an error is shown once, at its field', async () => {
@@ -172,11 +175,14 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
   step('A busy server is tried again, and an unexpected error has a reference', async () => {
     await answerOnce(page, '**/console/v1/webhooks', {
       status: 503,
-      headers: { 'retry-after': '2' },
+      headers: { 'retry-after': '5' },
       json: { detail: 'The server is busy.' },
     })
-    await browser.driver.open('Webhooks')
-    await page.getByText('It is tried again in 2 s.').waitFor()
+    // The text disappears by itself.
+    await Promise.all([
+      page.getByText('It is tried again in 5 s.').waitFor(),
+      browser.driver.open('Webhooks'),
+    ])
     await page.getByText('No webhooks').waitFor()
     await answerOnce(page, '**/console/v1/users', {
       status: 500,
@@ -208,8 +214,10 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
       await page.keyboard.press('Enter')
       await dialog.waitFor({ state: 'detached' })
       assert.equal(await burst.inputValue(), '77')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('They apply to new calls.').waitFor()
+      await Promise.all([
+        page.getByText('They apply to new calls.').waitFor(),
+        page.getByRole('button', { name: 'Save' }).click(),
+      ])
       const client = browser.testConsole.newClient()
       assertOk(await client.send('POST', '/sign-in', { name: 'Olga', password }))
       assert.equal((await client.get(projectPath)).body.burst, 77)
@@ -250,10 +258,9 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
   }
 })
 
-/** Returns the label or the text of the focused element. */
-async function focusedLabel(page: Page): Promise<string> {
-  const focused = page.locator(':focus')
-  return (await focused.getAttribute('aria-label')) ?? focused.innerText()
+async function waitForFocus(page: Page, name: string): Promise<void> {
+  const button = page.getByRole('button', { name, exact: true })
+  await button.and(page.locator(':focus')).waitFor()
 }
 
 /** Answers the next request of a path without the server. */

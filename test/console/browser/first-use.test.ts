@@ -194,8 +194,10 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
     await driver.open('Projects')
     await page.getByRole('link', { name: canary }).click()
     await page.getByLabel(/^Sustained limit/u).fill('120')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('They apply to new calls.').waitFor()
+    await Promise.all([
+      page.getByText('They apply to new calls.').waitFor(),
+      page.getByRole('button', { name: 'Save' }).click(),
+    ])
     await page.reload()
     await driver.waitForHeading(canary)
     assert.equal(await page.getByLabel(/^Sustained limit/u).inputValue(), '120')

@@ -115,7 +115,7 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
       .getByRole('link', { name: /calls of door/u })
       .first()
       .waitFor()
-    assert.ok(await fitsWidth(page, phoneViewport.width, 5_000))
+    assert.ok(await fitsWidth(page, phoneViewport.width))
     await browser.driver.inspect('keys-phone', 'light')
   })
 
@@ -133,7 +133,7 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
     await result.getByText('Image 1: the quality is 40 of 100').waitFor()
     await result.getByRole('img', { name: 'Aligned face of image 1' }).waitFor()
     assert.equal(await result.getByRole('row', { name: /no match/u }).count(), 0)
-    assert.ok(await fitsWidth(page, phoneViewport.width, 5_000))
+    assert.ok(await fitsWidth(page, phoneViewport.width))
     await driver.inspect('pair-tester-phone', 'light')
     await page.setViewportSize({ width: 1440, height: 1600 })
     await driver.inspect('pair-tester-result', 'light')

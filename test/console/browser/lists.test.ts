@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  fitsWidth,
-  skipWithoutBrowser,
-  stepTimeoutMs,
-} from '../../support/console/browser/chromium.ts'
+import { fitsWidth, skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import {
   desktopViewport,
   openConsoleBrowser,
@@ -131,7 +127,7 @@ describe('An owner works with lists over several projects', { skip: skipWithoutB
       await opened.open(path)
       await page.locator(loadingSelector).first().waitFor({ state: 'detached' })
       await opened.driver.inspectSchemes(`phone-${name}`)
-      assert.ok(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4), name)
+      assert.ok(await fitsWidth(page, phoneViewport.width), name)
       for (const table of await page.locator('.fg-scroll').all())
         assert.ok(await table.evaluate((list) => list.scrollWidth <= list.clientWidth + 1), name)
     }

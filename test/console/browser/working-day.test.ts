@@ -2,11 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import {
-  fitsWidth,
-  skipWithoutBrowser,
-  stepTimeoutMs,
-} from '../../support/console/browser/chromium.ts'
+import { fitsWidth, skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import {
   desktopViewport,
   openConsoleBrowser,
@@ -69,7 +65,7 @@ for (const { name, viewport, hands: createHands } of windows)
 
     /** Inspects what is shown in both colour schemes. */
     async function inspect(what: string): Promise<void> {
-      assert.ok(await fitsWidth(page, viewport.width, stepTimeoutMs / 4), `${what} fits the width`)
+      assert.ok(await fitsWidth(page, viewport.width), `${what} fits the width`)
       await browser.driver.inspectSchemes(`day-${what}-${viewport.width}`)
     }
 
@@ -139,14 +135,18 @@ for (const { name, viewport, hands: createHands } of windows)
         assert.ok(await inDialog('Delete the crops').isDisabled())
         await inspect('confirmation')
         await hands.type(dialog.getByLabel(/to confirm$/u), 'default')
-        await hands.press(inDialog('Delete the crops'))
-        await page.getByText('Crops are no longer stored. Deleted: 1 stored crop.').waitFor()
+        await Promise.all([
+          page.getByText('Crops are no longer stored. Deleted: 1 stored crop.').waitFor(),
+          hands.press(inDialog('Delete the crops')),
+        ])
         const burst = page.getByLabel(/^Burst limit/u)
         const before = await burst.inputValue()
         await hands.type(burst, '77')
         await hands.press(button('Save'))
-        await hands.press(button('Undo'))
-        await page.getByText('The earlier settings apply again.').waitFor()
+        await Promise.all([
+          page.getByText('The earlier settings apply again.').waitFor(),
+          hands.press(button('Undo')),
+        ])
         assert.equal(await burst.inputValue(), before)
       },
     )
@@ -172,8 +172,10 @@ for (const { name, viewport, hands: createHands } of windows)
       await inspect('subjects')
       await hands.press(button('Delete'))
       await hands.type(dialog.getByLabel(/to confirm$/u), 'delete 1 subject')
-      await hands.press(inDialog('Delete permanently'))
-      await page.getByText('1 deleted').waitFor()
+      await Promise.all([
+        page.getByText('1 deleted').waitFor(),
+        hands.press(inDialog('Delete permanently')),
+      ])
     })
 
     step('A key is rotated, and both secrets work', async () => {

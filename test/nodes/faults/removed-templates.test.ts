@@ -70,9 +70,9 @@ async function matchOf({ value }: TestGallery, name: string): Promise<string | u
 
 /** Waits until a condition holds. The test fails if it never does. */
 async function until(condition: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  for (const toMs = performance.now() + 30_000; performance.now() < toMs; await sleep(50))
+  for (const toMs = performance.now() + 60_000; performance.now() < toMs; await sleep(50))
     if (await condition()) return
-  assert.fail(`${what} within 30 s`)
+  assert.fail(`${what} within 60 s`)
 }
 
 /** Repeats a search until the server has its database again. */

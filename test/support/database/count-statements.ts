@@ -1,16 +1,26 @@
 import { StatementSync } from 'node:sqlite'
 import { Client } from 'pg'
+import { currentCallAttributes } from '../../../src/lib/observability/call-trace.ts'
 
 type AnyMethod = (this: unknown, ...parameters: unknown[]) => unknown
 type Methods = Record<string, AnyMethod | undefined>
 
-/** The SQL statements that this process ran, and the rows that they returned. */
-export type StatementCounts = { readonly statements: number; readonly rows: number }
+/** The SQL statements of calls that this process ran, and the rows that they returned. */
+export type StatementCounts = {
+  readonly statements: number
+  readonly rows: number
+  /** The statements on PostgreSQL. */
+  readonly texts: readonly string[]
+}
 
-/** Counts the SQL statements of this process on both engines. `stop` returns the counts. */
+/**
+ * Counts the SQL statements of calls that this process runs, on both engines. The periodic work of a
+ * server is not counted. `stop` returns the counts.
+ */
 export function countStatements(): { readonly stop: () => StatementCounts } {
   let statements = 0
   let rows = 0
+  const texts: string[] = []
   const addRows = (result: unknown): void => {
     if (result instanceof Promise) void result.then(addRows, () => undefined)
     else if (Array.isArray(result)) rows += result.length
@@ -25,9 +35,12 @@ export function countStatements(): { readonly stop: () => StatementCounts } {
     const owner = prototype as unknown as Methods
     const original = owner[name]
     owner[name] = function countedCall(...parameters) {
-      statements += 1
       const result = original?.apply(this, parameters)
+      if (currentCallAttributes().requestId === undefined) return result
+      statements += 1
       addRows(result)
+      if (prototype === Client.prototype)
+        texts.push(String(Object(parameters[0]).text ?? parameters[0]))
       return result
     }
     return () => (owner[name] = original)
@@ -35,7 +48,7 @@ export function countStatements(): { readonly stop: () => StatementCounts } {
   return {
     stop: () => {
       for (const undo of restore) undo()
-      return { statements, rows }
+      return { statements, rows, texts }
     },
   }
 }

@@ -2,9 +2,16 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { databaseFile } from '../../../src/store/sqlite/database-files.ts'
 import { isOnPostgres, type TestEnvironment } from './engine.ts'
+
+/**
+ * The options of a service's database. No statement of a test reaches the limit, also on a machine
+ * that stalls for seconds.
+ */
+export const databaseDefaults = { clock: systemClock, statementTimeoutMs: 60_000 }
 
 /**
  * Creates the data folder of a new service. On SQLite it contains an empty database of the current

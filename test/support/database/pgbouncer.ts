@@ -6,7 +6,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, serverUser } from './postmaster.ts'
+import { freePort } from '../network/free-port.ts'
+import { serverUser } from './postmaster.ts'
 
 /** A running PgBouncer in front of a database. */
 export type PgBouncer = AsyncDisposable & {

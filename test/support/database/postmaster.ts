@@ -2,13 +2,13 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync, closeSync } from 'node:fs'
 import { chown, mkdtemp, readFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { startExitScript, type ExitScript } from '../exit-script.ts'
+import { freePort } from '../network/free-port.ts'
 
 /** Controls the processes of a PostgreSQL server. */
 export type Postmaster = {
@@ -104,16 +104,6 @@ function startCleanup(folder: string): ExitScript {
     rm -rf "$1"`,
     folder,
   )
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // The server listens on a port, so its address is an object.
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function waitUntilReady(url: string, child: ChildProcess, log: string): Promise<void> {

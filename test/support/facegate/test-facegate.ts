@@ -24,8 +24,17 @@ export {
 export type TestFacegate = AsyncDisposable &
   TestClient & { readonly facegate: Facegate; readonly dataDir: string }
 
-/** The settings of services with the real networks. The start of each worker takes a second. */
-export const serviceSettings = { ...unlimitedRates, VISION_WORKERS: '1' }
+/**
+ * The settings of services with the real networks. The start of each worker takes a second. The
+ * limits of time are much longer than the slowest machine needs.
+ */
+export const serviceSettings = {
+  ...unlimitedRates,
+  VISION_WORKERS: '1',
+  VISION_TIMEOUT_MS: '60000',
+  VISION_QUEUE_WAIT_MS_MAX: '120000',
+  CALL_TIMEOUT_MS: '300000',
+}
 
 export async function startFacegate(
   environment: Readonly<Record<string, string>> = {},

@@ -24,7 +24,6 @@ import { serveRest } from '../../../src/http/routes/rest-route.ts'
 import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
 import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
 import type { RecentProblems } from '../../../src/lib/observability/recent-problems.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
@@ -35,7 +34,7 @@ import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { openTestMonitor } from '../console/test-monitor.ts'
-import { createDataFolder } from '../database/data-folder.ts'
+import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
 import { dropDatabase, galleryDatabaseSettings, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -122,7 +121,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { log = createLog(config.LOG_LEVEL), beforeStep } = options
   await using opened = new AsyncDisposableStack()
   const openedDatabase = opened.use(
-    await openDatabase(config, { clock: systemClock, ...options, log }),
+    await openDatabase(config, { ...databaseDefaults, ...options, log }),
   )
   const { store, gate, clock } = openedDatabase
   const database = { ...openedDatabase, store: allAccountsStore(store) }

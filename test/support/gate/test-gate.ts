@@ -14,7 +14,6 @@ import type { RequestObserver } from '../../../src/http/metrics/observe-request.
 import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
 import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { findBalance } from '../../../src/store/billing/balances.ts'
 import { findCalls, type LoggedCall } from '../../../src/store/gate/calls.ts'
@@ -26,7 +25,7 @@ import {
   type Project,
 } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
-import { createDataFolder } from '../database/data-folder.ts'
+import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-client.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
@@ -70,7 +69,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     DATA_DIR: dataDir,
   })
   const { log = createLog(config.LOG_LEVEL) } = options
-  const opened = await openDatabase(config, { clock: systemClock, ...options, log })
+  const opened = await openDatabase(config, { ...databaseDefaults, ...options, log })
   const database = { ...opened, store: allAccountsStore(opened.store) }
   const runs: RunCounts = new Map()
   const executeOptions = {

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../database/postmaster.ts'
+import { freePort } from './free-port.ts'
 import { rootDir } from '../paths.ts'
 
 /** HAProxy with the configuration of `deploy/haproxy`, in front of two installations. */

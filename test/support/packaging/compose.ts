@@ -12,7 +12,8 @@ import {
   urlWithDatabase,
   type PostgresCluster,
 } from '../database/postgres-server.ts'
-import { freePort } from '../database/postmaster.ts'
+import { unlimitedRates } from '../facegate/test-client.ts'
+import { freePort } from '../network/free-port.ts'
 import { rootDir } from '../paths.ts'
 import {
   runInContainer,
@@ -84,7 +85,9 @@ export async function startCompose(
   const containerOptions = async (name: keyof typeof addresses | 'admin', data: string) => {
     const HOST = name === 'admin' ? '127.0.0.1' : addresses[name]
     const service = serviceOptions(compose, name, deploy)
-    const environment = { ...service.environment, HOST, VISION_WORKERS: '1' }
+    // A test can send calls as fast as the machine answers them.
+    const changes = { ...unlimitedRates, HOST, VISION_WORKERS: '1' }
+    const environment = { ...service.environment, ...changes }
     return { ...service, environment, dataFolder: await options.createDataFolder(data) }
   }
   const start = async (name: 'facegate-1' | 'facegate-2') => {

@@ -12,7 +12,10 @@ import { openVisionPool } from '../../../src/vision/workers/vision-pool.ts'
 import type { AnalyzeImageOptions } from '../../../src/vision/vision-client.ts'
 import type { VisionPoolOptions, VisionPool } from '../../../src/vision/workers/vision-pool.ts'
 
-/** Opens a pool of `faulty-worker.ts` processes. By default it has one worker and no log. */
+/**
+ * Opens a pool of `faulty-worker.ts` processes. By default it has one worker and no log, and limits
+ * of time that a slow machine does not reach.
+ */
 export function openFaultyPool(options: Partial<VisionPoolOptions> = {}): VisionPool {
   return openVisionPool({
     ...visionOptions(readConfig({}), {
@@ -22,6 +25,9 @@ export function openFaultyPool(options: Partial<VisionPoolOptions> = {}): Vision
       log: createLog('silent'),
     }),
     workers: 1,
+    queueWaitMsMax: 60_000,
+    jobMsMax: 60_000,
+    startMsMax: 60_000,
     limits: { bytesMax: 1, pixelsMax: 1, sideMinPx: 1 },
     entryModule: new URL('./faulty-worker.ts', import.meta.url),
     ...options,
@@ -50,9 +56,11 @@ export function analyze(
   )
 }
 
-/** Whether the error is a 503 with a retry after one second. */
+/** Whether the error is a 503 with the seconds to wait, which depend on the time of earlier jobs. */
 export const isOverloaded = (error: unknown) =>
-  error instanceof HttpError && error.status === 503 && error.headers['retry-after'] === '1'
+  error instanceof HttpError &&
+  error.status === 503 &&
+  /^[1-9]\d*$/u.test(error.headers['retry-after'] ?? '')
 
 export async function waitUntil(condition: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + 60_000

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 
 import { readConfig } from '../../../src/config.ts'
@@ -99,12 +102,16 @@ test('The limits of the queue admit every permitted call', () => {
 })
 
 test('A call that waits too long is rejected', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-pool-'))
+  const file = path.join(folder, 'end')
   await using pool = openFaultyPool({ queueWaitMsMax: 50 })
   await pool.ready()
-  const running = analyze(pool, 'sleep 500')
+  const running = analyze(pool, `waitForFile ${file}`)
   await assert.rejects(analyze(pool, 'fine'), isOverloaded)
   assert.equal(pool.stats().queued, 0)
+  await writeFile(file, '')
   await running
+  await rm(folder, { recursive: true })
 })
 
 test('When a client disconnects, its waiting call is dropped and its running call finishes', async () => {
@@ -122,7 +129,7 @@ test('When a client disconnects, its waiting call is dropped and its running cal
 })
 
 test('A worker that reaches its job limit is replaced, and no call is lost', async () => {
-  const largeQueue = { queuePerWorkerMax: 100, queueWaitMsMax: 20_000 }
+  const largeQueue = { queuePerWorkerMax: 100 }
   await using pool = openFaultyPool({ workers: 2, workerJobsMax: 10, ...largeQueue })
   await waitUntil(() => pool.stats().workersUp === 2)
   const originals = await Promise.all([analyze(pool, 'sleep 50'), analyze(pool, 'sleep 50')])
@@ -161,7 +168,7 @@ test('A draining pool finishes accepted calls and rejects new ones', async () =>
 })
 
 test('A closing pool rejects all calls with 503 and leaves no process', async () => {
-  const pool = openFaultyPool({ queueWaitMsMax: 20_000 })
+  const pool = openFaultyPool()
   const { height: pid } = await analyze(pool, 'fine')
   const calls = [analyze(pool, 'hang'), analyze(pool, 'fine')]
   const rejected = calls.map((call) => assert.rejects(call, isOverloaded))

@@ -89,9 +89,9 @@ export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: path.join(screenshotsDir, `${name}.png`), fullPage: true })
 }
 
-/** Whether a page fits the width within a time limit. Charts adapt to a new width with a delay. */
-export async function fitsWidth(page: Page, widthPx: number, timeoutMs: number): Promise<boolean> {
-  for (const endMs = Date.now() + timeoutMs; Date.now() < endMs; await setTimeout(50))
+/** Waits until a page fits the width: charts adapt to a new width with a delay. */
+export async function fitsWidth(page: Page, widthPx: number): Promise<boolean> {
+  for (const endMs = Date.now() + stepTimeoutMs; Date.now() < endMs; await setTimeout(50))
     if ((await page.evaluate<number>('document.documentElement.scrollWidth')) <= widthPx)
       return true
   return false

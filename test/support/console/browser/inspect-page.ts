@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { fitsWidth, stepTimeoutMs } from './chromium.ts'
+import { fitsWidth } from './chromium.ts'
 import { desktopViewport, phoneViewport } from './console-browser.ts'
 import type { ConsoleDriver } from './console-driver.ts'
 
@@ -26,7 +26,7 @@ const isPhone = (page: Page): boolean => page.viewportSize()?.width === phoneVie
 
 /** On a phone, a page must also not scroll sideways, and its targets must be large enough. */
 async function inspectOnPhone(page: Page, driver: ConsoleDriver, name: string): Promise<void> {
-  if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
+  if (!(await fitsWidth(page, phoneViewport.width)))
     driver.violations.push(`${name}: scrolls sideways`)
   await driver.inspectSchemes(`${name}-phone`)
   driver.violations.push(...(await smallTargets(page)).map((target) => `${name}: ${target}`))
@@ -43,7 +43,7 @@ export async function inspectDialog(
   await driver.inspect(name, 'light')
   const size = page.viewportSize() ?? desktopViewport
   await page.setViewportSize(phoneViewport)
-  if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
+  if (!(await fitsWidth(page, phoneViewport.width)))
     driver.violations.push(`${name}: scrolls sideways`)
   await driver.inspect(`${name}-phone`, 'light')
   await page.setViewportSize(size)
