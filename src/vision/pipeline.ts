@@ -69,7 +69,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     async analyzeImage(encodedImage, request, path) {
       const stopwatch = createStopwatch()
       const image = await stopwatch.time('decode', () => openImage(encodedImage, limits, path))
-      const context = createImageContext(stages, image, stopwatch)
+      const context = createImageContext(stages, request, image, stopwatch)
       try {
         const analysis = await analyzeFaces(stages, context, request)
         return {
@@ -111,11 +111,13 @@ function providersFor(
 
 function createImageContext(
   { meshLandmarker }: PipelineStages,
+  { challenge = false }: AnalysisRequest,
   image: OrientedImage,
   stopwatch: Stopwatch,
 ): ImageContext {
   const pyramid = createImagePyramid(image)
-  return { image, pyramid, stopwatch, fitMesh: meshLandmarker.forImage({ pyramid, stopwatch }) }
+  const fitMesh = meshLandmarker.forImage({ pyramid, stopwatch, usesEyes: !challenge })
+  return { image, pyramid, stopwatch, fitMesh }
 }
 
 async function analyzeFaces(
