@@ -10,8 +10,8 @@ export type ActivationRanges = Readonly<Record<string, readonly [min: number, ma
  * rounded to 8 bits, and so are the weights of the convolutions between such activations, with one
  * scale for each output channel. The runtime computes these convolutions with integers.
  *
- * The first layers and the heads are left out of `ranges`: rounding their values costs most of the
- * accuracy and saves little time.
+ * The heads, and the first layers of the large detector and of dlib, are left out of `ranges`:
+ * rounding their values costs most of the accuracy and saves little time.
  *
  * @param ranges by the name of the value, as `quantizableValues` returns them.
  */
