@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import jpegTurbo from '@julusian/jpeg-turbo'
 import sharp from 'sharp'
 
 const require = createRequire(import.meta.url)
@@ -23,11 +24,19 @@ export function packageFolder(name) {
 }
 
 /**
- * Decodes with the same fast decoder as Facegate, so that the decoder does not affect the result. The
+ * Decodes with the same fast decoders as Facegate, so that the decoder does not affect the result. The
  * profile of the images is sRGB and needs no conversion.
  */
 async function decode(file) {
-  const { data, info } = await sharp(await readFile(file))
+  const bytes = await readFile(file)
+  const { orientation = 1 } = bytes.includes('Exif') ? await sharp(bytes).metadata() : {}
+  if (orientation === 1) {
+    const { data, width, height } = jpegTurbo.decompressSync(bytes, {
+      format: jpegTurbo.FORMAT_RGB,
+    })
+    return tf.tensor3d(new Uint8Array(data), [height, width, 3], 'int32')
+  }
+  const { data, info } = await sharp(bytes)
     .rotate()
     .keepIccProfile()
     .toColourspace('srgb')
