@@ -17,12 +17,13 @@ export type UnitCosts = {
 }
 
 /**
- * Measured on two cores that were shared with other work:
+ * Measured on two cores of an Intel Xeon with fast instructions for 8-bit integers, except the search
+ * and the disk (an AMD EPYC):
  *
- * - `imageMs`: `npm run bench sets`, one worker, detection and template, best round of the built-in
- *   models (19.2 images/s).
+ * - `imageMs`: `npm run bench images -- --action svc.identify` with the built-in models, the workers
+ *   (30 ms) and the server process (4 ms). With `VISION_INT8=off` it is 52 ms.
  * - `searchMsPerMillion`: `node bench/main.ts search`, one thread.
- * - `callMs`: `npm run bench calls`, 2,689 and 1,800 calls/s on two cores, which the client shares.
+ * - `callMs`: `npm run bench calls`, 3,963 and 2,303 calls/s on two cores, which the client shares.
  * - `serverBytes`, `workerBytes` and `sharedNetworkBytes`: `npm run bench memory`.
  * - `storedFaceBytes`: `npm run bench disk`, and 1,100 bytes of the page of a large gallery, from the
  *   growth of the database by `node bench/main.ts search --load 200000 --folder DIR`.
@@ -30,9 +31,9 @@ export type UnitCosts = {
  *   ledger and the stored responses.
  */
 export const measuredCosts: UnitCosts = {
-  imageMs: 52,
+  imageMs: 34,
   searchMsPerMillion: 13.32,
-  callMs: { sqlite: 0.74, postgresql: 1.11 },
+  callMs: { sqlite: 0.5, postgresql: 0.87 },
   serverBytes: 390e6,
   workerBytes: 170e6,
   sharedNetworkBytes: 150e6,
@@ -46,7 +47,7 @@ export const installationLimits = {
   /** Templates in the memory of one process that can be searched with leads: 4 GiB. */
   facesMax: 10.5e6,
   /** Gated calls per second of one PostgreSQL server that were measured, on two shared cores. */
-  callsPerDatabaseMax: 1800,
+  callsPerDatabaseMax: 2300,
   /** Above this number of calls per second, or with several servers, SQLite is not recommended. */
   callsOnSqliteMax: 1000,
 }
