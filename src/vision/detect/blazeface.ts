@@ -44,6 +44,7 @@ export async function runBlazeface(
         x: (anchorX + (values[offset] ?? 0)) * scaleX,
         y: (anchorY + (values[offset + 1] ?? 0)) * scaleY,
       })
+      // The box has four values. The first two key points are the eyes.
       const eyes = [pointAt(4), pointAt(6)] as const
       candidates.push(score < eyesScoreMin ? { box, score } : { box, score, eyes })
     })

@@ -65,14 +65,14 @@ export async function decodeImage(
   const { size, orientation, isJpeg, profile } = await readMetadata(bytes, options).catch(reject)
   const longerSidePx = Math.max(size.width, size.height)
   const isDrafted = isJpeg && longerSidePx >= draftShrinkMin * draftSidePx
-  const isStoredAsNeeded =
-    orientation === 1 && profile !== 'other' && longerSidePx <= frameSidePxMax
+  const isPlainJpeg =
+    isJpeg && orientation === 1 && profile !== 'other' && longerSidePx <= frameSidePxMax
   const decodeFrame = async (sideMax: number): Promise<Frame> => {
     const image = sharp(bytes, options)
     return decodeToSize(profile === 'srgb' ? image.keepIccProfile() : image, sideMax).catch(reject)
   }
   const frame =
-    (isJpeg && isStoredAsNeeded ? decodeJpeg(bytes, size) : undefined) ??
+    (isPlainJpeg ? decodeJpeg(bytes, size) : undefined) ??
     (await decodeFrame(isDrafted ? draftSidePx : frameSidePxMax))
   let highRes: Promise<Frame> | undefined
   return {
