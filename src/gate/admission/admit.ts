@@ -67,8 +67,8 @@ function createAdmitAs(store: Store, options: AdmitOptions) {
     caller: KeyIdentity,
     { parsed, ...incoming }: IncomingCall,
   ): Promise<AdmitResult | typeof unconfirmed> => {
-    const elapsedMs = performance.now() - incoming.startMs
     await touchFormerSecret(store, caller, now().nowMs)
+    const elapsedMs = performance.now() - incoming.startMs
     const call: AuthenticatedCall = {
       ...incoming,
       caller,
