@@ -5,6 +5,7 @@ import sharp from 'sharp'
 import { countMainFaces } from '../src/actions/parts/main-faces.ts'
 import { openVision, type EvaluationVisionClient } from '../src/cli/evaluate/open-vision.ts'
 import { mapConcurrent } from '../src/evaluation/map-concurrent.ts'
+import { toEncodedImage } from '../src/evaluation/read-image.ts'
 import type { ImageAnalysis } from '../src/vision/image-analysis.ts'
 
 /**
@@ -80,6 +81,5 @@ async function cropAround(
 }
 
 function analyze(client: EvaluationVisionClient, bytes: Buffer): Promise<ImageAnalysis> {
-  const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
-  return client.analyzeImage({ bytes: bytes.toString('base64'), contentType }, enrollRequest)
+  return client.analyzeImage(toEncodedImage(bytes), enrollRequest)
 }

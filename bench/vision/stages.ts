@@ -40,19 +40,20 @@ const cases = {
  * `npm run bench stages [--templates] [--small | --groups]`: the time of one analysis of a 1280×720
  * JPEG with one face by stage, in this process on one thread, beside the bare time of its networks with
  * float32. Both alternate. Templates run their two networks on the face and on its mirror image. With
- * `--small`, the large detector runs. With `--groups`, the
- * images are 1920 px wide JPEGs of three to five faces, for each of which some of the networks run.
+ * `--small`, the large detector runs. With `--groups`, the images are 1920 px wide JPEGs of three to
+ * five faces, for each of which some of the networks run.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const templates = args.includes('--templates')
-  const { what, write, once } = cases[caseOf(args)]
+  const kind = caseOf(args)
+  const { what, write, once } = cases[kind]
   const request = { ...detectRequest, templates }
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
   await prepareBuiltinPack({ folder })
   const { blazeface, face_landmark_68: landmarks, facemesh } = builtinPack.models
   const { face_recognition: dlib, faceres, ssd_mobilenetv1: ssd } = builtinPack.models
   const recognizers = templates ? [dlib, dlib, faceres, faceres] : []
-  const large = caseOf(args) === 'small' ? [ssd] : []
+  const large = kind === 'small' ? [ssd] : []
   const entries = [blazeface, landmarks, facemesh, ...large, ...recognizers]
   const models = await Promise.all(entries.map((entry) => openTimer(folder, entry)))
   const pipeline = await createPipeline({ modelsFolder: folder, modelSet: builtinSet, limits })

@@ -1,3 +1,4 @@
+import { toEncodedImage } from '../../src/evaluation/read-image.ts'
 import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
 import { decodeImage } from '../../src/vision/image/decode.ts'
@@ -39,8 +40,7 @@ export async function openDrawing(modelsFolder: string): Promise<Drawing> {
   const pipeline = await createPipeline({ modelsFolder, modelSet: builtinSet, limits })
   return {
     async readFrontal(bytes, person) {
-      const contentType = bytes[0] === 0x89 ? ('image/png' as const) : ('image/jpeg' as const)
-      const image = { bytes: bytes.toString('base64'), contentType }
+      const image = toEncodedImage(bytes)
       const { faces, faceCount } = await pipeline.analyzeImage(image, request, person)
       const [face] = faces
       if (!face || faceCount > 1 || face.qualityScore < qualityMin) return undefined

@@ -1,11 +1,11 @@
 /**
  * Compares the decoder of JPEGs of at most 2048 px (libjpeg-turbo) with libvips:
  *
- *   node eval/decoding/compare-decoders.ts <folder> [--every n] [--people]
+ *   node eval/decoding/compare-decoders.ts <folder> [--every n]
  *
  * Analyzes each n-th JPEG as it is, and as a PNG with the pixels of libvips. Prints the differences of
  * faces and templates. For comparison, it prints the same differences between the JPEG qualities 95 and
- * 80. `--people`: the folder has one subfolder per person, and the TAR is printed too.
+ * 80. If the folder has one subfolder for each person, it prints the TAR too.
  */
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,17 +16,18 @@ import { createProgressBar } from '../../src/cli/progress-bar.ts'
 import { openVision } from '../../src/cli/evaluate/open-vision.ts'
 import { findCentralFace } from '../../src/evaluation/find-central-face.ts'
 import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
+import { toEncodedImage } from '../../src/evaluation/read-image.ts'
 import { templatesRequest } from '../../src/evaluation/verification/extract-templates.ts'
 import { operatingPoints } from '../../src/evaluation/verification/operating-points.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import type { PersonTemplate } from '../../src/evaluation/verification/pair-scores.ts'
+import { ActionError } from '../../src/lib/errors.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 import type { ImageAnalysis } from '../../src/vision/image-analysis.ts'
+import { frameSidePxMax } from '../../src/vision/image/decode.ts'
 import { findImages } from '../quantization/find-images.ts'
 
-/** The longest side that libjpeg-turbo decodes, px: see `src/vision/image/decode.ts`. */
-const sideMaxPx = 2048
-/** A genuine pair in a thousand, and in ten thousand impostors. */
+/** False acceptance rates; a few hundred pictures cannot resolve lower ones. */
 const fars = [1e-3, 1e-4]
 
 const { values, positionals } = parseArgs({
@@ -45,7 +46,7 @@ const bar = createProgressBar('images')
 const all = await mapConcurrent(files, analyzeForms, bar.update)
 bar.end()
 const analyses = all.filter((forms) => forms !== undefined)
-console.log(`${analyses.length} pictures of at most ${sideMaxPx} px`)
+console.log(`${analyses.length} pictures of at most ${frameSidePxMax} px`)
 console.log(
   markdownTable(
     [
@@ -80,7 +81,7 @@ async function analyzeForms(file: string): Promise<Forms | undefined> {
   const bytes = await readFile(file)
   const image = sharp(bytes, { autoOrient: true })
   const { width, height } = await image.metadata()
-  if (Math.max(width, height) > sideMaxPx) return undefined
+  if (Math.max(width, height) > frameSidePxMax) return undefined
   const png = await image.png({ compressionLevel: 1 }).toBuffer()
   try {
     return {
@@ -89,8 +90,9 @@ async function analyzeForms(file: string): Promise<Forms | undefined> {
       quality95: await analyze(await recode(png, 95)),
       quality80: await analyze(await recode(png, 80)),
     }
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof ActionError) return undefined
+    throw error
   }
 }
 
@@ -102,8 +104,7 @@ async function recode(png: Buffer, quality: number): Promise<Buffer> {
 }
 
 function analyze(bytes: Buffer): Promise<ImageAnalysis> {
-  const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
-  return vision.analyzeImage({ bytes: bytes.toString('base64'), contentType }, templatesRequest)
+  return vision.analyzeImage(toEncodedImage(bytes), templatesRequest)
 }
 
 /** Compares the faces of pictures with equal counts, and the templates of their central faces. */
@@ -156,16 +157,10 @@ function measureTar(a: keyof Forms, b: keyof Forms): string[] {
     const other = forms && findCentralFace(forms[b])?.template
     if (!template || !other) return []
     others.set(template, other)
-    return [{ person: personOf(file), template }]
+    return [{ person: path.dirname(file), template }]
   })
   const score = (first: Template, second: Template) =>
     scorers.raw(first, others.get(second) ?? second)
   const points = operatingPoints(scoreAllPairs(faces, score), fars)
   return points.map(({ tar }) => `${(100 * tar).toFixed(2)} %`)
-}
-
-/** The name of a picture without its number, or else its folder. */
-function personOf(file: string): string {
-  const name = /^(.+)_\d+\.jpg$/u.exec(path.basename(file))?.[1]
-  return name ?? path.basename(path.dirname(file))
 }

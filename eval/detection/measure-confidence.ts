@@ -6,6 +6,7 @@ import { openVision, type EvaluationVisionClient } from '../../src/cli/evaluate/
 import { boxProbabilityOf } from '../../src/compreface/box-probability.ts'
 import { detectorKindOf } from '../../src/models/model-set.ts'
 import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
+import { toEncodedImage } from '../../src/evaluation/read-image.ts'
 import type { FaceResult, ImageAnalysis } from '../../src/vision/image-analysis.ts'
 
 /**
@@ -94,7 +95,6 @@ function analyze(
   bytes: Buffer,
   minFaceConfidence: number,
 ): Promise<ImageAnalysis> {
-  const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
   const request = { minFaceConfidence, minFaceSizePx: 20, maxFaces: 100, crops: false }
-  return client.analyzeImage({ bytes: bytes.toString('base64'), contentType }, request)
+  return client.analyzeImage(toEncodedImage(bytes), request)
 }

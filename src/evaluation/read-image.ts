@@ -10,7 +10,7 @@ export type AnalyzeImage = (image: EncodedImage, request: AnalysisRequest) => Pr
 export const imageFileBytesMax = 256 * 2 ** 20
 
 /**
- * Reads an image file. A file that does not begin like a PNG counts as a JPEG.
+ * Reads an image file.
  *
  * @throws ActionError IMAGE_TOO_LARGE when the file is larger than the service can ever accept.
  */
@@ -21,9 +21,11 @@ export async function readImage(file: string): Promise<EncodedImage> {
       'IMAGE_TOO_LARGE',
       `${file} has ${size} bytes; at most ${imageFileBytesMax} are read`,
     )
-  const bytes = await readFile(file)
-  return {
-    bytes: bytes.toString('base64'),
-    contentType: bytes[0] === 0x89 ? 'image/png' : 'image/jpeg',
-  }
+  return toEncodedImage(await readFile(file))
+}
+
+/** Returns an image as an API request contains it. Bytes that do not begin like a PNG count as a JPEG. */
+export function toEncodedImage(bytes: Buffer): EncodedImage {
+  const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
+  return { bytes: bytes.toString('base64'), contentType }
 }

@@ -18,19 +18,15 @@ export function combineDetections(
       .toSorted((a, b) => iou(b.box, candidate.box) - iou(a.box, candidate.box))
     if (!partner) return { box: candidate.box, confidence: combinedConfidence(0, candidate.score) }
     unpaired.delete(partner)
-    const confidence = combinedConfidence(partner.score, candidate.score)
-    return { ...placeOf(partner.score >= bothMin ? partner : candidate), confidence }
+    const { box, eyes } = partner.score >= bothMin ? partner : candidate
+    return { box, eyes, confidence: combinedConfidence(partner.score, candidate.score) }
   })
-  for (const candidate of unpaired)
-    detections.push({ ...placeOf(candidate), confidence: combinedConfidence(candidate.score, 0) })
+  for (const { box, eyes, score } of unpaired)
+    detections.push({ box, eyes, confidence: combinedConfidence(score, 0) })
   return suppressOverlaps(detections, ({ confidence }) => confidence, overlapMax).slice(
     0,
     detectionsMax,
   )
-}
-
-function placeOf({ box, eyes }: DetectorCandidate): Pick<Detection, 'box' | 'eyes'> {
-  return eyes ? { box, eyes } : { box }
 }
 
 /**

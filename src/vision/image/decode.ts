@@ -67,7 +67,7 @@ export async function decodeImage(
   const isDrafted = isJpeg && longerSidePx >= draftShrinkMin * draftSidePx
   const isPlainJpeg =
     isJpeg && orientation === 1 && profile !== 'other' && longerSidePx <= frameSidePxMax
-  const decodeFrame = async (sideMax: number): Promise<Frame> => {
+  const decodeFrame = (sideMax: number): Promise<Frame> => {
     const image = sharp(bytes, options)
     return decodeToSize(profile === 'srgb' ? image.keepIccProfile() : image, sideMax).catch(reject)
   }
@@ -167,7 +167,7 @@ const draftShrinkMin = 4
  * at 4096 px by 1.8 % of the distance between the eyes, as between any two sizes. A JPEG of forty
  * megapixels takes 70 ms and 9 MB instead of 180 ms at 4096 px.
  */
-const frameSidePxMax = 2048
+export const frameSidePxMax = 2048
 
 function openRawFrame({ pixels, width, height }: Frame): Sharp {
   return sharp(pixels, { raw: { width, height, channels: 3 } })

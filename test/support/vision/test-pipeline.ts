@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { toEncodedImage } from '../../../src/evaluation/read-image.ts'
 import { builtinSet, type ModelSet } from '../../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../../src/models/builtin/prepare-builtin-pack.ts'
 import {
@@ -58,8 +59,7 @@ function toTestPipeline(pipeline: Pipeline): TestPipeline {
   return {
     ...pipeline,
     analyze(bytes, request) {
-      const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
-      const image = { bytes: bytes.toString('base64'), contentType } as const
+      const image = toEncodedImage(bytes)
       return pipeline.analyzeImage(image, { ...defaultRequest, ...request }, 'params.images[0]')
     },
   }
