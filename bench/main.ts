@@ -18,6 +18,7 @@ import { run as stages } from './vision/stages.ts'
 import { run as subjects } from './subjects.ts'
 import { run as telemetry } from './telemetry.ts'
 import { run as vectors } from './vectors.ts'
+import { run as walk } from './walk.ts'
 
 /** `npm run bench [name]`: one file per benchmark. Without a name it runs all that need no arguments. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -38,6 +39,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   sets,
   subjects,
   vectors,
+  walk,
   console: consoleBench,
   logPage,
   telemetry,
