@@ -2,7 +2,6 @@ import { run as bodies } from './bodies.ts'
 import { run as calls } from './calls.ts'
 import { run as challenge } from './liveness/challenge.ts'
 import { run as consoleBench } from './console.ts'
-import { run as densities } from './search/densities.ts'
 import { run as detect } from './vision/detect.ts'
 import { run as disk } from './disk.ts'
 import { run as logPage } from './console/log-page.ts'
@@ -27,7 +26,6 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   calls,
   challenge,
   stages,
-  densities,
   detect,
   disk,
   gate,

@@ -4,9 +4,8 @@
  *
  *   node eval/extend-cohort.ts <folder of the mixtures> <folder|pairs.csv> "<description>" [people]
  *
- * The vectors of the templates stay as they are. Only their densities change, so that templates of
- * the earlier version can be converted. `people` are names, separated by commas, that are left out of
- * the table because their pictures are mislabelled.
+ * The vectors of the templates stay as they are; only their densities change. `people` are names,
+ * separated by commas, that are left out of the table because their pictures are mislabelled.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { buildCalibration } from '../src/gallery/calibration/measure/build-calibration.ts'
@@ -24,8 +23,7 @@ import { scoreForCalibration } from './fit/full-size-scores.ts'
 import { mixtureFile, readMixtureRows } from './fit/mixture-rows.ts'
 import { learnExtended } from './fit/template-learners.ts'
 
-const version = '2'
-const modelId = `${shipped.id}@${version}`
+const modelId = `${shipped.id}@${shipped.version}`
 const measuredOn = new Date().toISOString().slice(0, 10)
 /** Each model for the table learns from six folds. */
 const foldCount = 8
@@ -40,31 +38,24 @@ await writeJson(new URL(`../src/gallery/calibration/${modelId}.json`, import.met
 
 /** Writes the cohort: the rows of the fitted model, unchanged, then the projected mixtures. */
 async function extendCohort(): Promise<object> {
-  const { dlibWeight, cohortNearest, fitted, files } = shipped
+  const { id, version, dlibWeight, cohortRows, cohortNearest, fitted, files } = shipped
+  // `eval/fit-template.ts` writes a manifest without added rows.
+  const { added: replaced = { rows: 0 } } = shipped as Partial<Pick<typeof shipped, 'added'>>
   const model = await readTemplateModel()
-  const former = model.earlier[0] ?? model
   const dimensions = model.axes.length / model.mean.length
-  const fittedRows = former.cohort.length / dimensions
+  const fittedRows = cohortRows - replaced.rows
   const cohortFile = new URL('cohort.f16', templateFolder)
   const base = (await readFile(cohortFile)).subarray(0, 2 * fittedRows * dimensions)
   const added = mixtures.fused.map((row) => encodeFloat16(projectToAxes(row, model)))
   const cohort = Buffer.concat([base, ...added])
   await writeFile(cohortFile, cohort)
   return {
-    id: shipped.id,
+    id,
     version,
     dlibWeight,
     neighbours: neighbourCount,
     cohortRows: fittedRows + added.length,
     cohortNearest,
-    earlier: [
-      {
-        version: '1',
-        cohortRows: fittedRows,
-        neighbours: former.neighbours,
-        cohort: sha256Of(base),
-      },
-    ],
     fitted,
     added: {
       rows: added.length,

@@ -5,8 +5,8 @@
  *
  * The model is fitted on all images with a fixed seed. The table is measured on people that the model
  * has not learnt from (`scoreHeldOut`). Both are written to the folders that the service reads.
- * Increase `version` below after every change, because templates of two models cannot be compared.
- * `eval/extend-cohort.ts` then adds the rows of other people to the cohort, which is the next version.
+ * `eval/extend-cohort.ts` then adds the rows of other people to the cohort. Increase `version` below
+ * after every change of a released model, because templates of two models cannot be compared.
  */
 import { writeFile } from 'node:fs/promises'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
@@ -62,7 +62,6 @@ async function writeModel(
     neighbours,
     cohortRows: cohortRowCount,
     cohortNearest: Number(cohortNearest.toFixed(4)),
-    earlier: [],
     fitted: {
       set: fittedOn,
       on: measuredOn,

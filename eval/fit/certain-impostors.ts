@@ -1,4 +1,5 @@
 import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
+import manifest from '../../src/models/template/manifest.json' with { type: 'json' }
 import type { Cohort } from '../../src/models/template/read-cohort.ts'
 import type { MixtureCell } from './mixture-rows.ts'
 
@@ -43,6 +44,13 @@ export function countCertainImpostors(
       }
     }
   return { certain, girlAndBoy }
+}
+
+/** Returns the cohort without the rows that `eval/extend-cohort.ts` added. */
+export function fittedCohort({ cohort, neighbours }: Cohort): Cohort {
+  const { cohortRows, added } = manifest
+  const fittedRows = cohortRows - added.rows
+  return { cohort: cohort.subarray(0, (cohort.length / cohortRows) * fittedRows), neighbours }
 }
 
 function areImpostors(a: MixtureCell, b: MixtureCell): boolean {

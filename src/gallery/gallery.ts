@@ -26,8 +26,6 @@ import type { ComparableCounts } from './count-comparable.ts'
 import { modelOperations, type SubjectModels } from './model-operations.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
-import type { DensityProgress, DensityUpdate } from './densities/density-update.ts'
-import { createDensityUpdates, type DensityUpdates } from './densities/update-densities.ts'
 import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
 import { reportRemoval } from './deletion/report-removal.ts'
@@ -137,17 +135,12 @@ export type Gallery = GalleryOperations & {
   readonly maintain: GallerySearch['maintain']
   /** Creates templates of the active model from all stored crops. */
   readonly reEmbed: ReEmbed
-  /** Updates the templates of earlier versions of the loaded models; stops if the signal aborts. */
-  readonly updateDensities: DensityUpdates['run']
-  readonly densityProgress: () => DensityProgress
 }
 
 export type GalleryOptions = EnrollLimits & {
   readonly store: Store
   readonly openSearch: OpenGallerySearch
   readonly calibrations: Calibrations
-  /** The loaded models that replaced a version with the same vectors. */
-  readonly densityUpdates?: readonly DensityUpdate[]
   readonly masterKeyFile: string
   /** For projects without a configured retention. */
   readonly retentionDays: number
@@ -166,20 +159,18 @@ export type GalleryOptions = EnrollLimits & {
  *   different master key.
  */
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
-  const { store, openSearch, calibrations, densityUpdates = [], clock, log } = options
+  const { store, openSearch, calibrations, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const decryptStored = createDecryptStoredTemplate(keys, log)
   const search = await openSearch({ store, decryptStored, calibrations, log })
-  const updateDeps = { store, keys, decryptStored, search, log }
-  const densities = createDensityUpdates(densityUpdates, updateDeps)
   const purgeDue = new Set<string>()
-  const writes = writeOperations({ keys, search, densities }, { ...options, purgeDue })
+  const writes = writeOperations({ keys, search }, { ...options, purgeDue })
   const own = await openGalleryCalibrations({ store, calibrations, log })
   const nowUtc = (): string => formatUtc(clock())
   const matchOptions = { search, decryptStored, clock, nowUtc }
-  const models = modelOperations({ ...options, search, densities })
+  const models = modelOperations({ ...options, search })
   const { formerModels } = models
-  const storedOptions = { read: store.read, decryptStored, densities, calibrations, formerModels }
+  const storedOptions = { read: store.read, decryptStored, calibrations, formerModels }
   const gallery: Gallery = {
     ...matchOperations(matchOptions, calibrations),
     calibratedFor: (galleryId) => ({
@@ -202,9 +193,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     loadSubjectDetails: createLoadSubjectDetails(calibrations),
     applyRemovals: search.applyRemovals,
     maintain: search.maintain,
-    reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, densities, log }),
-    updateDensities: densities.run,
-    densityProgress: densities.progress,
+    reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
   }
   return gallery
 }
@@ -223,11 +212,10 @@ function readOperations(store: Store) {
 type WriteDeps = {
   readonly keys: SubjectKeys
   readonly search: GallerySearch
-  readonly densities: DensityUpdates
 }
 
 function writeOperations(
-  { keys, search: { storeVector }, densities }: WriteDeps,
+  { keys, search: { storeVector } }: WriteDeps,
   options: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'merge' | 'touch'> {
   const nowUtc = (): string => formatUtc(options.clock())
@@ -238,17 +226,15 @@ function writeOperations(
   return {
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
-    addFace: async (tx, subject, face) => {
-      await densities.updateSubject(tx, subject, face.template)
-      return addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() })
-    },
+    addFace: (tx, subject, face) =>
+      addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() }),
     update: (tx, subject, update) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     merge: (tx, subjects) => {
       const { templatesPerSubject } = options
-      const deps = { keys, storeVector, updateDensities: densities.updateSubject }
-      return mergeSubjects(tx, subjects, { templatesPerSubject, ...deps, nowUtc: nowUtc() })
+      const deps = { keys, storeVector, nowUtc: nowUtc() }
+      return mergeSubjects(tx, subjects, { templatesPerSubject, ...deps })
     },
     touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
   }

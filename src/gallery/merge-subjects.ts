@@ -4,12 +4,10 @@ import { faceCounts, markSubjectFacesChanged, moveFaces } from '../store/gallery
 import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
 import type { EnrollLimits } from './enroll.ts'
-import type { DensityUpdates } from './densities/update-densities.ts'
 import { encryptForSubject } from './keys/encrypt-for-subject.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
@@ -18,7 +16,6 @@ import { groupsMax } from './update-subject.ts'
 export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
   readonly keys: SubjectKeys
   readonly storeVector: GallerySearch['storeVector']
-  readonly updateDensities: DensityUpdates['updateSubject']
   readonly nowUtc: string
 }
 
@@ -44,7 +41,6 @@ export async function mergeSubjects(
   const { keys, storeVector, nowUtc } = options
   const faces = await countMergedFaces(tx, { source, target }, options)
   await uniteGroups(tx, { source, target })
-  await updateToSameVersions(tx, { source, target }, options)
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
   const sequence = await recordGalleryChange(tx, { galleryId })
   const moved = await encryptForSubject(tx, { source, target, accountId, keys })
@@ -76,22 +72,6 @@ async function countMergedFaces(
       `the merged subject would have ${faces} templates; the limit is ${templatesPerSubject}. Delete faces of one of the subjects first`,
     )
   return faces
-}
-
-/** A subject never has templates of two versions of a model. */
-async function updateToSameVersions(
-  tx: Tx,
-  { source, target }: MergedSubjects,
-  { updateDensities }: MergeSubjectsOptions,
-): Promise<void> {
-  for (const [subject, other] of [
-    [target, source],
-    [source, target],
-  ] as const) {
-    const templates = await findSubjectTemplates(tx, other.subjectId)
-    for (const modelId of new Set(templates.map((template) => template.modelId)))
-      await updateDensities(tx, subject, { modelId })
-  }
 }
 
 /** Adds the groups of the source to the target. @throws ActionError INVALID_REQUEST. */

@@ -5,7 +5,6 @@ import {
   type ComparableCounts,
   type CountComparableOptions,
 } from './count-comparable.ts'
-import type { DensityUpdates } from './densities/update-densities.ts'
 import { modelsOfSubject } from './match.ts'
 
 /** The models by which the faces of a subject are compared. */
@@ -23,26 +22,20 @@ type ModelOperations = {
   ) => Promise<ComparableCounts>
 }
 
-type ModelOperationsOptions = CountComparableOptions & { readonly densities: DensityUpdates }
-
 /** The operations of a gallery that decide by which models its faces are compared. */
-export function modelOperations(options: ModelOperationsOptions): ModelOperations {
-  const { search, calibrations, densities } = options
-  const { activeModelId } = calibrations
+export function modelOperations(options: CountComparableOptions): ModelOperations {
+  const { search, calibrations } = options
+  const { activeModelId, formerModelIds } = calibrations
   return {
     formerModels: async (galleryId) => {
-      const formerModelIds = densities.withoutUpdated(calibrations.formerModelIds)
       if (formerModelIds.length === 0) return []
       const { byModel } = await search.countFaces(galleryId, formerModelIds)
-      const used = formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
-      const modelIds = densities.withSuccessors(used)
-      return formerModelIds.filter((modelId) => modelIds.has(modelId))
+      return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
     },
     modelsOf: async (reading, { subjectId }) => {
       const used = await modelsOfSubject(reading, subjectId, calibrations)
-      const modelIds = densities.withSuccessors(used)
-      const former = calibrations.formerModelIds.filter((modelId) => modelIds.has(modelId))
-      return { former, hasActive: modelIds.has(activeModelId) }
+      const former = formerModelIds.filter((modelId) => used.includes(modelId))
+      return { former, hasActive: used.includes(activeModelId) }
     },
     countComparable: (galleryId, modelIds) => countComparable(galleryId, modelIds, options),
   }

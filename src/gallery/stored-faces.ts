@@ -4,7 +4,6 @@ import type { StoredTemplate } from '../store/gallery/templates.ts'
 import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
-import type { DensityUpdates } from './densities/update-densities.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 
 /** A stored face with decrypted templates, one per model, that of the active model first. */
@@ -25,7 +24,6 @@ export type ReadStoredFaces = (filter: StoredFaceFilter) => Promise<readonly Sto
 type StoredFacesOptions = {
   readonly read: <T>(work: (reading: ReadTx) => Promise<T>) => Promise<T>
   readonly decryptStored: DecryptStoredTemplate
-  readonly densities: Pick<DensityUpdates, 'laterVersionsOf'>
   readonly calibrations: Calibrations
   readonly formerModels: (galleryId: string) => Promise<readonly string[]>
 }
@@ -54,16 +52,14 @@ export function createReadStoredFaces(options: StoredFacesOptions): ReadStoredFa
 async function decryptFace(
   reading: ReadTx,
   rows: readonly StoredTemplate[],
-  { decryptStored, densities }: StoredFacesOptions,
+  { decryptStored }: StoredFacesOptions,
 ): Promise<readonly Template[]> {
   const templates: Template[] = []
   for (const row of rows) {
     const template = await decryptStored(reading, row)
     if (template) templates.push(template)
   }
-  const found = new Set(templates.map(({ modelId }) => modelId))
-  const later = templates.flatMap((template) => densities.laterVersionsOf(template))
-  return [...templates, ...later.filter(({ modelId }) => !found.has(modelId))]
+  return templates
 }
 
 function inOrder(templates: readonly Template[], modelIds: readonly string[]): Template[] {

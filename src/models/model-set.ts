@@ -51,17 +51,6 @@ export async function recognizerModelId(recognizer: ModelSet['recognizer']): Pro
   return `${id}@${version}`
 }
 
-/**
- * The ids of earlier versions whose templates a running service converts to those of the recognizer,
- * see `EarlierTemplateModel`.
- */
-export async function earlierModelIds(
-  recognizer: ModelSet['recognizer'],
-): Promise<readonly string[]> {
-  if (recognizer !== 'builtin') return []
-  return (await readTemplateModel()).earlier.map(({ modelId }) => modelId)
-}
-
 type DetectorDecodingKind = Extract<Decoding, { readonly boxToFace: unknown }>['kind']
 
 /** Returns how the outputs of the detector are read. @throws Error if the model is no detector. */

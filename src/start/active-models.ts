@@ -3,7 +3,6 @@ import type { Config } from '../config.ts'
 import { calibrationOf } from '../gallery/calibration/calibrations.ts'
 import { readCalibration } from '../gallery/calibration/read-calibration.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
-import type { DensityUpdate } from '../gallery/densities/density-update.ts'
 import type { Log } from '../lib/log.ts'
 import { readVerifiedActiveSet } from '../models/active-set.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from '../models/model-set.ts'
@@ -20,13 +19,8 @@ export type ActiveModels = {
   readonly modelSet: ModelSet
   /** Of the active recognizer: new templates are created with it. */
   readonly calibration: Calibration
-  /**
-   * Of the former recognizers and of earlier versions of the built-in one: their existing templates
-   * are still compared.
-   */
+  /** Of the former recognizers: their existing templates are still compared. */
   readonly formerCalibrations: readonly Calibration[]
-  /** Earlier versions whose templates only need a new density. */
-  readonly densityUpdates: readonly DensityUpdate[]
 }
 
 export type ActiveModelsOptions = {
@@ -48,9 +42,6 @@ export async function readActiveModels(
   await prepareBuiltinPack({ folder: modelsFolder, onProgress, log })
   const modelSet = await readVerifiedActiveSet(modelsFolder)
   const { recognizer, formerRecognizers } = modelSet
-  const former = await Promise.all(formerRecognizers.map(readCalibrationsOf))
-  const [calibration, ...earlier] = await readCalibrationsOf(recognizer)
-  const isBuiltinLoaded = [recognizer, ...formerRecognizers].includes('builtin')
   return {
     modelsFolder,
     optimizedFolder: await prepareOptimizedNetworks({
@@ -61,26 +52,9 @@ export async function readActiveModels(
       log,
     }),
     modelSet,
-    calibration,
-    formerCalibrations: [...earlier, ...former.flat()],
-    densityUpdates: isBuiltinLoaded ? await readDensityUpdates() : [],
+    calibration: await readRecognizerCalibration(recognizer),
+    formerCalibrations: await Promise.all(formerRecognizers.map(readRecognizerCalibration)),
   }
-}
-
-/** Returns the calibration of a recognizer, followed by those of its earlier versions. */
-async function readCalibrationsOf(
-  recognizer: ModelSet['recognizer'],
-): Promise<readonly [Calibration, ...Calibration[]]> {
-  const calibration = await readRecognizerCalibration(recognizer)
-  if (recognizer !== 'builtin') return [calibration]
-  const { earlier } = await readTemplateModel()
-  return [calibration, ...earlier.map(({ modelId }) => builtinCalibrationOf(modelId))]
-}
-
-/** The updates of templates that an earlier release created with the built-in recognizer. */
-async function readDensityUpdates(): Promise<readonly DensityUpdate[]> {
-  const { modelId: toModelId, cohort, neighbours, earlier } = await readTemplateModel()
-  return earlier.map(({ modelId }) => ({ fromModelId: modelId, toModelId, cohort, neighbours }))
 }
 
 type ModelsConfig = Pick<Config, 'MODELS_DIR' | 'DATA_DIR' | 'VISION_INT8'>
@@ -95,10 +69,7 @@ export async function readRecognizerCalibration(
   recognizer: ModelSet['recognizer'],
 ): Promise<Calibration> {
   if (recognizer !== 'builtin') return readInstalledCalibration(recognizer)
-  return builtinCalibrationOf((await readTemplateModel()).modelId)
-}
-
-function builtinCalibrationOf(modelId: string): Calibration {
+  const { modelId } = await readTemplateModel()
   const calibration = calibrationOf(modelId)
   if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
   return calibration

@@ -37,7 +37,6 @@ export function serviceMetrics(sources: MetricSources): MetricSource[] {
     ...bodyMetrics(sources),
     ...visionMetrics(sources),
     ...searchMetrics(sources),
-    ...densityMetrics(sources),
     ...webhookMetrics(sources.openedWebhooks),
   ]
 }
@@ -254,18 +253,6 @@ function searchMetrics({ gallerySearch: { searchStats } }: MetricSources): Metri
       'Memory used by these templates.',
       () => searchStats().bytes,
     ),
-  ]
-}
-
-function densityMetrics({ gallerySearch: { gallery } }: MetricSources): MetricSource[] {
-  return [
-    {
-      name: 'facegate_density_update_templates',
-      help: 'Templates whose density is computed again after a release with a larger cohort, by state.',
-      kind: 'gauge',
-      labels: ['state'],
-      read: () => samplesByLabel('state', Object.entries(gallery.densityProgress())),
-    },
   ]
 }
 

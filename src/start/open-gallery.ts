@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
-import type { DensityUpdate } from '../gallery/densities/density-update.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
 import { replayDeletions } from '../gallery/deletion/replay-deletions.ts'
@@ -22,8 +21,8 @@ import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintena
 import { createSubjectExpired } from '../webhooks/subject-expired.ts'
 
 /**
- * The galleries, their search, the periodic sweep of expired subjects, and what follows a change of
- * the recognizer: the update of densities and the re-embedding of stored crops.
+ * The galleries, their search, the periodic sweep of expired subjects, and the re-embedding of stored
+ * crops after a change of the recognizer.
  */
 export type OpenedGallery = AsyncDisposable & {
   readonly gallery: Gallery
@@ -36,7 +35,6 @@ export type OpenedGallery = AsyncDisposable & {
 export type OpenGalleryOptions = {
   readonly store: Store
   readonly calibrations: Calibrations
-  readonly densityUpdates?: readonly DensityUpdate[]
   readonly vision: ReEmbedVisionClient
   readonly clock: Clock
   readonly log: Log
@@ -108,7 +106,7 @@ function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack)
 }
 
 function scheduleGalleryJobs(
-  { maintain, applyRemovals, refreshCalibrations, updateDensities }: Gallery,
+  { maintain, applyRemovals, refreshCalibrations }: Gallery,
   { store, log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
@@ -125,8 +123,6 @@ function scheduleGalleryJobs(
     failure: 'calibrations are not current',
   }
   opened.use(schedule(refreshCalibrations, calibrations, log))
-  const updates = { intervalMs: sweepIntervalMs, failure: 'the update of densities failed' }
-  opened.use(schedule(updateDensities, updates, log))
 }
 
 /** Opens the search in threads of this process or in the database. Both return equal results. */

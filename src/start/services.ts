@@ -78,8 +78,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const vision = await openVision(config, { ...models, clock, log })
 
   const calibrations = createCalibrations(models.calibration, models.formerCalibrations)
-  const updates = { densityUpdates: models.densityUpdates, vision: toReEmbedClient(vision) }
-  const galleryOptions = { store, calibrations, ...updates, clock, log }
+  const galleryOptions = { store, calibrations, vision: toReEmbedClient(vision), clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
   const openedWebhooks = openWebhooks(config, { store, clock, log })

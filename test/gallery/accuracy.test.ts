@@ -64,8 +64,7 @@ test(
     const { report } = evaluateVerification(set, extracted, { calibration: undefined })
     assert.deepEqual(report.unusable, [])
     const { pairs } = report.corrected
-    // Three pairs are mislabelled. Version 1 reached 0.998, because mixtures of these people were
-    // nearly its whole cohort; most neighbours are now other people. Version 2 reaches 0.9883.
+    // Three pairs are mislabelled. The templates reach 0.9883.
     assert.ok(pairs && pairs.accuracy >= 0.988, `accuracy ${pairs?.accuracy}`)
 
     const { cohort, modelId } = await readTemplateModel()
@@ -80,7 +79,7 @@ test(
       }).length
     assert.ok(matches(false, 0.7) <= 1, `${matches(false, 0.7)} false matches at 0.70`)
     assert.equal(matches(false, 0.8), 0)
-    // With version 1, 234 of the 300 pairs of one person reached 0.80; with version 2, 263.
+    // Of the 300 pairs of one person, 263 reach 0.80.
     assert.ok(matches(true, 0.8) >= 258, `${matches(true, 0.8)} matches at 0.80`)
 
     for (let row = 0; row < cohort.length; row += 256) {

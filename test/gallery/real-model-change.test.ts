@@ -75,40 +75,11 @@ test(
       assert.deepEqual([next.similarity, next.adoptedFaceId], [1, undefined])
       assert.equal((await progress()).notComparableSubjects, 0)
     })
-    await requireUpdateBeforeRetirement(dataDir)
     const builtin = await runJson(dataDir, models, 'use builtin')
     assert.deepEqual([builtin.recognizer, builtin.subjectsNotComparable], ['builtin', 0])
     await rm(dataDir, { recursive: true })
   },
 )
-
-/** The built-in recognizer is not retired while the service still has to update templates of it. */
-async function requireUpdateBeforeRetirement(dataDir: string): Promise<void> {
-  const { modelId: builtinId, earlier } = await readTemplateModel()
-  const [first] = earlier
-  assert.ok(first, 'the built-in recognizer has an earlier version')
-  const rename = async (from: string, to: string): Promise<void> => {
-    const store = await openStore(dataDir)
-    await store.db
-      .updateTable('templates')
-      .set({ modelId: to })
-      .where('modelId', '=', from)
-      .execute()
-    await store.close()
-  }
-  await rename(builtinId, first.modelId)
-  const status = await runJson(dataDir, models, 'status')
-  assert.deepEqual(
-    status.models.map((model: { modelId: string; use: string }) => [model.modelId, model.use]),
-    [
-      [modelId, 'active'],
-      [first.modelId, 'being updated'],
-    ],
-  )
-  const retire = `retire ${builtinId} --confirm ${builtinId}`
-  await assert.rejects(runJson(dataDir, models, retire), /3 templates of .* are not updated/u)
-  await rename(first.modelId, builtinId)
-}
 
 async function imageParamsOf(photograph: 1 | 3 | 5): Promise<object> {
   return { images: [imageItem(await samplePhotograph(photograph))], facePolicy: 'largest' }

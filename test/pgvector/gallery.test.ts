@@ -6,7 +6,6 @@ runOnPgvector({
   'gallery/actions': () => import('../gallery/actions.test.ts'),
   'gallery/crops': () => import('../gallery/crops.test.ts'),
   'gallery/deletion': () => import('../gallery/deletion.test.ts'),
-  'gallery/densities/density-update': () => import('../gallery/densities/density-update.test.ts'),
   'gallery/expiry': () => import('../gallery/expiry.test.ts'),
   'gallery/isolation': () => import('../gallery/isolation.test.ts'),
   'gallery/model-change': () => import('../gallery/model-change.test.ts'),

@@ -3,7 +3,6 @@ import { runOnPostgres } from '../support/database/engine.ts'
 runOnPostgres({
   'gallery/calibration/gallery-calibration': () =>
     import('../gallery/calibration/gallery-calibration.test.ts'),
-  'gallery/densities/density-update': () => import('../gallery/densities/density-update.test.ts'),
   'gallery/integrity': () => import('../gallery/integrity.test.ts'),
   'gallery/many-changes': () => import('../gallery/many-changes.test.ts'),
   'gallery/master-key': () => import('../gallery/master-key.test.ts'),

@@ -14,7 +14,7 @@ import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
 import { livenessContract } from './contract/liveness.ts'
 import { uncalledQueries } from './contract/tracked-queries.ts'
-import { outdatedTemplatesContract } from './contract/outdated-templates.ts'
+import { rangeTemplatesContract } from './contract/range-templates.ts'
 import { removedDataContract } from './contract/removed-data.ts'
 import { secondFactorsContract } from './contract/second-factors.ts'
 import { systemHistoryContract } from './contract/system-history.ts'
@@ -29,7 +29,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...tenancyContract,
   ...galleriesContract,
   ...galleryPagesContract,
-  ...outdatedTemplatesContract,
+  ...rangeTemplatesContract,
   ...removedDataContract,
   ...keysAndDeletionsContract,
   ...keyChangesContract,

@@ -4,7 +4,6 @@ import sharp from 'sharp'
 import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
-import { cohortDensity } from '../../src/lib/density/cohort-density.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 import { samplePhotograph } from '../support/facegate/test-facegate.ts'
@@ -104,24 +103,5 @@ test('Different people in one photograph do not match', async () => {
     for (const [index, a] of templates.entries())
       for (const b of templates.slice(0, index))
         assert.ok(similarity(a, b) < 0.8, `sample ${sample}: ${similarity(a, b)}`)
-  }
-})
-
-test('The template of the earlier version has the same vector and the density of the smaller cohort', async () => {
-  const { modelId, earlier } = await readTemplateModel()
-  const [version1] = earlier
-  assert.ok(version1, 'the model has an earlier version')
-  const { faces } = await pipeline.analyze((await samplePhotograph(1)).bytes, {
-    templates: true,
-    previousTemplates: [version1.modelId],
-  })
-  assert.ok(faces.length > 0)
-  for (const { template, previousTemplates } of faces) {
-    assert.ok(template)
-    assert.equal(template.modelId, modelId)
-    const { vector } = template
-    const density = cohortDensity(vector, version1)
-    assert.deepEqual(previousTemplates, [{ modelId: version1.modelId, vector, density }])
-    assert.ok(template.density >= density, 'more rows can only be nearer')
   }
 })

@@ -1,6 +1,5 @@
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
-import { earlierModelIds, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
-import { countTemplatesOfModel } from '../../store/gallery/densities/outdated-templates.ts'
+import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { findRetirementImpact, retireTemplates } from '../../store/gallery/retire-model.ts'
 import type { RetirementResult, ModelRetirement } from '../../store/gallery/retire-model.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
@@ -27,7 +26,6 @@ export async function retire({
   const set = await readActiveSet(folder)
   const activeModelId = await recognizerModelId(set.recognizer)
   if (modelId === activeModelId) throw new Error(`${modelId} is the active model`)
-  await requireUpdatedTemplates(set, modelId)
   const retirement = { modelId, activeModelId }
   const { templates, faces } = await deleteTemplates(retirement, values['delete-faces'])
   const removeRecognizer = () => removeFormerRecognizer(folder, set, modelId)
@@ -41,23 +39,6 @@ export async function retire({
       'The service does not load the model after the next restart.',
     ].join('\n'),
   )
-}
-
-/** Templates of an earlier version are only updated as long as the service loads the model. */
-async function requireUpdatedTemplates(set: ModelSet, modelId: string): Promise<void> {
-  for (const recognizer of set.formerRecognizers) {
-    if ((await recognizerModelId(recognizer)) !== modelId) continue
-    for (const earlierId of await earlierModelIds(recognizer)) {
-      const count = await withStore((store) =>
-        store.read((reading) => countTemplatesOfModel(reading, earlierId)),
-      )
-      if (count > 0)
-        throw new Error(
-          `${count} templates of ${earlierId} are not updated to ${modelId} yet; start the service, ` +
-            `and repeat the command when facegate models status lists none, or retire ${earlierId} first`,
-        )
-    }
-  }
 }
 
 async function deleteTemplates(

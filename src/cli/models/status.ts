@@ -1,5 +1,5 @@
 import { readActiveSet } from '../../models/active-set.ts'
-import { earlierModelIds, recognizerModelId } from '../../models/model-set.ts'
+import { recognizerModelId } from '../../models/model-set.ts'
 import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
 import type { ModelCoverage } from '../../store/gallery/model-coverage.ts'
 import { formatTable, print } from '../output.ts'
@@ -16,7 +16,7 @@ type ModelTemplates = {
   readonly modelId: string
   readonly templates: number
   /** After the next restart. */
-  readonly use: 'active' | 'former' | 'being updated' | 'not loaded'
+  readonly use: 'active' | 'former' | 'not loaded'
 }
 
 export async function status({ json }: { readonly json: boolean }): Promise<void> {
@@ -28,11 +28,8 @@ async function readStatus(): Promise<ModelStatus> {
   const set = await readActiveSet(modelsFolder())
   const activeModelId = await recognizerModelId(set.recognizer)
   const former = new Set(await Promise.all(set.formerRecognizers.map(recognizerModelId)))
-  const loaded = [set.recognizer, ...set.formerRecognizers]
-  const earlier = new Set((await Promise.all(loaded.map(earlierModelIds))).flat())
   const useOf = (modelId: string): ModelTemplates['use'] => {
     if (modelId === activeModelId) return 'active'
-    if (earlier.has(modelId)) return 'being updated'
     return former.has(modelId) ? 'former' : 'not loaded'
   }
   return withStore((store) =>
@@ -53,15 +50,10 @@ function toText(status: ModelStatus): string {
     ['model', 'templates', ''],
     status.models.map(({ modelId, templates, use }) => [modelId, String(templates), use]),
   )
-  const updates = status.models.filter(({ use }) => use === 'being updated')
-  const beingUpdated = updates.map(
-    ({ modelId, templates }) =>
-      `\n\nThe service updates ${templates} templates of ${modelId} in the background; they need nothing else.`,
-  )
   return `${table}
 
 faces with a template of ${status.activeModelId}: ${status.comparableFaces}
 faces without one that have a stored crop: ${status.remakeableFaces}
 faces without one that need an enrollment or a verification: ${status.waitingFaces}
-subjects without any template of it: ${status.notComparableSubjects}${beingUpdated.join('')}`
+subjects without any template of it: ${status.notComparableSubjects}`
 }

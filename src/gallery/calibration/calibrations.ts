@@ -1,6 +1,5 @@
 import type { Calibration } from './similarity.ts'
-import builtinVersion1 from './dlib-faceres-256@1.json' with { type: 'json' }
-import builtinVersion2 from './dlib-faceres-256@2.json' with { type: 'json' }
+import builtinTable from './dlib-faceres-256@1.json' with { type: 'json' }
 
 /** Where a similarity comes from: a table measured on the gallery, or the table of the model. */
 export type CalibrationSource = 'gallery' | 'model'
@@ -51,10 +50,7 @@ export function withGalleryTables(
   }
 }
 
-/** One table per version of the built-in template model. */
-const builtinCalibrations = [builtinVersion1, builtinVersion2] as readonly Calibration[]
-
-/** Returns the built-in calibration for templates of `modelId`, if there is one, of any version. */
+/** Returns the calibration of the built-in template model if `modelId` is its id. */
 export function calibrationOf(modelId: string): Calibration | undefined {
-  return builtinCalibrations.find((calibration) => calibration.modelId === modelId)
+  return modelId === builtinTable.modelId ? (builtinTable as Calibration) : undefined
 }

@@ -6,7 +6,6 @@ import type { Store } from '../../store/database.ts'
 import { listGalleryIds } from '../../store/gallery/galleries.ts'
 import { findModelCoverage } from '../../store/gallery/model-coverage.ts'
 import type { ReadTx } from '../../store/tx.ts'
-import type { DensityUpdates } from '../densities/update-densities.ts'
 import { reEmbedFace } from './re-embed-face.ts'
 import type { CropVisionClient, ReEmbedFaceOptions, ReEmbedOutcome } from './re-embed-face.ts'
 
@@ -27,8 +26,6 @@ export type ReEmbedResult = {
 export type ReEmbed = (vision: ReEmbedVisionClient, signal: AbortSignal) => Promise<ReEmbedResult>
 
 export type ReEmbedOptions = ReEmbedFaceOptions & {
-  /** Templates that an update of densities creates need no crop. */
-  readonly densities: Pick<DensityUpdates, 'whenDone'>
   readonly log: Pick<Log, 'info'>
 }
 
@@ -47,10 +44,9 @@ const busyPauseMs = 1_000
  * interrupted at any time, and the next start continues. Each face is written in one transaction.
  */
 export function createReEmbed(options: ReEmbedOptions): ReEmbed {
-  const { store, calibrations, search, densities, log } = options
+  const { store, calibrations, search, log } = options
   const modelId = calibrations.activeModelId
   return async (vision, signal) => {
-    await densities.whenDone(modelId, signal)
     let [succeeded, failed] = [0, 0]
     const total = await store.read((reading) => countFacesToReEmbed(reading, modelId))
     if (total > 0) log.info({ modelId, total }, 'creating templates from stored crops')

@@ -24,8 +24,6 @@ export type GallerySearch = {
   readonly countFaces: (galleryId: string, modelIds: readonly string[]) => Promise<FaceCounts>
   /** Must be called in each transaction that stores a template, with the gallery locked. */
   readonly storeVector: (tx: Tx, owner: VectorOwner, template: Template) => Promise<void>
-  /** The same for several templates of one gallery. */
-  readonly storeVectors: (tx: Tx, vectors: readonly OwnedTemplate[]) => Promise<void>
   /** Applies all changes that were committed before the call. */
   readonly sync: (galleryId: string) => Promise<void>
   /**
@@ -45,9 +43,6 @@ export type VectorOwner = {
   readonly subjectId: string
   readonly faceId: string
 }
-
-/** A template and the face that it was extracted from. */
-export type OwnedTemplate = { readonly owner: VectorOwner; readonly template: Template }
 
 /** What every search needs. */
 export type SearchDeps = {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import type { DensityCohort } from '../../lib/density/cohort-density.ts'
 import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
-import shippedManifest from './manifest.json' with { type: 'json' }
+import manifest from './manifest.json' with { type: 'json' }
 
 /**
  * The fitted values that turn the embeddings of two networks into one template: everything that was
@@ -25,22 +24,8 @@ export type TemplateModel = {
   readonly neighbours: number
 }
 
-/**
- * An earlier version whose vectors are those of the shipped version. Only the density differs, so that
- * a template of the earlier version becomes one of the shipped version without its picture.
- */
-export type EarlierTemplateModel = DensityCohort & {
-  /** "id@version". */
-  readonly modelId: string
-}
-
-/** The template model of this release, and the versions whose templates it can convert. */
-export type ShippedTemplateModel = TemplateModel & {
-  readonly earlier: readonly EarlierTemplateModel[]
-}
-
 /** The model that this process has read. A start needs it in several places. */
-let readModel: Promise<ShippedTemplateModel> | undefined
+let readModel: Promise<TemplateModel> | undefined
 
 /**
  * Reads the template model of the built-in pack, once for the process.
@@ -48,15 +33,13 @@ let readModel: Promise<ShippedTemplateModel> | undefined
  * @throws Error that names the missing or altered file. With another file, new templates would not
  *   match the stored ones.
  */
-export function readTemplateModel(): Promise<ShippedTemplateModel> {
+export function readTemplateModel(): Promise<TemplateModel> {
   readModel ??= readFiles()
   return readModel
 }
 
-async function readFiles(): Promise<ShippedTemplateModel> {
-  const { id, version, dlibWeight, neighbours, cohortRows, earlier, files } = manifest
-  const cohort = await readFloat16File('cohort', files.cohort)
-  const dimensions = cohort.length / cohortRows
+async function readFiles(): Promise<TemplateModel> {
+  const { id, version, dlibWeight, neighbours, files } = manifest
   return {
     modelId: `${id}@${version}`,
     dlibWeight,
@@ -64,13 +47,7 @@ async function readFiles(): Promise<ShippedTemplateModel> {
     centre: await readFloat16File('centre', files.centre),
     mean: await readFloat16File('mean', files.mean),
     axes: await readFloat16File('axes', files.axes),
-    cohort,
-    // New rows are only appended: the first rows are the cohort of the earlier version.
-    earlier: earlier.map((former) => ({
-      modelId: `${id}@${former.version}`,
-      cohort: cohort.subarray(0, former.cohortRows * dimensions),
-      neighbours: former.neighbours,
-    })),
+    cohort: await readFloat16File('cohort', files.cohort),
   }
 }
 
@@ -82,17 +59,6 @@ export function templateModelFiles(): {
   const { id, version, files } = manifest
   return { modelId: `${id}@${version}`, sha256: files }
 }
-
-/** `earlier` is empty when the model was fitted again. */
-type TemplateManifest = Omit<typeof shippedManifest, 'earlier' | 'added'> & {
-  readonly earlier: readonly {
-    readonly version: string
-    readonly cohortRows: number
-    readonly neighbours: number
-  }[]
-}
-
-const manifest: TemplateManifest = shippedManifest
 
 /** The folder of the manifest and its files. */
 export const templateFolder = new URL('./', import.meta.url)

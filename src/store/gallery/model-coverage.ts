@@ -36,18 +36,18 @@ export async function findModelCoverage(tx: ReadTx, modelId: string): Promise<Mo
     comparableFaces: comparable,
     remakeableFaces: remakeable,
     waitingFaces: all - comparable - remakeable,
-    notComparableSubjects: await countNotComparable(tx, [modelId]),
+    notComparableSubjects: await countNotComparable(tx, modelId),
   }
 }
 
-/** Counts the subjects of all galleries without a template of these models. */
-export async function countNotComparable(tx: ReadTx, modelIds: readonly string[]): Promise<number> {
+/** Counts the subjects of all galleries without a template of the model. */
+export async function countNotComparable(tx: ReadTx, modelId: string): Promise<number> {
   const all = tx.build.selectFrom('subjects').select((row) => row.fn.countAll<number>().as('count'))
   const comparable = tx.build
     .selectFrom('templates')
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')
     .select((row) => row.fn.count<number>('subjectId').distinct().as('count'))
-    .where('modelId', 'in', modelIds)
+    .where('modelId', '=', modelId)
   return ((await tx.run(all))[0]?.count ?? 0) - ((await tx.run(comparable))[0]?.count ?? 0)
 }
 

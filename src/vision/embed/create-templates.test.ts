@@ -3,57 +3,45 @@ import { test } from 'node:test'
 
 import type { DetectedFace, ImageContext } from '../image-context.ts'
 import { createTemplates } from './create-templates.ts'
-import type { PreviousRecognizer } from './open-recognizers.ts'
 import { certainSimilarity, quickMatch } from './quick-match.ts'
-import type { EarlierVersion, QuickRecognizer, Recognizer } from './recognizer.ts'
+import type { QuickRecognizer, Recognizer } from './recognizer.ts'
 
-/** Returns a recognizer with one earlier version, and how often its networks ran. */
-function countedRecognizer(id: string) {
+/** Returns a recognizer, and how often its networks ran. */
+function countedRecognizer(modelId: string) {
   let runs = 0
-  const modelId = `${id}@2`
-  const earlierVersion: EarlierVersion = {
-    modelId: `${id}@1`,
-    fromTemplate: ({ vector }) => ({ modelId: `${id}@1`, vector, density: -1 }),
-  }
   const recognizer: Recognizer = {
     modelId,
     providers: modelId,
-    earlierVersions: [earlierVersion],
     createTemplate: async () => {
       runs += 1
       return { modelId, vector: Float32Array.of(runs), density: -2 }
     },
   }
-  return { recognizer, earlierVersion, runs: () => runs }
+  return { recognizer, runs: () => runs }
 }
 
 // The recognizers of this test use neither of them.
 const face = {} as DetectedFace
 const context = {} as ImageContext
 
-test('A template of an earlier version has the vector of the later one and needs no second run', async () => {
-  const [active, former] = [countedRecognizer('active'), countedRecognizer('former')]
-  const previous = new Map<string, PreviousRecognizer>([
-    ['active@1', active],
-    ['former@1', former],
-    ['former@2', { recognizer: former.recognizer }],
-  ])
+test('A face has a template of the active model and of each requested former model that is loaded', async () => {
+  const [active, former] = [countedRecognizer('active@1'), countedRecognizer('former@1')]
+  const other = countedRecognizer('other@1')
+  const previous = new Map(
+    [former, other].map(({ recognizer }) => [recognizer.modelId, recognizer]),
+  )
   const recognizers = { active: active.recognizer, previous }
-  const previousTemplates = ['active@1', 'former@2', 'former@1', 'unknown@1']
+  const previousTemplates = ['former@1', 'unknown@1']
   const created = await createTemplates(recognizers, face, context, {
     templates: true,
     previousTemplates,
   })
   const vector = Float32Array.of(1)
   assert.deepEqual(created, {
-    template: { modelId: 'active@2', vector, density: -2 },
-    previousTemplates: [
-      { modelId: 'active@1', vector, density: -1 },
-      { modelId: 'former@2', vector, density: -2 },
-      { modelId: 'former@1', vector, density: -1 },
-    ],
+    template: { modelId: 'active@1', vector, density: -2 },
+    previousTemplates: [{ modelId: 'former@1', vector, density: -2 }],
   })
-  assert.deepEqual([active.runs(), former.runs()], [1, 1])
+  assert.deepEqual([active.runs(), former.runs(), other.runs()], [1, 1, 0])
   assert.deepEqual(await createTemplates(recognizers, face, context, {}), {})
 })
 
@@ -75,11 +63,10 @@ function quickRecognizer(distance: number) {
   const recognizer: Recognizer = {
     modelId,
     providers: modelId,
-    earlierVersions: [],
     createTemplate: () => Promise.reject(new Error('the first network runs twice')),
     quick,
   }
-  const recognizers = { active: recognizer, previous: new Map<string, PreviousRecognizer>() }
+  const recognizers = { active: recognizer, previous: new Map<string, Recognizer>() }
   return { recognizers, template, completed: () => completed }
 }
 
@@ -109,8 +96,8 @@ test('The first frame has its quick template and its full one, each from one run
 })
 
 test('A recognizer without quick templates creates full ones for all frames', async () => {
-  const { recognizer, runs } = countedRecognizer('single')
-  const recognizers = { active: recognizer, previous: new Map<string, PreviousRecognizer>() }
+  const { recognizer, runs } = countedRecognizer('single@1')
+  const recognizers = { active: recognizer, previous: new Map<string, Recognizer>() }
   for (const request of [
     { templates: true, quickTemplates: true },
     { templates: 'fast', samePersonAs: ada },

@@ -14,9 +14,8 @@ type CreatedTemplates = Pick<
 >
 
 /**
- * Creates the requested templates of a face. Each recognizer runs at most once: the template of an
- * earlier version has the vector of the later one and another density. A face that is certainly the
- * person of `samePersonAs` has no template.
+ * Creates the requested templates of a face. Each recognizer runs at most once. A face that is
+ * certainly the person of `samePersonAs` has no template.
  */
 export async function createTemplates(
   { active, previous }: Recognizers,
@@ -30,22 +29,13 @@ export async function createTemplates(
     : undefined
   const similarity = certainSimilarity(active, started, request)
   if (similarity !== undefined) return { certainSimilarity: similarity }
-  const created = new Map<Recognizer, Template>()
-  if (started) created.set(active, await started.complete())
-  const createOnce = async (recognizer: Recognizer): Promise<Template> => {
-    const template =
-      created.get(recognizer) ?? (await recognizer.createTemplate(face, context, options))
-    created.set(recognizer, template)
-    return template
-  }
-  const template = request.templates ? await createOnce(active) : undefined
+  const create = (recognizer: Recognizer): Promise<Template> =>
+    recognizer.createTemplate(face, context, options)
+  const template = request.templates ? await (started?.complete() ?? create(active)) : undefined
   const previousTemplates: Template[] = []
   for (const modelId of request.previousTemplates ?? []) {
-    const source = previous.get(modelId)
-    if (!source) continue
-    const { recognizer, earlierVersion } = source
-    const own = await createOnce(recognizer)
-    previousTemplates.push(earlierVersion ? earlierVersion.fromTemplate(own) : own)
+    const recognizer = previous.get(modelId)
+    if (recognizer) previousTemplates.push(await create(recognizer))
   }
   return {
     ...(template && { template }),

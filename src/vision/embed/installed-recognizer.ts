@@ -37,7 +37,6 @@ export async function openInstalledRecognizer(
   return {
     modelId,
     providers: modelId,
-    earlierVersions: [],
     async createTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
       const tensor = await stopwatch.time('align', async () => {
         const toFrame = fitSimilarityTransform(template, landmarkPoints(meshLandmarks(mesh)))

@@ -1,4 +1,3 @@
-import { cohortDensity } from '../../lib/density/cohort-density.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { readTemplateModel } from '../../models/template/template-model.ts'
@@ -9,19 +8,13 @@ import { openTemplateCreator, type CreateTemplate } from './create-template.ts'
 import { embedWithDlib, embedWithFaceres } from './embed.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
 import { certainSimilarity } from './quick-match.ts'
-import type { EarlierVersion, QuickRecognizer, Recognizer } from './recognizer.ts'
+import type { QuickRecognizer, Recognizer } from './recognizer.ts'
 
 export type Recognizers = {
   /** Creates the templates that are stored from now on. */
   readonly active: Recognizer
-  /** The recognizers of previous models and of earlier versions, by `modelId`. */
-  readonly previous: ReadonlyMap<string, PreviousRecognizer>
-}
-
-export type PreviousRecognizer = {
-  readonly recognizer: Recognizer
-  /** Undefined for the model of the recognizer itself. */
-  readonly earlierVersion?: EarlierVersion
+  /** The recognizers of previous models, by `modelId`. */
+  readonly previous: ReadonlyMap<string, Recognizer>
 }
 
 /**
@@ -39,12 +32,7 @@ export async function openRecognizers(
       : openInstalledRecognizer(choice, sessions)
   const former = await Promise.all(formerRecognizers.map(open))
   const active = await open(recognizer)
-  const previous = new Map<string, PreviousRecognizer>()
-  for (const opened of [active, ...former])
-    for (const earlierVersion of opened.earlierVersions)
-      previous.set(earlierVersion.modelId, { recognizer: opened, earlierVersion })
-  for (const opened of former) previous.set(opened.modelId, { recognizer: opened })
-  return { active, previous }
+  return { active, previous: new Map(former.map((opened) => [opened.modelId, opened])) }
 }
 
 async function openBuiltinRecognizer(
@@ -53,16 +41,10 @@ async function openBuiltinRecognizer(
 ): Promise<Recognizer> {
   const model = await readTemplateModel()
   const toTemplate = createTemplate ?? openTemplateCreator(model)
-  const earlierVersions = model.earlier.map(({ modelId, ...cohort }): EarlierVersion => ({
-    modelId,
-    fromTemplate: ({ vector }) => ({ modelId, vector, density: cohortDensity(vector, cohort) }),
-  }))
   const quick = await openQuickRecognizer(sessions, toTemplate)
   return {
     modelId: model.modelId,
     providers: formatProviders([builtinPack.models.face_recognition, builtinPack.models.faceres]),
-    // Another template function has other vectors.
-    earlierVersions: createTemplate ? [] : earlierVersions,
     async createTemplate(face, context, options) {
       const { complete } = await quick.startTemplate(face, context, options)
       return complete()

@@ -12,8 +12,6 @@ export type Recognizer = {
     context: ImageContext,
     options?: TemplateOptions,
   ) => Promise<Template>
-  /** Earlier versions of the model with the same vectors. */
-  readonly earlierVersions: readonly EarlierVersion[]
   /** Creates templates in two parts. Undefined if a template needs only one network. */
   readonly quick?: QuickRecognizer
 }
@@ -39,11 +37,4 @@ export type StartedTemplate = {
 type TemplateOptions = {
   /** Leaves out the mirror image of the face, which is half of the work. */
   readonly withoutMirror?: boolean
-}
-
-/** A version that only the density of its templates differs from. */
-export type EarlierVersion = {
-  readonly modelId: string
-  /** Converts a template of the recognizer, without a network. */
-  readonly fromTemplate: (template: Template) => Template
 }

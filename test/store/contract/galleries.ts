@@ -259,7 +259,7 @@ export const galleriesContract = {
         waitingFaces: 0,
         notComparableSubjects: 1,
       })
-      assert.equal(await queries.countNotComparable(tx, ['active']), 1)
+      assert.equal(await queries.countNotComparable(tx, 'active'), 1)
       assertSameValues(
         [...(await queries.templateCountsByModel(tx))],
         [

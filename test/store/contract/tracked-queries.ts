@@ -27,7 +27,6 @@ import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts
 import * as livenessChallenges from '../../../src/store/gate/liveness-challenges.ts'
 import * as livenessTokens from '../../../src/store/gate/liveness-tokens.ts'
 import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
-import * as outdatedTemplates from '../../../src/store/gallery/densities/outdated-templates.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
 import * as projectSummaries from '../../../src/store/tenancy/project-summaries.ts'
 import * as projects from '../../../src/store/tenancy/projects.ts'
@@ -78,7 +77,6 @@ const allQueries = {
   ...livenessChallenges,
   ...livenessTokens,
   ...modelCoverage,
-  ...outdatedTemplates,
   ...prices,
   ...projectSummaries,
   ...projects,

@@ -3,7 +3,6 @@ import {
   type Calibrations,
 } from '../../../src/gallery/calibration/calibrations.ts'
 import type { Calibration } from '../../../src/gallery/calibration/similarity.ts'
-import type { DensityUpdate } from '../../../src/gallery/densities/density-update.ts'
 import { cohortDensity, type DensityCohort } from '../../../src/lib/density/cohort-density.ts'
 import { ActionError } from '../../../src/lib/errors.ts'
 import type { FaceQuality } from '../../../src/vision/quality/face-quality.ts'
@@ -50,33 +49,19 @@ export type FakeModels = { readonly active: string; readonly former?: readonly s
 /** Vectors of different models have different lengths, so that mistakes become visible. */
 const dimensionsOf = (modelId: string): number => (modelId === fakeModelId ? 256 : 128)
 
-/** The models `cohort@1` and `cohort@2` have the same vectors; each version has 100 more rows. */
-const cohortModelPrefix = 'cohort@'
-const cohortRowsPerVersion = 100
-const hasCohort = (modelId: string): boolean => modelId.startsWith(cohortModelPrefix)
+/** The model whose templates have a density. */
+const cohortModelId = 'cohort@1'
+const hasCohort = (modelId: string): boolean => modelId === cohortModelId
 
-/** Returns the cohort of a model `cohort@…`. */
-function fakeCohort(modelId: string): DensityCohort {
-  const cohort = fakeCohorts.get(modelId) ?? createFakeCohort(modelId)
-  fakeCohorts.set(modelId, cohort)
-  return cohort
-}
-const fakeCohorts = new Map<string, DensityCohort>()
+const cohortRows = 100
+/** The cohort of `cohort@1`, which few tests need. */
+let fakeCohort: DensityCohort | undefined
 
-function createFakeCohort(modelId: string): DensityCohort {
-  const rows = cohortRowsPerVersion * Number(modelId.slice(cohortModelPrefix.length))
-  const values = Array.from({ length: rows }, (_, row) =>
-    randomDirection(`cohort row ${row}`, dimensionsOf(modelId)),
+function createFakeCohort(): DensityCohort {
+  const values = Array.from({ length: cohortRows }, (_, row) =>
+    randomDirection(`cohort row ${row}`, dimensionsOf(cohortModelId)),
   )
   return { cohort: Float32Array.from(values.flat()), neighbours: 15 }
-}
-
-/** Returns the update from `cohort@1` to `cohort@2` if both are loaded. */
-export function fakeDensityUpdates({ active, former = [] }: FakeModels): readonly DensityUpdate[] {
-  const [fromModelId, toModelId] = ['cohort@1', 'cohort@2'] as const
-  const loaded = new Set([active, ...former])
-  const isLoaded = loaded.has(fromModelId) && loaded.has(toModelId)
-  return isLoaded ? [{ fromModelId, toModelId, ...fakeCohort(toModelId) }] : []
 }
 
 /** Impostor pairs score about -2. */
@@ -101,7 +86,7 @@ const fakeCalibration: Calibration = {
 /** Returns the same calibration for each of these models. */
 export function fakeCalibrations({ active, former = [] }: FakeModels): Calibrations {
   const [first, ...others] = [active, ...former].map((modelId) => {
-    // The densities of these models are about -1.75.
+    // The densities of this model are about -1.75.
     const shift = hasCohort(modelId) ? 1.75 : 0
     const points = fakeCalibration.points.map((point) => ({ ...point, score: point.score + shift }))
     const identicalScore = fakeCalibration.identicalScore + shift
@@ -236,7 +221,9 @@ function faceResultOf(
 /** Returns the template that the fake vision client creates. */
 export function fakeTemplate(person: FakePerson, modelId: string): Template {
   const vector = embeddingOf(person, modelId)
-  const density = hasCohort(modelId) ? cohortDensity(vector, fakeCohort(modelId)) : 0
+  const density = hasCohort(modelId)
+    ? cohortDensity(vector, (fakeCohort ??= createFakeCohort()))
+    : 0
   return { modelId, vector, density }
 }
 
@@ -273,8 +260,7 @@ export function embeddingOf(
   { name, deviation = 0, take = 0 }: FakePerson,
   modelId: string = fakeModelId,
 ): Float32Array {
-  const model = hasCohort(modelId) ? cohortModelPrefix : modelId
-  const prefix = modelId === fakeModelId ? '' : `${model} `
+  const prefix = modelId === fakeModelId ? '' : `${modelId} `
   const mean = randomDirection(`${prefix}person ${name}`, dimensionsOf(modelId))
   const difference = randomDirection(`${prefix}take ${take} of ${name}`, dimensionsOf(modelId))
   return normalize(mean.map((value, index) => value + deviation * (difference[index] ?? 0)))

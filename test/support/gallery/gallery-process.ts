@@ -42,18 +42,6 @@ async function spawnGallery(
   })
 }
 
-/** Starts a service whose options make it kill itself. @returns the signal that ended it. */
-export async function runGalleryProcess(
-  dataDir: string,
-  key: string,
-  options: SpawnOptions,
-): Promise<string | null> {
-  const child = await spawnGallery(dataDir, key, options)
-  child.stdout.resume()
-  const [, signal] = (await once(child, 'exit')) as [number | null, string | null]
-  return signal
-}
-
 export async function killGalleryProcess({ process: child }: GalleryProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')

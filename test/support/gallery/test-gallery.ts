@@ -12,7 +12,6 @@ import {
 } from '../../../src/start/open-database.ts'
 import type { PasswordHasher } from '../../../src/console/auth/password-hasher.ts'
 import type { Calibrations } from '../../../src/gallery/calibration/calibrations.ts'
-import type { DensityUpdate } from '../../../src/gallery/densities/density-update.ts'
 import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createConsoleRoutes } from '../../../src/start/console-services.ts'
@@ -43,12 +42,7 @@ import {
   type TestResponse,
   type TestClient,
 } from '../facegate/test-client.ts'
-import {
-  createFakeVisionClient,
-  fakeCalibrations,
-  fakeDensityUpdates,
-  fakeImage,
-} from './fake-vision.ts'
+import { createFakeVisionClient, fakeCalibrations, fakeImage } from './fake-vision.ts'
 import type { FakeVisionClient, FakeModels, FakePerson } from './fake-vision.ts'
 
 /** The complete service with a fake vision client, which reads images that list their people. */
@@ -96,8 +90,6 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
     readonly vision?: Services['vision']
     /** The calibrations of that vision client's models. */
     readonly calibrations?: Calibrations
-    /** By default those that the models need. */
-    readonly densityUpdates?: readonly DensityUpdate[]
     /** The models of the fake vision client; one by default. */
     readonly models?: FakeModels
     /** Serves the requests that no route matches, such as the files of the console. */
@@ -137,7 +129,6 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     await openGalleryServices(config, {
       store,
       calibrations,
-      densityUpdates: options.densityUpdates ?? fakeDensityUpdates(models),
       vision: cropVision,
       clock,
       log,

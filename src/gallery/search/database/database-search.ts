@@ -16,7 +16,7 @@ import { limitMax, type ScoredSubject, type TimedSearchOptions } from '../scored
 import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { buildVectors } from './build-vectors.ts'
 import { rankNearest } from './rank-nearest.ts'
-import { storeVector, storeVectors } from './template-vectors.ts'
+import { storeVector } from './template-vectors.ts'
 
 type VectorIndexTarget = {
   readonly galleryId: string
@@ -51,7 +51,6 @@ export function openDatabaseSearch(options: DatabaseSearchOptions): OpenGalleryS
           countFaces(reading, deps.calibrations, { galleryId, modelIds }),
         ),
       storeVector,
-      storeVectors,
       sync: async () => {},
       // Templates are not held in memory. `maintain` deletes the records of removed faces.
       applyRemovals: async () => {},

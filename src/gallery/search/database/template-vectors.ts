@@ -8,20 +8,12 @@ import {
 } from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
-import type { OwnedTemplate, VectorOwner } from '../gallery-search.ts'
+import type { VectorOwner } from '../gallery-search.ts'
 import { augmentRow } from './augmented-vector.ts'
 
 /** Inserts the vector of a template, in the transaction that inserts the template. */
 export async function storeVector(tx: Tx, owner: VectorOwner, template: Template): Promise<void> {
   await upsertVectors(tx, [createVector(owner, template)])
-}
-
-/** Inserts the vectors of templates, in the transaction that inserts the templates. */
-export async function storeVectors(tx: Tx, templates: readonly OwnedTemplate[]): Promise<void> {
-  await upsertVectors(
-    tx,
-    templates.map(({ owner, template }) => createVector(owner, template)),
-  )
 }
 
 /**

@@ -33,7 +33,6 @@ export function openMemorySearch(
         return { total: exact.size(galleryId), byModel }
       },
       storeVector: async () => {},
-      storeVectors: async () => {},
       sync,
       applyRemovals: createApplyRemovals(deps.store, gallerySync),
       maintain: parallelLoad

@@ -145,10 +145,6 @@ export const galleryPagesContract = {
       await store.write(change)
       assert.deepEqual(await storedPages(), [3, 9], `a change of ${name} deletes one page`)
     }
-    await storePage(pageOf(6, 9))
-    const outdated = { galleryId, modelId: 'active', faceIds: [faceOf('s-8')], sequence: 8 }
-    await store.write((tx) => queries.replaceTemplates(tx, { ...outdated, templates: [] }))
-    assert.deepEqual(await storedPages(), [3], 'a template of a new version')
     for (const page of pages) await storePage(page)
     const name = { displayName: 'Ann', lastSeenAtUtc: '2030-01-01T00:00:00.000Z' }
     await store.write((tx) => queries.updateSubjectRow(tx, 's-4', name))

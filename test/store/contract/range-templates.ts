@@ -7,10 +7,8 @@ import {
   type StoreFixture,
 } from './store-fixture.ts'
 
-const ciphertext = Buffer.from('ciphertext')
-
-export const outdatedTemplatesContract = {
-  'templates of an earlier version are found in pages and replaced': async (
+export const rangeTemplatesContract = {
+  'the templates of a range of changes are found with the keys of their subjects': async (
     fixture: StoreFixture,
   ) => {
     const { store, project } = fixture
@@ -18,39 +16,13 @@ export const outdatedTemplatesContract = {
     await createProjectGallery(fixture)
     const faces = [
       await enrollSubject(fixture, 's-1', { models: ['net@1'] }),
-      await enrollSubject(fixture, 's-2', { models: ['net@1'] }),
+      await enrollSubject(fixture, 's-2', { models: [] }),
       await enrollSubject(fixture, 's-3', { models: ['net@2'] }),
     ]
     const faceIds = faces.slice(0, 2).map(({ faceId }) => faceId)
-    const find = (afterFaceId: string, limit: number) =>
-      store.read((tx) => queries.findOutdatedFaces(tx, { modelId: 'net@1', afterFaceId, limit }))
-    const all = await find('', 9)
-    assertSameValues(
-      all.map(({ faceId }) => faceId),
-      faceIds.toSorted(),
-    )
-    assertSameValues(await find('', 1), all.slice(0, 1))
-    assertSameValues(await find(all[0]?.faceId ?? '', 9), all.slice(1))
-    const rowsOf = (...modelIds: string[]) =>
-      store.read((tx) => queries.findTemplatesOfSubjects(tx, ['s-1', 's-2', 's-3'], modelIds))
-    assert.equal((await rowsOf('net@1', 'net@2')).length, 3)
-    assertSameValues(
-      await store.read((tx) => queries.findTemplatesOfSubjects(tx, [], ['net@1'])),
-      [],
-    )
-    const [first, second] = await rowsOf('net@1')
-    assertSameValues([first?.keyId, second?.keyId], ['wrapping', 'wrapping'])
-    const templates = faceIds.slice(0, 1).map((faceId) => ({
-      galleryId,
-      faceId,
-      modelId: 'net@2',
-      sealed: ciphertext,
-    }))
-    const replacement = { galleryId, modelId: 'net@1', faceIds, templates, sequence: 7 }
-    await store.write((tx) => queries.replaceTemplates(tx, replacement))
-    await store.write((tx) => queries.replaceTemplates(tx, { ...replacement, templates: [] }))
-    assert.equal(await store.read((tx) => queries.countTemplatesOfModel(tx, 'net@1')), 0)
-    assert.equal(await store.read((tx) => queries.countTemplatesOfModel(tx, 'net@2')), 2)
+    await store.write(async (tx) => {
+      for (const faceId of faceIds) await queries.markFaceChanged(tx, faceId, 7)
+    })
     const changes = await store.read((tx) =>
       queries.findFaceChanges(tx, galleryId, { sequence: 6, faceId: queries.afterAllFaceIds }, 9),
     )
