@@ -21,8 +21,6 @@ export type SqlDialect = {
   readonly immutabilityTriggers: RawBuilder<unknown>
   /** Amounts of money that are not whole numbers: `place`, `type`. */
   readonly fractionalAmounts: RawBuilder<unknown>
-  /** Whether the tables for search in the database exist. */
-  readonly hasVectors: RawBuilder<SqlBool>
   /** Whether several writers lock rows; SQLite has one writer. */
   readonly hasRowLocks: boolean
 }
@@ -53,7 +51,6 @@ const sqlite: SqlDialect = {
       union all select 'call ' || callId, typeof(meteredMicros) from calls
       union all select 'price ' || action, typeof(unitMicros) from prices)
     where type <> 'integer'`,
-  hasVectors: sql`false`,
   hasRowLocks: false,
 }
 
@@ -75,7 +72,6 @@ const postgres: SqlDialect = {
     from information_schema.columns join information_schema.tables using (table_schema, table_name)
     where table_schema = current_schema() and table_type = 'BASE TABLE'
       and column_name like '%Micros' and data_type <> 'bigint'`,
-  hasVectors: sql`to_regclass('vectors') is not null`,
   hasRowLocks: true,
 }
 

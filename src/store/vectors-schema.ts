@@ -11,8 +11,6 @@ export type VectorRow = {
   readonly faceId: string
   readonly modelId: string
   readonly subjectId: string
-  /** Null; vectors of earlier versions have the key that their obfuscation was derived from. */
-  readonly space: string | null
   /** Null together with the embedding: the template cannot be decrypted and matches no probe. */
   readonly slack: number | null
   /** A `halfvec` with one dimension more than the model's embeddings. */
@@ -26,10 +24,9 @@ export type TemplateCountRow = {
   readonly templates: number
 }
 
-/** How many of them have a vector, by its space; '' stands for null. */
+/** How many of them have a vector. */
 export type VectorCountRow = {
   readonly galleryId: string
   readonly modelId: string
-  readonly space: string
   readonly vectors: number
 }

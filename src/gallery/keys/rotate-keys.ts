@@ -13,7 +13,6 @@ import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
 import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
-import { deleteObfuscatedVectors, hasVectors } from '../../store/gallery/vectors.ts'
 import {
   addMasterKey,
   destroyOtherMasterKeys,
@@ -55,8 +54,6 @@ export type RotateKeysOptions = {
 const subjectBatchSize = 200
 /** Fewer, because each of them may have many templates and crops to encrypt. */
 const renewBatchSize = 10
-/** Vectors deleted per transaction, within the statement timeout. */
-const vectorBatchSize = 1_000
 
 /**
  * Wraps the keys of all subjects with new gallery keys under a new master key, and then destroys the
@@ -131,7 +128,6 @@ async function retireGalleryKey(
   await deletePages(run.store, { keyId })
   const find = (tx: Tx) => findSubjectsByKey(tx, keyId, subjectBatchSize)
   await rotateSubjects({ galleryId, find }, run, counts)
-  await deleteVectorsOfKey(run.store, key)
   await run.store.write((tx) => removeGalleryKeyRow(tx, key))
 }
 
@@ -172,20 +168,6 @@ async function rotateBatch(
       counts.unreadable += await renewSubjectKey(tx, { ...subject, accountId }, keys)
     } else await updateSubjectRow(tx, subject.subjectId, await keys.rewrap(tx, subject))
   return counts
-}
-
-/**
- * Deletes the vectors that an earlier version obfuscated with this key, because they reference it.
- * The server creates the vectors of these templates again.
- */
-async function deleteVectorsOfKey(
-  store: Store,
-  { galleryId, keyId }: GalleryKeyRow,
-): Promise<void> {
-  if (!(await store.read(hasVectors))) return
-  const batch = { galleryId, keyId, limit: vectorBatchSize }
-  const deleteBatch = (tx: Tx) => deleteObfuscatedVectors(tx, batch)
-  while ((await store.write(deleteBatch)) > 0);
 }
 
 async function removeGalleryKeyRow(tx: Tx, key: GalleryKeyRow): Promise<void> {

@@ -101,7 +101,6 @@ function selectVectors(tx: ReadTx, filter: NearestQuery) {
     .selectFrom('vectors')
     .where('vectors.galleryId', '=', galleryId)
     .where('vectors.modelId', '=', modelId)
-    .where('vectors.space', 'is', null)
     .where('vectors.slack', 'is not', null)
     .where(filterCondition('vectors', filter))
 }
@@ -158,7 +157,7 @@ async function joinTemplates(
 /** A page of templates that follow a face. */
 export type TemplatePage = { readonly afterFaceId: string; readonly limit: number }
 
-/** Templates that have no vector, or an obfuscated one of an earlier version, in face order. */
+/** Templates that have no vector, in face order. */
 export async function findTemplatesWithoutVectors(
   { build, run }: ReadTx,
   filter: VectorFilter,
@@ -173,7 +172,7 @@ export async function findTemplatesWithoutVectors(
       // As a scalar subquery: the scan keeps the index's order and stops at the end of the page.
       sql<boolean>`(select true from vectors v
         where v."galleryId" = templates."galleryId" and v."faceId" = templates."faceId"
-          and v."modelId" = templates."modelId" and v.space is null limit 1) is null`,
+          and v."modelId" = templates."modelId" limit 1) is null`,
     )
     .orderBy('templates.faceId')
     .limit(limit)

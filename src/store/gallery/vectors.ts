@@ -1,7 +1,6 @@
 import { sql } from '../kysely.ts'
 import type { StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
-import { dialectOf } from '../dialect.ts'
 import type { VectorRow } from '../vectors-schema.ts'
 
 /** Selects templates of a gallery. */
@@ -18,21 +17,14 @@ export type VectorFilter = {
 }
 
 /** A vector to be stored; the database receives it as text. */
-export type NewVector = Omit<VectorRow, 'embedding' | 'space'> & {
+export type NewVector = Omit<VectorRow, 'embedding'> & {
   readonly embedding: Float16Array | null
 }
 
-/**
- * Inserts vectors. They replace vectors of the same templates: of another subject, or in the
- * obfuscated space of an earlier version.
- */
+/** Inserts vectors. They replace vectors of the same templates, which can be of another subject. */
 export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Promise<void> {
   if (vectors.length === 0) return
-  const rows = vectors.map((vector) => ({
-    ...vector,
-    space: null,
-    embedding: halfvec(vector.embedding),
-  }))
+  const rows = vectors.map((vector) => ({ ...vector, embedding: halfvec(vector.embedding) }))
   await tx.run(
     tx.build
       .insertInto('vectors')
@@ -41,7 +33,6 @@ export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Prom
         row.columns(['galleryId', 'faceId', 'modelId']).doUpdateSet((stored) => ({
           // A face changes its subject when two subjects are merged.
           subjectId: stored.ref('excluded.subjectId'),
-          space: stored.ref('excluded.space'),
           slack: stored.ref('excluded.slack'),
           embedding: stored.ref('excluded.embedding'),
         })),
@@ -89,19 +80,17 @@ export async function findMissingVectors(
   return run(query)
 }
 
-/** Vectors in an obfuscated space of an earlier version are not counted: searches do not use them. */
 function selectCoverage(build: ReadTx['build']) {
   return build
     .selectFrom('templateCounts as all')
-    .leftJoin('vectorCounts as plain', (join) =>
+    .leftJoin('vectorCounts', (join) =>
       join
-        .onRef('plain.galleryId', '=', 'all.galleryId')
-        .onRef('plain.modelId', '=', 'all.modelId')
-        .on('plain.space', '=', ''),
+        .onRef('vectorCounts.galleryId', '=', 'all.galleryId')
+        .onRef('vectorCounts.modelId', '=', 'all.modelId'),
     )
 }
 
-const vectorCount = sql<number>`coalesce(plain.vectors, 0)`
+const vectorCount = sql<number>`coalesce(vectors, 0)`
 
 /** Templates of these faces by one model, that are there. */
 export async function findModelTemplates(
@@ -116,36 +105,6 @@ export async function findModelTemplates(
   return run(query)
 }
 
-/**
- * Deletes some vectors that an earlier version obfuscated with a key of the gallery.
- *
- * @returns the number of deleted vectors.
- */
-export async function deleteObfuscatedVectors(
-  tx: Tx,
-  { galleryId, keyId, limit }: { galleryId: string; keyId: string; limit: number },
-): Promise<number> {
-  const ids = ['galleryId', 'faceId', 'modelId'] as const
-  const some = tx.build
-    .selectFrom('vectors')
-    .select(ids)
-    .where('galleryId', '=', galleryId)
-    .where('space', '=', keyId)
-    .limit(limit)
-  const query = tx.build
-    .deleteFrom('vectors')
-    .where('galleryId', '=', galleryId)
-    .where((row) => row(row.refTuple(...ids), 'in', some.$asTuple(...ids)))
-    .returning('faceId')
-  return (await tx.run(query)).length
-}
-
-/** Returns whether the tables for search in the database exist. */
-export async function hasVectors({ build, run }: ReadTx): Promise<boolean> {
-  const [row] = await run(build.selectNoFrom(dialectOf(build).hasVectors.as('hasVectors')))
-  return Boolean(row?.hasVectors)
-}
-
 /** Galleries with more than this many vectors of a model, and the dimensions of these vectors. */
 export async function findLargeGalleries({ build, run }: ReadTx, vectorsMax: number) {
   const dimensions = sql<number | null>`(select vector_dims(v.embedding) from vectors v
@@ -154,7 +113,6 @@ export async function findLargeGalleries({ build, run }: ReadTx, vectorsMax: num
   const query = build
     .selectFrom('vectorCounts')
     .select(['galleryId', 'modelId', dimensions.as('dimensions')])
-    .where('space', '=', '')
     .where('vectors', '>', vectorsMax)
   return run(query)
 }

@@ -12,8 +12,7 @@ const vectorsPerLogLine = 10_000
 type ReportProgress = (count: number) => void
 
 /**
- * Creates all missing vectors from the stored templates. This includes templates whose vector an
- * earlier version stored in an obfuscated space: the new vector replaces it.
+ * Creates all missing vectors from the stored templates.
  *
  * The rows themselves show what is left to do. The function can therefore be interrupted at any
  * time, the next start continues, and several servers may run it at the same time.

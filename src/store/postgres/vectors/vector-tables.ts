@@ -14,9 +14,8 @@ export function partitionName(part: number): string {
 }
 
 /**
- * One row for each template of a searched model. `space`: the gallery key from which the rotation is
- * derived; null: not rotated. `slack` and `embedding` are null if the template cannot be decrypted;
- * it then matches no probe.
+ * One row for each template of a searched model. `slack` and `embedding` are null if the template
+ * cannot be decrypted; it then matches no probe.
  */
 function vectorTable(): string[] {
   return [
@@ -25,7 +24,6 @@ function vectorTable(): string[] {
       "faceId" text collate "C" not null,
       "modelId" text collate "C" not null,
       "subjectId" text collate "C" not null,
-      space text collate "C" references "galleryKeys" ("keyId"),
       slack real,
       embedding halfvec,
       primary key ("galleryId", "faceId", "modelId"),
@@ -42,7 +40,6 @@ function vectorTable(): string[] {
         with (vacuum_index_cleanup = on)`,
     ),
     'create index vectors_of_subject on vectors ("galleryId", "subjectId")',
-    'create index vectors_in_space on vectors (space)',
   ]
 }
 
@@ -54,13 +51,11 @@ function countTables(): string[] {
       templates bigint not null check (templates >= 0),
       primary key ("galleryId", "modelId")
     ) with (fillfactor = 50)`,
-    // Vectors that are not rotated have the space ''.
     `create table "vectorCounts" (
       "galleryId" text collate "C" not null,
       "modelId" text collate "C" not null,
-      space text collate "C" not null,
       vectors bigint not null check (vectors >= 0),
-      primary key ("galleryId", "modelId", space)
+      primary key ("galleryId", "modelId")
     ) with (fillfactor = 50)`,
     `create function "countTemplate"() returns trigger language plpgsql as $$
       begin
@@ -76,22 +71,20 @@ function countTables(): string[] {
       end $$`,
     `create function "countVector"() returns trigger language plpgsql as $$
       begin
-        if tg_op <> 'DELETE' then
-          insert into "vectorCounts" as c ("galleryId", "modelId", space, vectors)
-            values (new."galleryId", new."modelId", coalesce(new.space, ''), 1)
-            on conflict ("galleryId", "modelId", space) do update set vectors = c.vectors + 1;
-        end if;
-        if tg_op <> 'INSERT' then
+        if tg_op = 'INSERT' then
+          insert into "vectorCounts" as c ("galleryId", "modelId", vectors)
+            values (new."galleryId", new."modelId", 1)
+            on conflict ("galleryId", "modelId") do update set vectors = c.vectors + 1;
+        else
           update "vectorCounts" set vectors = vectors - 1
-            where "galleryId" = old."galleryId" and "modelId" = old."modelId"
-              and space = coalesce(old.space, '');
+            where "galleryId" = old."galleryId" and "modelId" = old."modelId";
         end if;
         return null;
       end $$`,
     // Creating a trigger locks the table: no template is written until all of them are counted.
     `create trigger templates_are_counted after insert or delete on templates
       for each row execute function "countTemplate"()`,
-    `create trigger vectors_are_counted after insert or update of space or delete on vectors
+    `create trigger vectors_are_counted after insert or delete on vectors
       for each row execute function "countVector"()`,
     `insert into "templateCounts" select "galleryId", "modelId", count(*) from templates group by 1, 2`,
   ]
