@@ -16,7 +16,6 @@ import type { Store } from '../store/database.ts'
 import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
 import { masterKeyPath, storeLocationOf } from './store-location.ts'
-import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 import { createSubjectExpired } from '../webhooks/subject-expired.ts'
 
@@ -107,15 +106,11 @@ function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack)
 
 function scheduleGalleryJobs(
   { maintain, applyRemovals, refreshCalibrations }: Gallery,
-  { store, log }: OpenGalleryOptions,
+  { log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
   const maintenance = { intervalMs: sweepIntervalMs, failure: 'search maintenance failed' }
-  const maintainAll = async (signal: AbortSignal): Promise<void> => {
-    if (store.isShared) await fillSearchTexts(store, signal)
-    await maintain(signal)
-  }
-  opened.use(schedule(maintainAll, maintenance, log))
+  opened.use(schedule(maintain, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
   opened.use(schedule(applyRemovals, removals, log))
   const calibrations = {

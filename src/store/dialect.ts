@@ -6,10 +6,7 @@ import type { Database } from './schema.ts'
 export type SqlDialect = {
   /** Whether a text contains another; the case of letters without accents is ignored. */
   readonly contains: (column: string, text: string) => RawBuilder<SqlBool>
-  /**
-   * Whether the search text of a subject contains a folded text (`gallery/search/search-text.ts`). On
-   * PostgreSQL the text can be missing for a short time; then only case is ignored.
-   */
+  /** Whether the search text of a subject contains a folded text (`gallery/search/search-text.ts`). */
   readonly searchTextContains: (foldedText: string) => RawBuilder<SqlBool>
   /** The texts of a column in all rows, one after another, with a separator that they do not contain. */
   readonly joinTexts: (texts: RawBuilder<string>, separator: string) => RawBuilder<string>
@@ -57,8 +54,7 @@ const sqlite: SqlDialect = {
 /** PostgreSQL enforces column types, so fractional amounts are possible only by a column's type. */
 const postgres: SqlDialect = {
   contains: (column, text) => sql`${sql.ref(column)} ilike ${likePattern(text)}`,
-  searchTextContains: (foldedText) => sql`strpos(
-    coalesce("searchText", lower(concat_ws(E'\\n', "displayName", "externalId"))), ${foldedText}) > 0`,
+  searchTextContains: (foldedText) => sql`strpos("searchText", ${foldedText}) > 0`,
   joinTexts: (texts, separator) => sql`string_agg(${texts}, ${separator})`,
   joinBytes: (column) => sql`string_agg(${sql.ref(column)}, ''::bytea)`,
   withoutIndex: (column) => sql`${sql.ref(column)}`,

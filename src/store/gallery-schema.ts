@@ -71,8 +71,8 @@ export type SubjectKeyMark = {
 
 /** Only `store/gallery` writes this column of a subject, together with the names. */
 export type SubjectSearchText = {
-  /** See `search-text.ts`. Null, only on PostgreSQL: it must be computed. */
-  readonly searchText: Generated<string | null>
+  /** See `search-text.ts`. */
+  readonly searchText: Generated<string>
 }
 
 /** A stored face of a subject, from one image. */

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fillSearchTexts } from '../../../src/store/gallery/search/fill-search-texts.ts'
 import {
   readSubjects,
   type SubjectSource,
 } from '../../../src/store/gallery/search/search-subjects.ts'
-import { isOnPostgres } from '../../support/database/engine.ts'
 import { fillSubjects } from '../../support/gallery/fill-subjects.ts'
 import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 
@@ -163,23 +161,6 @@ test('A page stays complete while its subjects are deleted', async () => {
     { status: 503 },
   )
 })
-
-test(
-  'The names that a server of an earlier version writes are found, later also without accents',
-  { skip: !isOnPostgres() && 'only PostgreSQL has several servers' },
-  async () => {
-    const client = await newProject()
-    const subjectId = await enroll(client, 'old-1', 'Jürgen')
-    const { store } = gallery.database
-    const rename = store.db.updateTable('subjects').set({ displayName: 'Émile' })
-    await rename.where('subjectId', '=', subjectId).execute()
-    assert.deepEqual(await search(client, 'jurgen'), [])
-    assert.deepEqual(await search(client, 'MILE'), ['old-1'])
-    assert.deepEqual(await search(client, 'old-1'), ['old-1'])
-    await fillSearchTexts(store, new AbortController().signal)
-    assert.deepEqual(await search(client, 'emile'), ['old-1'])
-  },
-)
 
 test('A search text of 1 to 128 characters is accepted', async () => {
   const client = await newProject()
