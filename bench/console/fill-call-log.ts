@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openStore } from '../../src/store/open-store.ts'
-import { backfillHourlyCounts } from '../../src/store/sqlite/backfill-hourly-counts.ts'
+import { storeHourlyCounts } from './count-call-log.ts'
 
 /** The days of the filled request log. */
 export const days = 30
@@ -46,7 +46,7 @@ export async function fillCallLog(
     analyze`)
   file.close()
   const store = await openStore(dataDir)
-  await backfillHourlyCounts(store.db)
+  await storeHourlyCounts(store.db)
   await store.close()
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { backfillHourlyCounts } from '../../src/store/sqlite/backfill-hourly-counts.ts'
+import { storeHourlyCounts } from '../../bench/console/count-call-log.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
 import { echoRequest, callLogRows, startGate } from '../support/gate/test-gate.ts'
 
@@ -43,9 +43,8 @@ test('The hourly counts equal the request log, even after failed commits and rol
   )
   assert.equal(counted, rows.length)
   if (isOnPostgres()) return
-  // The SQLite migration counts an existing log; the result must be the same.
   await gate.database.store.db.deleteFrom('callHours').execute()
-  await backfillHourlyCounts(gate.database.store.db)
-  const backfilled = await gate.database.store.db.selectFrom('callHours').selectAll().execute()
-  assert.deepEqual(backfilled, hours)
+  await storeHourlyCounts(gate.database.store.db)
+  const recounted = await gate.database.store.db.selectFrom('callHours').selectAll().execute()
+  assert.deepEqual(recounted, hours)
 })

@@ -30,16 +30,6 @@ export type HourlyCallKey = Pick<
   'hourMs' | 'projectId' | 'keyId' | 'action' | 'code'
 >
 
-/** Counts calls by hour, project, key, action and code. */
-export function countCallsByHour(rows: Iterable<CountedCall>): Iterable<HourlyCallCount> {
-  const counts = new Map<string, HourlyCallCount>()
-  for (const row of rows) {
-    const key = hourlyCallKeyText(row)
-    counts.set(key, withCall(counts.get(key) ?? emptyHourlyCallCount(row), row))
-  }
-  return counts.values()
-}
-
 /** Returns the count's key as text. The project is left out, because a key belongs to one project. */
 export function hourlyCallKeyText({ atMs, keyId, code, action }: CountedCall): string {
   return `${hourStartMs(atMs)} ${keyId} ${code} ${action}`

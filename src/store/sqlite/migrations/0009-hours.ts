@@ -1,5 +1,4 @@
 import { sql, type Kysely, type Migration } from 'kysely'
-import { backfillHourlyCounts } from '../backfill-hourly-counts.ts'
 import type { Schema } from '../../schema.ts'
 
 /**
@@ -10,8 +9,6 @@ export const hours: Migration = { up }
 
 async function up(db: Kysely<Schema>): Promise<void> {
   for (const statement of [...tables, ...indexes]) await sql.raw(statement).execute(db)
-  // Counts the existing log once. Later calls are counted when they are logged.
-  await backfillHourlyCounts(db)
 }
 
 /** `latencies` is a histogram, see `lib/observability/latency-histogram.ts`. */

@@ -1,11 +1,17 @@
-import { packLatencies } from '../../lib/observability/latency-histogram.ts'
-import type { Database } from '../schema.ts'
-import { countCallsByHour } from '../gate/hourly-counts.ts'
+import { packLatencies } from '../../src/lib/observability/latency-histogram.ts'
+import {
+  emptyHourlyCallCount,
+  hourlyCallKeyText,
+  withCall,
+  type CountedCall,
+  type HourlyCallCount,
+} from '../../src/store/gate/hourly-counts.ts'
+import type { Database } from '../../src/store/schema.ts'
 
 const dayMs = 86_400_000
 
 /** Counts the existing request log by hour, one day at a time. The table of counts must be empty. */
-export async function backfillHourlyCounts(db: Database): Promise<void> {
+export async function storeHourlyCounts(db: Database): Promise<void> {
   const calls = db.selectFrom('calls').selectAll()
   const first = await calls.orderBy('atMs').limit(1).executeTakeFirst()
   const last = await calls.orderBy('atMs', 'desc').limit(1).executeTakeFirst()
@@ -15,14 +21,22 @@ export async function backfillHourlyCounts(db: Database): Promise<void> {
       .where('atMs', '>=', dayStartMs)
       .where('atMs', '<', dayStartMs + dayMs)
       .execute()
-    // At this migration neither table has the column yet.
-    const withoutMetered = rows.map((row) => ({ ...row, meteredMicros: 0n }))
-    for (const { latencies, meteredMicros: _, ...count } of countCallsByHour(withoutMetered))
+    for (const { latencies, ...count } of countCallsByHour(rows))
       await db
         .insertInto('callHours')
         .values({ ...count, latencies: packLatencies(latencies) })
         .execute()
   }
+}
+
+/** Counts calls by hour, project, key, action and code. */
+function countCallsByHour(rows: Iterable<CountedCall>): Iterable<HourlyCallCount> {
+  const counts = new Map<string, HourlyCallCount>()
+  for (const row of rows) {
+    const key = hourlyCallKeyText(row)
+    counts.set(key, withCall(counts.get(key) ?? emptyHourlyCallCount(row), row))
+  }
+  return counts.values()
 }
 
 function dayStartOf(ms: number): number {
