@@ -55,8 +55,6 @@ export type ValueDeclarations = Readonly<Record<string, ValueDeclaration>>
  */
 export type CliCommand = {
   readonly name: string
-  /** Other names, which the help does not list. */
-  readonly aliases: readonly string[]
   /** One line for lists of commands. */
   readonly summary: string
   /** Paragraphs, each on one line. */
@@ -69,8 +67,6 @@ export type CliCommand = {
   readonly examples: readonly string[]
   /** The commands of a group; a command that runs has none. */
   readonly commands: readonly CliCommand[]
-  /** An earlier spelling that still works, but that no list shows. */
-  readonly isHidden: boolean
   readonly run: CommandRun
 }
 

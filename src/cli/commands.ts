@@ -5,7 +5,7 @@ import { callLog } from './call-log/commands.ts'
 import type { CliCommand } from './command.ts'
 import { defineCommand } from './command-line/define-command.ts'
 import { completionCommand } from './completion/command.ts'
-import { backup, deletions, formerKeys, restore } from './database/commands.ts'
+import { backup, deletions, restore } from './database/commands.ts'
 import { evaluate } from './evaluate/commands.ts'
 import { importFaces } from './import/command.ts'
 import { migrate } from './migrate/commands.ts'
@@ -35,7 +35,6 @@ export const commands: readonly CliCommand[] = [
   accountCommands,
   project,
   keyCommands,
-  formerKeys,
   webhook,
   consoleLink,
   wallet,

@@ -67,7 +67,6 @@ test('help and the version are printed in every spelling, with exit code 0', asy
   for (const [index, { code, out, err }] of results.entries()) {
     assert.deepEqual([code, err], [0, ''])
     assert.match(out, spellings[index]?.[1] ?? /./u)
-    assert.doesNotMatch(out, /^ {2}keys /mu, 'the earlier spelling is not listed')
   }
 })
 
@@ -110,17 +109,13 @@ test('a mistyped command, option or value is answered in one line with the neare
 
 test('messages name files and folders by their absolute path', async () => {
   const relative = path.relative('.', dataDir)
-  const [show, restore, rotate, mint] = await Promise.all([
+  const [show, restore] = await Promise.all([
     runCli(['wallet', 'show'], { DATA_DIR: relative }),
     run('restore', '--from', 'none.db', '--deletions', 'none'),
-    run('keys', 'rotate'),
-    run('key', 'mint', '--project', 'x'),
   ])
   const noDatabase = `facegate: there is no database in ${dataDir}; start the service once\n`
   assert.deepEqual([show.code, show.err], [1, noDatabase])
   assert.equal(restore.err, `facegate: there is no copy ${path.resolve('none.db')}\n`)
-  assert.equal(rotate.err, noDatabase, 'the earlier spelling keys rotate works')
-  assert.equal(mint.err, noDatabase, 'the earlier spelling key mint works')
 })
 
 test('help and invalid command lines load neither packages nor the service', () => {

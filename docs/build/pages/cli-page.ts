@@ -10,16 +10,15 @@ import { markdownTable } from './markdown-table.ts'
 
 /** Returns `docs/reference/cli.md`: every command, from its declaration. */
 export function cliPage(): string {
-  const visible = commands.filter(({ isHidden }) => !isHidden)
   return `${[
     introduction,
     markdownTable(
       ['Command', 'What it does'],
-      visible.map(({ name, summary }) => [`[\`facegate ${name}\`](#facegate-${name})`, summary]),
+      commands.map(({ name, summary }) => [`[\`facegate ${name}\`](#facegate-${name})`, summary]),
     ),
     exitCodes,
     completion,
-    ...visible.flatMap((command) => sections(command, [command.name])),
+    ...commands.flatMap((command) => sections(command, [command.name])),
   ].join('\n\n')}\n`
 }
 

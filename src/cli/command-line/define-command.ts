@@ -12,7 +12,7 @@ type ValuesOf<Declared extends ValueDeclarations> = {
 }
 
 type CommandTexts = Pick<CliCommand, 'name' | 'summary'> &
-  Partial<Pick<CliCommand, 'aliases' | 'description' | 'examples'>>
+  Partial<Pick<CliCommand, 'description' | 'examples'>>
 
 type RunnableCommand<Options, Arguments> = CommandTexts & {
   readonly options?: Options
@@ -54,10 +54,7 @@ export function defineCommand<
 }
 
 /** Declares a group: a command whose first argument selects one of its commands. */
-export function defineGroup(
-  texts: CommandTexts & Partial<Pick<CliCommand, 'isHidden'>>,
-  commands: readonly CliCommand[],
-): CliCommand {
+export function defineGroup(texts: CommandTexts, commands: readonly CliCommand[]): CliCommand {
   return {
     ...defaultTexts,
     ...texts,
@@ -72,10 +69,10 @@ export function defineGroup(
   }
 }
 
-const defaultTexts = { aliases: [], description: '', examples: [], isHidden: false } as const
+const defaultTexts = { description: '', examples: [] } as const
 
 /** The message for a group without the name of one of its commands. */
 function missingCommand(group: string, commands: readonly CliCommand[]): string {
-  const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
+  const names = commands.map(({ name }) => name)
   return `${group} needs one of its commands: ${names.join(', ')}`
 }

@@ -26,7 +26,7 @@ export function findCommand(
   const isHelp = parent !== '' && name === 'help'
   if (name === undefined || name.startsWith('-') || isHelp)
     return { command: undefined, path: [], rest: args }
-  const command = commands.find((each) => each.name === name || each.aliases.includes(name))
+  const command = commands.find((each) => each.name === name)
   if (!command) throw new UsageError(unknownCommand(name, commands, parent))
   const path = `${parent} ${command.name}`.trim()
   const inner = findCommand(command.commands, command.commands.length > 0 ? rest : [], path)
@@ -36,7 +36,7 @@ export function findCommand(
 }
 
 function unknownCommand(name: string, commands: readonly CliCommand[], parent: string): string {
-  const names = commands.filter(({ isHidden }) => !isHidden).map((command) => command.name)
+  const names = commands.map((command) => command.name)
   const nearest = nearestName(name, names)
   const place = `facegate ${parent}`.trim()
   const remedy =

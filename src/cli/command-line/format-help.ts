@@ -66,7 +66,7 @@ export function optionLines(command: CliCommand): HelpLine[] {
 const helpLine: HelpLine = ['-h, --help', 'print this help']
 
 function commandLines(commands: readonly CliCommand[]): HelpLine[] {
-  return commands.filter(({ isHidden }) => !isHidden).map(({ name, summary }) => [name, summary])
+  return commands.map(({ name, summary }) => [name, summary])
 }
 
 function optionForm(name: string, { form }: ValueDeclaration): string {

@@ -31,14 +31,13 @@ export type CompletionNode = {
 export async function completionNodes(
   commands: readonly CliCommand[],
 ): Promise<readonly CompletionNode[]> {
-  const visible = commands.filter(({ isHidden }) => !isHidden)
   const root: CompletionNode = {
     path: '',
-    commands: [...visible, { name: 'help', summary: 'print the help of a command' }],
+    commands: [...commands, { name: 'help', summary: 'print the help of a command' }],
     options: [helpOption, { name: 'version', summary: 'print the version', value: undefined }],
     argument: undefined,
   }
-  return [root, ...(await nodesOf(visible, ''))]
+  return [root, ...(await nodesOf(commands, ''))]
 }
 
 async function nodesOf(commands: readonly CliCommand[], parent: string): Promise<CompletionNode[]> {

@@ -79,60 +79,41 @@ export const deletions = defineGroup(
   ],
 )
 
-const declare = {
-  create: (name: string) =>
-    defineCommand(
-      {
-        name,
-        summary: 'write a new master key to a new file',
-        options: { to: required('<file>', 'the new file', filePath) },
-        description:
-          'For servers that receive the master key as a secret. A single server creates it at the first start. It encrypts the keys of the templates.',
-        examples: ['facegate key create-master --to master.key'],
-      },
-      async (values) => (await import('./master-key.ts')).create(values),
-    ),
-  rotate: (name: string) =>
-    defineCommand(
-      {
-        name,
-        summary: 'replace the master key, which makes older copies of templates unreadable',
-        options: {
-          prepared: flag('the new key is already the first of the file: see key add-master'),
-        },
-        description: [
-          'Encrypts the key of every subject with a new master key and destroys the old master key. After that, no older copy of the database, no backup and no part of its log can be decrypted: subjects and faces deleted before are unreadable there too. Subjects with a removed face or crop receive a new key. The command works while the server runs, and can be repeated after an interruption.',
-          'For several servers with copies of the file: run key add-master, distribute the file to every server, run key rotate-master --prepared, and distribute the file again, which now contains only the new key.',
-        ].join('\n'),
-        examples: ['facegate key rotate-master', 'facegate key rotate-master --prepared'],
-      },
-      async (values) => (await import('./master-key.ts')).rotate(values),
-    ),
-  add: (name: string) =>
-    defineCommand(
-      {
-        name,
-        summary: 'put a new master key before the old one in the file, for several servers',
-        description: 'Distribute the file to every server. Then run key rotate-master --prepared.',
-        examples: ['facegate key add-master'],
-      },
-      async (values) => (await import('./master-key.ts')).add(values),
-    ),
-}
-
 /** The commands of `facegate key` for the master key. */
 export const masterKeyCommands = [
-  declare.create('create-master'),
-  declare.rotate('rotate-master'),
-  declare.add('add-master'),
-] as const
-
-/** The earlier spelling of the commands for the master key. */
-export const formerKeys = defineGroup(
-  {
-    name: 'keys',
-    summary: 'now facegate key create-master, rotate-master and add-master',
-    isHidden: true,
-  },
-  [declare.create('create'), declare.rotate('rotate'), declare.add('add')],
-)
+  defineCommand(
+    {
+      name: 'create-master',
+      summary: 'write a new master key to a new file',
+      options: { to: required('<file>', 'the new file', filePath) },
+      description:
+        'For servers that receive the master key as a secret. A single server creates it at the first start. It encrypts the keys of the templates.',
+      examples: ['facegate key create-master --to master.key'],
+    },
+    async (values) => (await import('./master-key.ts')).create(values),
+  ),
+  defineCommand(
+    {
+      name: 'rotate-master',
+      summary: 'replace the master key, which makes older copies of templates unreadable',
+      options: {
+        prepared: flag('the new key is already the first of the file: see key add-master'),
+      },
+      description: [
+        'Encrypts the key of every subject with a new master key and destroys the old master key. After that, no older copy of the database, no backup and no part of its log can be decrypted: subjects and faces deleted before are unreadable there too. Subjects with a removed face or crop receive a new key. The command works while the server runs, and can be repeated after an interruption.',
+        'For several servers with copies of the file: run key add-master, distribute the file to every server, run key rotate-master --prepared, and distribute the file again, which now contains only the new key.',
+      ].join('\n'),
+      examples: ['facegate key rotate-master', 'facegate key rotate-master --prepared'],
+    },
+    async (values) => (await import('./master-key.ts')).rotate(values),
+  ),
+  defineCommand(
+    {
+      name: 'add-master',
+      summary: 'put a new master key before the old one in the file, for several servers',
+      description: 'Distribute the file to every server. Then run key rotate-master --prepared.',
+      examples: ['facegate key add-master'],
+    },
+    async (values) => (await import('./master-key.ts')).add(values),
+  ),
+]

@@ -34,7 +34,6 @@ export const keyCommands = defineGroup(
     defineCommand(
       {
         name: 'create',
-        aliases: ['mint'],
         summary: 'create an API key; it is shown only once',
         options: {
           project: requiredProject,
