@@ -87,22 +87,6 @@ test('Ids and names are stored in Unicode NFC, not trimmed, without control char
     }
 })
 
-test('An id that an earlier version stored in another spelling is found', async () => {
-  const [nfc, nfd] = ['Ren\u00e9', 'Rene\u0301']
-  const { subjectId } = await enroll('rene', { externalId: nfc })
-  const { store } = gallery.database
-  await store.write(async (tx) => {
-    const query = tx.build.updateTable('subjects').set({ externalId: nfd })
-    await tx.run(query.where('subjectId', '=', subjectId))
-  })
-  for (const spelling of [nfc, nfd]) {
-    const again = await enroll('rene', { externalId: spelling })
-    assert.deepEqual([again.subjectId, again.created], [subjectId, false])
-  }
-  const record = await gallery.value('svc.deleteSubject', { externalId: nfc })
-  assert.equal(record.subjectId, subjectId)
-})
-
 test('A similarity has four decimals, is never rounded up, and agrees with matched', async () => {
   assert.equal(roundSimilarity(0.99999), 0.9999)
   assert.equal(roundSimilarity(0.79999), 0.7999)

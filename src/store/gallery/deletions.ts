@@ -5,7 +5,6 @@ import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
 import { countListed } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
-import { externalIdSpellings } from './subjects.ts'
 
 /** The permanent record of a subject's deletion, with the field names of the contract. */
 export type DeletionRecord = Pick<
@@ -118,8 +117,7 @@ function matchingDeletions(tx: ReadTx, filter: DeletionConditions) {
       ? query.where('galleryId', '=', filter.galleryId)
       : query.where('tenantId', '=', filter.tenantId)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
-  if (externalId !== undefined)
-    query = query.where('externalId', 'in', externalIdSpellings(externalId))
+  if (externalId !== undefined) query = query.where('externalId', '=', externalId)
   if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
   if (toUtc !== undefined) query = query.where('deletedAtUtc', '<', toUtc)
   return query

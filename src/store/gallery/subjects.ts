@@ -9,6 +9,7 @@ import type { AttributeFilter } from './search/attribute-filter.ts'
 import { foldText, searchTextOf } from './search/search-text.ts'
 import { enrollmentOrder, type SubjectCursor, type SubjectSort } from './search/subject-order.ts'
 
+/** An external id is in Unicode NFC, as it is stored. */
 export type SubjectLookup = { readonly subjectId: string } | { readonly externalId: string }
 
 /** Finds a subject of the gallery by one of its ids. Subjects of other galleries are not found. */
@@ -20,17 +21,7 @@ export async function findSubject(
   const query = tx.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
   if ('subjectId' in lookup)
     return (await tx.run(query.where('subjectId', '=', lookup.subjectId.toLowerCase())))[0]
-  const spellings = externalIdSpellings(lookup.externalId)
-  const rows = await tx.run(query.where('externalId', 'in', spellings))
-  return rows.find((row) => row.externalId === spellings[0]) ?? rows[0]
-}
-
-/**
- * Returns the stored spellings of an external id, NFC first. New ids are stored in Unicode NFC; ids of versions
- * before that can be stored as the client sent them, which is NFD on macOS.
- */
-export function externalIdSpellings(externalId: string): string[] {
-  return [...new Set([externalId.normalize('NFC'), externalId.normalize('NFD'), externalId])]
+  return (await tx.run(query.where('externalId', '=', lookup.externalId)))[0]
 }
 
 /** Finds subjects of the gallery by their ids, in one statement and in no particular order. */
@@ -172,8 +163,7 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
   let query = selectInTimeRange(tx, filter)
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
-  if (externalId !== undefined)
-    query = query.where('externalId', 'in', externalIdSpellings(externalId))
+  if (externalId !== undefined) query = query.where('externalId', '=', externalId)
   if (group !== undefined)
     query = query.where((row) =>
       row.exists(

@@ -112,7 +112,7 @@ export const queries = Object.fromEntries(
 const pureFunctions = new Set(
   (
     'createKeyFinder identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
-    'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates joinStoredTemplates galleryIdOf externalIdSpellings ' +
+    'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates joinStoredTemplates galleryIdOf ' +
     'parseEventTypes unfrozenProjects'
   ).split(' '),
 )
