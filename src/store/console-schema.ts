@@ -21,7 +21,7 @@ export type SessionRow = {
   readonly userId: string
   readonly createdAtMs: number
   readonly lastSeenAtMs: number
-  /** The address and the browser at sign-in; empty for sessions of earlier versions. */
+  /** The address and the browser at sign-in. */
   readonly ip: string
   readonly userAgent: string
 }

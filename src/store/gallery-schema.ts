@@ -164,10 +164,7 @@ export type DeletionRow = {
   readonly rowHash: Uint8Array
 }
 
-/**
- * The last row of an account's hash chain. Triggers update it, also for rows that an
- * older server adds during a rolling upgrade.
- */
+/** The last row of an account's hash chain. Triggers update it. */
 export type ChainHeadRow = {
   readonly chain: 'deletions' | 'adminActs'
   readonly accountId: string

@@ -227,7 +227,7 @@ export type CallRow = {
   readonly isReplay: 0 | 1
   /** The charge, if the call was billed. */
   readonly transferId: number | null
-  /** Why the call failed, as JSON; null for successes and for rows of earlier versions. */
+  /** Why the call failed, as JSON; null for successes. */
   readonly detail: string | null
 }
 
