@@ -1,6 +1,6 @@
 import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
 import manifest from '../../src/models/template/manifest.json' with { type: 'json' }
-import type { Cohort } from '../../src/models/template/read-cohort.ts'
+import type { DensityCohort } from '../../src/lib/density/density-kernel.ts'
 import type { MixtureCell } from './mixture-rows.ts'
 
 /** A row of a cell, in the space of the templates. */
@@ -27,7 +27,7 @@ export type PairCount = { readonly pairs: number; readonly matches: number }
  */
 export function countCertainImpostors(
   rows: readonly CellRow[],
-  { fitted, added, score }: { fitted: Cohort; added: readonly CellRow[]; score: number },
+  { fitted, added, score }: { fitted: DensityCohort; added: readonly CellRow[]; score: number },
 ): ImpostorCounts {
   const densityOf = createDensities(rows, fitted, added)
   const certain = { pairs: 0, matches: 0 }
@@ -47,7 +47,7 @@ export function countCertainImpostors(
 }
 
 /** Returns the cohort without the rows that `eval/extend-cohort.ts` added. */
-export function fittedCohort({ cohort, neighbours }: Cohort): Cohort {
+export function fittedCohort({ cohort, neighbours }: DensityCohort): DensityCohort {
   const { cohortRows, added } = manifest
   const fittedRows = cohortRows - added.rows
   return { cohort: cohort.subarray(0, (cohort.length / cohortRows) * fittedRows), neighbours }
@@ -70,7 +70,7 @@ const nameOf = ({ group, gender, age }: MixtureCell): string => `${group} ${gend
 /** Returns the density of a row, in a cohort without its own cell and without another one. */
 function createDensities(
   rows: readonly CellRow[],
-  { cohort, neighbours }: Cohort,
+  { cohort, neighbours }: DensityCohort,
   added: readonly CellRow[],
 ): (row: number, otherCell: MixtureCell) => number {
   const known = new Map<string, number>()

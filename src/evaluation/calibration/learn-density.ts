@@ -1,4 +1,4 @@
-import { cohortDensity } from '../../lib/density/cohort-density.ts'
+import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import { seededRandom } from '../../lib/random/seeded-random.ts'
 import { mixCohort } from './mix-cohort.ts'
@@ -24,10 +24,11 @@ export function learnDensity<S extends { readonly person: string }>(
       cohortRowCount,
       seededRandom(1),
     )
+    const dimensions = cohort.length / cohortRowCount
+    const measureDensity = openDensityKernel({ cohort, neighbours: neighbourCount }, dimensions)
     return (sample) => {
       const vector = vectorOf(sample)
-      const density = cohortDensity(vector, { cohort, neighbours: neighbourCount })
-      return { modelId, vector, density }
+      return { modelId, vector, density: measureDensity(vector) }
     }
   }
 }

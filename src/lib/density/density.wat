@@ -2,8 +2,8 @@
 ;;
 ;; The rows are stored in blocks of eight. A block has, for each dimension, the float32 values of its
 ;; eight rows. The vector is at address 0, in float64, so that no value is converted twice.
-;; Each distance is summed in float64 in the order of the dimensions, as `cohortDensity` does: both
-;; return equal bits. Eight sums run side by side, two in each register.
+;; Each distance is summed in float64 in the order of the dimensions. Eight sums run side by side, two
+;; in each register.
 (module
   ;; Shared, as the memory of the scan: only the owner of the kernel uses it.
   (import "densities" "memory" (memory 1 65536 shared))

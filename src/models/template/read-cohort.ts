@@ -1,24 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { DensityCohort } from '../../lib/density/density-kernel.ts'
 import { requireRecognizerDecoding } from '../decoding.ts'
 import type { InstalledModel } from '../model-set.ts'
 import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
-
-/** Templates of other people, used to measure the density of faces. */
-export type Cohort = {
-  /** Row by row, each as long as a template. */
-  readonly cohort: Float32Array
-  /** The number of nearest rows that the density is the mean of. */
-  readonly neighbours: number
-}
 
 /**
  * Reads the cohort of an installed recognizer; undefined when it has none yet.
  *
  * @throws Error that names the file when it is missing, altered or of the wrong size.
  */
-export async function readCohort({ folder, model }: InstalledModel): Promise<Cohort | undefined> {
+export async function readCohort({
+  folder,
+  model,
+}: InstalledModel): Promise<DensityCohort | undefined> {
   const { cohort: cohortFile, dimensions } = requireRecognizerDecoding(model)
   if (!cohortFile) return undefined
   const { file, sha256, neighbours } = cohortFile

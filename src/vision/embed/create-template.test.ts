@@ -5,7 +5,8 @@ import * as fc from 'fast-check'
 import { l2Normalize } from './embed.ts'
 import manifest from '../../models/template/manifest.json' with { type: 'json' }
 import { readTemplateModel } from '../../models/template/template-model.ts'
-import { cohortDensity } from '../../lib/density/cohort-density.ts'
+import { openDensityKernel } from '../../lib/density/density-kernel.ts'
+import { plainDensity } from '../../../test/support/vision/plain-density.ts'
 import { fuseEmbeddings, openTemplateCreator, projectToAxes } from './create-template.ts'
 
 const floats = (...values: number[]): Float32Array => Float32Array.from(values)
@@ -58,13 +59,8 @@ test('A template has the projected vector and its density', async () => {
   assert.deepEqual(template, {
     modelId: model.modelId,
     vector,
-    density: cohortDensity(vector, model),
+    density: plainDensity(vector, model),
   })
-})
-
-test('The density is the mean of the best scores, not of all scores', () => {
-  const cohort = floats(0, 0, 3, 4, 100, 0)
-  assert.equal(cohortDensity(floats(0, 0), { cohort, neighbours: 2 }), -12.5)
 })
 
 test('A face closer to the cohort has a higher density', async () => {
@@ -72,7 +68,8 @@ test('A face closer to the cohort has a higher density', async () => {
   const dimensions = model.axes.length / model.mean.length
   const typical = model.cohort.slice(0, dimensions)
   const unusual = typical.map((value) => value * 3)
-  assert.ok(cohortDensity(typical, model) > cohortDensity(unusual, model))
+  const measureDensity = openDensityKernel(model, dimensions)
+  assert.ok(measureDensity(typical) > measureDensity(unusual))
 })
 
 test('The shipped model has 256 orthonormal axes and a cohort in their space', async () => {
@@ -94,12 +91,13 @@ test('The added rows are near no fitted mixture and lower the scores of most fac
   const added = cohort.subarray(1000 * 256)
   assert.equal(added.length, manifest.added.rows * 256)
   const fitted = cohort.subarray(0, 1000 * 256)
+  const measureNearest = openDensityKernel({ cohort: fitted, neighbours: 1 }, 256)
+  const measureWithFitted = openDensityKernel({ cohort: fitted, neighbours }, 256)
+  const measureDensity = openDensityKernel({ cohort, neighbours }, 256)
   for (let row = 0; row < added.length; row += 100 * 256) {
     const vector = added.subarray(row, row + 256)
-    const nearest = cohortDensity(vector, { cohort: fitted, neighbours: 1 })
-    assert.ok(nearest < -0.3, 'a row is not a copy of another')
-    const density = cohortDensity(vector, { cohort, neighbours })
-    assert.ok(density > cohortDensity(vector, { cohort: fitted, neighbours }))
+    assert.ok(measureNearest(vector) < -0.3, 'a row is not a copy of another')
+    assert.ok(measureDensity(vector) > measureWithFitted(vector))
   }
 })
 

@@ -3,7 +3,7 @@ import {
   type Calibrations,
 } from '../../../src/gallery/calibration/calibrations.ts'
 import type { Calibration } from '../../../src/gallery/calibration/similarity.ts'
-import { cohortDensity, type DensityCohort } from '../../../src/lib/density/cohort-density.ts'
+import { openDensityKernel, type MeasureDensity } from '../../../src/lib/density/density-kernel.ts'
 import { ActionError } from '../../../src/lib/errors.ts'
 import type { FaceQuality } from '../../../src/vision/quality/face-quality.ts'
 import type {
@@ -54,14 +54,15 @@ const cohortModelId = 'cohort@1'
 const hasCohort = (modelId: string): boolean => modelId === cohortModelId
 
 const cohortRows = 100
-/** The cohort of `cohort@1`, which few tests need. */
-let fakeCohort: DensityCohort | undefined
+/** Measures densities for `cohort@1`, which few tests need. */
+let measureFakeDensity: MeasureDensity | undefined
 
-function createFakeCohort(): DensityCohort {
+function openFakeCohort(): MeasureDensity {
   const values = Array.from({ length: cohortRows }, (_, row) =>
     randomDirection(`cohort row ${row}`, dimensionsOf(cohortModelId)),
   )
-  return { cohort: Float32Array.from(values.flat()), neighbours: 15 }
+  const cohort = { cohort: Float32Array.from(values.flat()), neighbours: 15 }
+  return openDensityKernel(cohort, dimensionsOf(cohortModelId))
 }
 
 /** Impostor pairs score about -2. */
@@ -221,9 +222,7 @@ function faceResultOf(
 /** Returns the template that the fake vision client creates. */
 export function fakeTemplate(person: FakePerson, modelId: string): Template {
   const vector = embeddingOf(person, modelId)
-  const density = hasCohort(modelId)
-    ? cohortDensity(vector, (fakeCohort ??= createFakeCohort()))
-    : 0
+  const density = hasCohort(modelId) ? (measureFakeDensity ??= openFakeCohort())(vector) : 0
   return { modelId, vector, density }
 }
 
