@@ -38,7 +38,7 @@ const composing: Record<string, readonly string[]> = {
 /** Package → the files or folders that may import it. */
 const owners: Record<string, readonly string[]> = {
   'onnxruntime-node': ['src/vision/session.ts'],
-  '@julusian/jpeg-turbo': ['src/vision/image/decode-jpeg.ts'],
+  '@julusian/jpeg-turbo': ['src/vision/image/decode.ts'],
   sharp: ['src/vision/image/', 'src/evaluation/write-svg.ts'],
   'node:sqlite': ['src/store/'],
   pg: ['src/store/'],

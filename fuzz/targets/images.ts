@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { deflateSync } from 'node:zlib'
 import { ActionError } from '../../src/lib/errors.ts'
-import { base64BytesMax, decodeBase64 } from '../../src/vision/image/input/base64.ts'
-import { readJpegHeader, readPngHeader } from '../../src/vision/image/input/image-header.ts'
-import { sniffFileType } from '../../src/lib/image-types/sniff-file-type.ts'
-import { validateImage } from '../../src/vision/image/input/validate-image.ts'
+import {
+  base64BytesMax,
+  decodeBase64,
+  readJpegHeader,
+  readPngHeader,
+  validateImage,
+} from '../../src/vision/image/input/validate-image.ts'
+import { sniffFileType } from '../../src/lib/image-types/image-types.ts'
 import { bufferOf, seedsOf, type FuzzTarget } from './target.ts'
 
 const limits = { bytesMax: 1_000_000, pixelsMax: 40_000_000, sideMinPx: 32 }

@@ -1,5 +1,4 @@
-import { formatUtc } from '../lib/utc.ts'
-import type { Clock } from '../lib/clock.ts'
+import { formatUtc, type Clock } from '../lib/clock.ts'
 import type { Store } from '../store/database.ts'
 import { findExpiredTemplates } from '../store/gallery/expired-subjects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'

@@ -1,22 +1,32 @@
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, formatUtc } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { formatUtc } from '../lib/utc.ts'
 import type { Store } from '../store/database.ts'
 import { countDeletions, findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
 import type { findFaces } from '../store/gallery/faces.ts'
-import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
-import type { GallerySize } from '../store/gallery/galleries.ts'
+import { findGallery, lockGallery, type GallerySize } from '../store/gallery/galleries.ts'
 import type { listGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findIdentifyThreshold, findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import { cursorOf } from '../store/gallery/search/subject-order.ts'
-import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/gallery/subjects.ts'
-import type { findSubjectsByIds, SubjectFilter, SubjectLookup } from '../store/gallery/subjects.ts'
+import {
+  findSubjects,
+  findSubjectsInGroup,
+  touchSubjects,
+  type findSubjectsByIds,
+  type SubjectFilter,
+  type SubjectLookup,
+} from '../store/gallery/subjects.ts'
 import type { CountSubjects, LoadSubjects } from '../store/gallery/search/search-subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
-import { addFace, createSubject } from './enroll.ts'
-import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
+import {
+  addFace,
+  createSubject,
+  type EnrollLimits,
+  type FaceToEnroll,
+  type NewSubject,
+  type SubjectOwner,
+} from './enroll.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { openGalleryCalibrations } from './calibration/gallery-calibrations.ts'
 import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
@@ -31,8 +41,7 @@ import { deleteSubject } from './deletion/delete-subject.ts'
 import { reportRemoval } from './deletion/report-removal.ts'
 import { overdueSubjects } from './overdue-subjects.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
-import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
-import type { MatchLevel } from './calibration/similarity.ts'
+import { autoThreshold, matchLevelOf, type MatchLevel } from './calibration/similarity.ts'
 import { openKeys } from './keys/open-keys.ts'
 import { createSubjectKeys, type SubjectKeys } from './keys/subject-keys.ts'
 import { cropOperations, type CropOperations } from './stored-crops.ts'

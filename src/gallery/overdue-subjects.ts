@@ -1,4 +1,4 @@
-import { formatUtc } from '../lib/utc.ts'
+import { formatUtc } from '../lib/clock.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'

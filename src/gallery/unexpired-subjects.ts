@@ -1,17 +1,22 @@
 import { ActionError } from '../lib/errors.ts'
-import { formatUtc } from '../lib/utc.ts'
+import { formatUtc } from '../lib/clock.ts'
 import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findFaces } from '../store/gallery/faces.ts'
 import type { GallerySize } from '../store/gallery/galleries.ts'
 import { listGroups } from '../store/gallery/groups.ts'
-import { countSubjects, readSubjects } from '../store/gallery/search/search-subjects.ts'
-import type {
-  CountSubjects,
-  LoadSubjects,
-  SubjectSource,
+import {
+  countSubjects,
+  readSubjects,
+  type CountSubjects,
+  type LoadSubjects,
+  type SubjectSource,
 } from '../store/gallery/search/search-subjects.ts'
-import { findSubject, findSubjects, findSubjectsByIds } from '../store/gallery/subjects.ts'
-import type { SubjectFilter } from '../store/gallery/subjects.ts'
+import {
+  findSubject,
+  findSubjects,
+  findSubjectsByIds,
+  type SubjectFilter,
+} from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'

@@ -12,3 +12,27 @@ export type SteadyClock = () => number
 
 export const steadyClock: SteadyClock = () =>
   Math.floor((performance.timeOrigin + performance.now()) * 1000)
+
+/** Formats a time as ISO 8601 in UTC with milliseconds, the format of all outputs. */
+export function formatUtc(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+const isoPattern =
+  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/u
+
+/**
+ * Parses an ISO 8601 date, or date and time. Without an offset it is UTC.
+ *
+ * @throws RangeError for other text and for dates that do not exist: `new Date` converts 2026-02-30
+ *   to 2 March.
+ */
+export function parseUtc(text: string): Date {
+  const [, day, time = '00:00', seconds = ':00', offset = 'Z'] = isoPattern.exec(text) ?? []
+  if (day === undefined) throw new RangeError(`${text} is not an ISO 8601 date or time`)
+  const date = new Date(`${day}T${time}${seconds}${offset}`)
+  const midnight = new Date(`${day}T00:00:00Z`)
+  const exists = !Number.isNaN(date.getTime()) && midnight.toISOString().startsWith(day)
+  if (!exists) throw new RangeError(`${text} is a date that does not exist`)
+  return date
+}

@@ -1,7 +1,7 @@
 import { encodeCrop } from './image/encode-crop.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
 import { fitSimilarityTransform } from './image/similarity-transform.ts'
-import { arcfaceTemplate, landmarkPoints } from './landmarks/arcface-template.ts'
+import { arcfaceTemplate, landmarkPoints } from './embed/aligned-crops.ts'
 import type { Landmarks } from './landmarks/landmarks.ts'
 
 /**

@@ -1,8 +1,7 @@
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, formatUtc } from '../lib/clock.ts'
 import type { Keyring } from '../gallery/keys/keyring.ts'
 import { unwrapWebhookSecret } from '../gallery/keys/webhook-secrets.ts'
 import type { Log } from '../lib/log.ts'
-import { formatUtc } from '../lib/utc.ts'
 import type { Store } from '../store/database.ts'
 import {
   recordAttempt,

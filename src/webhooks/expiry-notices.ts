@@ -1,4 +1,4 @@
-import { formatUtc } from '../lib/utc.ts'
+import { formatUtc } from '../lib/clock.ts'
 import type { Store } from '../store/database.ts'
 import { addEvent } from '../store/webhooks/events.ts'
 import {

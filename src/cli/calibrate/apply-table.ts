@@ -3,7 +3,7 @@ import {
   type AppliedTable,
   type MeasuredTable,
 } from '../../gallery/calibration/apply-measured-table.ts'
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import { commandLineName } from '../../store/console/audit-log.ts'
 import type { Store } from '../../store/database.ts'
 import { endCalibrations } from '../../store/gallery/calibration/calibrations.ts'

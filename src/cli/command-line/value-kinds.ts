@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { parseMicros, type Micros } from '../../lib/money.ts'
-import { parseUtc } from '../../lib/utc.ts'
+import { parseUtc } from '../../lib/clock.ts'
 import { nearestName } from './nearest-name.ts'
 import { UsageError, type ChoiceList, type ValueKind } from '../command.ts'
 

@@ -1,4 +1,4 @@
-import { parseUtc } from '../../lib/utc.ts'
+import { parseUtc } from '../../lib/clock.ts'
 import { UsageError, type ValueKind } from '../command.ts'
 
 /** The end of validity of a key; null: none. */

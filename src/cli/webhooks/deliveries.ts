@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
 import { findDeliveries, type WebhookDelivery } from '../../store/webhooks/deliveries.ts'
 import { formatTable, print } from '../output.ts'

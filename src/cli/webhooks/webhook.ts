@@ -1,4 +1,4 @@
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import {
   allEventTypes,
   defaultEventTypes,
@@ -8,8 +8,8 @@ import {
   deleteWebhook,
   findWebhooks,
   webhooksPerProjectMax,
+  type Webhook,
 } from '../../store/webhooks/webhooks.ts'
-import type { Webhook } from '../../store/webhooks/webhooks.ts'
 import { UsageError } from '../command.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { sweepIntervalMs } from '../../lib/limits/sweep-limits.ts'
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import { countCrops } from '../../store/gallery/crops.ts'
 import { countUnseenSubjects } from '../../store/gallery/subjects.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'

@@ -1,5 +1,5 @@
 import { newId } from '../../lib/ids.ts'
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import { addCalibration } from '../../store/gallery/calibration/calibrations.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { GalleryCalibrationReport } from './measure/calibrate-gallery.ts'

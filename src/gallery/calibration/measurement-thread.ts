@@ -1,7 +1,7 @@
 /** The thread of `measurements.ts`: reads the templates of one gallery, compares them and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { runAsAccount } from '../../lib/account-context.ts'
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
 import { openStore } from '../../store/open-store.ts'
 import { createDecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'

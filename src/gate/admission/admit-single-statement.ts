@@ -1,10 +1,11 @@
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
-import { deadlineOf, limitsOf } from './admit-transaction.ts'
-import type {
-  AdmitTransactionResult,
-  AdmitTransactionOptions,
-  AdmitRequest,
+import {
+  deadlineOf,
+  limitsOf,
+  type AdmitTransactionResult,
+  type AdmitTransactionOptions,
+  type AdmitRequest,
 } from './admit-transaction.ts'
 import { takeToken } from '../../lib/limits/token-bucket.ts'
 import { isReplaced, touchIntervalMs } from './former-secret.ts'

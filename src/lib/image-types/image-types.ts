@@ -1,5 +1,3 @@
-import { sniffFileType } from './sniff-file-type.ts'
-
 /** The file types that the setting IMAGE_TYPES_EXTRA can add to JPEG and PNG. */
 export const extraImageTypes = ['webp', 'gif', 'avif', 'tiff'] as const
 
@@ -57,3 +55,91 @@ export function contentTypeOf(bytes: Uint8Array): ImageContentType | undefined {
   const fileType = sniffFileType(bytes)
   return contentTypes.find((contentType) => fileTypes[contentType] === fileType)
 }
+
+/**
+ * Returns the file type that the first bytes indicate, decodable or not; `undefined` for an unknown one.
+ */
+export function sniffFileType(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes))
+  const start = head.toString('latin1')
+  if (hasAvifBrand(start)) return 'AVIF'
+  return (
+    signatures.find(({ parts }) => parts.every(([offset, text]) => start.startsWith(text, offset)))
+      ?.name ?? textSignatures.find(({ pattern }) => pattern.test(head.toString('utf8')))?.name
+  )
+}
+
+/** The brands of a file type box begin at this byte; each has four letters (ISO/IEC 14496-12). */
+const brandsStart = 8
+const brandLength = 4
+const brandsEndMax = 128
+
+/** AVIF files name their type as the main brand, or as one of the compatible brands of a HEIF file. */
+function hasAvifBrand(start: string): boolean {
+  if (!start.startsWith('ftyp', 4)) return false
+  const isHeif = start.startsWith('mif1', brandsStart) || start.startsWith('msf1', brandsStart)
+  const boxLength = Buffer.from(start.slice(0, 4), 'latin1').readUInt32BE()
+  const end = isHeif ? Math.min(boxLength, brandsEndMax) : brandsStart + brandLength
+  for (let index = brandsStart; index + brandLength <= end; index += brandLength)
+    if (['avif', 'avis'].includes(start.slice(index, index + brandLength))) return true
+  return false
+}
+
+/** Enough for an XML prologue and a licence comment before the first `<svg`. */
+const headBytes = 1024
+
+type Signature = {
+  readonly name: string
+  /** The bytes at each offset, as Latin-1; all parts must match. */
+  readonly parts: readonly (readonly [offset: number, text: string])[]
+}
+
+/** Magic numbers from the specifications of the formats. */
+const signatures: readonly Signature[] = [
+  { name: 'JPEG', parts: [[0, '\xff\xd8\xff']] },
+  // The whole signature: its last bytes reveal a transfer that changed line ends.
+  { name: 'PNG', parts: [[0, '\x89PNG\r\n\x1a\n']] },
+  { name: 'GIF', parts: [[0, 'GIF8']] },
+  {
+    name: 'WebP',
+    parts: [
+      [0, 'RIFF'],
+      [8, 'WEBP'],
+    ],
+  },
+  { name: 'TIFF', parts: [[0, 'II*\0']] },
+  { name: 'TIFF', parts: [[0, 'MM\0*']] },
+  { name: 'HEIC', parts: [[4, 'ftyphe']] },
+  { name: 'HEIF', parts: [[4, 'ftypmif1']] },
+  { name: 'HEIF', parts: [[4, 'ftypmsf1']] },
+  { name: 'MP4', parts: [[4, 'ftyp']] },
+  { name: 'JPEG XL', parts: [[0, '\xff\x0a']] },
+  { name: 'JPEG XL', parts: [[4, 'JXL \r\n']] },
+  { name: 'JPEG 2000', parts: [[4, 'jP  \r\n']] },
+  { name: 'JPEG 2000', parts: [[0, '\xff\x4f\xff\x51']] },
+  { name: 'Photoshop', parts: [[0, '8BPS\0']] },
+  { name: 'PDF', parts: [[0, '%PDF-']] },
+  { name: 'ZIP', parts: [[0, 'PK\x03\x04']] },
+  { name: 'gzip', parts: [[0, '\x1f\x8b\x08']] },
+  { name: 'ICO', parts: [[0, '\0\0\x01\0']] },
+  { name: 'ICO', parts: [[0, '\0\0\x02\0']] },
+  // Two letters are not enough: the reserved words of the header must also be zero.
+  {
+    name: 'BMP',
+    parts: [
+      [0, 'BM'],
+      [6, '\0\0\0\0'],
+    ],
+  },
+]
+
+const textSignatures = [
+  {
+    name: 'SVG',
+    // A comment ends at its first `-->`: if it could end at a later one, the number of ways to match
+    // many comments would be exponential.
+    pattern:
+      /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/iu,
+  },
+  { name: 'HTML', pattern: /^\uFEFF?\s*<(?:!doctype html|html)/iu },
+]

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { newId } from '../../lib/ids.ts'
-import { formatUtc } from '../../lib/utc.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import { sql } from '../kysely.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { WebhookRow } from '../webhooks-schema.ts'

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import { arcfaceTemplate } from '../landmarks/arcface-template.ts'
-import { sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
+import { arcfaceTemplate, sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
 import { createImagePyramid } from '../image/pyramid.ts'
 import { mirrorTensor } from '../tensor.ts'

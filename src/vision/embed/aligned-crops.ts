@@ -2,9 +2,9 @@ import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
 import { fitSimilarityTransform } from '../image/similarity-transform.ts'
 import type { PlanarCrop } from '../image/warp.ts'
-import { arcfaceTemplate, landmarkPoints } from '../landmarks/arcface-template.ts'
-import { meshLandmarks68, meshLandmarks } from '../landmarks/mesh.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
+import { meshLandmarks68, meshLandmarks, type Mesh } from '../landmarks/mesh.ts'
+import type { Point } from '../image/geometry.ts'
+import type { Landmarks } from '../landmarks/landmarks.ts'
 
 /**
  * Samples the crop of dlib: 150×150 px, RGB 0..255, fitted to 33 landmarks as dlib's `get_face_chip`
@@ -27,6 +27,38 @@ export function sampleFaceresCrop(pyramid: ImagePyramid, mesh: Mesh): Promise<Pl
   const points = landmarkPoints(meshLandmarks(mesh))
   return pyramid.sample(fitSimilarityTransform(faceresTemplate, points), faceres.input)
 }
+
+/**
+ * Returns the positions of the five points in a crop of `size` px that is aligned like the 112 px
+ * crop of ArcFace (Deng et al. 2019, `arcface_dst` of insightface). `zoom` scales the face around the
+ * centre of the crop. The result is in continuous coordinates, in the order of `landmarkPoints`.
+ *
+ * The source uses the coordinates of pixel centres; half a pixel is added here.
+ */
+export function arcfaceTemplate(size: number, zoom = 1): Point[] {
+  const scale = (position: number): number =>
+    ((position - centrePx) * zoom + centrePx) * (size / sidePx) + 0.5
+  return templatePoints.map(({ x, y }) => ({ x: scale(x), y: scale(y) }))
+}
+
+/** Returns the landmarks in the order of the template. */
+export function landmarkPoints(landmarks: Landmarks): Point[] {
+  const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = landmarks
+  return [leftEye, rightEye, noseTip, leftMouth, rightMouth]
+}
+
+const sidePx = 112
+/** The fixed point of the zoom, in the coordinates of the source. */
+const centrePx = sidePx / 2
+
+/** Left eye, right eye, nose tip, left and right corner of the mouth. */
+const templatePoints = [
+  { x: 38.2946, y: 51.6963 },
+  { x: 73.5318, y: 51.5014 },
+  { x: 56.0252, y: 71.7366 },
+  { x: 41.5493, y: 92.3655 },
+  { x: 70.7299, y: 92.2041 },
+]
 
 const { face_recognition: dlib, faceres } = builtinPack.models
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-
 import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import type { TemplateModel } from '../../models/template/template-model.ts'
-import { l2Normalize } from './embed.ts'
-import type { NetworkEmbeddings } from './embed.ts'
+import { l2Normalize, type NetworkEmbeddings } from './embed.ts'
 import type { Template } from './template.ts'
 
 /** Creates a template from the embeddings of one face. */

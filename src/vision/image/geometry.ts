@@ -78,3 +78,8 @@ export function meanOf(points: readonly Point[]): Point {
   const sum = points.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }), { x: 0, y: 0 })
   return { x: sum.x / points.length, y: sum.y / points.length }
 }
+
+/** Returns 0 up to `zeroAt`, 1 from `oneAt` on, and a linear value between; either may be larger. */
+export function linearRamp(value: number, zeroAt: number, oneAt: number): number {
+  return Math.min(1, Math.max(0, (value - zeroAt) / (oneAt - zeroAt)))
+}

@@ -1,7 +1,6 @@
-import type { Point } from '../image/geometry.ts'
+import { type Point, linearRamp } from '../image/geometry.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
 import type { Openness } from './face-quality.ts'
-import { linearRamp } from './linear-ramp.ts'
 
 /**
  * Measures how far eyes and mouth are open, 0..1, from ratios of distances between mesh points.

@@ -1,9 +1,15 @@
 import { Socket } from 'node:net'
-
 import type { ImageAnalysis } from '../image-analysis.ts'
-import { readMessages, writeMessage } from './ipc/message-framing.ts'
-import { toErrorReply, replyFd, serializeReply, deserializeJob } from './ipc/messages.ts'
-import type { WorkerReply, AnalysisJob } from './ipc/messages.ts'
+import {
+  readMessages,
+  writeMessage,
+  toErrorReply,
+  replyFd,
+  serializeReply,
+  deserializeJob,
+  type WorkerReply,
+  type AnalysisJob,
+} from './ipc/messages.ts'
 
 /** Runs in the worker process: processes one job after another until the parent closes the pipe. */
 export async function serveJobs(

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-
 import type { Clock } from '../../lib/clock.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
@@ -16,8 +15,13 @@ import type {
 } from '../vision-client.ts'
 import { createCrashQuarantine, type CrashQuarantine } from './crash-quarantine.ts'
 import type { AnalysisJob } from './ipc/messages.ts'
-import { createServiceTime, type ServiceTime } from './queue/service-time.ts'
-import { createWorkerQueue, type PlaceReservation, type WorkerQueue } from './queue/worker-queue.ts'
+import {
+  createServiceTime,
+  type ServiceTime,
+  createWorkerQueue,
+  type PlaceReservation,
+  type WorkerQueue,
+} from './queue/worker-queue.ts'
 import { superviseWorkers, type WorkerSupervisor } from './supervisor.ts'
 import {
   fixedPoolLimits,

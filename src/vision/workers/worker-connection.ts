@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { Socket } from 'node:net'
 import path from 'node:path'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-
 import type { Log } from '../../lib/log.ts'
-import { createMessageSplitter, writeMessage } from './ipc/message-framing.ts'
-import { replyBytesMax, replyFd, deserializeReply } from './ipc/messages.ts'
-import type { WorkerReply, WorkerStartOptions } from './ipc/messages.ts'
+import {
+  createMessageSplitter,
+  writeMessage,
+  replyBytesMax,
+  replyFd,
+  deserializeReply,
+  type WorkerReply,
+  type WorkerStartOptions,
+} from './ipc/messages.ts'
 
 /** A worker process with its pipes. It handles one request at a time. */
 export type WorkerConnection = {

@@ -1,15 +1,12 @@
 import { ActionError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ImageAnalysis } from '../image-analysis.ts'
-import { serializeJob } from './ipc/messages.ts'
-import type { AnalysisJob } from './ipc/messages.ts'
-import { createRecyclePolicy } from './recycle-policy.ts'
-import type { RecycleLimits } from './recycle-policy.ts'
-import { openWorkerConnection } from './worker-connection.ts'
-import type {
-  WorkerConnection,
-  WorkerConnectionOptions,
-  WorkerLostError,
+import { serializeJob, type AnalysisJob } from './ipc/messages.ts'
+import {
+  openWorkerConnection,
+  type WorkerConnection,
+  type WorkerConnectionOptions,
+  type WorkerLostError,
 } from './worker-connection.ts'
 
 /** A worker that has started. */
@@ -36,7 +33,7 @@ export type WorkerProcess = {
   readonly kill: () => Promise<void>
 }
 
-export type WorkerProcessOptions = WorkerConnectionOptions & {
+type WorkerProcessOptions = WorkerConnectionOptions & {
   readonly limits: RecycleLimits & { readonly startMsMax: number; readonly jobMsMax: number }
   readonly log: Pick<Log, 'warn' | 'error'>
 }
@@ -88,4 +85,41 @@ function createWorkerProcess(
     exited,
     kill,
   }
+}
+
+type RecycleLimits = {
+  /** The number of jobs after which a worker is replaced. */
+  readonly workerJobsMax: number
+  /** Resident memory at which a worker is replaced, as a multiple of that after warm-up. */
+  readonly workerGrowthMax: number
+  /** The number of warm-up jobs, during which memory pools and caches fill. */
+  readonly workerWarmUpJobs: number
+}
+
+type RecyclePolicy = {
+  /**
+   * Records one finished job; returns whether the worker must be replaced.
+   *
+   * @param rssBytes resident memory of the worker after the job.
+   */
+  readonly isRecycleDueAfter: (rssBytes: number) => boolean
+}
+
+/**
+ * Decides when one worker is replaced. Inference runtimes and image libraries keep memory in pools
+ * that grow with the variety of inputs, and sometimes leak. A new process costs less than finding
+ * the leak.
+ */
+export function createRecyclePolicy(limits: RecycleLimits): RecyclePolicy {
+  let jobs = 0
+  let warmRssBytes = 0
+
+  function isRecycleDueAfter(rssBytes: number): boolean {
+    jobs += 1
+    // A new worker has not used most of its memory yet, so the baseline is set during warm-up.
+    if (jobs <= limits.workerWarmUpJobs) warmRssBytes = Math.max(warmRssBytes, rssBytes)
+    return jobs >= limits.workerJobsMax || rssBytes > limits.workerGrowthMax * warmRssBytes
+  }
+
+  return { isRecycleDueAfter }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
-import { formatUtc } from '../../../lib/utc.ts'
+import { formatUtc } from '../../../lib/clock.ts'
 import { findDeliveries, type WebhookDelivery } from '../../../store/webhooks/deliveries.ts'
 import { declareList, defineList } from '../../server/list.ts'
 import { defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'

@@ -12,7 +12,7 @@ import {
   type Webhook,
 } from '../../../store/webhooks/webhooks.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { formatUtc } from '../../../lib/utc.ts'
+import { formatUtc } from '../../../lib/clock.ts'
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
 import {
   defineRead,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { formatUtc } from '../../../lib/utc.ts'
+import { formatUtc } from '../../../lib/clock.ts'
 import { mapSequential } from '../../../lib/map-sequential.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalMarks } from '../../../store/gallery/removals.ts'

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ActionError } from '../../../lib/errors.ts'
-import { validateImage } from './validate-image.ts'
-import { decodeBase64 } from './base64.ts'
-import { readJpegHeader, readPngHeader } from './image-header.ts'
-import { sniffFileType } from '../../../lib/image-types/sniff-file-type.ts'
+import { validateImage, decodeBase64, readJpegHeader, readPngHeader } from './validate-image.ts'
+import { sniffFileType } from '../../../lib/image-types/image-types.ts'
 import type { EncodedImage } from './encoded-image.ts'
 
 const limits = { bytesMax: 1000, pixelsMax: 40_000_000, sideMinPx: 32 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-
 import { HttpError } from '../../../lib/errors.ts'
-import { createServiceTime } from './service-time.ts'
-import { createWorkerQueue } from './worker-queue.ts'
-import type { WorkerQueue, WorkerQueueOptions } from './worker-queue.ts'
+import {
+  createServiceTime,
+  createWorkerQueue,
+  type WorkerQueue,
+  type WorkerQueueOptions,
+} from './worker-queue.ts'
 
 const limits = { countMax: 4, bytesMax: 100, waitMsMax: 20_000 }
 

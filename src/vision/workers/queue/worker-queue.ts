@@ -1,7 +1,6 @@
 import { unavailable, type HttpError } from '../../../lib/errors.ts'
 import { createFairQueue, type FairQueue } from './fair-queue.ts'
-import type { QueueCall } from './lanes.ts'
-import type { QueueBounds, QueueImage } from './queue-size.ts'
+import type { QueueCall, QueueBounds, QueueImage } from './lanes.ts'
 
 /** Assigns free workers to the images of waiting calls. */
 export type WorkerQueue<Worker> = {
@@ -28,7 +27,7 @@ export type WorkerQueue<Worker> = {
   readonly bytes: () => number
 }
 
-export type CallImages = {
+type CallImages = {
   readonly projectId: string
   /** The size of each image. */
   readonly imageBytes: readonly number[]
@@ -183,4 +182,29 @@ function createPendingCall<Worker>({ projectId, imageBytes }: CallImages): Pendi
   // An image can be cancelled before its worker is awaited.
   for (const { promise } of images) promise.catch(() => undefined)
   return { projectId, images }
+}
+
+/** Measures how long the workers take for an image. */
+export type ServiceTime = {
+  /** Records that a worker was occupied by one image for that long. */
+  readonly record: (durationMs: number) => void
+  /** Returns the time in which `workerCount` busy workers start that many images. */
+  readonly estimateMs: (imageCount: number, workerCount: number) => number
+}
+
+/** The estimate before the first measurement. */
+const initialMs = 200
+
+/** The weight of one measurement in the moving average. */
+const weight = 1 / 8
+
+export function createServiceTime(): ServiceTime {
+  let averageMs = initialMs
+  return {
+    record: (durationMs) => {
+      averageMs += (durationMs - averageMs) * weight
+    },
+    estimateMs: (imageCount, workerCount) =>
+      Math.ceil(imageCount / Math.max(1, workerCount)) * averageMs,
+  }
 }

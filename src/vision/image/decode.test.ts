@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import sharp from 'sharp'
-
-import { decodeImage } from './decode.ts'
-import { decodeJpeg } from './decode-jpeg.ts'
+import { decodeImage, decodeJpeg } from './decode.ts'
 
 const size = { width: 83, height: 61 }
 const pixels = Uint8Array.from({ length: 3 * size.width * size.height }, (_, index) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { createRecyclePolicy } from './recycle-policy.ts'
+import { createRecyclePolicy } from './worker-process.ts'
 
 const limits = { workerJobsMax: 100, workerGrowthMax: 1.5, workerWarmUpJobs: 3 }
 

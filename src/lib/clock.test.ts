@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseUtc } from './utc.ts'
+import { parseUtc } from './clock.ts'
 
 test('dates and times without an offset are parsed as UTC', () => {
   assert.equal(parseUtc('2028-02-29').toISOString(), '2028-02-29T00:00:00.000Z')
