@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditLedger } from '../../src/billing/audit-ledger.ts'
-import { isOnPostgres, openTestStore } from '../support/database/engine.ts'
-import { runAsAdmin, tamper } from '../support/database/tamper.ts'
+import { tamper } from '../support/database/tamper.ts'
 import { startConsole, type TestConsole } from '../support/console/test-console.ts'
 import { imageParams, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
@@ -70,48 +69,6 @@ test('The audit finds chains of which no row is left, and missing or changed hea
   await tamper(dataDir, 'delete from deletions')
   const violations = await violationsOf(gallery)
   assert.match(violations, /the deletion records of account \S+ are missing, but the head/u)
-})
-
-/** Undoes what the migration that stores the heads did. */
-const undoMigration = () => `
-  drop table "chainHeads"${isOnPostgres() ? ' cascade' : ''};
-  ${
-    isOnPostgres()
-      ? 'drop function "storeChainHead" cascade'
-      : 'drop trigger deletions_head; drop trigger adminActs_head'
-  };
-  alter table subjects drop column "withoutFaces"`
-
-async function repeatMigration(dataDir: string): Promise<void> {
-  const { integrity } = isOnPostgres()
-    ? await import('../../src/store/postgres/migrations/0007-integrity.ts')
-    : await import('../../src/store/sqlite/migrations/0012-integrity.ts')
-  const store = await openTestStore(dataDir)
-  await integrity.up(store.db)
-  await store.close()
-}
-
-test('The migration stores the heads of existing chains, and accepts subjects without faces', async () => {
-  await using testConsole = await startWithChains()
-  const { gallery } = testConsole
-  const { dataDir } = gallery
-  await createEmptySubject(gallery, 'empty')
-  const readHeads = async () => {
-    const store = await openTestStore(dataDir)
-    const heads = await store.db.selectFrom('chainHeads').selectAll().orderBy('chain').execute()
-    await store.close()
-    return heads
-  }
-  const before = await readHeads()
-  assert.deepEqual(
-    before.map(({ chain }) => chain),
-    ['adminActs', 'deletions'],
-  )
-  await runAsAdmin(dataDir, undoMigration())
-  await repeatMigration(dataDir)
-  assert.deepEqual(await readHeads(), before)
-  await addDeletionRecord(gallery, 'Dan')
-  await assertLedgerAudit(gallery)
 })
 
 /** Creates a subject as a client of CompreFace does, which adds its faces later. */

@@ -13,7 +13,7 @@ import { postgresSkipReason } from '../support/database/postgres-server.ts'
 /** Changes the database like a later version: a migration that this version does not have. */
 async function applyLaterMigration(store: Store): Promise<void> {
   const nowUtc = new Date().toISOString()
-  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${nowUtc})`.execute(
+  await sql`insert into kysely_migration (name, timestamp) values ('999-later', ${nowUtc})`.execute(
     store.db,
   )
   await sql`create table "laterTable" (id text primary key)`.execute(store.db)

@@ -36,7 +36,7 @@ before(async () => {
       .where('accountId', '=', otherAccountId)
       .executeTakeFirstOrThrow()
     otherProjectId = project.projectId
-    await sql`insert into nodes values ('n', 'host', 1, '1', '', 0, 0, '')`.execute(store.db)
+    await sql`insert into nodes values ('n', 'host', 1, '1', '', 0, 0, '', true)`.execute(store.db)
     await sql`insert into "appliedRemovals" select 'n', "galleryId", 1 from galleries`.execute(
       store.db,
     )

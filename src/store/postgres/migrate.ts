@@ -1,7 +1,7 @@
 import type { Migration } from 'kysely'
 import type { Log } from '../../lib/log.ts'
 import { Migrator } from '../kysely.ts'
-import { readMigrationNames } from '../migration-names.ts'
+import { readMigrationNames, requireReleased } from '../migrations.ts'
 import { databaseOnTransaction } from './connection/kysely.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
@@ -11,12 +11,14 @@ import { transact, type PostgresTransaction } from './connection/transaction.ts'
  * Migrates the database to the current schema in one transaction. If several processes start at the
  * same time, one migrates and the others wait. A schema of a later version is accepted, because later
  * versions only add to it.
+ *
+ * @throws Error if a draft created the schema, or a migration fails. The database is then unchanged.
  */
 export function migrate(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined): Promise<void> {
   return transact(pool, { access: 'write', statementTimeoutMs: 0 }, async (transaction) => {
     await lockSchema.run(transaction, {})
     const known = readMigrationNames(new URL('migrations/', import.meta.url))
-    const applied = await appliedMigrations(transaction)
+    const applied = await readApplied(transaction)
     const last = known.at(-1) ?? ''
     const later = applied.filter((name) => name > last)
     if (later.length > 0)
@@ -43,16 +45,21 @@ export function migrate(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined
 /** Excludes other processes that change the schema until the transaction ends. */
 export const lockSchema = prepare(`select pg_advisory_xact_lock(hashtextextended('schema', 0))`)
 
-const selectIsMigrated = prepare<{ readonly isMigrated: boolean }>(
-  `select to_regclass('kysely_migration') is not null as "isMigrated"`,
+type DatabaseState = { readonly name: string; readonly isMigrated: boolean }
+
+const selectDatabase = prepare<DatabaseState>(
+  `select current_database() as name, to_regclass('kysely_migration') is not null as "isMigrated"`,
 )
 const selectApplied = prepare<{ readonly name: string }>(
   'select name from kysely_migration order by name',
 )
 
-async function appliedMigrations(transaction: PostgresTransaction): Promise<readonly string[]> {
-  if (!(await selectIsMigrated.first(transaction, {}))?.isMigrated) return []
-  return (await selectApplied.all(transaction, {})).map(({ name }) => name)
+async function readApplied(transaction: PostgresTransaction): Promise<readonly string[]> {
+  const database = await selectDatabase.first(transaction, {})
+  if (!database?.isMigrated) return []
+  const applied = (await selectApplied.all(transaction, {})).map(({ name }) => name)
+  requireReleased(applied, `the database ${database.name}`)
+  return applied
 }
 
 /** Stands for an applied migration of a later version, so that kysely accepts it. */

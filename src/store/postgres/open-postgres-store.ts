@@ -104,7 +104,7 @@ async function prepareDatabase(
   await checkRole(pool, log)
 }
 
-/** The function sets the scope of all accounts itself, see the migration `0024-key-versions.ts`. */
+/** The function sets the scope of all accounts itself, see the migration `001-tenancy.ts`. */
 const selectKey = prepare<{ readonly key: KeyLookupRow }>(
   'select "findCallKey" as key from "findCallKey"(:hash)',
 )

@@ -7,7 +7,7 @@ import type { Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
 const statementsMax = 500
 
 /** The longest wait for another process that writes, such as a command. */
-const busyTimeoutMs = 2000
+export const busyTimeoutMs = 2000
 
 /**
  * The page cache of a connection. The indexes by request id are changed at random places; a page that

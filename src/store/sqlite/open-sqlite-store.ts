@@ -1,15 +1,15 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
 import { Kysely, Migrator } from '../kysely.ts'
-import { readMigrationNames } from '../migration-names.ts'
+import { readMigrationNames, requireReleased } from '../migrations.ts'
 import type { Schema } from '../schema.ts'
 import { createKeyFinders } from '../tenancy/remembered-keys.ts'
 import { openWriter } from './calls/open-writer.ts'
-import { inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
+import { busyTimeoutMs, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
 import { databaseFile } from './database-files.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
@@ -21,7 +21,8 @@ import { createDurableTransaction } from './wal-sync.ts'
  * Opens the database of a data folder and migrates it to the current schema.
  *
  * @throws Error if the folder is not writable, other users may read the database, it was migrated to
- *   PostgreSQL, or a schema migration fails. A failed migration changes nothing.
+ *   PostgreSQL, a draft or a later version created its schema, or a schema migration fails. The
+ *   database is then unchanged.
  */
 export async function openSqliteStore(dataDir: string, options: StoreOptions): Promise<Store> {
   requireNotMigrated(dataDir)
@@ -35,9 +36,10 @@ export async function openSqliteStoreForMigration(
 ): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = path.join(dataDir, databaseFile)
+  const missing = findMissingMigrations(file)
   const connection = openSqlite(file)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
-  await migrateSchema(db, connection, file)
+  if (missing.length > 0) await migrateSchema(db)
   // A separate connection reads only what is committed and waits for no writer.
   const reader = openSqlite(file)
   if (readsGalleries) reader.exec(`PRAGMA cache_size = -${galleryCacheKib}`)
@@ -78,29 +80,41 @@ export async function openSqliteStoreForMigration(
 /** With the default of 2 MiB, each row of a large gallery reads several pages of indexes again. */
 const galleryCacheKib = 65_536
 
-async function migrateSchema(
-  db: Kysely<Schema>,
-  connection: DatabaseSync,
-  file: string,
-): Promise<void> {
+/**
+ * Returns the names of the migrations that are not applied yet.
+ *
+ * @throws Error if a draft or a later version created the schema.
+ */
+function findMissingMigrations(file: string): readonly string[] {
   const known = readMigrationNames(new URL('migrations/', import.meta.url))
-  const applied = appliedMigrations(connection)
+  const applied = readAppliedMigrations(file)
+  requireReleased(applied, file)
   // SQLite has one server, so old and new versions never run together. An older one must not start.
   if (applied.some((name) => !known.includes(name)))
     throw new Error(`a later version has migrated ${file}: start that version, or restore a copy`)
-  if (applied.length === known.length) return
+  return known.filter((name) => !applied.includes(name))
+}
+
+/** Reads without the settings of `openSqlite`, which change the file of a restored copy. */
+function readAppliedMigrations(file: string): readonly string[] {
+  if (!existsSync(file)) return []
+  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
+  try {
+    const sql = `select 1 from sqlite_schema where name = 'kysely_migration'`
+    if (!connection.prepare(sql).get()) return []
+    const rows = connection.prepare('select name from kysely_migration').all()
+    return rows.map(({ name }) => String(name))
+  } finally {
+    connection.close()
+  }
+}
+
+async function migrateSchema(db: Kysely<Schema>): Promise<void> {
   const { migrations } = await import('./migrations/all.ts')
   const provider = { getMigrations: () => Promise.resolve(migrations) }
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   if (error)
     throw new Error('the migration of the database to the current schema failed', { cause: error })
-}
-
-function appliedMigrations(connection: DatabaseSync): string[] {
-  const sql = `select 1 from sqlite_schema where name = 'kysely_migration'`
-  if (!connection.prepare(sql).get()) return []
-  const rows = connection.prepare('select name from kysely_migration').all()
-  return rows.map(({ name }) => String(name))
 }
 
 /** Runs reads one after another, because a connection has one snapshot at a time. */

@@ -10,15 +10,6 @@ export async function tamper(dataDir: string, sql: string): Promise<void> {
   else await runSql(url, `set session_replication_role = replica; ${sql}`)
 }
 
-/** Runs statements on the database of a data folder as its administrator. */
-export async function runAsAdmin(dataDir: string, sql: string): Promise<void> {
-  const url = await adminUrlOf(dataDir)
-  if (url !== undefined) return runSql(url, sql)
-  const connection = openSqlite(path.join(dataDir, 'facegate.db'))
-  connection.exec(sql)
-  connection.close()
-}
-
 /** Returns the URL of the superuser; undefined for SQLite. */
 async function adminUrlOf(dataDir: string): Promise<string | undefined> {
   const { DATABASE_URL: url = '' } = await databaseSettings(dataDir)

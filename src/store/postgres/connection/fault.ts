@@ -41,7 +41,7 @@ function databaseUnavailable(cause: unknown): Error {
   return unavailable('The database does not respond.', 1, cause)
 }
 
-/** A write of an account that is being moved, see the migration `0025-account-moves.ts`. */
+/** A write of an account that is being moved, see the migration `001-tenancy.ts`. */
 const frozenAccountCode = 'FG001'
 const accountFrozen = 'The account is being moved to another database. Send the request again.'
 

@@ -1,3 +1,5 @@
+import { indexPlans } from './index-plans.ts'
+
 /**
  * Completes the calls of one project. It stores the responses for replays and the subjects in them,
  * releases the reservations, adds the charges to their hash chain, updates the counts and writes the log
@@ -127,4 +129,5 @@ export const settleCalls: readonly string[] = [
     select n.index, coalesce(paid."transferId", 0)
       from numbered n left join paid on paid.seq = n.seq;
   end $$`,
+  ...indexPlans('"settleCalls"(json)'),
 ]

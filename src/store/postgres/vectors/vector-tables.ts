@@ -1,10 +1,13 @@
+import { ofGallery, secure } from '../migrations/row-security.ts'
+
 /**
  * The tables for search in the database. They are created at their first use, because not every
  * database has the extension. Triggers maintain the counts. Therefore a search detects templates
  * without a vector even if a server with search in memory, or a person in psql, wrote them.
  */
 export function vectorTableStatements(): string[] {
-  return [...vectorTable(), ...countTables(), ...rowPolicies()]
+  const policies = secure(ofGallery, 'vectors', 'templateCounts', 'vectorCounts')
+  return [...vectorTable(), ...countTables(), ...policies]
 }
 
 export const vectorPartitions = 16
@@ -88,15 +91,4 @@ function countTables(): string[] {
       for each row execute function "countVector"()`,
     `insert into "templateCounts" select "galleryId", "modelId", count(*) from templates group by 1, 2`,
   ]
-}
-
-/** Row-level security, as for all tables of galleries. */
-function rowPolicies(): string[] {
-  const account = `(select current_setting('facegate.account', true))`
-  return ['vectors', 'templateCounts', 'vectorCounts'].flatMap((table) => [
-    `alter table "${table}" enable row level security`,
-    `alter table "${table}" force row level security`,
-    `create policy "${table}_of_account" on "${table}" using (${account} = '*' or
-      "galleryId" = any (array(select "galleryId" from galleries where "accountId" = ${account})))`,
-  ])
 }

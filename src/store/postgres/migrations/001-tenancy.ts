@@ -1,0 +1,70 @@
+import { flag, text } from './columns.ts'
+import { ofAccount, ofProject, secure } from './row-security.ts'
+
+/** Accounts, their projects, the API keys of projects, and the moves of accounts between databases. */
+export const tenancy: readonly string[] = [
+  `create table accounts (
+    "accountId" ${text} primary key, name ${text} not null, "createdAtUtc" ${text} not null
+  )`,
+  `create table projects (
+    "projectId" ${text} primary key, "accountId" ${text} not null references accounts,
+    name ${text} not null, "galleryMode" ${text} not null, "createdAtUtc" ${text} not null,
+    "sustainedPerS" integer check ("sustainedPerS" between 1 and 10000),
+    burst integer check (burst between 1 and 100000),
+    "retentionDays" integer check ("retentionDays" between 1 and 36500),
+    "identifyThreshold" double precision check ("identifyThreshold" between 0 and 1),
+    ${flag('gender', 1)}, ${flag('expression', 1)}, ${flag('billing', 1)},
+    ${flag('storeCrops', 0)}, ${flag('adopt', 0)}, ${flag('isFrozen', 0)},
+    "matchWebhooks" bigint not null default 0,
+    constraint projects_name_in_account unique ("accountId", name)
+  )`,
+  ...secure(ofAccount, 'accounts', 'projects'),
+  `create table keys (
+    "keyId" ${text} primary key, "projectId" ${text} not null references projects,
+    name ${text} not null, prefix ${text} not null, last4 ${text} not null,
+    hash bytea not null unique, permissions ${text} not null,
+    "createdAtUtc" ${text} not null, "expiresAtUtc" ${text}, "revokedAtUtc" ${text},
+    "lastUsedAtUtc" ${text}, ${flag('isHidden', 0)}, "expiryNoticeDays" bigint,
+    "rotatedAtUtc" ${text}, "formerHash" bytea, "formerLast4" ${text}, "formerEndsAtUtc" ${text},
+    "formerLastUsedAtUtc" ${text}
+  )`,
+  'create index keys_by_project on keys ("projectId")',
+  'create unique index keys_by_former_hash on keys ("formerHash") where "formerHash" is not null',
+  ...secure(ofProject, 'keys'),
+
+  // Finds the key of a call. Its account is unknown, so the scope is all accounts. The version is the
+  // transactions that wrote both rows: every change of a row is a new transaction. A server that
+  // remembers the key need not read it before each call, because `admitCalls` compares the version.
+  `create function "findCallKey"("wanted" bytea) returns setof jsonb language plpgsql as $$
+  begin
+    perform set_config('facegate.account', '*', true);
+    return query select to_jsonb(p) || jsonb_build_object('keyId', k."keyId",
+        'permissions', k.permissions, 'expiresAtUtc', k."expiresAtUtc",
+        'revokedAtUtc', k."revokedAtUtc", 'isFormer', k.hash <> "wanted",
+        'formerEndsAtUtc', k."formerEndsAtUtc", 'formerLastUsedAtUtc', k."formerLastUsedAtUtc",
+        'galleryId',
+        case p."galleryMode" when 'shared' then p."accountId" else p."projectId" end,
+        'version', k.xmin::text || ' ' || p.xmin::text)
+      from keys k join projects p using ("projectId")
+      where k.hash = "wanted" or k."formerHash" = "wanted";
+  end $$`,
+
+  // A record outlives the account, so it has no foreign keys.
+  `create table "accountMoves" (
+    "moveId" ${text} not null, direction ${text} not null check (direction in ('in', 'out')),
+    "accountId" ${text} not null, "otherDatabase" ${text} not null,
+    "startedAtUtc" ${text} not null, "completedAtUtc" ${text}, "removedAtUtc" ${text},
+    primary key ("moveId", direction)
+  )`,
+  'create index moves_of_account on "accountMoves" ("accountId")',
+  ...secure(ofAccount, 'accountMoves'),
+  // Called by the triggers that `freeze-account.ts` creates for the account of a move. With the argument
+  // "skip", the row stays as it is, without an error: housekeeping deletes rows of all accounts in one
+  // statement.
+  `create function "refuseFrozen"() returns trigger language plpgsql as $$
+    begin
+      if tg_argv[0] = 'skip' then return null; end if;
+      raise exception 'the account of this row is being moved to another database'
+        using errcode = 'FG001';
+    end $$`,
+]

@@ -1,0 +1,84 @@
+import { text } from './columns.ts'
+import { ofProject, ofWebhook, secure } from './row-security.ts'
+
+/**
+ * Webhooks, their signing secrets and the outbox of their events. Triggers add the events of budgets,
+ * so that they also follow from the single statement that settles a call.
+ */
+export const webhooks: readonly string[] = [
+  `create table webhooks (
+    "webhookId" ${text} primary key,
+    "projectId" ${text} not null references projects on delete cascade,
+    url ${text} not null, events ${text} not null, "createdAtUtc" ${text} not null,
+    failures bigint not null default 0 check (failures >= 0), "failingSinceMs" bigint,
+    "pausedUntilMs" bigint not null default 0,
+    discarded bigint not null default 0 check (discarded >= 0)
+  )`,
+  'create index webhooks_of_project on webhooks ("projectId", "createdAtUtc")',
+  `create table "webhookSecrets" (
+    "secretId" ${text} primary key,
+    "webhookId" ${text} not null references webhooks on delete cascade,
+    "masterKeyId" ${text} not null, wrapped bytea not null,
+    "createdAtMs" bigint not null, "expiresAtMs" bigint
+  )`,
+  'create index secrets_of_webhook on "webhookSecrets" ("webhookId", "createdAtMs")',
+  `create table "webhookDeliveries" (
+    "eventId" ${text} not null,
+    "webhookId" ${text} not null references webhooks on delete cascade,
+    "projectId" ${text} not null, type ${text} not null, data ${text} not null,
+    "createdAtMs" bigint not null, "queuedAtMs" bigint not null,
+    state ${text} not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
+    attempts bigint not null default 0, "dueAtMs" bigint not null default 0,
+    "attemptedAtMs" bigint, status bigint, error ${text},
+    primary key ("eventId", "webhookId")
+  )`,
+  `create index deliveries_pending on "webhookDeliveries" ("webhookId", "dueAtMs")
+    where state = 'pending'`,
+  `create index deliveries_of_webhook on "webhookDeliveries"
+    ("webhookId", "createdAtMs", "eventId")`,
+  'create index deliveries_by_age on "webhookDeliveries" ("queuedAtMs")',
+  ...secure(ofProject, 'webhooks', 'webhookDeliveries'),
+  ...secure(ofWebhook, 'webhookSecrets'),
+
+  `create function "armBudgetEvents"() returns trigger language plpgsql as $$
+    begin
+      new."lowAtMicros" := new."balanceMicros" / 5;
+      new."exhaustedAtMicros" := 0;
+      return new;
+    end $$`,
+  `create trigger budget_events_armed before update of "balanceMicros" on ledgers for each row
+    when (new."balanceMicros" > old."balanceMicros" and new.ledger like 'budget:%')
+    execute function "armBudgetEvents"()`,
+  `create function "addBudgetEvent"() returns trigger language plpgsql as $$
+    declare
+      "ofType" text := tg_argv[0];
+      "ofEvent" text := 'evt_' || replace(gen_random_uuid()::text, '-', '');
+      "limitMicros" bigint;
+      "nowMs" bigint := floor(extract(epoch from clock_timestamp()) * 1000)::bigint;
+    begin
+      if "ofType" = 'budget.low' then
+        "limitMicros" := new."lowAtMicros";
+        new."lowAtMicros" := null;
+      else
+        "limitMicros" := new."exhaustedAtMicros";
+        new."exhaustedAtMicros" := null;
+      end if;
+      insert into "webhookDeliveries" ("eventId", "webhookId", "projectId", type, data, "createdAtMs",
+          "queuedAtMs")
+        select "ofEvent", w."webhookId", w."projectId", "ofType",
+          json_build_object('balanceMicros', new."balanceMicros"::text,
+            'thresholdMicros', "limitMicros"::text)::text,
+          "nowMs", "nowMs"
+        from webhooks w
+        where w."projectId" = substr(new.ledger, 8) and w.events like '%"' || "ofType" || '"%';
+      return new;
+    end $$`,
+  `create trigger budget_low before update of "balanceMicros" on ledgers for each row
+    when (new."balanceMicros" <= new."lowAtMicros" and new."balanceMicros" < old."balanceMicros")
+    execute function "addBudgetEvent"('budget.low')`,
+  `create trigger budget_exhausted
+    before update of "balanceMicros", "exhaustedAtMicros" on ledgers for each row
+    when (new."balanceMicros" <= new."exhaustedAtMicros"
+      and new."balanceMicros" <= old."balanceMicros")
+    execute function "addBudgetEvent"('budget.exhausted')`,
+]

@@ -1,0 +1,18 @@
+/** The function of the triggers below. */
+export const refuseChange = `
+  create function "refuseChange"() returns trigger language plpgsql as $$
+    begin
+      raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+    end $$`
+
+/** Returns triggers that prevent changes of the rows of a table. */
+export function appendOnly(table: string): readonly string[] {
+  return [
+    `create trigger "${table}_no_update" before update on "${table}"
+      for each row execute function "refuseChange"()`,
+    `create trigger "${table}_no_delete" before delete on "${table}"
+      for each row execute function "refuseChange"()`,
+    `create trigger "${table}_no_truncate" before truncate on "${table}"
+      for each statement execute function "refuseChange"()`,
+  ]
+}

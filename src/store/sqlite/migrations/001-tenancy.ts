@@ -1,0 +1,33 @@
+import { flag } from './columns.ts'
+
+/** Accounts, their projects, and the API keys of projects. */
+export const tenancy: readonly string[] = [
+  `create table accounts (
+    accountId text primary key, name text not null, createdAtUtc text not null
+  ) strict`,
+
+  // Only PostgreSQL sets `isFrozen`, while the account is moved.
+  `create table projects (
+    projectId text primary key, accountId text not null references accounts,
+    name text not null, galleryMode text not null, createdAtUtc text not null,
+    sustainedPerS integer check (sustainedPerS between 1 and 10000),
+    burst integer check (burst between 1 and 100000),
+    retentionDays integer check (retentionDays between 1 and 36500),
+    identifyThreshold real check (identifyThreshold between 0 and 1),
+    ${flag('gender', 1)}, ${flag('expression', 1)}, ${flag('billing', 1)},
+    ${flag('storeCrops', 0)}, ${flag('adopt', 0)}, ${flag('isFrozen', 0)},
+    matchWebhooks integer not null default 0,
+    constraint projects_name_in_account unique (accountId, name)
+  ) strict`,
+  `create table keys (
+    keyId text primary key, projectId text not null references projects,
+    name text not null, prefix text not null, last4 text not null, hash blob not null unique,
+    permissions text not null,
+    createdAtUtc text not null, expiresAtUtc text, revokedAtUtc text, lastUsedAtUtc text,
+    ${flag('isHidden', 0)}, expiryNoticeDays integer,
+    rotatedAtUtc text, formerHash blob, formerLast4 text, formerEndsAtUtc text,
+    formerLastUsedAtUtc text
+  ) strict`,
+  'create index keys_by_project on keys (projectId)',
+  'create unique index keys_by_former_hash on keys (formerHash) where formerHash is not null',
+]

@@ -1,0 +1,94 @@
+import { flag, hash } from './columns.ts'
+
+/**
+ * The state of the gate: rate limits, attempts and their responses, liveness challenges, the request
+ * log and its hourly counts.
+ */
+export const calls: readonly string[] = [
+  `create table buckets (
+    projectId text primary key references projects, fullAtUs integer not null
+  ) strict, without rowid`,
+
+  // `answer` is encrypted with a key derived from the request, so the database cannot decrypt it.
+  `create table attempts (
+    projectId text not null, requestId text not null,
+    keyId text not null, action text not null, ${hash('fingerprint')},
+    state text not null check (state in ('running', 'done')), token text not null,
+    reservedMicros integer not null check (reservedMicros >= 0),
+    deadlineMs integer not null, windowStartMs integer not null,
+    code text, answer blob, scrubbed blob,
+    primary key (projectId, requestId),
+    check ((state = 'done') = (answer is not null)),
+    check (state = 'running' or reservedMicros = 0)
+  ) strict`,
+  `create index attempts_running on attempts (deadlineMs) where state = 'running'`,
+  'create index attempts_by_age on attempts (windowStartMs)',
+  `create table answerSubjects (
+    subjectId text not null, projectId text not null, requestId text not null,
+    primary key (subjectId, projectId, requestId),
+    foreign key (projectId, requestId) references attempts on delete cascade
+  ) strict, without rowid`,
+  'create index subjects_of_answer on answerSubjects (projectId, requestId)',
+
+  // Challenges to prove liveness, and the tokens of people who did. Rows live for minutes.
+  `create table livenessChallenges (
+    challengeId text primary key,
+    projectId text not null references projects on delete cascade,
+    steps text not null, expiresAtMs integer not null, spentAtMs integer, ${flag('failed', 0)},
+    check (failed = 0 or spentAtMs is not null)
+  ) strict, without rowid`,
+  `create index open_challenges on livenessChallenges (projectId, expiresAtMs)
+    where spentAtMs is null`,
+  'create index failed_challenges on livenessChallenges (projectId, spentAtMs) where failed = 1',
+  'create index challenges_by_expiry on livenessChallenges (expiresAtMs)',
+  `create table livenessTokens (
+    ${hash('tokenHash')} primary key,
+    projectId text not null references projects on delete cascade,
+    modelId text not null, sealed blob not null, expiresAtMs integer not null
+  ) strict, without rowid`,
+  'create index liveness_tokens_by_expiry on livenessTokens (expiresAtMs)',
+
+  // The request log has no foreign keys to projects and keys, because it outlives them. `costMicros`
+  // is the charged amount, so that the log and the ledger match.
+  `create table calls (
+    callId integer primary key, atMs integer not null,
+    keyId text not null, projectId text not null, requestId text not null,
+    action text not null check (length(action) <= 128),
+    code text not null, latencyMs real not null,
+    costMicros integer not null check (costMicros >= 0),
+    meteredMicros integer not null default 0
+      check (meteredMicros >= 0 and (meteredMicros = 0 or transferId is null)),
+    isReplay integer not null check (isReplay in (0, 1)),
+    transferId integer references ledgerTransfers, detail text,
+    check ((transferId is null) = (costMicros = 0))
+  ) strict`,
+  // Each filter of the log has an index in the order of the log. Only failures have indexes by code:
+  // rows with `OK` are found quickly without one.
+  'create index calls_by_time on calls (atMs)',
+  'create index calls_by_project on calls (projectId, atMs)',
+  'create index calls_by_key on calls (keyId, atMs)',
+  'create index calls_by_action on calls (action, atMs)',
+  'create index calls_by_request on calls (requestId)',
+  `create index calls_failed on calls (code, atMs) where code <> 'OK'`,
+  `create index calls_failed_by_time on calls (atMs) where code <> 'OK'`,
+  'create unique index one_call_per_charge on calls (transferId) where transferId is not null',
+  // The time up to which old rows of the log were deleted.
+  'create table marks (name text primary key, valueMs integer not null) strict, without rowid',
+
+  // Hourly counts, so that a chart of millions of calls reads thousands of rows.
+  `create table callHours (
+    hourMs integer not null,
+    projectId text not null, keyId text not null, action text not null, code text not null,
+    calls integer not null, billed integer not null,
+    costMicros integer not null, meteredMicros integer not null default 0,
+    latencies blob not null,
+    primary key (hourMs, projectId, keyId, action, code)
+  ) strict, without rowid`,
+  'create index hours_by_key on callHours (keyId, hourMs)',
+  `create table scoreHours (
+    projectId text not null, kind text not null check (kind in ('similarity', 'liveness')),
+    hourMs integer not null, bin integer not null check (bin between 0 and 49),
+    count integer not null, matched integer not null,
+    primary key (projectId, kind, hourMs, bin)
+  ) strict, without rowid`,
+]

@@ -1,0 +1,159 @@
+import { flag } from './columns.ts'
+
+/**
+ * Galleries, their keys and calibrations, their subjects with groups and attributes, and the faces of
+ * subjects with templates and crops. Foreign keys delete everything of a subject together with its row.
+ */
+export const galleries: readonly string[] = [
+  `create table galleries (
+    galleryId text primary key, accountId text not null references accounts,
+    sequence integer not null default 0,
+    subjectCount integer not null default 0 check (subjectCount >= 0),
+    templateCount integer not null default 0 check (templateCount >= 0),
+    removalsDeletedTo integer not null default 0
+  ) strict, without rowid`,
+
+  // The records of deleted faces, so that a copy of the gallery in memory can remove them. The gallery
+  // stores up to which change such records were deleted.
+  `create table removals (
+    galleryId text not null, sequence integer not null, faceId text not null,
+    primary key (galleryId, sequence, faceId)
+  ) strict, without rowid`,
+  `create trigger removals_deletion_is_recorded after delete on removals begin
+    update galleries set removalsDeletedTo = max(removalsDeletedTo, old.sequence)
+      where galleryId = old.galleryId;
+  end`,
+  `create table galleryKeys (
+    keyId text primary key, galleryId text not null references galleries,
+    masterKeyId text not null, wrapped blob not null, createdAtMs integer not null
+  ) strict, without rowid`,
+  'create index keys_of_gallery on galleryKeys (galleryId, createdAtMs)',
+  `create table galleryCalibrations (
+    calibrationId text primary key,
+    galleryId text not null references galleries on delete cascade,
+    modelId text not null, subjects integer not null check (subjects > 0),
+    pairs integer not null check (pairs > 0), definition text not null,
+    appliedAtUtc text not null, appliedBy text not null, endedAtUtc text, endedBy text,
+    check ((endedAtUtc is null) = (endedBy is null))
+  ) strict, without rowid`,
+  'create index calibrations_of_gallery on galleryCalibrations (galleryId, appliedAtUtc)',
+  `create unique index calibration_in_use on galleryCalibrations (galleryId, modelId)
+    where endedAtUtc is null`,
+  `create table subjects (
+    subjectId text primary key, galleryId text not null references galleries,
+    projectId text not null references projects,
+    externalId text, displayName text, attributes text not null,
+    keyId text not null references galleryKeys, wrappedKey blob not null,
+    createdAtUtc text not null, updatedAtUtc text not null,
+    expiresAtUtc text, lastSeenAtUtc text not null, searchText text not null default '',
+    ${flag('withoutFaces', 0)}, ${flag('needsNewKey', 0)}
+  ) strict`,
+  `create unique index one_subject_per_external_id
+    on subjects (galleryId, externalId) where externalId is not null`,
+  'create index subjects_by_creation on subjects (galleryId, createdAtUtc, subjectId)',
+  'create index subjects_by_update on subjects (galleryId, updatedAtUtc, subjectId)',
+  // Contains the text, so that a search reads no other data of the subjects.
+  'create index subjects_by_text on subjects (galleryId, createdAtUtc, subjectId, searchText)',
+  'create index subjects_by_key on subjects (keyId)',
+  'create index subjects_needing_key on subjects (galleryId) where needsNewKey = 1',
+  'create index subjects_expiring on subjects (expiresAtUtc) where expiresAtUtc is not null',
+  'create index subjects_unseen on subjects (projectId, lastSeenAtUtc)',
+  `create table subjectGroups (
+    galleryId text not null, name text not null,
+    subjectId text not null references subjects on delete cascade,
+    primary key (galleryId, name, subjectId)
+  ) strict, without rowid`,
+  'create index groups_of_subject on subjectGroups (subjectId)',
+  `create table subjectAttributes (
+    galleryId text not null, name text not null, value text not null,
+    subjectId text not null references subjects on delete cascade,
+    primary key (galleryId, name, value, subjectId)
+  ) strict, without rowid`,
+  'create index attributes_of_subject on subjectAttributes (subjectId)',
+  `create trigger subjects_add_attributes after insert on subjects when new.attributes <> '{}' begin
+    ${insertAttributes()};
+  end`,
+  `create trigger subjects_change_attributes after update of attributes on subjects
+    when new.attributes <> old.attributes begin
+    delete from subjectAttributes where subjectId = new.subjectId;
+    ${insertAttributes()};
+  end`,
+  `create table faces (
+    faceId text primary key, subjectId text not null references subjects on delete cascade,
+    galleryId text not null, sequence integer not null,
+    qualityScore integer not null, createdAtUtc text not null
+  ) strict`,
+  'create index faces_of_subject on faces (subjectId)',
+  'create index faces_by_change on faces (galleryId, sequence, faceId)',
+
+  // A face may have templates of several models, so that the model can be changed without new
+  // enrollments. They contain the gallery because PostgreSQL partitions by it.
+  `create table templates (
+    faceId text not null references faces on delete cascade,
+    modelId text not null, sealed blob not null, galleryId text not null,
+    primary key (faceId, modelId)
+  ) strict`,
+  'create index templates_of_model on templates (modelId, faceId)',
+  `create table crops (
+    faceId text primary key references faces on delete cascade,
+    projectId text not null references projects, sealed blob not null
+  ) strict`,
+  'create index crops_of_project on crops (projectId)',
+
+  // Encrypted copies of the templates of many successive faces. Triggers delete a page with its key in
+  // the transaction that changes or deletes one of its faces, their templates, or the key or the
+  // expiry of their subjects.
+  `create table galleryPages (
+    galleryId text not null, toSequence integer not null,
+    afterSequence integer not null check (afterSequence < toSequence),
+    faces integer not null check (faces > 0), modelIds text not null,
+    keyId text not null references galleryKeys on delete cascade,
+    wrappedKey blob not null, sealed blob not null,
+    primary key (galleryId, toSequence)
+  ) strict`,
+  'create index pages_by_key on galleryPages (keyId)',
+  `create trigger faces_deletion_deletes_page after delete on faces begin
+    delete from galleryPages where ${containsChange('galleryPages', 'old')};
+  end`,
+  `create trigger faces_change_deletes_page after update on faces begin
+    delete from galleryPages where ${containsChange('galleryPages', 'old')};
+  end`,
+  `create trigger templates_deletion_deletes_page after delete on templates begin
+    ${deletePagesOf('face.faceId = old.faceId')};
+  end`,
+  `create trigger templates_change_deletes_page after update on templates begin
+    ${deletePagesOf('face.faceId = old.faceId')};
+  end`,
+  `create trigger subjects_change_deletes_pages after update on subjects
+    when new.wrappedKey <> old.wrappedKey or new.expiresAtUtc is not old.expiresAtUtc begin
+    ${deletePagesOf('face.subjectId = old.subjectId')};
+  end`,
+]
+
+/**
+ * Adds the top-level attributes of a new or changed subject whose value is a text, a boolean or a
+ * whole number.
+ */
+function insertAttributes(): string {
+  return `insert or ignore into subjectAttributes (galleryId, name, value, subjectId)
+      select new.galleryId, key,
+        case type when 'true' then 'true' when 'false' then 'false' else cast(value as text) end,
+        new.subjectId
+      from json_each(new.attributes)
+      where length(key) <= 128
+        and (type in ('true', 'false') or type = 'text' and length(value) <= 256
+          or type = 'integer' and abs(value) < 1000000000000000)`
+}
+
+function deletePagesOf(condition: string): string {
+  return `delete from galleryPages where rowid in (select page.rowid
+      from faces as face cross join galleryPages as page
+      where ${condition} and ${containsChange('page', 'face')})`
+}
+
+/** The pages of a gallery never overlap: the first one that ends at or after a change contains it. */
+function containsChange(page: string, face: string): string {
+  return `${page}.galleryId = ${face}.galleryId and ${page}.afterSequence < ${face}.sequence
+      and ${page}.toSequence = (select min(next.toSequence) from galleryPages as next
+        where next.galleryId = ${face}.galleryId and next.toSequence >= ${face}.sequence)`
+}
