@@ -1,9 +1,9 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from '../kysely.ts'
 import type { Schema } from '../schema.ts'
-import type { StoredTemplate } from './templates.ts'
+import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx } from '../tx.ts'
-import { halfvec, selectStoredTemplates, type VectorFilter } from './vectors.ts'
+import { halfvec, type VectorFilter } from './vectors.ts'
 
 export type NearestQuery = VectorFilter & {
   readonly probe: Float16Array
@@ -159,11 +159,11 @@ export type TemplatePage = { readonly afterFaceId: string; readonly limit: numbe
 
 /** Templates that have no vector, in face order. */
 export async function findTemplatesWithoutVectors(
-  { build, run }: ReadTx,
+  tx: ReadTx,
   filter: VectorFilter,
   { afterFaceId, limit }: TemplatePage,
 ): Promise<readonly StoredTemplate[]> {
-  const query = selectStoredTemplates(build)
+  const query = selectStoredTemplates(tx)
     .where('templates.galleryId', '=', filter.galleryId)
     .where('templates.modelId', '=', filter.modelId)
     .where('templates.faceId', '>', afterFaceId)
@@ -176,7 +176,7 @@ export async function findTemplatesWithoutVectors(
     )
     .orderBy('templates.faceId')
     .limit(limit)
-  return run(query)
+  return tx.run(query)
 }
 
 /** Counts the subjects in any of the groups, up to a limit. */

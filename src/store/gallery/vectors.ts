@@ -1,5 +1,5 @@
 import { sql } from '../kysely.ts'
-import type { StoredTemplate } from './templates.ts'
+import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { VectorRow } from '../vectors-schema.ts'
 
@@ -94,15 +94,15 @@ const vectorCount = sql<number>`coalesce(vectors, 0)`
 
 /** Templates of these faces by one model, that are there. */
 export async function findModelTemplates(
-  { build, run }: ReadTx,
+  tx: ReadTx,
   { galleryId, modelId }: { readonly galleryId: string; readonly modelId: string },
   faceIds: readonly string[],
 ): Promise<readonly StoredTemplate[]> {
-  const query = selectStoredTemplates(build)
+  const query = selectStoredTemplates(tx)
     .where('templates.galleryId', '=', galleryId)
     .where('templates.modelId', '=', modelId)
     .where('templates.faceId', 'in', faceIds)
-  return run(query)
+  return tx.run(query)
 }
 
 /** Galleries with more than this many vectors of a model, and the dimensions of these vectors. */
@@ -141,15 +141,4 @@ export async function countWithoutPreferred(
       ),
     )
   return (await run(query))[0]?.count ?? 0
-}
-
-/** Selects templates with their subjects and the subjects' encrypted keys. */
-export function selectStoredTemplates(build: ReadTx['build']) {
-  return build
-    .selectFrom('templates')
-    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-    .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
-    .selectAll('templates')
-    .select(['faces.subjectId', 'faces.galleryId', 'subjects.keyId', 'subjects.wrappedKey'])
-    .select('subjects.expiresAtUtc')
 }
