@@ -96,7 +96,7 @@ async function handleRequest(
     if (!('error' in parsed)) assertCallHasRoom(parsed.params, caller, options)
     const describe = () => describeRequest(request, parsed)
     const call = { requestId, action: name, startMs, parsed, describeRequest: describe }
-    const end = await executeCall(caller, call, options)
+    const end = await executeCall(caller, call, options.gate)
     headers = { ...end.headers, ...headers }
     if (end.kind === 'replay') throw new Error('a request id of a CompreFace call was reused')
     if (end.kind !== 'settled') throw end.error

@@ -1,4 +1,5 @@
 import type { Services } from '../actions/action.ts'
+import type { Gate } from '../gate/gate.ts'
 import type { Admission } from '../gate/incoming-call.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
@@ -10,27 +11,26 @@ import { readCall, type ReadCallOptions } from './input/read-call.ts'
 import type { HttpRequest } from './route.ts'
 import { toRunnableCall } from './run-action.ts'
 import { runCall } from './run-call.ts'
-import type { CallEnd, ExecuteCallOptions, CallToExecute, RunnableCall } from './run-call.ts'
+import type { CallEnd, CallToExecute, RunnableCall } from './run-call.ts'
 
-export type ExecuteOptions = ReadCallOptions &
-  ExecuteCallOptions & {
-    readonly services: Services
-    readonly log: Log
-    /** Receives every envelope and its latency, for the metrics. */
-    readonly onCallCompleted: (envelope: Envelope, durationMs: number) => void
-  }
+export type ExecuteOptions = ReadCallOptions & {
+  readonly gate: Gate
+  readonly services: Services
+  readonly log: Log
+  /** Receives every envelope and its latency, for the metrics. */
+  readonly onCallCompleted: (envelope: Envelope, durationMs: number) => void
+}
 
 /** Executes one call of an action: from the HTTP request to the envelope. */
 export async function execute(request: HttpRequest, options: ExecuteOptions) {
-  const { gate, services, log, onCallCompleted, beforeStep } = options
+  const { gate, services, log, onCallCompleted } = options
   const startMs = performance.now()
   const caller = await gate.authenticateForAdmission(request) // before the body is read
-  await beforeStep?.('read')
   const { echoed, parsed, describeRequest } = await readCall(request, caller, options)
   addCallAttributes({ requestId: echoed.requestId })
   const call = toRunnableCall(parsed, { echoed, caller, services, signal: request.signal })
   const incoming = { ...echoed, startMs, parsed: call, describeRequest } // the gate rejects errors
-  const end = await executeCall(caller, incoming, options)
+  const end = await executeCall(caller, incoming, gate)
   if (end.kind === 'failed') {
     const response = errorResponse(end.error, echoed.requestId, log)
     return { ...response, headers: { ...end.headers, ...response.headers } }
@@ -44,18 +44,16 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
 export async function executeCall<Outcome, S extends Settlement>(
   caller: Admission['call']['caller'],
   call: CallToExecute<Outcome, S>,
-  options: ExecuteCallOptions,
+  gate: Gate,
 ): Promise<CallEnd<S>> {
   let headers: CallEnd<S>['headers'] = {}
   try {
-    await options.beforeStep?.('admit')
-    const decision = await options.gate.admit(caller, call) // permissions, rate limit, replay, budget
+    const decision = await gate.admit(caller, call) // permissions, rate limit, replay, budget
     headers = decision.headers
     if (decision.kind === 'replay') return { kind: 'replay', headers, response: decision.response }
     if (decision.kind === 'rejected') throw decision.error
     if ('error' in call.parsed) throw call.parsed.error // unreachable: the gate has rejected it
-    const settlement = await runAndSettle(call.parsed, decision.admission, options)
-    await options.beforeStep?.('respond')
+    const settlement = await runAndSettle(call.parsed, decision.admission, gate)
     return { kind: 'settled', headers, settlement }
   } catch (error) {
     if (error instanceof ActionError) {
@@ -71,12 +69,10 @@ export async function executeCall<Outcome, S extends Settlement>(
 async function runAndSettle<Outcome, S extends Settlement>(
   call: RunnableCall<Outcome, S>,
   admission: Admission,
-  { gate, beforeStep }: ExecuteCallOptions,
+  gate: Gate,
 ): Promise<S> {
   try {
-    await beforeStep?.('run')
     const output = await runCall(call, admission.call.caller)
-    await beforeStep?.('settle')
     return await gate.settle(admission, { output, toSettlement: call.toSettlement })
   } catch (error) {
     throw await gate.release(admission, error)

@@ -1,5 +1,4 @@
 import type { Caller } from '../actions/action.ts'
-import type { Gate } from '../gate/gate.ts'
 import type { BillableCall, IncomingCall, UnparsedCall } from '../gate/incoming-call.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
@@ -17,14 +16,6 @@ export type RunnableCall<Outcome, S extends Settlement> = BillableCall & {
 /** A call to execute, or the error that its request was read with. */
 export type CallToExecute<Outcome, S extends Settlement> = Omit<IncomingCall, 'parsed'> & {
   readonly parsed: RunnableCall<Outcome, S> | UnparsedCall
-}
-
-export type ExecuteCallOptions = {
-  readonly gate: Gate
-  /** Awaited before each step, so that tests can make a call fail there. */
-  readonly beforeStep?: (
-    step: 'read' | 'admit' | 'run' | 'settle' | 'respond',
-  ) => Promise<void> | void
 }
 
 /** How a call ended. The headers contain the rate limit; they are empty before admission. */

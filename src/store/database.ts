@@ -19,7 +19,6 @@ export type StoreLocation = {
 }
 
 export type StoreOptions = {
-  readonly onCommit?: CommitHook | undefined
   /** The longest execution time of a statement on PostgreSQL, ms; tests raise it. */
   readonly statementTimeoutMs?: number
   /** Receives warnings for the operator: a role with too many rights, a schema of a later version. */
@@ -33,9 +32,6 @@ export type StoreOptions = {
   /** The version of this program, for the list of servers. */
   readonly version?: string
 }
-
-/** Is called before each commit (`commit`) and after it (`committed`), so that tests can fail there. */
-export type CommitHook = (step: 'commit' | 'committed') => void
 
 /** Runs a job in a transaction. Resolves when its writes are on the disk. */
 export type RunWrite = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>

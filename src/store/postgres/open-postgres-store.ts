@@ -39,7 +39,7 @@ export async function openPostgresStore(
   url: string,
   options: StoreOptions & { readonly connectionsMax?: number },
 ): Promise<Store> {
-  const { onCommit, log, version = '', isServer = false, hasGalleries = true } = options
+  const { log, version = '', isServer = false, hasGalleries = true } = options
   const { connectionsMax = connectionsMaxDefault } = options
   const { statementTimeoutMs = statementTimeoutMsDefault } = options
   await using opened = new AsyncDisposableStack()
@@ -53,8 +53,8 @@ export async function openPostgresStore(
   const clock = await joinSharedClock(heartbeatPool, { version, log, isServer, hasGalleries })
   opened.defer(() => clock.close())
   if (isServer) opened.use(await scheduleLogPartitions(pool, log))
-  const writeOptions: TransactionOptions = { access: 'write', retryOn: 'race', onCommit }
-  const runBatched = createBatcher(pool, { onCommit })
+  const writeOptions: TransactionOptions = { access: 'write', retryOn: 'race' }
+  const runBatched = createBatcher(pool)
   const write: Store['write'] = (job) =>
     transact(pool, writeOptions, (transaction) => job(postgresTx(transaction, runBatched)))
   const resources = opened.move()

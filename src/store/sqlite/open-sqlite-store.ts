@@ -32,7 +32,7 @@ export async function openSqliteStore(dataDir: string, options: StoreOptions): P
 /** Does the same, also for a database that is being migrated to PostgreSQL. */
 export async function openSqliteStoreForMigration(
   dataDir: string,
-  { onCommit, readsGalleries = false }: StoreOptions,
+  { readsGalleries = false }: StoreOptions,
 ): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = path.join(dataDir, databaseFile)
@@ -47,7 +47,7 @@ export async function openSqliteStoreForMigration(
   // Key lookups need a third connection: they must not read from an older snapshot of the reader.
   const separate = openSqlite(file)
   const transaction = createDurableTransaction(connection, file)
-  const { tx, writer } = openWriter({ db, connection, transaction, onCommit })
+  const { tx, writer } = openWriter({ db, connection, transaction })
   const { write } = writer
   return {
     db,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '../../lib/errors.ts'
-import type { CommitHook, Store } from '../database.ts'
+import type { Store } from '../database.ts'
 import type { AdmitStatementRow, SettleStatementResult } from '../gate/statements.ts'
 import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
@@ -17,7 +17,6 @@ export type WriterOptions = {
   readonly pending: PendingCounts
   readonly callBatch: CallBatch
   readonly transaction: DurableTransaction
-  readonly onCommit?: CommitHook | undefined
 }
 
 type Settle = {
@@ -115,14 +114,12 @@ function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] 
  * @throws Error if nothing was committed, or the disk failed.
  */
 async function commit(queue: Queue, options: CommitOptions): Promise<void> {
-  const { onCommit, transaction } = options
   const { writes, results } = await commitJobs(queue, options)
   const isAwaited = writes.length > 0 || queue.calls.some(({ job }) => job.kind === 'settle')
   if (isAwaited) {
     settleCalls('admit', queue.calls, results)
-    await transaction.synchronize()
+    await options.transaction.synchronize()
   }
-  onCommit?.('committed')
   settleCalls(isAwaited ? 'settle' : 'admit', queue.calls, results)
   for (const settle of writes) settle()
 }
@@ -138,14 +135,13 @@ async function commitJobs(
   { writes, calls }: Queue,
   options: CommitOptions,
 ): Promise<CommittedJobs> {
-  const { pending, onCommit, callBatch, transaction } = options
+  const { pending, callBatch, transaction } = options
   const committed: (() => void)[] = []
   try {
     transaction.begin()
     const results = calls.length > 0 ? callBatch.run(calls.map(({ job }) => job)) : []
     for (const job of writes) committed.push(await runJob(job, options))
     pending.flush()
-    onCommit?.('commit')
     transaction.commit()
     return { writes: committed, results }
   } catch (error) {

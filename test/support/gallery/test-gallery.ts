@@ -16,7 +16,7 @@ import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createConsoleRoutes } from '../../../src/start/console-services.ts'
 import type { ReEmbedVisionClient } from '../../../src/gallery/re-embed/re-embed.ts'
-import { execute, type ExecuteOptions } from '../../../src/http/execute.ts'
+import { execute } from '../../../src/http/execute.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
 import { serveRest } from '../../../src/http/routes/rest-route.ts'
@@ -34,6 +34,7 @@ import { createAccount, createProject, type Project } from '../../../src/store/t
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { openTestMonitor } from '../console/test-monitor.ts'
 import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
+import { wrapTestStore } from '../database/hook-commits.ts'
 import { dropDatabase, galleryDatabaseSettings, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -42,6 +43,7 @@ import {
   type TestResponse,
   type TestClient,
 } from '../facegate/test-client.ts'
+import { withGateSteps, withRunStep, type CallInterruptions } from '../gate/call-steps.ts'
 import { createFakeVisionClient, fakeCalibrations, fakeImage } from './fake-vision.ts'
 import type { FakeVisionClient, FakeModels, FakePerson } from './fake-vision.ts'
 
@@ -77,7 +79,7 @@ type TestProjectOptions = Pick<Project, 'galleryMode'> & {
 }
 
 export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
-  Pick<ExecuteOptions, 'beforeStep'> & {
+  CallInterruptions & {
     readonly environment?: Readonly<Record<string, string>>
     readonly dataDir?: string
     readonly key?: string | undefined
@@ -113,9 +115,15 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { log = createLog(config.LOG_LEVEL), beforeStep } = options
   await using opened = new AsyncDisposableStack()
   const openedDatabase = opened.use(
-    await openDatabase(config, { ...databaseDefaults, ...options, log }),
+    await openDatabase(config, {
+      ...databaseDefaults,
+      ...options,
+      log,
+      wrapStore: (unwrapped) => wrapTestStore(unwrapped, dataDir, options),
+    }),
   )
-  const { store, gate, clock } = openedDatabase
+  const { store, clock } = openedDatabase
+  const gate = withGateSteps(openedDatabase.gate, beforeStep)
   const database = { ...openedDatabase, store: allAccountsStore(store) }
   const models = options.models ?? { active: 'people@1' }
   const calibrations = options.calibrations ?? fakeCalibrations(models)
@@ -146,9 +154,8 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     log,
     onCallCompleted: (_envelope: unknown, durationMs: number) =>
       systemMonitor.recordCall(durationMs),
-    actions: new Map(allActions.map((action) => [action.name, action])),
+    actions: withRunStep(new Map(allActions.map((action) => [action.name, action])), beforeStep),
     ...bodyLimits(config),
-    ...(beforeStep && { beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
   const calibration = calibrations.of(calibrations.activeModelId)

@@ -9,7 +9,7 @@ import {
   type OpenDatabaseOptions,
 } from '../../../src/start/open-database.ts'
 import { readConfig } from '../../../src/config.ts'
-import { execute, type ExecuteOptions } from '../../../src/http/execute.ts'
+import { execute } from '../../../src/http/execute.ts'
 import type { RequestObserver } from '../../../src/http/metrics/observe-request.ts'
 import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
@@ -26,8 +26,10 @@ import {
 } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
+import { wrapTestStore } from '../database/hook-commits.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-client.ts'
+import { withGateSteps, withRunStep, type CallInterruptions } from './call-steps.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
 
 /** The HTTP server, the gate and the database, with actions that need no image. */
@@ -43,7 +45,7 @@ export type TestGate = AsyncDisposable &
   }
 
 export type TestGateOptions = Partial<OpenDatabaseOptions> &
-  Pick<ExecuteOptions, 'beforeStep'> & {
+  CallInterruptions & {
     readonly observer?: RequestObserver
     readonly environment?: Readonly<Record<string, string>>
     readonly actions?: ReadonlyMap<string, Action>
@@ -68,18 +70,22 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     ...options.environment,
     DATA_DIR: dataDir,
   })
-  const { log = createLog(config.LOG_LEVEL) } = options
-  const opened = await openDatabase(config, { ...databaseDefaults, ...options, log })
+  const { log = createLog(config.LOG_LEVEL), beforeStep } = options
+  const opened = await openDatabase(config, {
+    ...databaseDefaults,
+    ...options,
+    log,
+    wrapStore: (store) => wrapTestStore(store, dataDir, options),
+  })
   const database = { ...opened, store: allAccountsStore(opened.store) }
   const runs: RunCounts = new Map()
   const executeOptions = {
-    gate: database.gate,
+    gate: withGateSteps(database.gate, beforeStep),
     services,
     log,
     onCallCompleted: () => {},
-    actions: options.actions ?? testActions(runs),
+    actions: withRunStep(options.actions ?? testActions(runs), beforeStep),
     ...bodyLimits(config),
-    ...(options.beforeStep && { beforeStep: options.beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
   const server = createHttpServer({

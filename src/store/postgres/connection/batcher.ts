@@ -1,4 +1,3 @@
-import { callCommitHook, type TransactionOptions } from './transaction.ts'
 import type { ConnectionPool, PostgresQuery, PostgresResult, PostgresSession } from './pool.ts'
 import { statementName } from './statement.ts'
 
@@ -18,8 +17,6 @@ export type RunBatched = <Row>(
   statement: ListStatement<Row>,
   input: object,
 ) => Promise<Row | undefined>
-
-type CommitHooks = Pick<TransactionOptions, 'onCommit'>
 
 type BatchedInput = {
   readonly input: object
@@ -62,7 +59,7 @@ export function hexText({ buffer, byteOffset, byteLength }: Uint8Array): string 
  * therefore share one statement, one round trip and one commit. An input without others waiting runs
  * immediately.
  */
-export function createBatcher(pool: ConnectionPool, hooks: CommitHooks): RunBatched {
+export function createBatcher(pool: ConnectionPool): RunBatched {
   const waiting = new Map<string, BatchedInput[]>()
   return <Row>(name: string, statement: ListStatement<Row>, input: object) => {
     // The inputs of one name have one statement.
@@ -84,7 +81,7 @@ export function createBatcher(pool: ConnectionPool, hooks: CommitHooks): RunBatc
     first: readonly BatchedInput[],
   ): Promise<void> {
     for (let jobs = first; jobs.length > 0; jobs = waiting.get(name)?.splice(0, batchMax) ?? [])
-      await runBatch(pool, { statement, jobs, hooks })
+      await runBatch(pool, { statement, jobs })
     waiting.delete(name)
   }
 }
@@ -92,7 +89,6 @@ export function createBatcher(pool: ConnectionPool, hooks: CommitHooks): RunBatc
 type Batch = {
   readonly statement: ListStatement<unknown>
   readonly jobs: readonly BatchedInput[]
-  readonly hooks: CommitHooks
 }
 
 /** Runs the jobs and settles all of them. If a joint statement fails, each job runs on its own. */
@@ -115,19 +111,17 @@ class LostBatch extends Error {}
 /** Runs the jobs by one statement in its own transaction. @returns their rows. */
 async function runTogether(
   session: PostgresSession,
-  { statement, jobs, hooks }: Batch,
+  { statement, jobs }: Batch,
 ): Promise<readonly unknown[]> {
   const query = listQuery(
     statement,
     jobs.map(({ input }) => input),
   )
-  callCommitHook(hooks, 'commit')
   const result = await (
     session.isDirect ? session.run(query) : runWithTimeout(session, query)
   ).catch((cause: unknown) => {
     throw session.isLost() ? new LostBatch('', { cause }) : cause
   })
-  callCommitHook(hooks, 'committed')
   return statement.readRows(result, jobs.length)
 }
 

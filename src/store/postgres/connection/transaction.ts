@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../../lib/errors.ts'
 import { requireAccountScope } from '../../../lib/account-context.ts'
-import type { CommitHook } from '../../database.ts'
 import { isRetryable } from './fault.ts'
 import type { PooledSession, ConnectionPool, PostgresQuery, PostgresSession } from './pool.ts'
 import { quoteLiteral } from './values.ts'
@@ -13,7 +12,6 @@ export type TransactionOptions = {
   readonly statementTimeoutMs?: number
   /** The errors after which the job is repeated, see `isRetryable`; `deadlock` by default. */
   readonly retryOn?: 'race' | 'deadlock' | 'never'
-  readonly onCommit?: CommitHook | undefined
 }
 
 const beginStatements = {
@@ -136,14 +134,13 @@ async function openTransaction(
 
 type JobResult<T> = { readonly value: T; readonly failures: readonly unknown[] }
 
-/** @throws Error if the transaction did not commit, or a hook throws. */
+/** @throws Error if the transaction did not commit. */
 async function commitTransaction<T>(
   { session, transactionId }: OpenTransaction,
   options: TransactionOptions,
   { value, failures }: JobResult<T>,
 ): Promise<TryOutcome<T>> {
   const xid = await transactionId
-  callCommitHook(options, 'commit')
   try {
     const { command } = await session.run({ text: 'commit', timeoutMs: options.statementTimeoutMs })
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit')
@@ -151,20 +148,7 @@ async function commitTransaction<T>(
     if (!session.isLost() || options.access === 'read') throw failures[0] ?? cause
     return { unknown: { value, xid, cause } }
   }
-  callCommitHook(options, 'committed')
   return { value }
-}
-
-/** Calls the hook before or after a commit. An error of the hook counts as a database failure. */
-export function callCommitHook(
-  { onCommit }: Pick<TransactionOptions, 'onCommit'>,
-  step: 'commit' | 'committed',
-): void {
-  try {
-    onCommit?.(step)
-  } catch (cause) {
-    throw unavailable('The database does not respond.', 1, cause)
-  }
 }
 
 /**

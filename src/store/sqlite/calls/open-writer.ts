@@ -5,7 +5,7 @@ import { createWriter, isFatal, type Writer, type WriterOptions } from '../write
 import { createCallBatch } from './call-batch.ts'
 import { createPendingCounts } from './pending-counts.ts'
 
-type ConnectionOptions = Pick<WriterOptions, 'db' | 'connection' | 'transaction' | 'onCommit'>
+type ConnectionOptions = Pick<WriterOptions, 'db' | 'connection' | 'transaction'>
 
 /** Prepares the statements of the only connection that writes. */
 export function openWriter(options: ConnectionOptions): {
