@@ -135,18 +135,31 @@ export const decodingSchema = z.discriminatedUnion('kind', [
 
 export type Decoding = z.output<typeof decodingSchema>
 export type RecognizerDecoding = Extract<Decoding, { readonly kind: 'arcface' }>
+export type DetectorDecoding = Extract<Decoding, { readonly boxToFace: unknown }>
+export type AntiSpoofDecoding = Extract<Decoding, { readonly kind: 'antispoof' }>
+
+type DecodedModel = { readonly id: string; readonly decoding: Decoding }
 
 export function isRecognizerDecoding(decoding: Decoding): decoding is RecognizerDecoding {
   return decoding.kind === 'arcface'
 }
 
+/** @throws Error when the model is not a detector. */
+export function requireDetectorDecoding({ id, decoding }: DecodedModel): DetectorDecoding {
+  if ('boxToFace' in decoding) return decoding
+  throw new Error(`${id} is not a detector`)
+}
+
 /** @throws Error when the model is not a recognizer. */
-export function requireRecognizerDecoding(model: {
-  readonly id: string
-  readonly decoding: Decoding
-}): RecognizerDecoding {
-  if (isRecognizerDecoding(model.decoding)) return model.decoding
-  throw new Error(`${model.id} is not a recognizer`)
+export function requireRecognizerDecoding({ id, decoding }: DecodedModel): RecognizerDecoding {
+  if (isRecognizerDecoding(decoding)) return decoding
+  throw new Error(`${id} is not a recognizer`)
+}
+
+/** @throws Error when the model is not a liveness network. */
+export function requireAntiSpoofDecoding({ id, decoding }: DecodedModel): AntiSpoofDecoding {
+  if (decoding.kind === 'antispoof') return decoding
+  throw new Error(`${id} is not a liveness model: its decoding is ${decoding.kind}`)
 }
 
 /** The cohort and the similarity table of a recognizer; empty for other models. */

@@ -1,5 +1,10 @@
 import { builtinPack } from './builtin/builtin-pack.ts'
-import { isRecognizerDecoding, type Decoding } from './decoding.ts'
+import {
+  isRecognizerDecoding,
+  requireAntiSpoofDecoding,
+  requireDetectorDecoding,
+  type DetectorDecoding,
+} from './decoding.ts'
 import type { PackModel } from './pack-manifest.ts'
 import { readTemplateModel } from './template/template-model.ts'
 
@@ -51,23 +56,16 @@ export async function recognizerModelId(recognizer: ModelSet['recognizer']): Pro
   return `${id}@${version}`
 }
 
-type DetectorDecodingKind = Extract<Decoding, { readonly boxToFace: unknown }>['kind']
-
 /** Returns how the outputs of the detector are read. @throws Error if the model is no detector. */
 export function detectorKindOf({
   detector,
-}: Pick<ModelSet, 'detector'>): 'builtin' | DetectorDecodingKind {
-  if (detector === 'builtin') return 'builtin'
-  const { id, decoding } = detector.model
-  if ('boxToFace' in decoding) return decoding.kind
-  throw new Error(`${id} is not a detector`)
+}: Pick<ModelSet, 'detector'>): 'builtin' | DetectorDecoding['kind'] {
+  return detector === 'builtin' ? 'builtin' : requireDetectorDecoding(detector.model).kind
 }
 
 /** The score from which a face is live. For several networks it is the mean, as their score is. */
 export function liveScoreMin({ liveness }: ModelSet): number {
   if (liveness === 'builtin') return builtinPack.models.liveness.constants.liveMin
-  const minima = liveness.map(({ model }) =>
-    model.decoding.kind === 'antispoof' ? model.decoding.liveMin : Number.NaN,
-  )
+  const minima = liveness.map(({ model }) => requireAntiSpoofDecoding(model).liveMin)
   return minima.reduce((sum, min) => sum + min, 0) / minima.length
 }

@@ -78,7 +78,6 @@ export async function readRecognizerCalibration(
 async function readInstalledCalibration({ folder, model }: InstalledModel): Promise<Calibration> {
   const decoding = requireRecognizerDecoding(model)
   const modelId = `${model.id}@${model.version}`
-  if (decoding.kind !== 'arcface') throw new Error(`${modelId} in ${folder} is not a recognizer`)
   if (!isCalibrated({ folder, model }) || decoding.calibration === undefined)
     throw new Error(
       `the recognizer ${modelId} in ${folder} has no calibration; create it with ` +

@@ -1,5 +1,6 @@
 import type { InstalledModel } from '../../models/model-set.ts'
-import type { Decoding } from '../../models/decoding.ts'
+import { requireDetectorDecoding, type DetectorDecoding } from '../../models/decoding.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 import type { ImageContext } from '../image-context.ts'
 import { suppressOverlaps, type Rect } from '../image/geometry.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
@@ -14,8 +15,6 @@ import { yunet } from './decoders/yunet.ts'
 import type { Detection } from './detection.ts'
 import type { Detector } from './detector.ts'
 
-type DetectorDecoding = Extract<Decoding, { readonly boxToFace: unknown }>
-
 /**
  * Opens the detector of an installed pack, which replaces both built-in networks.
  *
@@ -25,8 +24,7 @@ export async function openInstalledDetector(
   installed: InstalledModel,
   sessions: ModelSessions,
 ): Promise<Detector> {
-  const { decoding } = installed.model
-  if (!('boxToFace' in decoding)) throw new Error(`${installed.model.id} is not a detector`)
+  const decoding = requireDetectorDecoding(installed.model)
   const session = await sessions.openInstalled(installed)
   const decode = createDecoder(session, decoding)
   // Checks the outputs once at the start, so that a mismatch is not found in a caller's request.
@@ -46,9 +44,16 @@ export async function openInstalledDetector(
 const detectionsMax = 200
 
 function createDecoder(session: ModelSession, decoding: DetectorDecoding): DecodeDetections {
-  if (decoding.kind === 'yunet') return yunet(session)
-  if (decoding.kind === 'scrfd') return scrfd(session, decoding)
-  return retinaface(session, decoding)
+  switch (decoding.kind) {
+    case 'yunet':
+      return yunet(session)
+    case 'scrfd':
+      return scrfd(session, decoding)
+    case 'retinaface':
+      return retinaface(session, decoding)
+    default:
+      return unreachable(decoding)
+  }
 }
 
 /**

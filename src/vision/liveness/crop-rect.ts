@@ -1,3 +1,4 @@
+import { unreachable } from '../../lib/unreachable.ts'
 import { centreOf } from '../image/geometry.ts'
 import type { ImageSize, Rect } from '../image/geometry.ts'
 import type { PixelRect } from './crop-resize.ts'
@@ -13,7 +14,14 @@ export type CropKind = 'stretched' | 'square'
  *   extend beyond the frame.
  */
 export function cropRect(kind: CropKind, box: Rect, factor: number, frame: ImageSize): PixelRect {
-  return kind === 'stretched' ? stretchedRect(box, factor, frame) : squareRect(box, factor)
+  switch (kind) {
+    case 'stretched':
+      return stretchedRect(box, factor, frame)
+    case 'square':
+      return squareRect(box, factor)
+    default:
+      return unreachable(kind)
+  }
 }
 
 /**

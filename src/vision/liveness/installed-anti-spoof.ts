@@ -1,5 +1,5 @@
 import type { InstalledModel } from '../../models/model-set.ts'
-import type { Decoding } from '../../models/decoding.ts'
+import { requireAntiSpoofDecoding, type AntiSpoofDecoding } from '../../models/decoding.ts'
 import type { ImageContext } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
 import type { Rect } from '../image/geometry.ts'
@@ -11,8 +11,6 @@ import { cropRect } from './crop-rect.ts'
 import { cropAndResize } from './crop-resize.ts'
 import { meshBounds } from './mesh-bounds.ts'
 
-type AntiSpoofDecoding = Extract<Decoding, { readonly kind: 'antispoof' }>
-
 /**
  * Opens an anti-spoofing network of an installed pack.
  *
@@ -23,9 +21,7 @@ export async function openInstalledAntiSpoof(
   sessions: ModelSessions,
 ): Promise<AntiSpoofModel> {
   const { model } = installed
-  const { decoding } = model
-  if (decoding.kind !== 'antispoof')
-    throw new Error(`${model.id} is not a liveness model: its decoding is ${decoding.kind}`)
+  const decoding = requireAntiSpoofDecoding(model)
   const session = await sessions.openInstalled(installed)
   await checkOutput(session, decoding)
   const providerId = formatProviders([model])

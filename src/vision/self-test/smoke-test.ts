@@ -1,7 +1,7 @@
 import { goldenInput } from '../../models/builtin/golden.ts'
-import { isRecognizerDecoding } from '../../models/decoding.ts'
 import type { PackModel } from '../../models/pack-manifest.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 import { openInstalledModel, type ModelOutputs } from '../session.ts'
 
 /**
@@ -51,31 +51,40 @@ function expectedOutputs(
   names: readonly string[],
 ): readonly ExpectedOutput[] {
   const nth = (index: number): string => names[index] ?? `number ${index + 1}`
-  if (isRecognizerDecoding(decoding)) return [{ name: nth(0), length: decoding.dimensions }]
-  if (decoding.kind === 'antispoof') return [{ name: nth(0), length: decoding.classes }]
   const cells = (stride: number): number =>
     Math.ceil(input.width / stride) * Math.ceil(input.height / stride)
-  if (decoding.kind === 'yunet')
-    return [8, 16, 32].flatMap((stride) => [
-      { name: `cls_${stride}`, length: cells(stride) },
-      { name: `obj_${stride}`, length: cells(stride) },
-      { name: `bbox_${stride}`, length: cells(stride) * 4 },
-      { name: `kps_${stride}`, length: cells(stride) * 10 },
-    ])
-  if (decoding.kind === 'scrfd')
-    return [1, 4, 10].flatMap((values, part) =>
-      [8, 16, 32].map((stride, level) => ({
-        name: nth(part * 3 + level),
-        length: cells(stride) * decoding.anchorsPerCell * values,
-      })),
-    )
-  const priors = decoding.strides.reduce(
-    (sum, stride, level) => sum + cells(stride) * (decoding.priorSides[level]?.length ?? 0),
-    0,
-  )
-  return [
-    { name: decoding.outputs.boxes, length: priors * 4 },
-    { name: decoding.outputs.scores, length: priors * 2 },
-    { name: decoding.outputs.points, length: priors * 10 },
-  ]
+  switch (decoding.kind) {
+    case 'arcface':
+      return [{ name: nth(0), length: decoding.dimensions }]
+    case 'antispoof':
+      return [{ name: nth(0), length: decoding.classes }]
+    case 'yunet':
+      return [8, 16, 32].flatMap((stride) => [
+        { name: `cls_${stride}`, length: cells(stride) },
+        { name: `obj_${stride}`, length: cells(stride) },
+        { name: `bbox_${stride}`, length: cells(stride) * 4 },
+        { name: `kps_${stride}`, length: cells(stride) * 10 },
+      ])
+    case 'scrfd':
+      return [1, 4, 10].flatMap((values, part) =>
+        [8, 16, 32].map((stride, level) => ({
+          name: nth(part * 3 + level),
+          length: cells(stride) * decoding.anchorsPerCell * values,
+        })),
+      )
+    case 'retinaface': {
+      const { outputs, strides, priorSides } = decoding
+      const priors = strides.reduce(
+        (sum, stride, level) => sum + cells(stride) * (priorSides[level]?.length ?? 0),
+        0,
+      )
+      return [
+        { name: outputs.boxes, length: priors * 4 },
+        { name: outputs.scores, length: priors * 2 },
+        { name: outputs.points, length: priors * 10 },
+      ]
+    }
+    default:
+      return unreachable(decoding)
+  }
 }

@@ -1,6 +1,7 @@
 /** The index thread: it holds all galleries and processes requests in order. */
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
+import { unreachable } from '../../../lib/unreachable.ts'
 import { openSharedMemory } from '../scan/shared-memory.ts'
 import { unpackChanges } from './index-change.ts'
 import { openGalleryIndexes } from './gallery-indexes.ts'
@@ -39,13 +40,20 @@ function handleRequest(
   request: IndexRequest,
 ): IndexResponses[keyof IndexResponses] | Promise<void> {
   const { kind, galleryId } = request
-  if (kind === 'apply') return galleries.apply(galleryId, unpackChanges(request.packed))
-  if (kind === 'load') return galleries.load(galleryId, request.packed, request.load)
-  if (kind === 'search') {
-    const candidates = galleries.search(galleryId, request.query)
-    // A probe is biometric data like a template, so it is zeroed.
-    request.query.probe.vector.fill(0)
-    return candidates
+  switch (kind) {
+    case 'apply':
+      return galleries.apply(galleryId, unpackChanges(request.packed))
+    case 'load':
+      return galleries.load(galleryId, request.packed, request.load)
+    case 'search': {
+      const candidates = galleries.search(galleryId, request.query)
+      // A probe is biometric data like a template, so it is zeroed.
+      request.query.probe.vector.fill(0)
+      return candidates
+    }
+    case 'drop':
+      return galleries.drop(galleryId)
+    default:
+      return unreachable(request)
   }
-  return galleries.drop(galleryId)
 }

@@ -28,7 +28,7 @@ const lastKernel = 5
 export function buildMiniFasNet(architecture: MiniFasNetArchitecture, dict: StateDict): Graph {
   const graph = buildGraph(architecture)
   const builder = createPyTorchBuilder(graph, dict)
-  const isSe = architecture === 'MiniFASNetV1SE'
+  const isSe = hasSqueezeAndExcitation[architecture]
   graph.input('input', [3, inputSide, inputSide])
   const input: FeatureMap = { name: 'input', channels: 3, size: [inputSide, inputSide] }
   const half = { kernel: 3, stride: 2, pad: 1 }
@@ -53,6 +53,11 @@ export function buildMiniFasNet(architecture: MiniFasNetArchitecture, dict: Stat
   graph.output('output', graph.add('Gemm', [embedding.name, weights], { transB: 1 }), [classes])
   rejectUnusedWeights(architecture, builder)
   return graph.graph
+}
+
+const hasSqueezeAndExcitation: Readonly<Record<MiniFasNetArchitecture, boolean>> = {
+  MiniFASNetV2: false,
+  MiniFASNetV1SE: true,
 }
 
 /** Adds consecutive blocks; the input of each block is added to its output. */
