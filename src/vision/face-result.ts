@@ -3,9 +3,8 @@ import type { FaceResult } from './image-analysis.ts'
 import type { OrientedImage } from './image/frame.ts'
 import type { BoundingBox, Point, Rect } from './image/geometry.ts'
 import { headPose } from './landmarks/head-pose.ts'
-import type { Landmarks } from './landmarks/landmarks.ts'
 import { meshLandmarks } from './landmarks/mesh.ts'
-import type { Mesh } from './landmarks/mesh.ts'
+import type { Landmarks, Mesh } from './landmarks/mesh.ts'
 import { measureFaceQuality } from './quality/measure-face-quality.ts'
 
 /** Returns one face as it is reported: in pixels of the whole oriented image. */

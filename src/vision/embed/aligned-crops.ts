@@ -2,9 +2,8 @@ import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
 import { fitSimilarityTransform } from '../image/similarity-transform.ts'
 import type { PlanarCrop } from '../image/warp.ts'
-import { meshLandmarks68, meshLandmarks, type Mesh } from '../landmarks/mesh.ts'
+import { meshLandmarks68, meshLandmarks, type Landmarks, type Mesh } from '../landmarks/mesh.ts'
 import type { Point } from '../image/geometry.ts'
-import type { Landmarks } from '../landmarks/landmarks.ts'
 
 /**
  * Samples the crop of dlib: 150×150 px, RGB 0..255, fitted to 33 landmarks as dlib's `get_face_chip`

@@ -10,7 +10,15 @@ import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import { eyeCentres } from './landmarks-68.ts'
-import type { Landmarks } from './landmarks.ts'
+
+/** Five points; left and right as seen in the image. */
+export type Landmarks = {
+  readonly leftEye: Point
+  readonly rightEye: Point
+  readonly noseTip: Point
+  readonly leftMouth: Point
+  readonly rightMouth: Point
+}
 
 /** The result of MediaPipe's mesh network for one face. */
 export type Mesh = {
@@ -122,3 +130,12 @@ const cropSidePerBox = 1.3
 const cropShiftPerBox = 0.035
 
 const { constants, input } = builtinPack.models.facemesh
+
+/**
+ * Returns the face box for the crops of the liveness networks, in continuous coordinates of the
+ * frame: the bounds of the mesh, from the hairline to the chin. Boxes differ between detectors; with
+ * the mesh, the score does not depend on the detector that found the face.
+ */
+export function meshBounds({ points }: Mesh): Rect {
+  return boundsOf(points)
+}

@@ -1,12 +1,12 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { centreOf, squareAround } from '../image/geometry.ts'
 import { cropTransform } from '../image/similarity-transform.ts'
+import { meshBounds } from '../landmarks/mesh.ts'
 import { formatProviders } from '../model-sessions.ts'
 import type { ModelSessions } from '../model-sessions.ts'
 import { requireOutput } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import type { AntiSpoofModel } from './anti-spoof-model.ts'
-import { meshBounds } from './mesh-bounds.ts'
 
 const { liveness } = builtinPack.models
 const { constants } = liveness
@@ -25,7 +25,7 @@ export async function openBuiltinAntiSpoof(sessions: ModelSessions): Promise<Ant
     spoofMax: constants.spoofMax,
     contextMin: constants.contextMin,
     async predict(face, { pyramid }) {
-      const box = meshBounds(face)
+      const box = meshBounds(face.mesh)
       const longer = Math.max(box.width, box.height)
       const componentScores: Record<string, number> = {}
       let sum: number = constants.bias

@@ -3,13 +3,13 @@ import { requireAntiSpoofDecoding, type AntiSpoofDecoding } from '../../models/d
 import type { ImageContext } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
 import type { Rect } from '../image/geometry.ts'
+import { meshBounds } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { requireOutput, type ModelSession } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import type { AntiSpoofModel } from './anti-spoof-model.ts'
 import { cropRect } from './crop-rect.ts'
 import { cropAndResize } from './crop-resize.ts'
-import { meshBounds } from './mesh-bounds.ts'
 
 /**
  * Opens an anti-spoofing network of an installed pack.
@@ -31,7 +31,7 @@ export async function openInstalledAntiSpoof(
     spoofMax: decoding.spoofMax,
     contextMin: Math.min(decoding.cropFactor, decoding.contextMin),
     async predict(face, context) {
-      const { frame, box } = await selectFrame(meshBounds(face), context, session, decoding)
+      const { frame, box } = await selectFrame(meshBounds(face.mesh), context, session, decoding)
       const rect = cropRect(decoding.crop, box, decoding.cropFactor, frame)
       const crop = cropAndResize(frame, rect, session.input)
       const score = await liveProbability(session, decoding, toTensor(crop, session.input))

@@ -1,13 +1,12 @@
 import type { ModelSet } from '../../models/model-set.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
+import { meshBounds, type Mesh } from '../landmarks/mesh.ts'
 import type { ModelSessions } from '../model-sessions.ts'
 import type { AntiSpoofModel, AntiSpoofScore } from './anti-spoof-model.ts'
 import { openBuiltinAntiSpoof } from './builtin-anti-spoof.ts'
 import { cropFactorMax } from './crop-rect.ts'
 import { openInstalledAntiSpoof } from './installed-anti-spoof.ts'
 import type { LivenessResult } from './liveness-result.ts'
-import { meshBounds } from './mesh-bounds.ts'
 
 /** Estimates whether a face is a live person or a presentation, such as a print or a screen. */
 export type LivenessCheck = {
@@ -42,7 +41,7 @@ export async function openLivenessCheck(
         ...thresholds,
         networks: Object.assign({}, ...scores.map(({ componentScores }) => componentScores)),
         isBuiltin: liveness === 'builtin',
-        hasContext: cropFactorMax(meshBounds(face), context.image.frame) >= contextMin,
+        hasContext: cropFactorMax(meshBounds(face.mesh), context.image.frame) >= contextMin,
         hasColour: colourfulness(face.mesh) >= colourMin,
       }
     },

@@ -1,8 +1,24 @@
-import { encodeCrop } from './image/encode-crop.ts'
+import { encodeJpeg } from './image/decode.ts'
 import type { OrientedImage } from './image/frame.ts'
 import type { Rect } from './image/geometry.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
-import { cropTransform } from './image/similarity-transform.ts'
+import { cropTransform, fitSimilarityTransform } from './image/similarity-transform.ts'
+import type { PlanarCrop } from './image/warp.ts'
+import { arcfaceTemplate, landmarkPoints } from './embed/aligned-crops.ts'
+import type { Landmarks } from './landmarks/mesh.ts'
+
+const alignedSidePx = 112
+
+/**
+ * Returns the face rotated, scaled and shifted to the usual 112×112 template, as a JPEG in base64.
+ * Beyond the border of the image, the border pixels are repeated.
+ *
+ * @param landmarks in continuous coordinates of the frame.
+ */
+export async function createFaceCrop(pyramid: ImagePyramid, landmarks: Landmarks): Promise<string> {
+  const toFrame = fitSimilarityTransform(arcfaceTemplate(alignedSidePx), landmarkPoints(landmarks))
+  return encodeCrop(await pyramid.sample(toFrame, { width: alignedSidePx, height: alignedSidePx }))
+}
 
 /** The side of the crop, in longer sides of the face box. Detectors need the surroundings. */
 const sidePerBox = 2
@@ -32,4 +48,14 @@ export async function createContextCrop(
   }
   const size = { width: sidePx, height: sidePx }
   return encodeCrop(await pyramid.sample(cropTransform(square, size), size))
+}
+
+/** Returns a crop as a JPEG in base64. */
+async function encodeCrop({ width, height, planes }: PlanarCrop): Promise<string> {
+  const pixels = new Uint8Array(planes.length)
+  const size = width * height
+  for (let i = 0; i < size; i++)
+    for (let channel = 0; channel < 3; channel++)
+      pixels[3 * i + channel] = Math.round(planes[channel * size + i] ?? 0)
+  return (await encodeJpeg({ width, height, pixels })).toString('base64')
 }
