@@ -39,13 +39,16 @@ await using second = await open(['new@1', 'old@1'])
 await printReport('changed, nothing re-embedded', second, ['new@1', 'old@1'])
 const firstHalf = new AbortController()
 const startMs = performance.now()
-const firstResult = await second.gallery.reEmbed(
+const firstResult = await second.gallery.maintenance.reEmbed(
   createFakeVision(firstHalf, faceCount / 2),
   firstHalf.signal,
 )
 await printReport('half re-embedded', second, ['new@1', 'old@1'])
 const restMs = performance.now()
-const restResult = await second.gallery.reEmbed(createFakeVision(), new AbortController().signal)
+const restResult = await second.gallery.maintenance.reEmbed(
+  createFakeVision(),
+  new AbortController().signal,
+)
 const perFaceMs = (performance.now() - restMs) / restResult.succeeded
 console.log(
   `re-embedded: ${firstResult.succeeded} + ${restResult.succeeded}, ${perFaceMs.toFixed(2)} ms per face without image analysis`,
@@ -102,9 +105,9 @@ async function fill(gallery: Gallery): Promise<void> {
   for (let from = 0; from < faceCount; from += batchFaces)
     await store.write(async (tx) => {
       for (let index = from; index < Math.min(faceCount, from + batchFaces); index++) {
-        const subject = await gallery.create(tx, owner, {})
+        const subject = await gallery.subjects.create(tx, owner, {})
         const crop = { jpeg: Buffer.from(String(index)), projectId }
-        await gallery.addFace(tx, subject, {
+        await gallery.subjects.addFace(tx, subject, {
           template: templateOf(index, 'old@1'),
           qualityScore: 90,
           crop,
@@ -142,7 +145,7 @@ async function printReport(
   for (let index = 0; index < probeCount; index++) {
     const probe = modelIds.map((modelId) => templateOf(index, modelId))
     const searchStartMs = performance.now()
-    await gallery.search(galleryId, probe, { limit: 5 })
+    await gallery.matching.search(galleryId, probe, { limit: 5 })
     if (index > 0) latenciesMs.push(performance.now() - searchStartMs)
   }
   const p50Ms = latenciesMs.toSorted((a, b) => a - b)[latenciesMs.length >> 1] ?? 0

@@ -61,19 +61,19 @@ async function fillGallery(deployment: IdentifyDeployment, templates: number): P
   const environment = { ...environmentOf(deployment), LOG_LEVEL: 'warn' }
   await using service = await startGallery({ dataDir: deployment.folder, environment })
   const { store } = service.database
-  const { gallery } = service.openedGallery
+  const { subjects } = service.openedGallery
   const owner = await store.findKey(service.key, new Date())
   if (!owner) throw new Error('the first start created no key')
   for (let done = 0; done < templates; done += batchFaces) {
     await store.write(async (tx) => {
       for (let person = done; person < Math.min(done + batchFaces, templates); person++) {
-        const subject = await gallery.create(tx, owner, { externalId: nameOf(person) })
+        const subject = await subjects.create(tx, owner, { externalId: nameOf(person) })
         const template = {
           modelId: 'people@1',
           vector: embeddingOf({ name: nameOf(person) }),
           density: 0,
         }
-        await gallery.addFace(tx, subject, { template, qualityScore: 90 })
+        await subjects.addFace(tx, subject, { template, qualityScore: 90 })
       }
     })
     if (done % 5000 === 0) showProgress(`${deployment.name}: ${done} of ${templates} people`)

@@ -24,12 +24,22 @@ export type Caller = {
 }
 
 /** The services that actions use. An action receives them as a parameter and opens none itself. */
-export type Services = {
+export type Services = Gallery & {
   readonly vision: VisionClient
-  readonly gallery: Gallery
   readonly challenges: Challenges
   /** The file types that images may have in addition to JPEG and PNG; by default none. */
   readonly extraImageTypes?: readonly ExtraImageType[]
+}
+
+/**
+ * Returns the services for one call of a project: its similarities are those of the calibration that
+ * the project's gallery uses at the start of the call.
+ */
+export function calibratedServices(
+  services: Services,
+  { galleryId }: Pick<Caller, 'galleryId'>,
+): Services {
+  return { ...services, matching: services.matching.calibratedFor(galleryId) }
 }
 
 /** One call of an action. Its parameters have been validated. */

@@ -13,8 +13,7 @@ import {
 import { debugInfo } from './parts/debug-info.ts'
 import { findFaces } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
-import { analyzeEachImage } from './parts/pictures/each-image.ts'
-import { isFlagSet } from './parts/pictures/request-flag.ts'
+import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {

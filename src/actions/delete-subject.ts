@@ -28,19 +28,24 @@ export const deleteSubject = defineAction({
     params: { subjectId: deletionExample.subjectId },
     value: deletionExample,
   },
-  run: async ({ params, debug: isDebug, caller: { galleryId }, services: { gallery } }) => {
+  run: async ({
+    params,
+    debug: isDebug,
+    caller: { galleryId },
+    services: { subjects, maintenance },
+  }) => {
     requireOneId(params)
     const lookup = subjectLookup(params)
     return {
       effect: async (tx) => {
         const startMs = performance.now()
-        await gallery.lock(tx, galleryId, 'exclusive')
-        const subject = (await gallery.find(tx, galleryId, lookup)) ?? subjectNotFound(lookup)
-        const record = await gallery.remove(tx, subject)
+        await subjects.lock(tx, galleryId, 'exclusive')
+        const subject = (await subjects.find(tx, galleryId, lookup)) ?? subjectNotFound(lookup)
+        const record = await subjects.remove(tx, subject)
         const value = { ...record, ...debugOfDatabase(isDebug, performance.now() - startMs) }
         return [{ correlationId: undefined, value }]
       },
-      afterCommit: () => gallery.purge(galleryId),
+      afterCommit: () => maintenance.purge(galleryId),
     }
   },
 })

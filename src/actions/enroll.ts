@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Gallery } from '../gallery/gallery.ts'
+import type { Subjects } from '../gallery/subjects.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
@@ -19,7 +19,7 @@ import {
   resultWarnings,
   unbilledCount,
 } from './parts/pictures/picture-results.ts'
-import { isFlagSet } from './parts/pictures/request-flag.ts'
+import { isFlagSet } from './parts/pictures/each-image.ts'
 import { samePersonSimilarityMin } from './parts/pictures/same-person.ts'
 import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
@@ -149,9 +149,9 @@ export const enroll = defineAction({
 
 async function enrollFace(call: EnrollCall) {
   const { params, caller, services } = call
-  const { gallery } = services
-  gallery.requireFutureExpiry(params.expiresAtUtc)
-  const target = await gallery.read((reading) => findTarget(gallery, reading, caller, params))
+  const { subjects } = services
+  subjects.requireFutureExpiry(params.expiresAtUtc)
+  const target = await subjects.read((reading) => findTarget(subjects, reading, caller, params))
   const { pictures, refused } = await extractAll(call)
   const findDuplicates =
     params.duplicateCheck === 'off'
@@ -163,20 +163,20 @@ async function enrollFace(call: EnrollCall) {
         })
   return {
     effect: async (tx: Tx) => {
-      await gallery.lock(tx, caller.galleryId, 'exclusive')
-      const existing = await findTarget(gallery, tx, caller, params)
+      await subjects.lock(tx, caller.galleryId, 'exclusive')
+      const existing = await findTarget(subjects, tx, caller, params)
       const selected = await selectAccepted(call, tx, existing, pictures)
       const notSelected = [...refused, ...selected.refused]
       if (selected.accepted.length === 0) throw refusalError(params, notSelected)
       const duplicates = await findDuplicates(tx, selected.accepted)
       if (duplicates.length > 0 && params.duplicateCheck === 'reject')
         throw duplicateError(duplicates)
-      const subject = existing ?? (await gallery.create(tx, caller, params))
+      const subject = existing ?? (await subjects.create(tx, caller, params))
       const added = await addPictures(call, tx, subject, selected.accepted)
       const results = { ...added, refused: [...notSelected, ...added.refused] }
       const main = requireStored(params, results, subject.subjectId)
-      const updated = await gallery.update(tx, subject, toSubjectUpdate(params, existing))
-      const [details] = await gallery.loadSubjectDetails(tx, [updated])
+      const updated = await subjects.update(tx, subject, toSubjectUpdate(params, existing))
+      const [details] = await subjects.loadDetails(tx, [updated])
       if (!details) throw new Error('the enrolled subject was not found')
       const value = {
         ...details,
@@ -227,7 +227,7 @@ async function selectAccepted(
  * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT.
  */
 async function findTarget(
-  gallery: Gallery,
+  { find }: Pick<Subjects, 'find'>,
   reading: ReadTx,
   { galleryId }: Caller,
   { subjectId, externalId, onExisting }: ParsedEnrollParams,
@@ -236,13 +236,12 @@ async function findTarget(
     throw new ActionError('EXTERNAL_ID_CONFLICT', message, { subjectId: id })
   }
   const holder =
-    externalId === undefined ? undefined : await gallery.find(reading, galleryId, { externalId })
+    externalId === undefined ? undefined : await find(reading, galleryId, { externalId })
   if (subjectId === undefined) {
     if (holder && onExisting === 'reject') conflict('a subject already has this externalId', holder)
     return holder
   }
-  const target =
-    (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound({ subjectId })
+  const target = (await find(reading, galleryId, { subjectId })) ?? subjectNotFound({ subjectId })
   if (holder && holder.subjectId !== target.subjectId)
     conflict('another subject has this externalId', holder)
   if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)

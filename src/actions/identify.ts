@@ -5,7 +5,12 @@ import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { comparisonErrors } from './parts/action-errors.ts'
-import { loadHitSubjects, splitAtThreshold, toCandidates } from './parts/search/candidates.ts'
+import {
+  faceMatches,
+  loadHitSubjects,
+  splitAtThreshold,
+  toCandidates,
+} from './parts/search/candidates.ts'
 import type { HitSubjects, ThresholdSplit } from './parts/search/candidates.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
@@ -13,11 +18,15 @@ import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/ext
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import { extractMergedProbe, requireFrames } from './parts/pictures/merge-frames.ts'
 import { reserveImages } from './parts/reserve-images.ts'
-import { faceMatches } from './parts/search/face-matches.ts'
 import { identifyStored } from './parts/search/identify-stored.ts'
-import { countIncomparable, searchFacts, searchProbe } from './parts/search/search-probe.ts'
+import {
+  countIncomparable,
+  findUnknownGroups,
+  searchFacts,
+  searchProbe,
+  unknownGroupWarnings,
+} from './parts/search/search-probe.ts'
 import { isStoredSearch } from './parts/search/stored-probe.ts'
-import { findUnknownGroups, unknownGroupWarnings } from './parts/search/unknown-groups.ts'
 import { toWarnings } from './parts/pictures/warnings.ts'
 import { candidateExample, faceExample, imageExample } from './schemas/examples.ts'
 import { identifyParams, identifyValue, pictureFields } from './schemas/identify.ts'
@@ -79,15 +88,15 @@ export const identify = defineAction({
 })
 
 async function identifyImages(call: IdentifyCall) {
-  const { gallery } = call.services
+  const { subjects } = call.services
   const { galleryId } = call.caller
-  const unknownGroups = await findUnknownGroups(gallery, galleryId, call.params.groups)
+  const unknownGroups = await findUnknownGroups(call)
   const searches = await searchImages(call)
   return {
     effect: async (tx: Tx) => {
-      await gallery.lock(tx, galleryId, 'shared')
-      const subjects = await loadHitSubjects(gallery, tx, galleryId, hitsOf(searches))
-      const facts = { ...(await searchFacts(call, tx)), subjects, unknownGroups }
+      await subjects.lock(tx, galleryId, 'shared')
+      const hitSubjects = await loadHitSubjects(subjects, tx, galleryId, hitsOf(searches))
+      const facts = { ...(await searchFacts(call, tx)), hitSubjects, unknownGroups }
       return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
     },
   }
@@ -122,10 +131,10 @@ async function searchImage(call: IdentifyCall, index: number): Promise<ImageSear
   const image = call.params.images[index]
   if (!image) throw new RangeError(`params.images[${index}] does not exist`)
   const { correlationId } = image
-  const { gallery } = call.services
+  const { matching } = call.services
   const { galleryId } = call.caller
   try {
-    const extract = { previousTemplates: await gallery.formerModels(galleryId) }
+    const extract = { previousTemplates: await matching.formerModels(galleryId) }
     const extracted = await extractProbes({ ...call, extract }, image, index)
     return { correlationId, ...(await searchFaces(call, extracted)) }
   } catch (error) {
@@ -138,7 +147,7 @@ async function searchImage(call: IdentifyCall, index: number): Promise<ImageSear
 async function searchSubject(call: IdentifyCall): Promise<ImageSearch> {
   const { params, caller, services } = call
   requireFrames(params)
-  const extract = { previousTemplates: await services.gallery.formerModels(caller.galleryId) }
+  const extract = { previousTemplates: await services.matching.formerModels(caller.galleryId) }
   const extracted = await extractMergedProbe({ ...call, extract }, params.images)
   const { correlationId } = params.images[0] ?? {}
   return { correlationId, ...(await searchFaces(call, extracted)) }
@@ -167,7 +176,7 @@ function hitsOf(searches: readonly ImageSearch[]): SearchHit[] {
 
 /** The state of the gallery when the call is settled. */
 type GalleryFacts = Pick<IdentifyResult, 'gallerySize' | 'threshold' | 'thresholdSource'> & {
-  readonly subjects: HitSubjects
+  readonly hitSubjects: HitSubjects
   readonly unknownGroups: readonly string[]
 }
 
@@ -175,7 +184,7 @@ async function toOutcome(
   call: IdentifyCall,
   tx: Tx,
   search: ImageSearch,
-  { subjects, unknownGroups, ...facts }: GalleryFacts,
+  { hitSubjects, unknownGroups, ...facts }: GalleryFacts,
 ): Promise<ItemOutcome<IdentifyResult>> {
   const { correlationId } = search
   if ('error' in search) {
@@ -183,9 +192,9 @@ async function toOutcome(
     if (!error) throw new Error('an ActionError has at least one problem')
     return { correlationId, error }
   }
-  const { gallery } = call.services
+  const { matching } = call.services
   const splits = search.faces.map((face) =>
-    splitAtThreshold(facts.threshold, toCandidates(gallery, subjects, face.hits)),
+    splitAtThreshold(facts.threshold, toCandidates(hitSubjects, face.hits)),
   )
   const faces = search.faces.map((face, index) => {
     const candidates = (splits[index]?.above ?? []).slice(0, call.params.maxCandidates)
@@ -195,14 +204,14 @@ async function toOutcome(
   const best = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
   // Only the best candidate of a face counts as matched; the others are merely similar.
   const bestIds = best.map(({ subjectId }) => subjectId)
-  await gallery.touch(tx, bestIds)
+  await matching.touch(tx, bestIds)
   const bestMatch = best.toSorted((a, b) => b.similarity - a.similarity)[0] ?? null
   const value: IdentifyResult = {
     matched: bestMatch !== null,
     bestMatch,
     faces,
     ...facts,
-    calibration: gallery.calibrationSource(search.modelIds),
+    calibration: matching.calibrationSource(search.modelIds),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     image: toImageFacts(search.analysis),
     ...toWarnings(...unknownGroupWarnings(unknownGroups)),

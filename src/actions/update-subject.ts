@@ -86,27 +86,27 @@ export const updateSubject = defineAction({
   }),
   run: spendLivenessToken(async (call: UpdateSubjectCall) => {
     const { params, caller, services } = call
-    const { gallery } = services
+    const { subjects, maintenance } = services
     const { galleryId } = caller
     const lookup = subjectLookup(params)
     requireDifferentGroups(params)
-    gallery.requireFutureExpiry(params.expiresAtUtc)
-    await gallery.read(
+    subjects.requireFutureExpiry(params.expiresAtUtc)
+    await subjects.read(
       async (reading) =>
-        (await gallery.find(reading, galleryId, lookup)) ?? subjectNotFound(lookup),
+        (await subjects.find(reading, galleryId, lookup)) ?? subjectNotFound(lookup),
     )
     const extracted = await extractFaceToAdd(call)
     const faceOptions = { force: params.force, removedFaceIds: params.removeFaceIds }
     return {
       effect: async (tx) => {
         const startMs = performance.now()
-        await gallery.lock(tx, galleryId, 'exclusive')
-        const row = (await gallery.find(tx, galleryId, lookup)) ?? subjectNotFound(lookup)
+        await subjects.lock(tx, galleryId, 'exclusive')
+        const row = (await subjects.find(tx, galleryId, lookup)) ?? subjectNotFound(lookup)
         const probe = extracted?.faces[0]
         // The new template is added first: then the last old one can be removed.
         const added = probe && (await addMatchingFace(call, tx, row, { ...faceOptions, probe }))
-        const updated = await gallery.update(tx, row, params)
-        const [details] = await gallery.loadSubjectDetails(tx, [updated])
+        const updated = await subjects.update(tx, row, params)
+        const [details] = await subjects.loadDetails(tx, [updated])
         if (!details) throw new Error('the updated subject was not found')
         const value = {
           ...details,
@@ -119,7 +119,7 @@ export const updateSubject = defineAction({
         return [{ correlationId, subjectIds: [updated.subjectId], value }]
       },
       // Removed templates must also leave the memory of the search.
-      afterCommit: params.removeFaceIds ? () => gallery.purge(galleryId) : undefined,
+      afterCommit: params.removeFaceIds ? () => maintenance.purge(galleryId) : undefined,
     }
   }),
 })

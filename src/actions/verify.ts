@@ -13,8 +13,9 @@ import {
   requireFrames,
   sameSubjectDescription,
 } from './parts/pictures/merge-frames.ts'
-import { isFlagSet } from './parts/pictures/request-flag.ts'
+import { isFlagSet } from './parts/pictures/each-image.ts'
 import { reserveImages } from './parts/reserve-images.ts'
+import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
@@ -162,7 +163,7 @@ async function compareWithImage(call: VerifyCall) {
   const { images } = call.params
   const [probe, reference] = await extractBoth(call)
   const [probeFace, referenceFace] = [probe.faces[0], reference.faces[0]]
-  const match = call.services.gallery.compare(probeFace.template, referenceFace.template)
+  const match = call.services.matching.compare(probeFace.template, referenceFace.template)
   const value = {
     ...toMatchValue(call, match),
     mode: 'imageToImage' as const,
@@ -181,23 +182,23 @@ async function extractBoth(call: VerifyCall) {
 
 async function compareWithSubject(call: VerifyCall) {
   const { params, caller, services } = call
-  const { gallery } = services
-  const extract = await gallery.read((reading) => extractOptionsFor(call, reading))
+  const { subjects, matching } = services
+  const extract = await subjects.read((reading) => extractOptionsFor(call, reading))
   const { analysis, faces } = params.sameSubject
     ? await extractMergedProbe({ ...call, extract }, params.images)
     : await extractImage(call, 0, extract)
   const [probe] = faces
   return {
     effect: async (tx: Tx) => {
-      await gallery.lock(tx, caller.galleryId, caller.switches.adopt ? 'exclusive' : 'shared')
+      await subjects.lock(tx, caller.galleryId, caller.switches.adopt ? 'exclusive' : 'shared')
       const subject = await findSubject(call, tx)
-      const best = await gallery.matchSubject(tx, subject, probe.probes)
+      const best = await matching.matchSubject(tx, subject, probe.probes)
       if (!best)
         throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model', {
           subjectId: subject.subjectId,
         })
       const matchValue = toMatchValue(call, best)
-      if (matchValue.matched) await gallery.touch(tx, [subject.subjectId])
+      if (matchValue.matched) await matching.touch(tx, [subject.subjectId])
       const adoptedFaceId = matchValue.matched
         ? await autoEnroll(call, tx, subject, { probe, best })
         : undefined
@@ -236,9 +237,9 @@ function extractImage(call: VerifyCall, index: number, extract: ExtractOptions =
 
 /** Returns the previous models of the subject, and whether to extract a crop to store. */
 async function extractOptionsFor(call: VerifyCall, reading: ReadTx): Promise<ExtractOptions> {
-  const { gallery } = call.services
-  const models = await gallery.modelsOf(reading, await findSubject(call, reading))
-  const switches = await gallery.switches(reading, call.caller.projectId)
+  const { subjects, matching } = call.services
+  const models = await matching.modelsOf(reading, await findSubject(call, reading))
+  const switches = await subjects.switches(reading, call.caller.projectId)
   return {
     previousTemplates: models.former,
     contextCrops: !models.hasActive && switches.adopt && switches.storeCrops,
@@ -247,9 +248,9 @@ async function extractOptionsFor(call: VerifyCall, reading: ReadTx): Promise<Ext
 
 /** If both ids are given, they must belong to one subject. @throws ActionError SUBJECT_NOT_FOUND. */
 async function findSubject({ params, caller, services }: VerifyCall, reading: ReadTx) {
-  const { gallery } = services
+  const { subjects } = services
   const { subjectId, externalId } = params
-  const subject = await gallery.find(
+  const subject = await subjects.find(
     reading,
     caller.galleryId,
     subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId },
@@ -262,7 +263,7 @@ async function findSubject({ params, caller, services }: VerifyCall, reading: Re
 function toMatchValue({ params, services }: VerifyCall, { similarity, modelId }: MatchScore) {
   const { threshold } = params
   const matched = similarity >= threshold
-  const matchLevel = services.gallery.matchLevelOf(similarity)
-  const source = services.gallery.calibrationSource([modelId])
+  const matchLevel = matchLevelOf(similarity)
+  const source = services.matching.calibrationSource([modelId])
   return { matched, similarity, matchLevel, threshold, thresholds, calibration: source }
 }

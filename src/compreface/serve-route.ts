@@ -1,5 +1,4 @@
-import type { Caller, Services } from '../actions/action.ts'
-import { calibratedServices } from '../actions/parts/calibrated-services.ts'
+import { calibratedServices, type Caller, type Services } from '../actions/action.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { assertRoom } from '../http/assert-room.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'

@@ -1,5 +1,6 @@
 import type { AuditRunner } from '../billing/audit-runner.ts'
-import type { Gallery } from '../gallery/gallery.ts'
+import type { Maintenance } from '../gallery/maintenance.ts'
+import type { Subjects } from '../gallery/subjects.ts'
 import type { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
 import type { GalleryMeasurements } from '../gallery/calibration/measurements.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
@@ -25,7 +26,8 @@ import type { SignInThrottle } from './auth/sign-in-throttle.ts'
 export type ConsoleServices = {
   readonly version: string
   readonly store: Store
-  readonly gallery: Gallery
+  readonly subjects: Subjects
+  readonly maintenance: Maintenance
   readonly webhooks: Webhooks
   readonly clock: Clock
   readonly log: Log

@@ -1,5 +1,5 @@
+import { calibratedServices } from '../actions/action.ts'
 import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../actions/action.ts'
-import { calibratedServices } from '../actions/parts/calibrated-services.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { assertRoom } from './assert-room.ts'

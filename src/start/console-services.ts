@@ -36,11 +36,10 @@ import { createSupportBundle } from './system/support-bundle.ts'
 import type { SystemMonitor } from './system/system-monitor.ts'
 
 /** The parts of the service that the console needs. */
-export type ConsoleServicesOptions = {
+export type ConsoleServicesOptions = Pick<Gallery, 'subjects' | 'maintenance'> & {
   readonly version: string
   readonly store: Store
   readonly gate: Gate
-  readonly gallery: Gallery
   readonly webhooks: Webhooks
   readonly modelsFolder: string
   /** The models of this process. */

@@ -20,7 +20,7 @@ export type MetricSources = {
   readonly gate: Pick<Gate, 'stats'>
   readonly vision: Pick<VisionPool, 'stats'>
   readonly bodyBudget: Pick<BodyBudget, 'stats'>
-  readonly gallerySearch: Pick<OpenedGallery, 'searchStats' | 'gallery'>
+  readonly gallerySearch: Pick<OpenedGallery, 'searchStats'>
   readonly openedWebhooks: Pick<OpenedWebhooks, 'deliveryCounts' | 'outbox'>
   /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>

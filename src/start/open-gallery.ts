@@ -3,6 +3,7 @@ import type { Calibrations } from '../gallery/calibration/calibrations.ts'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
+import type { Maintenance } from '../gallery/maintenance.ts'
 import { replayDeletions } from '../gallery/deletion/replay-deletions.ts'
 import { openDatabaseSearch } from '../gallery/search/database/database-search.ts'
 import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'
@@ -12,6 +13,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sweepIntervalMs } from '../lib/limits/sweep-limits.ts'
 import type { Log } from '../lib/log.ts'
+import { unreachable } from '../lib/validation/unreachable.ts'
 import type { Store } from '../store/database.ts'
 import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
@@ -23,13 +25,13 @@ import { createSubjectExpired } from '../webhooks/subject-expired.ts'
  * The galleries, their search, the periodic sweep of expired subjects, and the re-embedding of stored
  * crops after a change of the recognizer.
  */
-export type OpenedGallery = AsyncDisposable & {
-  readonly gallery: Gallery
-  readonly challenges: Challenges
-  /** Resolves when no stored crop is left to embed with the active model. */
-  readonly reEmbedding: Promise<ReEmbedResult>
-  readonly searchStats: () => SearchStats
-}
+export type OpenedGallery = AsyncDisposable &
+  Gallery & {
+    readonly challenges: Challenges
+    /** Resolves when no stored crop is left to embed with the active model. */
+    readonly reEmbedding: Promise<ReEmbedResult>
+    readonly searchStats: () => SearchStats
+  }
 
 export type OpenGalleryOptions = {
   readonly store: Store
@@ -70,11 +72,12 @@ export async function openGalleryServices(
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
     }),
   )
-  scheduleSweep(gallery, log, opened)
-  scheduleGalleryJobs(gallery, options, opened)
+  const { maintenance } = gallery
+  scheduleSweep(maintenance, log, opened)
+  scheduleGalleryJobs(maintenance, options, opened)
   const challenges = openChallenges(config, options, opened)
   const closing = new AbortController()
-  const reEmbed = () => gallery.reEmbed(vision, closing.signal)
+  const reEmbed = () => maintenance.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
     log.error({ err: error }, 're-embedding of stored crops failed; the next start continues it')
     return { succeeded: 0, failed: 0 }
@@ -85,7 +88,7 @@ export async function openGalleryServices(
   })
   const resources = opened.move()
   return {
-    gallery,
+    ...gallery,
     challenges,
     reEmbedding,
     searchStats: search.stats,
@@ -93,9 +96,9 @@ export async function openGalleryServices(
   }
 }
 
-function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack): void {
+function scheduleSweep(maintenance: Maintenance, log: Log, opened: AsyncDisposableStack): void {
   const sweep = (): void => {
-    runAsAllAccounts(() => gallery.sweep()).then(
+    runAsAllAccounts(maintenance.sweep).then(
       (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
       (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
     )
@@ -105,12 +108,12 @@ function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack)
 }
 
 function scheduleGalleryJobs(
-  { maintain, applyRemovals, refreshCalibrations }: Gallery,
+  { maintainSearch, applyRemovals, refreshCalibrations }: Maintenance,
   { log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
   const maintenance = { intervalMs: sweepIntervalMs, failure: 'search maintenance failed' }
-  opened.use(schedule(maintain, maintenance, log))
+  opened.use(schedule(maintainSearch, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
   opened.use(schedule(applyRemovals, removals, log))
   const calibrations = {
@@ -126,15 +129,19 @@ async function openConfiguredSearch(
   log: Log,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly open: OpenGallerySearch; readonly stats: () => SearchStats }> {
-  if (config.SEARCH === 'memory') {
-    const exact = opened.use(openExactSearch({ log }))
-    const load = { location: storeLocationOf(config), masterKeyFile: masterKeyPath(config) }
-    return { open: openMemorySearch(exact, load), stats: () => exact.stats() }
+  switch (config.SEARCH) {
+    case 'memory': {
+      const exact = opened.use(openExactSearch({ log }))
+      const load = { location: storeLocationOf(config), masterKeyFile: masterKeyPath(config) }
+      return { open: openMemorySearch(exact, load), stats: () => exact.stats() }
+    }
+    case 'pgvector': {
+      const maintenance = opened.use(await openVectorMaintenance(config.DATABASE_URL, { log }))
+      const exactMax = config.SEARCH_EXACT_TEMPLATES_MAX
+      const open = openDatabaseSearch({ exactMax, maintenance })
+      return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
+    }
+    default:
+      return unreachable(config.SEARCH)
   }
-  const maintenance = opened.use(await openVectorMaintenance(config.DATABASE_URL, { log }))
-  const open = openDatabaseSearch({
-    exactMax: config.SEARCH_EXACT_TEMPLATES_MAX,
-    maintenance,
-  })
-  return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
 }

@@ -80,9 +80,10 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const calibrations = createCalibrations(models.calibration, models.formerCalibrations)
   const galleryOptions = { store, calibrations, vision: toReEmbedClient(vision), clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
-  const { gallery, challenges } = gallerySearch
+  const { subjects, matching, maintenance, challenges } = gallerySearch
   const openedWebhooks = openWebhooks(config, { store, clock, log })
-  const services = { vision, gallery, challenges, extraImageTypes: config.IMAGE_TYPES_EXTRA }
+  const extraImageTypes = config.IMAGE_TYPES_EXTRA
+  const services = { vision, subjects, matching, maintenance, challenges, extraImageTypes }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -96,7 +97,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const onCallCompleted = measureCalls(observability, systemMonitor)
 
   const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
-  const consoleOptions = { ...parts, ...models, gallery, workers, systemMonitor }
+  const consoleOptions = { ...parts, ...models, subjects, maintenance, workers, systemMonitor }
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions, models.modelSet),

@@ -287,11 +287,11 @@ async function readStoredFaces({ database, openedGallery }: TestGallery, externa
   const projects = database.store.db.selectFrom('projects').select('projectId')
   const { projectId } = await projects.executeTakeFirstOrThrow()
   return runAsAllAccounts(async () => {
-    const { gallery: opened } = openedGallery
+    const { subjects, matching } = openedGallery
     const subject = await database.store.read((reading) =>
-      opened.find(reading, projectId, { externalId }),
+      subjects.find(reading, projectId, { externalId }),
     )
     assert.ok(subject)
-    return opened.readStoredFaces({ subject })
+    return matching.readStoredFaces({ subject })
   })
 }

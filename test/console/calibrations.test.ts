@@ -58,7 +58,7 @@ test('The models page shows the table of a gallery, and a revert removes it', as
     const { envelope } = await runInPlayground('svc.verify', params)
     return envelope.data.results[0].value.calibration
   }
-  await gallery.openedGallery.gallery.refreshCalibrations()
+  await gallery.openedGallery.maintenance.refreshCalibrations()
   assert.equal(await verify(), 'gallery')
   const path = `/projects/${projectId}/calibration/revert`
   assert.equal((await send('POST', path, { confirm: 'other' })).status, 422)

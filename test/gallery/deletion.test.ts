@@ -218,11 +218,11 @@ test('Subjects that expire or have no activity for the retention time are delete
   const inactive = await gallery.value('svc.enroll', imageParams('Xia'))
   const active = await gallery.value('svc.enroll', imageParams('Vic'))
   nowMs += 11 * dayMs
-  assert.equal(await runAsAllAccounts(() => gallery.openedGallery.gallery.sweep()), 1)
+  assert.equal(await runAsAllAccounts(() => gallery.openedGallery.maintenance.sweep()), 1)
   nowMs += 10 * dayMs
   assert.equal((await gallery.value('svc.identify', imageParams('Vic'))).matched, true)
   nowMs += 10 * dayMs
-  assert.equal(await runAsAllAccounts(() => gallery.openedGallery.gallery.sweep()), 1)
+  assert.equal(await runAsAllAccounts(() => gallery.openedGallery.maintenance.sweep()), 1)
   const left = await gallery.rest('GET', '/v1/subjects')
   assert.deepEqual(
     left.body.items.map((item: { subjectId: string }) => item.subjectId),

@@ -18,7 +18,7 @@ after(() => testConsole[Symbol.asyncDispose]())
 const utcAfter = (ms: number): string => new Date(nowMs + ms).toISOString()
 
 const sweep = (): Promise<number> =>
-  runAsAllAccounts(() => testConsole.gallery.openedGallery.gallery.sweep())
+  runAsAllAccounts(() => testConsole.gallery.openedGallery.maintenance.sweep())
 
 const externalIdOf = ({ externalId }: { readonly externalId: string }): string => externalId
 

@@ -80,7 +80,7 @@ test('A replay of deletion records corrects a copied database, and can be repeat
     const { store } = gallery.database
     await addPage(store, galleryId)
     await runJson(dataDir, backup, `--to ${copy}`)
-    await gallery.openedGallery.gallery.clear(galleryId)
+    await gallery.openedGallery.maintenance.clear(galleryId)
     assert.equal(await countPages(store, galleryId), 0)
     await exportDeletions(gallery.database.store, records)
   }

@@ -210,7 +210,7 @@ test('Subjects deleted by their expiry or by the retention are reported', async 
   nowMs += 60_000
   await enroll('Ann') // replaces the expired subject at once
   const cid = await enroll('Cid')
-  const sweep = () => runAsAllAccounts(() => gallery.openedGallery.gallery.sweep())
+  const sweep = () => runAsAllAccounts(() => gallery.openedGallery.maintenance.sweep())
   await sweep()
   await receive(project, 'subject.expired', 2)
   nowMs += dayMs + 1

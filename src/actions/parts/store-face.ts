@@ -17,11 +17,11 @@ export async function storeExtractOptions({
   caller,
   services,
 }: StoreFaceCall): Promise<ExtractOptions> {
-  const { gallery } = services
-  const { storeCrops } = await gallery.read((reading) =>
-    gallery.switches(reading, caller.projectId),
+  const { subjects, matching } = services
+  const { storeCrops } = await subjects.read((reading) =>
+    subjects.switches(reading, caller.projectId),
   )
-  const previousTemplates = await gallery.formerModels(caller.galleryId)
+  const previousTemplates = await matching.formerModels(caller.galleryId)
   return { previousTemplates, contextCrops: storeCrops }
 }
 
@@ -53,8 +53,8 @@ export async function addMatchingFace(
   subject: SubjectRow,
   { probe, force, removedFaceIds = [] }: FaceToAdd,
 ): Promise<AddedFace> {
-  const { gallery } = call.services
-  const best = await gallery.matchSubject(tx, subject, probe.probes)
+  const { subjects, matching } = call.services
+  const best = await matching.matchSubject(tx, subject, probe.probes)
   if (!force) {
     if (best && best.similarity < addedFaceSimilarityMin)
       throw subjectMismatch(best, addedFaceSimilarityMin, subject.subjectId)
@@ -63,7 +63,7 @@ export async function addMatchingFace(
   const { identicalFaceId } = best ?? {}
   if (identicalFaceId !== undefined && !removedFaceIds.includes(identicalFaceId))
     return { faceId: identicalFaceId, isAdded: false, score: best?.score }
-  const faceId = await gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+  const faceId = await subjects.addFace(tx, subject, await toNewFace(call, tx, probe))
   return { faceId, isAdded: true, score: best?.score }
 }
 
@@ -92,11 +92,11 @@ export function subjectMismatch(
  * @throws ActionError MODEL_MISMATCH if the subject has faces, none of which could be compared.
  */
 export async function requireNoFaces(
-  { services: { gallery } }: StoreFaceCall,
+  { services: { subjects } }: StoreFaceCall,
   tx: Tx,
   { galleryId, subjectId }: SubjectRow,
 ): Promise<void> {
-  if ((await gallery.listFaces(tx, { galleryId, subjectId, limit: 1 })).length > 0)
+  if ((await subjects.listFaces(tx, { galleryId, subjectId, limit: 1 })).length > 0)
     throw new ActionError(
       'MODEL_MISMATCH',
       'the subject has no template of a loaded model to compare the face with; load the model that ' +
@@ -127,13 +127,13 @@ export async function autoEnroll(
   subject: SubjectRow,
   { probe, best }: { readonly probe: ProbeFace; readonly best: FaceMatchScore },
 ): Promise<string | undefined> {
-  const { gallery } = call.services
+  const { subjects, matching } = call.services
   const isReliable =
     best.similarity >= autoEnrollSimilarityMin && probe.qualityScore >= enrollmentMinima.minQuality
-  if (!isReliable || (await gallery.modelsOf(tx, subject)).hasActive) return undefined
-  if (!(await gallery.switches(tx, call.caller.projectId)).adopt) return undefined
+  if (!isReliable || (await matching.modelsOf(tx, subject)).hasActive) return undefined
+  if (!(await subjects.switches(tx, call.caller.projectId)).adopt) return undefined
   try {
-    return await gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+    return await subjects.addFace(tx, subject, await toNewFace(call, tx, probe))
   } catch (error) {
     if (error instanceof ActionError && capacityErrors.has(error.code)) return undefined
     throw error
@@ -148,7 +148,7 @@ async function toNewFace(
 ): Promise<FaceToEnroll> {
   const { template, qualityScore, contextCrop } = probe
   const { projectId } = caller
-  if (contextCrop === undefined || !(await services.gallery.switches(tx, projectId)).storeCrops)
+  if (contextCrop === undefined || !(await services.subjects.switches(tx, projectId)).storeCrops)
     return { template, qualityScore }
   const jpeg = Buffer.from(contextCrop, 'base64')
   return { template, qualityScore, crop: { jpeg, projectId } }

@@ -13,12 +13,12 @@ export const addFace: CompreFaceRoute = {
   known: { name: enroll.name, permissions: [enroll.name] },
   parse: async (compreFaceRequest) => {
     const { request, caller, options } = compreFaceRequest
-    const { gallery } = options.services
+    const { subjects } = options.services
     const { subject } = readQuery(subjectQuery, request.query)
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
-    const existing = await gallery.read((reading) =>
-      findSubjectByName({ gallery }, reading, caller, subject),
+    const existing = await subjects.read((reading) =>
+      findSubjectByName({ subjects }, reading, caller, subject),
     )
     const target =
       existing?.externalId === null ? { subjectId: existing.subjectId } : { externalId: subject }

@@ -40,11 +40,11 @@ export function compareFaces(
       ])
       const { analysis, faces } = sourceProbes
       const [probe] = faces
-      const { gallery } = context.services
+      const { matching } = context.services
       const matches = targetProbes.faces
         .map((face, index) => ({
           face: toFaceValue(targetProbes.analysis, face, index),
-          similarity: gallery.compare(probe.template, face.template).similarity,
+          similarity: matching.compare(probe.template, face.template).similarity,
         }))
         .toSorted((a, b) => b.similarity - a.similarity)
       const value = {

@@ -1,5 +1,5 @@
 import type { CallOutput } from '../../gate/settle.ts'
-import type { Gallery } from '../../gallery/gallery.ts'
+import type { Maintenance } from '../../gallery/maintenance.ts'
 import type { CallContext, CompreFaceReply } from '../serve-route.ts'
 
 /** Deleting all subjects also needs the permission to delete a group. */
@@ -12,8 +12,8 @@ export const deleteAllPermissions = ['svc.deleteSubject', 'groups:delete'] as co
  */
 export async function deleteAllSubjects(
   { caller, services }: CallContext,
-  count: (records: Awaited<ReturnType<Gallery['clear']>>) => number,
+  count: (records: Awaited<ReturnType<Maintenance['clear']>>) => number,
 ): Promise<CallOutput<CompreFaceReply>> {
-  const records = await services.gallery.clear(caller.galleryId)
+  const records = await services.maintenance.clear(caller.galleryId)
   return { outcome: { body: { deleted: count(records) } } }
 }

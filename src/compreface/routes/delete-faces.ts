@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Caller } from '../../actions/action.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
-import type { Gallery } from '../../gallery/gallery.ts'
+import type { Subjects } from '../../gallery/subjects.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { mapSequential } from '../../lib/map-sequential.ts'
@@ -17,13 +17,13 @@ export const deleteFace = defineJsonRoute({
   path: '/api/v1/recognition/faces/:image_id',
   permissions: ['svc.deleteSubject'],
   query: () => undefined,
-  run: ({ pathParams, caller, services: { gallery } }) => ({
+  run: ({ pathParams, caller, services: { subjects, maintenance } }) => ({
     effect: async (tx) => {
-      await gallery.lock(tx, caller.galleryId, 'exclusive')
-      const removed = await removeFace(gallery, tx, caller, pathParams['image_id'])
+      await subjects.lock(tx, caller.galleryId, 'exclusive')
+      const removed = await removeFace(subjects, tx, caller, pathParams['image_id'])
       return { body: removed ?? subjectNotFound() }
     },
-    afterCommit: () => gallery.purge(caller.galleryId),
+    afterCommit: () => maintenance.purge(caller.galleryId),
   }),
 })
 
@@ -36,15 +36,15 @@ export const deleteFaceList = defineJsonRoute({
   permissions: ['svc.deleteSubject'],
   query: () => undefined,
   body: z.array(z.guid()).min(1).max(facesMax),
-  run: ({ body: faceIds, caller, services: { gallery } }) => ({
+  run: ({ body: faceIds, caller, services: { subjects, maintenance } }) => ({
     effect: async (tx) => {
-      await gallery.lock(tx, caller.galleryId, 'exclusive')
+      await subjects.lock(tx, caller.galleryId, 'exclusive')
       const removed = await mapSequential(faceIds, (faceId) =>
-        removeFace(gallery, tx, caller, faceId),
+        removeFace(subjects, tx, caller, faceId),
       )
       return { body: removed.filter((face) => face !== undefined) }
     },
-    afterCommit: () => gallery.purge(caller.galleryId),
+    afterCommit: () => maintenance.purge(caller.galleryId),
   }),
 })
 
@@ -56,19 +56,19 @@ export const deleteFaces = defineJsonRoute({
   query: optionalSubject,
   run: async (call) => {
     const { query: name, caller, services } = call
-    const { gallery } = services
+    const { subjects, maintenance } = services
     if (name === undefined)
       return deleteAllSubjects(call, (records) =>
         records.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0),
       )
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'exclusive')
+        await subjects.lock(tx, caller.galleryId, 'exclusive')
         const subject = await findSubjectByName(services, tx, caller, name)
-        const deleted = subject ? (await gallery.remove(tx, subject)).embeddingCount : 0
+        const deleted = subject ? (await subjects.remove(tx, subject)).embeddingCount : 0
         return { body: { deleted } }
       },
-      afterCommit: () => gallery.purge(caller.galleryId),
+      afterCommit: () => maintenance.purge(caller.galleryId),
     }
   },
 })
@@ -85,18 +85,18 @@ function optionalSubject(query: URLSearchParams): string | undefined {
 }
 
 async function removeFace(
-  gallery: Gallery,
+  subjects: Subjects,
   tx: Tx,
   { galleryId }: Caller,
   faceId: string | undefined,
 ) {
   if (!isUuid(faceId)) return undefined
-  const [face] = await gallery.listFaces(tx, { galleryId, faceId, limit: 1 })
-  const subject = face && (await gallery.find(tx, galleryId, face))
+  const [face] = await subjects.listFaces(tx, { galleryId, faceId, limit: 1 })
+  const subject = face && (await subjects.find(tx, galleryId, face))
   if (!subject) return undefined
   const { subjectId } = subject
-  const isLast = (await gallery.listFaces(tx, { galleryId, subjectId, limit: 2 })).length === 1
-  if (isLast) await gallery.remove(tx, subject)
-  else await gallery.update(tx, subject, { removeFaceIds: [faceId] })
+  const isLast = (await subjects.listFaces(tx, { galleryId, subjectId, limit: 2 })).length === 1
+  if (isLast) await subjects.remove(tx, subject)
+  else await subjects.update(tx, subject, { removeFaceIds: [faceId] })
   return { image_id: face.faceId, subject: subjectName(subject) }
 }

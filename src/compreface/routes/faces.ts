@@ -8,20 +8,22 @@ export const listFaces = defineJsonRoute({
   path: '/api/v1/recognition/faces',
   permissions: ['subjects:read'],
   query: (query) => readQuery(pageQuery, query),
-  run: async ({ query: { page, size, subject: name }, caller, services: { gallery } }) => {
+  run: async ({ query: { page, size, subject: name }, caller, services: { subjects } }) => {
     const { galleryId } = caller
-    const body = await gallery.read(async (reading) => {
+    const body = await subjects.read(async (reading) => {
       const subject =
-        name === undefined ? undefined : await findSubjectByName({ gallery }, reading, caller, name)
+        name === undefined
+          ? undefined
+          : await findSubjectByName({ subjects }, reading, caller, name)
       const isUnknown = name !== undefined && !subject
       const filter = { galleryId, subjectId: subject?.subjectId, offset: page * size, limit: size }
-      const faces = isUnknown ? [] : await gallery.listFaces(reading, filter)
+      const faces = isUnknown ? [] : await subjects.listFaces(reading, filter)
       const subjectTotal = subject
-        ? (await gallery.loadSubjectDetails(reading, [subject]))[0]?.embeddingCount
+        ? (await subjects.loadDetails(reading, [subject]))[0]?.embeddingCount
         : 0
       const total =
         name === undefined
-          ? (await gallery.size(reading, galleryId)).templateCount
+          ? (await subjects.size(reading, galleryId)).templateCount
           : (subjectTotal ?? 0)
       return {
         faces: faces.map((face) => ({ image_id: face.faceId, subject: subjectName(face) })),

@@ -10,13 +10,13 @@ export function subjectName(subject: Pick<SubjectRow, 'externalId' | 'subjectId'
 
 /** Finds a subject of the caller's gallery by its CompreFace name, in any Unicode encoding. */
 export async function findSubjectByName(
-  { gallery }: Pick<Services, 'gallery'>,
+  { subjects }: Pick<Services, 'subjects'>,
   reading: ReadTx,
   { galleryId }: Pick<Caller, 'galleryId'>,
   name: string,
 ): Promise<SubjectRow | undefined> {
-  const subject = await gallery.find(reading, galleryId, { externalId: name.normalize('NFC') })
+  const subject = await subjects.find(reading, galleryId, { externalId: name.normalize('NFC') })
   if (subject || !isUuid(name)) return subject
-  const unnamed = await gallery.find(reading, galleryId, { subjectId: name })
+  const unnamed = await subjects.find(reading, galleryId, { subjectId: name })
   return unnamed?.externalId === null ? unnamed : undefined
 }

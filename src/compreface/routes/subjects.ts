@@ -34,10 +34,10 @@ export const addSubject = defineJsonRoute({
   body: subjectBody,
   run: ({ body: { subject: name }, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
+      await services.subjects.lock(tx, caller.galleryId, 'exclusive')
       if (await findSubjectByName(services, tx, caller, name))
         throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject already has this name')
-      await services.gallery.create(tx, caller, { externalId: name, withoutFaces: true })
+      await services.subjects.create(tx, caller, { externalId: name, withoutFaces: true })
       return { body: { subject: name } }
     },
   }),
@@ -56,17 +56,17 @@ export const renameSubject = defineJsonRoute({
   body: subjectBody,
   run: ({ pathParams, body, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
+      await services.subjects.lock(tx, caller.galleryId, 'exclusive')
       const name = pathParams['subject'] ?? ''
       const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
       const holder = await findSubjectByName(services, tx, caller, body.subject)
       if (holder && holder.subjectId !== subject.subjectId) {
         requireDeletePermission(caller)
-        await services.gallery.merge(tx, { source: subject, target: holder })
-      } else await services.gallery.update(tx, subject, { externalId: body.subject })
+        await services.subjects.merge(tx, { source: subject, target: holder })
+      } else await services.subjects.update(tx, subject, { externalId: body.subject })
       return { body: { updated: true } }
     },
-    afterCommit: () => services.gallery.purge(caller.galleryId),
+    afterCommit: () => services.maintenance.purge(caller.galleryId),
   }),
 })
 
@@ -88,13 +88,13 @@ export const deleteSubject = defineJsonRoute({
   query: ignoreQuery,
   run: ({ pathParams, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
+      await services.subjects.lock(tx, caller.galleryId, 'exclusive')
       const name = pathParams['subject'] ?? ''
       const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
-      await services.gallery.remove(tx, subject)
+      await services.subjects.remove(tx, subject)
       return { body: { subject: subjectName(subject) } }
     },
-    afterCommit: () => services.gallery.purge(caller.galleryId),
+    afterCommit: () => services.maintenance.purge(caller.galleryId),
   }),
 })
 
@@ -111,13 +111,13 @@ const pageSize = 1000
 const namesMax = 100_000
 
 /** @throws ActionError INVALID_REQUEST if there are too many subjects for one response. */
-async function listSubjectNames({ gallery }: Services, { galleryId }: Caller): Promise<string[]> {
+async function listSubjectNames({ subjects }: Services, { galleryId }: Caller): Promise<string[]> {
   const names: string[] = []
   let after: SubjectRow | undefined
   do {
     const position = after && { atUtc: after.createdAtUtc, subjectId: after.subjectId }
     const filter = { galleryId, after: position, limit: pageSize }
-    const page = await gallery.read((reading) => gallery.list(reading, filter))
+    const page = await subjects.list(filter, async (_reading, found) => found)
     names.push(...page.map(subjectName))
     if (names.length > namesMax)
       throw new ActionError(

@@ -37,9 +37,9 @@ export const verifyFace: CompreFaceRoute = {
 }
 
 async function findOwner({ request, caller: { galleryId }, options }: CompreFaceRequest) {
-  const { gallery } = options.services
+  const { subjects } = options.services
   const { image_id: faceId } = request.pathParams
   if (!isUuid(faceId)) return undefined
   const filter = { galleryId, faceId, limit: 1 }
-  return gallery.read(async (reading) => (await gallery.listFaces(reading, filter))[0])
+  return subjects.read(async (reading) => (await subjects.listFaces(reading, filter))[0])
 }

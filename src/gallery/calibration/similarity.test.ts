@@ -7,7 +7,6 @@ import {
   autoThreshold,
   calibratedFmrs,
   fmrAt,
-  matchLevelOf,
   scoreAt,
   scoreOf,
   similarityAt,
@@ -114,12 +113,6 @@ test('Templates and calibrations of different models cannot be combined', () => 
   const other = { ...a, modelId: 'other@1' }
   assert.throws(() => similarityOf(other, other, calibration), /for this model/u)
   assert.equal(calibrationOf('other@1'), undefined)
-})
-
-test('Each match level begins at its anchor', () => {
-  const levels = [0, 0.699, 0.7, 0.799, 0.8, 0.899, 0.9, 0.949, 0.95, 1].map(matchLevelOf)
-  const expected = ['none', 'none', 'low', 'low', 'medium', 'medium', 'high', 'high']
-  assert.deepEqual(levels, [...expected, 'veryHigh', 'veryHigh'])
 })
 
 test('The automatic threshold rises with the size of the gallery from 0.80 to 0.95', () => {

@@ -38,8 +38,6 @@ export type CalibrationPoint = {
   readonly source: 'counted' | 'extrapolated' | 'model'
 }
 
-export type MatchLevel = 'none' | 'low' | 'medium' | 'high' | 'veryHigh'
-
 /**
  * Returns the similarity of two faces, 0..1. It is symmetric, and 1 only for identical templates.
  *
@@ -121,13 +119,6 @@ export function fmrAt(similarity: number): number {
 export function similarityAtFmr(fmr: number): number {
   const knots = anchors.map((anchor): Knot => [-Math.log10(anchor.fmr), anchor.similarity])
   return interpolate(knots, -Math.log10(fmr))
-}
-
-export function matchLevelOf(similarity: number): MatchLevel {
-  if (similarity < 0.7) return 'none'
-  if (similarity < 0.8) return 'low'
-  if (similarity < 0.9) return 'medium'
-  return similarity < 0.95 ? 'high' : 'veryHigh'
 }
 
 /**

@@ -46,7 +46,7 @@ export const listDeletions = defineRoute({
     .object({ items: z.array(deletionRecord), nextCursor, ...totalFields })
     .meta({ id: 'DeletionPage' }),
   example: { items: [deletionExample], nextCursor: null },
-  run: async ({ query, caller, services: { gallery } }) => {
+  run: async ({ query, caller, services: { subjects, maintenance } }) => {
     const isAscending = query.sort === 'deleted'
     const filter = {
       galleryId: caller.galleryId,
@@ -58,12 +58,12 @@ export const listDeletions = defineRoute({
       after: unpackCursor(query.cursor, isAscending ? ascendingCursor : z.int()),
       limit: query.limit + 1,
     }
-    const { found, counted } = await gallery.read(async (reading) => {
+    const { found, counted } = await subjects.read(async (reading) => {
       const { after: _after, limit: _limit, ...conditions } = filter
       return {
-        found: await gallery.listDeletions(reading, filter),
+        found: await maintenance.listDeletions(reading, filter),
         counted:
-          query.total === 'true' && toTotal(await gallery.countDeletions(reading, conditions)),
+          query.total === 'true' && toTotal(await maintenance.countDeletions(reading, conditions)),
       }
     })
     const { page, last } = cutPage(found, query.limit)

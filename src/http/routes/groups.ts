@@ -15,8 +15,8 @@ export const listGroups = defineRoute({
   query: z.strictObject({}),
   value: z.object({ items: z.array(group) }).meta({ id: 'GroupList' }),
   example: { items: [{ name: 'staff', subjectCount: 120 }] },
-  run: async ({ caller, services: { gallery } }) => {
-    const items = await gallery.read((reading) => gallery.listGroups(reading, caller.galleryId))
+  run: async ({ caller, services: { subjects } }) => {
+    const items = await subjects.read((reading) => subjects.listGroups(reading, caller.galleryId))
     return { items }
   },
 })
@@ -48,15 +48,15 @@ export const deleteGroup = defineRoute({
     })
     .meta({ id: 'GroupDeletion' }),
   example: { group: 'staff', deletedCount: 1, records: [deletionExample] },
-  run: async ({ query, pathParams, caller, services: { gallery } }) => {
+  run: async ({ query, pathParams, caller, services: { subjects, maintenance } }) => {
     const { galleryId } = caller
     const { name: group = '' } = pathParams
-    const [found] = await gallery.read((reading) =>
-      gallery.listGroups(reading, galleryId, { name: group }),
+    const [found] = await subjects.read((reading) =>
+      subjects.listGroups(reading, galleryId, { name: group }),
     )
     if (!found) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
     if (query.dryRun === 'true') return { group, deletedCount: found.subjectCount, records: [] }
-    const { records, hasMore } = await gallery.removeGroup(galleryId, group)
+    const { records, hasMore } = await maintenance.removeGroup(galleryId, group)
     return { group, deletedCount: records.length, records, ...(hasMore && { hasMore }) }
   },
 })

@@ -61,7 +61,7 @@ export const listSubjects = defineRoute({
     .object({ items: z.array(subject), nextCursor, ...totalFields })
     .meta({ id: 'SubjectPage' }),
   example: { items: [subjectExample], nextCursor: null },
-  run: async ({ query, caller, services: { gallery } }) => {
+  run: async ({ query, caller, services: { subjects } }) => {
     const sort = sortOf(query.sort)
     const position = unpackCursor(query.cursor, cursorSchemas[query.sort])
     const filter = {
@@ -76,10 +76,10 @@ export const listSubjects = defineRoute({
       after: position && { atUtc: position[0], subjectId: position[1] },
       limit: query.limit + 1,
     }
-    const counted = query.total === 'true' && toTotal(await gallery.countSubjects(filter))
-    return gallery.readSubjects(filter, async (reading, subjects) => {
-      const { page, last } = cutPage(subjects, query.limit)
-      const items = await gallery.loadSubjectDetails(reading, page, {
+    const counted = query.total === 'true' && toTotal(await subjects.count(filter))
+    return subjects.list(filter, async (reading, found) => {
+      const { page, last } = cutPage(found, query.limit)
+      const items = await subjects.loadDetails(reading, page, {
         faces: query.include === 'faces',
       })
       const end = last && [last[sort.by], last.subjectId]
@@ -117,14 +117,12 @@ export const getSubject = defineRoute({
   query: z.strictObject({ include }),
   value: subject,
   example: subjectExample,
-  run: ({ query, pathParams, caller, services: { gallery } }) =>
-    gallery.read(async (reading) => {
+  run: ({ query, pathParams, caller, services: { subjects } }) =>
+    subjects.read(async (reading) => {
       const { subjectId } = pathParams
       if (!isUuid(subjectId)) return subjectNotFound()
       const found =
-        (await gallery.find(reading, caller.galleryId, { subjectId })) ?? subjectNotFound()
-      return (
-        await gallery.loadSubjectDetails(reading, [found], { faces: query.include === 'faces' })
-      )[0]
+        (await subjects.find(reading, caller.galleryId, { subjectId })) ?? subjectNotFound()
+      return (await subjects.loadDetails(reading, [found], { faces: query.include === 'faces' }))[0]
     }),
 })

@@ -1,6 +1,6 @@
 import type { InstalledModel } from '../../models/model-set.ts'
 import { requireDetectorDecoding, type DetectorDecoding } from '../../models/decoding.ts'
-import { unreachable } from '../../lib/unreachable.ts'
+import { unreachable } from '../../lib/validation/unreachable.ts'
 import type { ImageContext } from '../image-context.ts'
 import { suppressOverlaps, type Rect } from '../image/geometry.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'

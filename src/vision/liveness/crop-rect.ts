@@ -1,4 +1,4 @@
-import { unreachable } from '../../lib/unreachable.ts'
+import { unreachable } from '../../lib/validation/unreachable.ts'
 import { centreOf } from '../image/geometry.ts'
 import type { ImageSize, Rect } from '../image/geometry.ts'
 import type { PixelRect } from './crop-resize.ts'

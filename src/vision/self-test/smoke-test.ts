@@ -1,7 +1,7 @@
 import { goldenInput } from '../../models/builtin/golden.ts'
 import type { PackModel } from '../../models/pack-manifest.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
-import { unreachable } from '../../lib/unreachable.ts'
+import { unreachable } from '../../lib/validation/unreachable.ts'
 import { openInstalledModel, type ModelOutputs } from '../session.ts'
 
 /**

@@ -208,7 +208,7 @@ test('A call uses one table, even if another one is applied while it runs', asyn
   const before = await verifyProbe()
   whileAnalyzing = async () => {
     await run(' --apply')
-    await gallery.openedGallery.gallery.refreshCalibrations()
+    await gallery.openedGallery.maintenance.refreshCalibrations()
   }
   const during = await verifyProbe()
   assert.deepEqual([during.calibration, during.similarity], ['model', before.similarity])
@@ -263,7 +263,7 @@ test('A table of another model has no effect, and the command reports it', async
       appliedBy: 'Olga',
     }),
   )
-  await gallery.openedGallery.gallery.refreshCalibrations()
+  await gallery.openedGallery.maintenance.refreshCalibrations()
   assert.equal((await verifyProbe()).calibration, 'model')
   const shown = await run(' --show')
   assert.equal(shown.calibration, 'model')

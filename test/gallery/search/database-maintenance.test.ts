@@ -36,14 +36,14 @@ test(
     const { galleryId } = owner
     await enrollPeople(pair, inDatabase, peopleBetween(0, 300))
     await enrollPeople(pair, inDatabase, peopleBetween(300, 320, ['few']))
-    await inDatabase.maintain(neverAborted)
-    await inDatabase.maintain(neverAborted)
+    await inDatabase.maintenance.maintainSearch(neverAborted)
+    await inDatabase.maintenance.maintainSearch(neverAborted)
     assert.equal(await countRows(url, `pg_indexes where indexdef like '%hnsw%'`), 1)
     let correct = 0
     for (let person = 0; person < 50; person++) {
       const probes = [templateOf({ person: person * 6, take: 1 })]
-      const found = await inDatabase.search(galleryId, probes, { limit: 5 })
-      const expected = await inMemory.search(galleryId, probes, { limit: 320 })
+      const found = await inDatabase.matching.search(galleryId, probes, { limit: 5 })
+      const expected = await inMemory.matching.search(galleryId, probes, { limit: 320 })
       for (const hit of found) assert.ok(expected.some(({ score }) => score === hit.score))
       if (found[0]?.faceId === expected[0]?.faceId) correct += 1
     }
@@ -61,8 +61,8 @@ test(
       const probes = [templateOf({ person, take: 2 })]
       const options = { limit: 20, groups: ['few'] }
       assert.deepEqual(
-        await server.search(galleryId, probes, options),
-        await inMemory.search(galleryId, probes, options),
+        await server.matching.search(galleryId, probes, options),
+        await inMemory.matching.search(galleryId, probes, options),
       )
     }
   },
@@ -76,16 +76,18 @@ test('The index leaves out expired subjects and returns the next ones', { skip }
     samples: [{ person: 1, take: index + 1, deviation: 0.1 + index / 200 }],
   }))
   const subjects = await enrollPeople(pair, inDatabase, people)
-  await inDatabase.maintain(neverAborted)
+  await inDatabase.maintenance.maintainSearch(neverAborted)
   const probes = [templateOf({ person: 1 })]
   const search = async (gallery: Gallery) =>
-    (await gallery.search(owner.galleryId, probes, { limit: 10 })).map(({ subjectId }) => subjectId)
+    (await gallery.matching.search(owner.galleryId, probes, { limit: 10 })).map(
+      ({ subjectId }) => subjectId,
+    )
   const idsBefore = await search(inDatabase)
   assert.deepEqual(idsBefore, await search(inMemory))
   const expiresAtUtc = new Date(nowMs + 1000).toISOString()
   await store.write(async (tx) => {
     for (const subject of subjects.slice(0, 60))
-      await inDatabase.update(tx, subject, { expiresAtUtc })
+      await inDatabase.subjects.update(tx, subject, { expiresAtUtc })
   })
   assert.deepEqual(await search(inDatabase), idsBefore)
   nowMs += 1000
@@ -100,13 +102,13 @@ test('An index whose build was interrupted is built again', { skip }, async () =
   await using pair = await openSearchPair({ exactMax: 10 })
   const { adminUrl } = await sharedPostgresServer()
   await enrollPeople(pair, pair.inDatabase, peopleBetween(0, 20))
-  await pair.inDatabase.maintain(neverAborted)
+  await pair.inDatabase.maintenance.maintainSearch(neverAborted)
   const admin = new URL(adminUrl)
   admin.pathname = new URL(pair.url).pathname
   const setValid = (valid: boolean) => `update pg_index set indisvalid = ${valid}
     from pg_class where oid = indexrelid and relname like '%_near_%'`
   await runSql(admin.href, setValid(false))
-  await pair.inDatabase.maintain(neverAborted)
+  await pair.inDatabase.maintenance.maintainSearch(neverAborted)
   assert.equal(await countRows(pair.url, `pg_index where not indisvalid`), 0)
   assert.equal(await countRows(pair.url, `pg_indexes where indexdef like '%hnsw%'`), 1)
 })
@@ -121,7 +123,7 @@ test(
     await enrollPeople(pair, inMemory, peopleBetween(0, 100))
     assert.equal(await countRows(url, 'vectors'), 0)
     await assertFound(pair, inDatabase, [0, 17, 99])
-    await inDatabase.maintain(abortedAfter(1))
+    await inDatabase.maintenance.maintainSearch(abortedAfter(1))
     const left = 100 - (await countRows(url, 'vectors'))
     assert.ok(left > 0 && left < 100, `${left} are left after an interruption`)
     await assertFound(pair, inDatabase, [0, 17, 99])
@@ -133,7 +135,7 @@ test(
     await assertFound(pair, server, [0, 17, 99])
     await enrollPeople(pair, inMemory, peopleBetween(100, 103))
     await assertFound(pair, server, [100, 102])
-    await server.maintain(neverAborted)
+    await server.maintenance.maintainSearch(neverAborted)
     assert.equal(await countRows(url, 'vectors'), 103)
     assert.equal(lines.length, 4)
   },
@@ -146,10 +148,10 @@ test(
     await using pair = await openSearchPair({ exactMax: 10 })
     const { store, url, inDatabase } = pair
     const subjects = await enrollPeople(pair, inDatabase, peopleBetween(0, 20))
-    await inDatabase.maintain(neverAborted)
+    await inDatabase.maintenance.maintainSearch(neverAborted)
     const [first] = subjects
     assert.ok(first)
-    await store.write((tx) => inDatabase.remove(tx, first))
+    await store.write((tx) => inDatabase.subjects.remove(tx, first))
     assert.equal(await countRows(url, 'vectors'), 19)
     assert.deepEqual(await queryRows(url, `select sum(vectors)::int as sum from "vectorCounts"`), [
       { sum: 19 },
@@ -159,7 +161,7 @@ test(
       assert.ok(tries < triesMax, 'the server counts dead rows')
       await sleep(100)
     }
-    await inDatabase.maintain(neverAborted)
+    await inDatabase.maintenance.maintainSearch(neverAborted)
     const vacuumed = `pg_stat_user_tables where relname like 'vectors_%' and last_vacuum is not null`
     for (let tries = 0; (await countRows(url, vacuumed)) === 0; tries++) {
       assert.ok(tries < triesMax, 'the partition was vacuumed')
@@ -207,14 +209,14 @@ test('A template that was tampered with matches nothing and hides no other', { s
   assert.equal(await countRows(url, 'vectors where embedding is null'), 1)
   assert.equal(alerts.length, 1)
   const searches = Array.from({ length: 5 }, (_, person) =>
-    server.search(owner.galleryId, [templateOf({ person })], { limit: 5 }),
+    server.matching.search(owner.galleryId, [templateOf({ person })], { limit: 5 }),
   )
   for (const hits of await Promise.all(searches)) {
     assert.equal(hits.length, 4)
     assert.ok(hits.every((hit) => hit.faceId !== faceId))
   }
   assert.equal(alerts.length, 1)
-  assert.equal((await inDatabase.countComparable(owner.galleryId, ['people@1'])).count, 5)
+  assert.equal((await inDatabase.matching.countComparable(owner.galleryId, ['people@1'])).count, 5)
 })
 
 test('A database without pgvector is rejected with instructions', { skip }, async () => {

@@ -46,30 +46,38 @@ const historyArbitrary = fc.record({
 })
 type History = typeof historyArbitrary extends fc.Arbitrary<infer Value> ? Value : never
 
-type Subjects = Awaited<ReturnType<typeof enrollPeople>>
+type EnrolledSubjects = Awaited<ReturnType<typeof enrollPeople>>
 
 const dayMs = 86_400_000
 
 /** Enrolls people in both galleries, removes some, and changes the groups and expiry of others. */
-async function applyHistory(pair: SearchPair, history: History, nowMs: number): Promise<Subjects> {
+async function applyHistory(
+  pair: SearchPair,
+  history: History,
+  nowMs: number,
+): Promise<EnrolledSubjects> {
   const { store, owner, inMemory, inDatabase } = pair
   const { first, later, removed, regrouped, expiring } = history
-  await inDatabase.clear(owner.galleryId)
+  await inDatabase.maintenance.clear(owner.galleryId)
   const subjects = await enrollPeople(pair, inDatabase, first)
   await store.write(async (tx) => {
     for (const index of new Set(removed)) {
       const subject = subjects[index]
-      if (subject) await inDatabase.remove(tx, subject)
+      if (subject) await inDatabase.subjects.remove(tx, subject)
     }
     for (const { index, groups } of regrouped) {
       const subject = subjects[index]
       if (subject && !removed.includes(index))
-        await inDatabase.update(tx, subject, { removeGroups: ['staff'], addGroups: groups })
+        await inDatabase.subjects.update(tx, subject, {
+          removeGroups: ['staff'],
+          addGroups: groups,
+        })
     }
     const expiresAtUtc = new Date(nowMs + dayMs).toISOString()
     for (const index of expiring) {
       const subject = subjects[index]
-      if (subject && !removed.includes(index)) await inMemory.update(tx, subject, { expiresAtUtc })
+      if (subject && !removed.includes(index))
+        await inMemory.subjects.update(tx, subject, { expiresAtUtc })
     }
   })
   await enrollPeople(pair, inMemory, later)
@@ -96,12 +104,16 @@ test(
           const excludeSubjectId =
             excluded === undefined ? undefined : subjects[excluded]?.subjectId
           const options = { ...rest, excludeSubjectId }
-          await assertEqualResults((gallery) => gallery.search(galleryId, templates, options))
-          for (const { subjectId } of await inMemory.search(galleryId, templates, options))
+          await assertEqualResults((gallery) =>
+            gallery.matching.search(galleryId, templates, options),
+          )
+          for (const { subjectId } of await inMemory.matching.search(galleryId, templates, options))
             assert.ok(!expiredIds.has(subjectId))
-          await assertEqualResults((gallery) => gallery.countComparable(galleryId, modelIds))
+          await assertEqualResults((gallery) =>
+            gallery.matching.countComparable(galleryId, modelIds),
+          )
         }
-        await assertEqualResults((gallery) => gallery.formerModels(galleryId))
+        await assertEqualResults((gallery) => gallery.matching.formerModels(galleryId))
       }),
       { numRuns: 12 },
     )
@@ -120,8 +132,8 @@ test(
     await enrollPeople(pair, inDatabase, nearDuplicates)
     for (const take of [1, 100, 300]) {
       const probes = [templateOf({ person: 1, take, deviation: 1e-5 })]
-      const found = await inDatabase.search(owner.galleryId, probes, { limit: 5 })
-      assert.deepEqual(found, await inMemory.search(owner.galleryId, probes, { limit: 5 }))
+      const found = await inDatabase.matching.search(owner.galleryId, probes, { limit: 5 })
+      assert.deepEqual(found, await inMemory.matching.search(owner.galleryId, probes, { limit: 5 }))
     }
   },
 )

@@ -57,7 +57,7 @@ type ErasingChange = (
   other: PagedSubject,
 ) => Promise<unknown>
 
-const sweep = () => runAsAllAccounts(() => service.openedGallery.gallery.sweep())
+const sweep = () => runAsAllAccounts(() => service.openedGallery.maintenance.sweep())
 
 const changes: Readonly<Record<string, ErasingChange>> = {
   'the deletion of the subject': ({ client }, { subjectId }) =>

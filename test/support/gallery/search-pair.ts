@@ -30,7 +30,7 @@ export type SearchPair = AsyncDisposable & {
   readonly url: string
   readonly masterKeyFile: string
   readonly maintenance: VectorMaintenance
-  readonly owner: Parameters<Gallery['create']>[1]
+  readonly owner: Parameters<Gallery['subjects']['create']>[1]
   readonly inMemory: Gallery
   readonly inDatabase: Gallery
   /** Opens another gallery over the same database, as a second server would. */
@@ -157,10 +157,13 @@ export function enrollPeople(
   return store.write(async (tx) => {
     const subjects: SubjectRow[] = []
     for (const { samples, groups } of people) {
-      const subject = await gallery.create(tx, owner, {})
+      const subject = await gallery.subjects.create(tx, owner, {})
       for (const sample of samples)
-        await gallery.addFace(tx, subject, { template: templateOf(sample), qualityScore: 90 })
-      if (groups) await gallery.update(tx, subject, { addGroups: groups })
+        await gallery.subjects.addFace(tx, subject, {
+          template: templateOf(sample),
+          qualityScore: 90,
+        })
+      if (groups) await gallery.subjects.update(tx, subject, { addGroups: groups })
       subjects.push(subject)
     }
     return subjects
@@ -175,8 +178,8 @@ export async function assertFound(
 ): Promise<void> {
   for (const person of people) {
     const probes = [templateOf({ person, take: 1 })]
-    const found = await gallery.search(owner.galleryId, probes, { limit: 3 })
-    assert.deepEqual(found, await inMemory.search(owner.galleryId, probes, { limit: 3 }))
+    const found = await gallery.matching.search(owner.galleryId, probes, { limit: 3 })
+    assert.deepEqual(found, await inMemory.matching.search(owner.galleryId, probes, { limit: 3 }))
     assert.ok((found[0]?.similarity ?? 0) > 0.9, `person ${person} is found`)
   }
 }

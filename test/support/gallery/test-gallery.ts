@@ -142,10 +142,10 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       log,
     }),
   )
-  const { gallery, challenges } = openedGallery
+  const { subjects, matching, maintenance, challenges } = openedGallery
   const { webhooks } = opened.use(openWebhooks(config, { store, clock, log }))
   const extraImageTypes = config.IMAGE_TYPES_EXTRA
-  const services = { vision, gallery, challenges, extraImageTypes }
+  const services = { vision, subjects, matching, maintenance, challenges, extraImageTypes }
   const systemMonitor = opened.use(openTestMonitor(config, { ...options, store, clock, log }))
   if (options.isMonitored) await systemMonitor.start()
   const executeOptions = {
@@ -167,7 +167,8 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     modelSet: builtinSet,
     store,
     gate,
-    gallery,
+    subjects,
+    maintenance,
     webhooks,
     calibration,
     executeOptions,

@@ -54,9 +54,11 @@ export type TestGateOptions = Partial<OpenDatabaseOptions> &
   }
 
 /** The actions of these tests use neither images nor a gallery. */
-const gallery = { calibratedFor: () => gallery } as unknown as Services['gallery']
+const matching = { calibratedFor: () => matching } as unknown as Services['matching']
 const services: Services = {
-  gallery,
+  subjects: {} as Services['subjects'],
+  matching,
+  maintenance: {} as Services['maintenance'],
   challenges: {} as Services['challenges'],
   vision: {} as Services['vision'],
 }

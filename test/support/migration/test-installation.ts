@@ -53,7 +53,7 @@ export async function createInstallation(subjects: number): Promise<TestInstalla
   await updateProject(store.db, projectId, { switches: { storeCrops: true } })
   await enrollSamples(gallery)
   await addGalleryCalibration(store, projectId, 'people@1')
-  await gallery.openedGallery.gallery.refreshCalibrations()
+  await gallery.openedGallery.maintenance.refreshCalibrations()
   await updateProject(store.db, projectId, { switches: { storeCrops: false } })
   await testConsole.inviteMember('viewer')
   assertOk(await owner.send('POST', '/money/top-up', { amountMicros: '5000', note: 'for later' }))
@@ -119,7 +119,7 @@ const subjectsPerTransaction = 200
 
 /** Adds subjects as an enrollment does, but without calls. */
 async function addSubjects(
-  { openedGallery: { gallery }, database }: TestGallery,
+  { openedGallery: { subjects }, database }: TestGallery,
   { projectId, accountId }: Project,
   count: number,
 ): Promise<void> {
@@ -129,9 +129,9 @@ async function addSubjects(
       const to = Math.min(count, from + subjectsPerTransaction)
       for (let index = from; index < to; index++) {
         const vector = embeddingOf({ name: personName(index) })
-        const subject = await gallery.create(tx, owner, { externalId: personName(index) })
+        const subject = await subjects.create(tx, owner, { externalId: personName(index) })
         const template = { modelId: 'people@1', vector, density: 0 }
-        await gallery.addFace(tx, subject, { template, qualityScore: 90 })
+        await subjects.addFace(tx, subject, { template, qualityScore: 90 })
       }
     })
 }

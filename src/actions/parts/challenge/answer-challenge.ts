@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Challenge } from '../../../gallery/challenges/challenges.ts'
+import type { Matching } from '../../../gallery/matching.ts'
 import { imagesPerCallMax } from '../../../lib/limits/call-limits.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { Tx } from '../../../store/tx.ts'
@@ -76,10 +77,10 @@ function judgeFrames(
   { frontal, others }: AnalyzedFrames,
   { steps }: Challenge,
 ) {
-  const { gallery, vision } = services
+  const { matching, vision } = services
   const compared = others.map((frame) => ({
     facts: frame.facts,
-    similarityToFirst: similarityToFrontal(frame, frontal, gallery),
+    similarityToFirst: similarityToFrontal(frame, frontal, matching),
   }))
   const first = { facts: frontal.facts, similarityToFirst: 1 }
   const judgement = vision.judgeChallenge([first, ...compared], steps)
@@ -99,11 +100,11 @@ function judgeFrames(
 function similarityToFrontal(
   { face: { certainSimilarity, template } }: AnalyzedFrame,
   frontal: ReferenceFrame,
-  gallery: Pick<ChallengeCall['services']['gallery'], 'compare'>,
+  matching: Pick<Matching, 'compare'>,
 ): number {
   if (certainSimilarity !== undefined) return certainSimilarity
   if (!template) throw new Error('the analysis contains no template')
-  return gallery.compare(template, frontal.template).similarity
+  return matching.compare(template, frontal.template).similarity
 }
 
 function toChallengeResult({

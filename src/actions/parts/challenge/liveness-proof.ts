@@ -25,13 +25,13 @@ export type LivenessProof = {
 export async function readLivenessProof({
   params: { requireLiveness, livenessToken },
   caller,
-  services: { challenges, gallery },
+  services: { challenges, matching },
 }: Pick<ActionCall<ProofParams>, 'params' | 'caller' | 'services'>): Promise<
   LivenessProof | undefined
 > {
   if (!requireLiveness || livenessToken === undefined) return undefined
   const livePerson = await challenges.tokens.read(caller, livenessToken)
-  const similarityOf = (template: Template) => gallery.compare(template, livePerson).similarity
+  const similarityOf = (template: Template) => matching.compare(template, livePerson).similarity
   return {
     isSamePerson: (template) => similarityOf(template) >= samePersonSimilarityMin,
     requireSamePerson: (template) => {

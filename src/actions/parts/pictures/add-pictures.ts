@@ -49,20 +49,20 @@ export async function selectPictures(
   tx: Tx,
   { existing, pictures, similarityMin }: PicturesToSelect,
 ): Promise<SelectedPictures> {
-  const { gallery } = call.services
+  const { matching } = call.services
   const matches: (SubjectMatch | undefined)[] = []
   if (existing)
     for (const { probe } of pictures)
-      matches.push(await gallery.matchSubject(tx, existing, probe.probes))
+      matches.push(await matching.matchSubject(tx, existing, probe.probes))
   const isComparable = matches.some((match) => match !== undefined)
   if (existing && !isComparable) await requireNoFaces(call, tx, existing)
   const templates = pictures.map(({ probe }) => probe.template)
-  const similarityOf = similarityByPosition(gallery, templates)
-  const matching = matches.flatMap((match, position) =>
+  const similarityOf = similarityByPosition(matching, templates)
+  const similar = matches.flatMap((match, position) =>
     match && match.similarity >= similarityMin ? [position] : [],
   )
   const group = isComparable
-    ? growGroup(pictures.length, matching, similarityOf)
+    ? growGroup(pictures.length, similar, similarityOf)
     : largestGroup(pictures.length, similarityOf)
   const accepted = pictures.filter((_, position) => group.includes(position))
   const refused = pictures.flatMap(({ index }, position) => {

@@ -30,19 +30,19 @@ export async function searchDuplicates(
   call: StoreFaceCall,
   { pictures, similarityMin, excludeSubjectId }: DuplicateSearch,
 ): Promise<(tx: Tx, stored: readonly ExtractedPicture[]) => Promise<readonly DuplicateSubject[]>> {
-  const { gallery } = call.services
+  const { subjects, matching } = call.services
   const { galleryId } = call.caller
-  const sequence = await gallery.read((reading) => gallery.sequence(reading, galleryId))
+  const sequence = await subjects.read((reading) => matching.sequence(reading, galleryId))
   const options = { limit: duplicatesMax, excludeSubjectId }
   const searches = await Promise.all(
     pictures.map(async ({ index, probe }) => {
-      return { index, hits: await gallery.search(galleryId, probe.probes, options) }
+      return { index, hits: await matching.search(galleryId, probe.probes, options) }
     }),
   )
   return async (tx, stored) => {
     const best = new Map<string, SearchHit>()
     for (const { index, probe } of stored) {
-      const changed = await gallery.matchChangedSince(tx, {
+      const changed = await matching.matchChangedSince(tx, {
         galleryId,
         sequence,
         probes: probe.probes,
@@ -66,12 +66,12 @@ export async function searchDuplicates(
 
 /** Returns the hits with their external ids, without subjects that were deleted since the search. */
 async function withExternalIds(
-  { caller: { galleryId }, services: { gallery } }: StoreFaceCall,
+  { caller: { galleryId }, services: { subjects } }: StoreFaceCall,
   tx: Tx,
   hits: readonly SearchHit[],
 ): Promise<readonly DuplicateSubject[]> {
   const subjectIds = hits.map(({ subjectId }) => subjectId)
-  const rows = await gallery.findByIds(tx, galleryId, subjectIds)
+  const rows = await subjects.findByIds(tx, galleryId, subjectIds)
   const externalIds = new Map(rows.map((row) => [row.subjectId, row.externalId]))
   return hits.flatMap(({ subjectId, similarity }) => {
     const externalId = externalIds.get(subjectId)

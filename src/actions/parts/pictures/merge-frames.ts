@@ -43,11 +43,11 @@ export async function extractMergedProbe(
 
 /** @throws ActionError SUBJECT_FACE_MISMATCH. */
 function requireSamePerson(
-  { services: { gallery } }: ExtractFramesCall,
+  { services: { matching } }: ExtractFramesCall,
   frames: readonly ExtractedPicture[],
 ): void {
   const templates = frames.map(({ probe }) => probe.template)
-  const similarityOf = similarityByPosition(gallery, templates)
+  const similarityOf = similarityByPosition(matching, templates)
   const group = largestGroup(templates.length, similarityOf, frameSimilarityMin)
   const other = frames.find(({ index }) => !group.includes(index))
   if (other)

@@ -1,4 +1,4 @@
-import type { Gallery } from '../../../gallery/gallery.ts'
+import type { Matching } from '../../../gallery/matching.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 
 /**
@@ -13,7 +13,7 @@ export type PictureSimilarity = (a: number, b: number) => number
 
 /** Returns the similarity of pictures by their templates, in the order of the positions. */
 export function similarityByPosition(
-  { compare }: Pick<Gallery, 'compare'>,
+  { compare }: Pick<Matching, 'compare'>,
   templates: readonly Template[],
 ): PictureSimilarity {
   return (a, b) => {

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
-import type { Gallery } from '../../../gallery/gallery.ts'
 import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
 import type { SubjectDetails } from '../../../gallery/subject-details.ts'
+import type { Subjects } from '../../../gallery/subjects.ts'
 import type { Tx } from '../../../store/tx.ts'
-import type { candidate } from '../../schemas/fields.ts'
+import type { ValueMatch } from '../../action.ts'
+import type { candidate, matchLevel } from '../../schemas/fields.ts'
 
 export type MatchCandidate = z.input<typeof candidate>
 
@@ -15,37 +16,54 @@ const subjectsPerQuery = 500
 
 /** Loads the subjects of all hits of a call, with few statements. */
 export async function loadHitSubjects(
-  gallery: Gallery,
+  { findByIds, loadDetails }: Pick<Subjects, 'findByIds' | 'loadDetails'>,
   tx: Tx,
   galleryId: string,
   hits: readonly SearchHit[],
 ): Promise<HitSubjects> {
   const subjectIds = [...new Set(hits.map(({ subjectId }) => subjectId))]
-  const subjects = new Map<string, SubjectDetails>()
+  const found = new Map<string, SubjectDetails>()
   for (let index = 0; index < subjectIds.length; index += subjectsPerQuery) {
-    const rows = await gallery.findByIds(
-      tx,
-      galleryId,
-      subjectIds.slice(index, index + subjectsPerQuery),
-    )
-    for (const details of await gallery.loadSubjectDetails(tx, rows))
-      subjects.set(details.subjectId, details)
+    const ids = subjectIds.slice(index, index + subjectsPerQuery)
+    const rows = await findByIds(tx, galleryId, ids)
+    for (const details of await loadDetails(tx, rows)) found.set(details.subjectId, details)
   }
-  return subjects
+  return found
 }
 
 /** Returns hits as candidates, in their order, with the names and groups of the loaded subjects. */
-export function toCandidates(
-  gallery: Pick<Gallery, 'matchLevelOf'>,
-  subjects: HitSubjects,
-  hits: readonly SearchHit[],
-): MatchCandidate[] {
+export function toCandidates(subjects: HitSubjects, hits: readonly SearchHit[]): MatchCandidate[] {
   return hits.flatMap(({ subjectId, faceId, similarity }) => {
     const subject = subjects.get(subjectId)
     if (!subject) return []
     const { externalId, displayName, groups } = subject
-    const matchLevel = gallery.matchLevelOf(similarity)
-    return [{ subjectId, externalId, displayName, similarity, matchLevel, faceId, groups }]
+    const level = matchLevelOf(similarity)
+    return [{ subjectId, externalId, displayName, similarity, matchLevel: level, faceId, groups }]
+  })
+}
+
+/** Each level begins at a similarity of the scale in gallery/calibration/similarity.ts. */
+export function matchLevelOf(similarity: number): z.output<typeof matchLevel> {
+  if (similarity < 0.7) return 'none'
+  if (similarity < 0.8) return 'low'
+  if (similarity < 0.9) return 'medium'
+  return similarity < 0.95 ? 'high' : 'veryHigh'
+}
+
+type IdentifiedFaces = {
+  readonly threshold: number
+  readonly faces: readonly {
+    readonly faceIndex: number
+    readonly candidates: readonly MatchCandidate[]
+  }[]
+}
+
+/** Returns the best match of each face that has one. */
+export function faceMatches({ faces, threshold }: IdentifiedFaces): ValueMatch[] {
+  return faces.flatMap(({ faceIndex, candidates: [best] }) => {
+    if (!best) return []
+    const { subjectId, externalId, faceId, similarity } = best
+    return [{ faceIndex, subjectId, externalId, faceId, similarity, threshold }]
   })
 }
 

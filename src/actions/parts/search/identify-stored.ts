@@ -3,10 +3,15 @@ import type { Tx } from '../../../store/tx.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
 import { toWarnings } from '../pictures/warnings.ts'
 import { loadHitSubjects, splitAtThreshold, toCandidates } from './candidates.ts'
-import { countIncomparable, searchFacts, searchProbe } from './search-probe.ts'
+import {
+  countIncomparable,
+  findUnknownGroups,
+  searchFacts,
+  searchProbe,
+  unknownGroupWarnings,
+} from './search-probe.ts'
 import { findProbeSubject, readStoredProbe } from './stored-probe.ts'
 import type { ProbeSelector, StoredProbe } from './stored-probe.ts'
-import { findUnknownGroups, unknownGroupWarnings } from './unknown-groups.ts'
 
 type IdentifyStoredCall = ActionCall<
   ProbeSelector & {
@@ -30,9 +35,9 @@ type StoredSearch = {
  * finds: a search for duplicates must not extend their retention.
  */
 export async function identifyStored(call: IdentifyStoredCall) {
-  const { gallery } = call.services
+  const { subjects } = call.services
   const { galleryId } = call.caller
-  const unknownGroups = await findUnknownGroups(gallery, galleryId, call.params.groups)
+  const unknownGroups = await findUnknownGroups(call)
   const startMs = performance.now()
   const probe = await readStoredProbe(call)
   const readMs = performance.now()
@@ -42,7 +47,7 @@ export async function identifyStored(call: IdentifyStoredCall) {
   const search = { probe, hits, timingsMs, incomparableCount, unknownGroups }
   return {
     effect: async (tx: Tx) => {
-      await gallery.lock(tx, galleryId, 'shared')
+      await subjects.lock(tx, galleryId, 'shared')
       // The subject may have been deleted during the search.
       await findProbeSubject(call, tx)
       return [await toOutcome(call, tx, search)] satisfies ItemOutcomes
@@ -52,11 +57,11 @@ export async function identifyStored(call: IdentifyStoredCall) {
 
 async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch) {
   const { params, caller, services } = call
-  const { gallery } = services
+  const { subjects, matching } = services
   const { probe, hits } = search
   const facts = await searchFacts(call, tx)
-  const subjects = await loadHitSubjects(gallery, tx, caller.galleryId, hits)
-  const split = splitAtThreshold(facts.threshold, toCandidates(gallery, subjects, hits))
+  const hitSubjects = await loadHitSubjects(subjects, tx, caller.galleryId, hits)
+  const split = splitAtThreshold(facts.threshold, toCandidates(hitSubjects, hits))
   const candidates = split.above.slice(0, params.maxCandidates)
   const value = {
     matched: candidates.length > 0,
@@ -65,7 +70,7 @@ async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch)
     probe: { subjectId: probe.subjectId, faceIds: [...probe.faceIds] },
     candidates,
     ...facts,
-    calibration: gallery.calibrationSource(modelsOf(probe)),
+    calibration: matching.calibrationSource(modelsOf(probe)),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     ...toWarnings(...unknownGroupWarnings(search.unknownGroups)),
     ...(call.debug && {

@@ -4,7 +4,6 @@ import type { Tx } from '../../../store/tx.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall } from '../../action.ts'
 import { debugCandidatesMax } from './candidates.ts'
-import { searchThreshold } from './search-threshold.ts'
 
 type SearchParams = {
   readonly maxCandidates: number
@@ -22,7 +21,7 @@ export function searchProbe(
 ): Promise<SearchHit[]> {
   const limit = params.maxCandidates + (debug ? debugCandidatesMax : 0)
   const options = { limit, groups: params.groups, excludeSubjectId }
-  return services.gallery.search(caller.galleryId, probes, options)
+  return services.matching.search(caller.galleryId, probes, options)
 }
 
 /**
@@ -31,10 +30,10 @@ export function searchProbe(
  * @throws ActionError MODEL_MISMATCH if that is every face.
  */
 export async function countIncomparable(
-  { caller, services: { gallery } }: SearchCall,
+  { caller, services: { matching } }: SearchCall,
   modelIds: readonly string[],
 ): Promise<number> {
-  const { count, otherCount } = await gallery.countComparable(caller.galleryId, modelIds)
+  const { count, otherCount } = await matching.countComparable(caller.galleryId, modelIds)
   if (count === 0 && otherCount > 0)
     throw new ActionError(
       'MODEL_MISMATCH',
@@ -44,8 +43,39 @@ export async function countIncomparable(
 }
 
 /** Returns the size of the gallery and the threshold of the search when the call is settled. */
-export async function searchFacts({ params, caller, services: { gallery } }: SearchCall, tx: Tx) {
-  const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
-  const request = { requested: params.threshold, projectId: caller.projectId, gallerySize }
-  return { gallerySize, ...(await searchThreshold(gallery, tx, request)) }
+export function searchFacts(
+  { params, caller: { galleryId, projectId }, services: { matching } }: SearchCall,
+  tx: Tx,
+) {
+  return matching.searchThreshold(tx, { galleryId, projectId, requested: params.threshold })
+}
+
+/**
+ * Returns the groups of a search that no subject of the gallery belongs to.
+ *
+ * @throws ActionError GROUP_NOT_FOUND if none of the groups exists: the search could return no match.
+ */
+export async function findUnknownGroups({
+  params: { groups = [] },
+  caller: { galleryId },
+  services: { subjects },
+}: SearchCall): Promise<readonly string[]> {
+  const names = [...new Set(groups)]
+  if (names.length === 0) return []
+  const found = await subjects.read((reading) => subjects.listGroups(reading, galleryId, { names }))
+  const existing = new Set(found.map(({ name }) => name))
+  const unknown = names.filter((name) => !existing.has(name))
+  if (unknown.length === names.length)
+    throw new ActionError(
+      'GROUP_NOT_FOUND',
+      `params.groups: no subject of the gallery belongs to ${unknown.join(', ')}`,
+    )
+  return unknown
+}
+
+/** Returns the warning about groups that do not exist. */
+export function unknownGroupWarnings(unknown: readonly string[]): string[] {
+  return unknown.length > 0
+    ? [`groups: no subject of the gallery belongs to ${unknown.join(', ')}`]
+    : []
 }

@@ -67,10 +67,10 @@ export type StoredProbe = {
  * @throws ActionError SUBJECT_NOT_FOUND, or MODEL_MISMATCH if it has no template of a loaded model.
  */
 export async function readStoredProbe(call: StoredSearchCall): Promise<StoredProbe> {
-  const { gallery } = call.services
+  const { subjects, matching } = call.services
   const { faceId } = call.params
-  const subject = await gallery.read((reading) => findProbeSubject(call, reading))
-  const faces = await gallery.readStoredFaces({ subject, faceId: faceId?.toLowerCase() })
+  const subject = await subjects.read((reading) => findProbeSubject(call, reading))
+  const faces = await matching.readStoredFaces({ subject, faceId: faceId?.toLowerCase() })
   const all = faces.flatMap(({ templates }) => templates)
   const modelIds = new Set(all.map(({ modelId }) => modelId))
   if (modelIds.size === 0)
@@ -84,16 +84,16 @@ export async function readStoredProbe(call: StoredSearchCall): Promise<StoredPro
 
 /** Finds the subject of a stored search. @throws ActionError SUBJECT_NOT_FOUND. */
 export async function findProbeSubject(
-  { params, caller: { galleryId }, services: { gallery } }: StoredSearchCall,
+  { params, caller: { galleryId }, services: { subjects } }: StoredSearchCall,
   reading: ReadTx,
 ): Promise<SubjectRow> {
   const { subjectId, externalId, faceId } = params
   if (subjectId !== undefined || externalId !== undefined) {
     const lookup = subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId }
-    return (await gallery.find(reading, galleryId, lookup)) ?? subjectNotFound(params)
+    return (await subjects.find(reading, galleryId, lookup)) ?? subjectNotFound(params)
   }
-  const [face] = await gallery.listFaces(reading, { galleryId, faceId, limit: 1 })
-  const subject = face && (await gallery.find(reading, galleryId, face))
+  const [face] = await subjects.listFaces(reading, { galleryId, faceId, limit: 1 })
+  const subject = face && (await subjects.find(reading, galleryId, face))
   if (subject) return subject
   throw new ActionError(
     'SUBJECT_NOT_FOUND',

@@ -3,6 +3,7 @@ import { groupName } from '../../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import { mapSequential } from '../../../lib/map-sequential.ts'
+import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/tx.ts'
 import { requireProject } from '../../server/require-project.ts'
@@ -45,7 +46,7 @@ export const changeGroups = defineWrite({
       const row = found.get(subjectId)
       if (!row) return { subjectId, result: 'unknown' as const }
       const message = await refusalOf(tx, () =>
-        call.services.gallery.update(tx, row, { addGroups, removeGroups }),
+        call.services.subjects.update(tx, row, { addGroups, removeGroups }),
       )
       return message === undefined
         ? { subjectId, result: 'changed' as const }
@@ -75,14 +76,14 @@ export const removeSubjects = defineWrite({
   }),
   response: z.object({ records: z.array(deletionRecord), unknownIds: z.array(z.string()) }),
   handle: async (call, { tx }) => {
-    const { gallery } = call.services
+    const { subjects, maintenance } = call.services
     const { subjectIds, confirm } = call.body
     const expected = deletionConfirmation(subjectIds.length)
     if (confirm !== expected)
       throw new ValidationError([{ path: 'body.confirm', message: `must be: ${expected}` }])
     const { projectId, galleryId, found } = await lockSubjects(tx, call, subjectIds)
     const rows = subjectIds.flatMap((subjectId) => found.get(subjectId) ?? [])
-    const records = await mapSequential(rows, (row) => gallery.remove(tx, row))
+    const records = await mapSequential(rows, (row) => subjects.remove(tx, row))
     const unknownIds = subjectIds.filter((subjectId) => !found.has(subjectId))
     return {
       response: { records, unknownIds },
@@ -91,17 +92,17 @@ export const removeSubjects = defineWrite({
         subjects: records.length,
         deletionIds: records.map(({ deletionId }) => deletionId),
       },
-      afterCommit: () => gallery.purge(galleryId),
+      afterCommit: () => maintenance.purge(galleryId),
     }
   },
 })
 
 /** Locks the gallery of the project in the path, and finds subjects of it. */
 async function lockSubjects(tx: Tx, call: ConsoleContext, subjectIds: readonly string[]) {
-  const { gallery } = call.services
+  const { subjects } = call.services
   const { galleryId, projectId } = await requireProject(tx, call)
-  await gallery.lock(tx, galleryId, 'exclusive')
-  const rows = await gallery.findByIds(tx, galleryId, subjectIds)
+  await lockGallery(tx, galleryId, 'exclusive')
+  const rows = await subjects.findByIds(tx, galleryId, subjectIds)
   const found = new Map<string, SubjectRow>(rows.map((row) => [row.subjectId, row]))
   return { projectId, galleryId, found }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
+import { findCroppedFaces } from '../../../store/gallery/crops.ts'
 import { defineFile, defineRead } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { subjectIdQuery } from './subject-ids.ts'
@@ -15,12 +16,12 @@ export const listCroppedFaces = defineRead({
     items: z.array(z.object({ subjectId: z.string(), faceId: z.string() })),
   }),
   handle: async (call) => {
-    const { store, gallery } = call.services
+    const { store, subjects } = call.services
     return store.read(async (tx) => {
       const { galleryId } = await requireProject(tx, call)
-      const subjects = await gallery.findByIds(tx, galleryId, call.query.subjectIds)
-      const subjectIds = subjects.map(({ subjectId }) => subjectId)
-      return { items: [...(await gallery.findCroppedFaces(tx, subjectIds))] }
+      const found = await subjects.findByIds(tx, galleryId, call.query.subjectIds)
+      const subjectIds = found.map(({ subjectId }) => subjectId)
+      return { items: [...(await findCroppedFaces(tx, subjectIds))] }
     })
   },
 })
@@ -30,11 +31,11 @@ export const getCrop = defineFile({
   path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/crop',
   minimumRole: 'viewer',
   readFile: async (call) => {
-    const { store, gallery } = call.services
+    const { store, subjects } = call.services
     const { faceId = '' } = call.pathParameters
     const bytes = await store.read(async (tx) => {
       const subject = await requireSubject(tx, call)
-      return isUuid(faceId) ? gallery.readCrop(tx, subject, faceId.toLowerCase()) : undefined
+      return isUuid(faceId) ? subjects.readCrop(tx, subject, faceId.toLowerCase()) : undefined
     })
     if (!bytes) throw new HttpError(404, 'No crop of this face is stored.')
     return { contentType: 'image/jpeg', bytes }

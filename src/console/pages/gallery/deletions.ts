@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { externalId } from '../../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../../actions/schemas/subject.ts'
+import { countDeletions, findDeletions } from '../../../store/gallery/deletions.ts'
 import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
@@ -29,11 +30,10 @@ const deletionList = declareList({
   isDescending: true,
   position: z.int(),
   find: async (call, { after, limit, sort }) => {
-    const { store, gallery } = call.services
-    return store.read(async (tx) => {
+    return call.services.store.read(async (tx) => {
       const conditions = await readConditions(tx, call)
       const order = { isAscending: !sort.isDescending, after, limit }
-      const deletions = await gallery.listDeletions(tx, { ...conditions, ...order })
+      const deletions = await findDeletions(tx, { ...conditions, ...order })
       const projects = await findProjectSummaries(tx, call.identity.accountId)
       return deletions.map(({ seq, galleryId, record }) => {
         const ofGallery = projects.filter((project) => project.galleryId === galleryId)
@@ -42,8 +42,8 @@ const deletionList = declareList({
     })
   },
   count: async (call) => {
-    const { store, gallery } = call.services
-    return store.read(async (tx) => gallery.countDeletions(tx, await readConditions(tx, call)))
+    const { read } = call.services.store
+    return read(async (tx) => countDeletions(tx, await readConditions(tx, call)))
   },
 })
 

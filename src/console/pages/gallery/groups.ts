@@ -21,7 +21,7 @@ const groupList = declareList({
     call.services.store.read(async (tx) => {
       const { galleryId } = await requireProject(tx, call)
       const filter = { text: call.query.q, after, limit, isDescending: sort.isDescending }
-      return (await call.services.gallery.listGroups(tx, galleryId, filter)).map((item) => ({
+      return (await call.services.subjects.listGroups(tx, galleryId, filter)).map((item) => ({
         item,
         position: item.name,
       }))
@@ -61,7 +61,7 @@ export const removeGroup = defineWrite({
   }),
   response: z.object({ group: z.string(), deletedCount: count }),
   handle: async (call, { tx }) => {
-    const { gallery } = call.services
+    const { maintenance } = call.services
     const { name, subjectCount } = await requireGroup(tx, call)
     const { projectId, galleryId } = await requireProject(tx, call)
     if (call.body.confirm !== name)
@@ -80,7 +80,7 @@ export const removeGroup = defineWrite({
       afterCommit: async () => {
         response.deletedCount = 0
         for (let hasMore = true; hasMore;) {
-          const deleted = await gallery.removeGroup(galleryId, name)
+          const deleted = await maintenance.removeGroup(galleryId, name)
           response.deletedCount += deleted.records.length
           hasMore = deleted.hasMore
         }
@@ -92,7 +92,7 @@ export const removeGroup = defineWrite({
 async function requireGroup(tx: ReadTx, call: ConsoleContext) {
   const { galleryId } = await requireProject(tx, call)
   const { name = '' } = call.pathParameters
-  const [group] = await call.services.gallery.listGroups(tx, galleryId, { name })
+  const [group] = await call.services.subjects.listGroups(tx, galleryId, { name })
   if (!group) throw new ActionError('GROUP_NOT_FOUND', 'The gallery has no group with this name.')
   return group
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { displayName, expiresAtUtc, externalId, groups } from '../../../actions/schemas/fields.ts'
 import { mapSequential } from '../../../lib/map-sequential.ts'
 import { parseInput } from '../../../lib/validation/parse-input.ts'
+import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/tx.ts'
 import { requireProject } from '../../server/require-project.ts'
@@ -57,7 +58,7 @@ export const importSubjects = defineWrite({
   response: z.object({ items: z.array(importResult) }),
   handle: async (call, { tx }) => {
     const { galleryId, projectId } = await requireProject(tx, call)
-    await call.services.gallery.lock(tx, galleryId, 'exclusive')
+    await lockGallery(tx, galleryId, 'exclusive')
     const items = await mapSequential(call.body.rows, async ({ line, values }) => ({
       line,
       ...(await importOneRow(tx, { galleryId, values, call })),
@@ -85,19 +86,19 @@ async function importOneRow(
     )
     return { result: 'refused', message: problems.join('; ').trim() }
   }
-  const { gallery } = call.services
+  const { subjects } = call.services
   const { data } = parsed
   const lookup =
     data.subjectId === undefined
       ? { externalId: data.externalId ?? '' }
       : { subjectId: data.subjectId }
-  const row = await gallery.find(tx, galleryId, lookup)
+  const row = await subjects.find(tx, galleryId, lookup)
   if (!row) return { result: 'unknown' }
   const { subjectId } = row
-  const [details] = await gallery.loadSubjectDetails(tx, [row])
+  const [details] = await subjects.loadDetails(tx, [row])
   const changes = changesOf(row, details?.groups ?? [], data)
   if (Object.keys(changes).length === 0) return { result: 'unchanged', subjectId }
-  const message = await refusalOf(tx, () => gallery.update(tx, row, changes))
+  const message = await refusalOf(tx, () => subjects.update(tx, row, changes))
   return message === undefined
     ? { result: 'updated', subjectId }
     : { result: 'refused', subjectId, message }

@@ -19,7 +19,7 @@ export const mergeIntoSubject = defineWrite({
   body: z.strictObject({ sourceSubjectId: id, confirm: z.string().max(64) }),
   response: z.object({ subject, deletionId: z.string() }),
   handle: async (call, { tx }) => {
-    const { gallery } = call.services
+    const { subjects, maintenance } = call.services
     const { confirm } = call.body
     const sourceSubjectId = call.body.sourceSubjectId.toLowerCase()
     const target = await lockSubject(tx, call)
@@ -28,20 +28,20 @@ export const mergeIntoSubject = defineWrite({
       throw problem('body.sourceSubjectId', 'must be another subject than the one in the path')
     if (confirm.toLowerCase() !== sourceSubjectId.slice(0, 8))
       throw problem('body.confirm', 'must repeat the first 8 characters of the sourceSubjectId')
-    const source = await gallery.find(tx, galleryId, { subjectId: sourceSubjectId })
+    const source = await subjects.find(tx, galleryId, { subjectId: sourceSubjectId })
     if (!source)
       throw new ActionError(
         'SUBJECT_NOT_FOUND',
         'The gallery has no subject to merge with this id.',
       )
-    const { deletionId } = await gallery.merge(tx, { source, target })
-    const merged = (await gallery.find(tx, galleryId, { subjectId })) ?? target
+    const { deletionId } = await subjects.merge(tx, { source, target })
+    const merged = (await subjects.find(tx, galleryId, { subjectId })) ?? target
     const { projectId } = call.pathParameters
     return {
       response: { subject: await toSubjectResponse(tx, merged, call), deletionId },
       target: subjectId,
       detail: { sourceSubjectId, deletionId, projectId },
-      afterCommit: () => gallery.purge(galleryId),
+      afterCommit: () => maintenance.purge(galleryId),
     }
   },
 })

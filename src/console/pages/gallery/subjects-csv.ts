@@ -30,12 +30,12 @@ const csvList = declareList({
     }
     // All chosen subjects are in the first page.
     if (page.after) return []
-    const { store, gallery } = call.services
+    const { store, subjects } = call.services
     return store.read(async (tx) => {
       const { galleryId } = await requireProject(tx, call)
-      const rows = await gallery.findByIds(tx, galleryId, subjectIds)
+      const rows = await subjects.findByIds(tx, galleryId, subjectIds)
       const sorted = rows.toSorted((a, b) => (a.createdAtUtc < b.createdAtUtc ? -1 : 1))
-      const details = await gallery.loadSubjectDetails(tx, sorted)
+      const details = await subjects.loadDetails(tx, sorted)
       return details.map((item) => {
         return { item: toCsvItem(item), position: [item.createdAtUtc, item.subjectId] as const }
       })

@@ -9,6 +9,7 @@ import { deletionRecord, subject } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { listCountMax } from '../../../lib/limits/list-limits.ts'
+import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
 import { period, resolveTimeRange, utcTime } from '../../server/schemas.ts'
@@ -42,7 +43,7 @@ export const subjectList = declareList({
   isDescending: false,
   position: z.tuple([z.string(), z.string()]),
   find: async (call, { after, limit, sort }) => {
-    const { gallery } = call.services
+    const { subjects } = call.services
     const by = subjectSortColumns[sort.by]
     const filter = {
       ...(await readConditions(call)),
@@ -50,15 +51,15 @@ export const subjectList = declareList({
       after: after && { atUtc: after[0], subjectId: after[1] },
       limit,
     }
-    return gallery.readSubjects(filter, async (tx, rows) => {
-      return (await gallery.loadSubjectDetails(tx, rows)).map((item) => {
+    return subjects.list(filter, async (tx, rows) => {
+      return (await subjects.loadDetails(tx, rows)).map((item) => {
         return { item, position: [item[by], item.subjectId] as const }
       })
     })
   },
   count: async (call) => {
     const conditions = await readConditions(call)
-    return call.services.gallery.countSubjects({ ...conditions, limit: listCountMax })
+    return call.services.subjects.count({ ...conditions, limit: listCountMax })
   },
 })
 
@@ -105,7 +106,7 @@ export const editSubject = defineWrite({
     const { expiresAtUtc: expiry } = call.body
     if (expiry && Date.parse(expiry) <= call.services.clock())
       throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
-    const updated = await call.services.gallery.update(tx, await lockSubject(tx, call), call.body)
+    const updated = await call.services.subjects.update(tx, await lockSubject(tx, call), call.body)
     // Only the field names: audit entries are permanent and must not contain personal data.
     const detail = { fields: Object.keys(call.body), projectId: call.pathParameters['projectId'] }
     return {
@@ -125,20 +126,20 @@ export const removeSubject = defineWrite({
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: deletionRecord,
   handle: async (call, { tx }) => {
-    const { gallery } = call.services
+    const { subjects, maintenance } = call.services
     const row = await lockSubject(tx, call)
     const { subjectId, galleryId } = row
     if (call.body.confirm.toLowerCase() !== subjectId.slice(0, 8))
       throw new ValidationError([
         { path: 'body.confirm', message: 'must repeat the first 8 characters of the subjectId' },
       ])
-    const record = await gallery.remove(tx, row)
+    const record = await subjects.remove(tx, row)
     const detail = { deletionId: record.deletionId, projectId: call.pathParameters['projectId'] }
     return {
       response: record,
       target: subjectId,
       detail,
-      afterCommit: () => gallery.purge(galleryId),
+      afterCommit: () => maintenance.purge(galleryId),
     }
   },
 })
@@ -152,13 +153,13 @@ export const removeFace = defineWrite({
   body: emptyBody,
   response: subject,
   handle: async (call, { tx }) => {
-    const { gallery } = call.services
+    const { subjects, maintenance } = call.services
     const { faceId = '' } = call.pathParameters
     const row = await lockSubject(tx, call)
-    const updated = await gallery.update(tx, row, { removeFaceIds: [faceId] })
+    const updated = await subjects.update(tx, row, { removeFaceIds: [faceId] })
     const { subjectId, galleryId } = updated
     const response = await toSubjectResponse(tx, updated, call)
-    const afterCommit = () => gallery.purge(galleryId)
+    const afterCommit = () => maintenance.purge(galleryId)
     return { response, target: subjectId, detail: { faceId }, afterCommit }
   },
 })
@@ -166,7 +167,7 @@ export const removeFace = defineWrite({
 /** Locks the gallery against other changes and returns the subject in the path. */
 export async function lockSubject(tx: Tx, call: ConsoleContext): Promise<SubjectRow> {
   const { galleryId } = await requireProject(tx, call)
-  await call.services.gallery.lock(tx, galleryId, 'exclusive')
+  await lockGallery(tx, galleryId, 'exclusive')
   return requireSubject(tx, call)
 }
 
@@ -174,8 +175,8 @@ export async function lockSubject(tx: Tx, call: ConsoleContext): Promise<Subject
 export async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<SubjectRow> {
   const { galleryId } = await requireProject(tx, call)
   const { subjectId = '' } = call.pathParameters
-  const { gallery } = call.services
-  const row = isUuid(subjectId) ? await gallery.find(tx, galleryId, { subjectId }) : undefined
+  const { subjects } = call.services
+  const row = isUuid(subjectId) ? await subjects.find(tx, galleryId, { subjectId }) : undefined
   if (!row) throw new ActionError('SUBJECT_NOT_FOUND', 'The gallery has no subject with this id.')
   return row
 }
@@ -184,9 +185,9 @@ export async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<
 export async function toSubjectResponse(
   tx: ReadTx,
   row: SubjectRow,
-  { services: { gallery } }: ConsoleContext,
+  { services: { subjects } }: ConsoleContext,
 ) {
-  const [details] = await gallery.loadSubjectDetails(tx, [row], { faces: true })
+  const [details] = await subjects.loadDetails(tx, [row], { faces: true })
   if (!details) throw new Error('the details of an existing subject are missing')
   return details
 }

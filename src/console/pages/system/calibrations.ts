@@ -120,9 +120,9 @@ export function requireConfirmation({ name }: ProjectSummary, confirm: string): 
 }
 
 /** Uses the tables of the database at once. Other servers follow within two seconds. */
-export async function refreshTables({ gallery, log }: ConsoleServices): Promise<void> {
+export async function refreshTables({ maintenance, log }: ConsoleServices): Promise<void> {
   try {
-    await gallery.refreshCalibrations()
+    await maintenance.refreshCalibrations()
   } catch (error) {
     log.error({ err: error }, 'calibrations are not current')
   }

@@ -1,7 +1,7 @@
 /** The index thread: it holds all galleries and processes requests in order. */
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
-import { unreachable } from '../../../lib/unreachable.ts'
+import { unreachable } from '../../../lib/validation/unreachable.ts'
 import { openSharedMemory } from '../scan/shared-memory.ts'
 import { unpackChanges } from './index-change.ts'
 import { openGalleryIndexes } from './gallery-indexes.ts'

@@ -1,0 +1,219 @@
+import { formatUtc, type Clock } from '../lib/clock.ts'
+import { withSpan } from '../lib/observability/call-trace.ts'
+import type { Store } from '../store/database.ts'
+import { findExpiredTemplates, findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
+import { findGallery } from '../store/gallery/galleries.ts'
+import { touchSubjects } from '../store/gallery/subjects.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
+import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
+import type { Template } from '../vision/embed/template.ts'
+import type { Calibrations, CalibrationSource } from './calibration/calibrations.ts'
+import { autoThreshold } from './calibration/similarity.ts'
+import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
+import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
+import { matchSubject, matchTemplates, modelsOfSubject } from './match.ts'
+import type { MatchScore, SubjectMatch } from './match.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
+import type { SearchOptions } from './search/scored-subject.ts'
+import { searchAcrossModels, type SearchHit } from './search/search-across-models.ts'
+import { selectTemplate } from './select-template.ts'
+import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
+
+/** Searches and comparisons of faces. All similarities of one record use the same calibrations. */
+export type Matching = {
+  /**
+   * Returns the same operations with the calibration tables that the gallery uses now; without this,
+   * they use the tables of the models. A call uses one result throughout.
+   */
+  readonly calibratedFor: (galleryId: string) => Matching
+  /** Returns the subjects most similar to the probe among all committed templates, best first. */
+  readonly search: (
+    galleryId: string,
+    probes: readonly Template[],
+    options: SearchOptions,
+  ) => Promise<SearchHit[]>
+  /** Returns the number of the gallery's last change. All later searches include it. */
+  readonly sequence: (reading: ReadTx, galleryId: string) => Promise<number>
+  /** Matches the probe with all faces that have changed since a search. */
+  readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[]>
+  /**
+   * Returns the match of the subject's face that is most similar to the probe, or undefined if none
+   * can be compared.
+   *
+   * @param probes templates of the probe, one per model.
+   */
+  readonly matchSubject: (
+    reading: ReadTx,
+    subject: SubjectRow,
+    probes: readonly Template[],
+  ) => Promise<SubjectMatch | undefined>
+  readonly compare: (a: Template, b: Template) => MatchScore
+  /**
+   * Returns `gallery` if the similarities of all these models come from tables that were measured on
+   * the gallery, otherwise `model`.
+   */
+  readonly calibrationSource: (modelIds: readonly string[]) => CalibrationSource
+  /** Returns the size of a gallery and the threshold of a search in it. */
+  readonly searchThreshold: (reading: ReadTx, request: ThresholdRequest) => Promise<SearchThreshold>
+  /**
+   * Returns the former models by which faces of the gallery are compared. The probe also needs a
+   * template of each of them, or those faces are missed.
+   */
+  readonly formerModels: (galleryId: string) => Promise<readonly string[]>
+  /** The same for the faces of one subject, and whether any is compared by the active model. */
+  readonly modelsOf: (reading: ReadTx, subject: SubjectRow) => Promise<SubjectModels>
+  /** Counts the faces that can be compared with templates of these models, and the others. */
+  readonly countComparable: (
+    galleryId: string,
+    modelIds: readonly string[],
+  ) => Promise<ComparableCounts>
+  /** Decrypts the templates of a subject or of one of its faces, to search with them. */
+  readonly readStoredFaces: ReadStoredFaces
+  /** Records activity of subjects. */
+  readonly touch: (tx: Tx, subjectIds: readonly string[]) => Promise<void>
+}
+
+/** The models by which the faces of a subject are compared. */
+type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
+
+/** Faces that can be compared with templates of some models, and the others. */
+type ComparableCounts = { readonly count: number; readonly otherCount: number }
+
+type ThresholdRequest = {
+  readonly galleryId: string
+  readonly projectId: string
+  /** The threshold of the request; undefined if it has none. */
+  readonly requested: number | 'auto' | undefined
+}
+
+type SearchThreshold = {
+  readonly gallerySize: number
+  readonly threshold: number
+  readonly thresholdSource: 'request' | 'project' | 'auto'
+}
+
+type MatchingOptions = {
+  readonly store: Pick<Store, 'read'>
+  readonly search: GallerySearch
+  readonly decryptStored: DecryptStoredTemplate
+  /** The tables of the models. */
+  readonly calibrations: Calibrations
+  /** Returns the tables that a gallery uses now. */
+  readonly calibrationsOf: (galleryId: string) => Calibrations
+  readonly clock: Clock
+}
+
+export function createMatching(options: MatchingOptions): Matching {
+  const { store, decryptStored, calibrations, calibrationsOf, clock } = options
+  const nowUtc = (): string => formatUtc(clock())
+  const models = modelOperations(options)
+  const { formerModels } = models
+  const shared = {
+    ...models,
+    sequence: async (reading, galleryId) => (await findGallery(reading, galleryId))?.sequence ?? 0,
+    searchThreshold: (reading, request) => searchThreshold(reading, request, nowUtc()),
+    readStoredFaces: createReadStoredFaces({
+      read: store.read,
+      decryptStored,
+      calibrations,
+      formerModels,
+    }),
+    touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
+  } satisfies Partial<Matching>
+  const withTables = (tables: Calibrations): Matching => ({
+    calibratedFor: (galleryId) => withTables(calibrationsOf(galleryId)),
+    ...comparisons(options, tables),
+    ...shared,
+  })
+  return withTables(calibrations)
+}
+
+/** Returns the operations whose result is a similarity, with these tables. */
+function comparisons(
+  { search, decryptStored, clock }: MatchingOptions,
+  calibrations: Calibrations,
+): Pick<
+  Matching,
+  'search' | 'matchChangedSince' | 'matchSubject' | 'compare' | 'calibrationSource'
+> {
+  const matchOptions = { decryptStored, calibrations }
+  return {
+    search: (galleryId, probes, searchOptions) =>
+      withSpan('gallery.search', () =>
+        searchAcrossModels({ search, calibrations }, galleryId, probes, {
+          ...searchOptions,
+          nowMs: clock(),
+        }),
+      ),
+    matchChangedSince: (reading, since) =>
+      matchChangedSince(reading, since, { ...matchOptions, nowUtc: formatUtc(clock()) }),
+    matchSubject: (reading, subject, probes) =>
+      matchSubject(reading, subject, probes, matchOptions),
+    compare: (a, b) => matchTemplates(a, b, calibrations),
+    calibrationSource: (modelIds) =>
+      modelIds.length > 0 && modelIds.every((id) => calibrations.sourceOf(id) === 'gallery')
+        ? 'gallery'
+        : 'model',
+  }
+}
+
+/** Returns the operations that determine by which models faces are compared. */
+function modelOperations(
+  options: MatchingOptions,
+): Pick<Matching, 'formerModels' | 'modelsOf' | 'countComparable'> {
+  const { search, calibrations } = options
+  const { activeModelId, formerModelIds } = calibrations
+  return {
+    formerModels: async (galleryId) => {
+      if (formerModelIds.length === 0) return []
+      const { byModel } = await search.countFaces(galleryId, formerModelIds)
+      return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
+    },
+    modelsOf: async (reading, { subjectId }) => {
+      const used = await modelsOfSubject(reading, subjectId, calibrations)
+      const former = formerModelIds.filter((modelId) => used.includes(modelId))
+      return { former, hasActive: used.includes(activeModelId) }
+    },
+    countComparable: async (galleryId, modelIds) => {
+      const { total, byModel } = await search.countFaces(galleryId, modelIds)
+      const count = byModel.reduce((sum, modelCount) => sum + modelCount, 0)
+      // All faces can be compared, as long as the model was not changed.
+      if (count === total) return { count, otherCount: 0 }
+      const expired = await countExpired(galleryId, modelIds, options)
+      return {
+        count: Math.max(0, count - expired.count),
+        otherCount: Math.max(0, total - count - expired.otherCount),
+      }
+    },
+  }
+}
+
+/** The sizes of the search include expired subjects until they are deleted. */
+async function countExpired(
+  galleryId: string,
+  modelIds: readonly string[],
+  { store, calibrations, clock }: MatchingOptions,
+): Promise<ComparableCounts> {
+  const filter = { galleryId, nowUtc: formatUtc(clock()) }
+  const templates = await store.read((reading) => findExpiredTemplates(reading, filter))
+  const byFace = [...Map.groupBy(templates, ({ faceId }) => faceId).values()]
+  const compared = byFace.flatMap((ofFace) => selectTemplate(ofFace, calibrations) ?? [])
+  const count = compared.filter(({ modelId }) => modelIds.includes(modelId)).length
+  return { count, otherCount: compared.length - count }
+}
+
+/** The threshold is that of the request, else that of the project, else `auto`. */
+async function searchThreshold(
+  reading: ReadTx,
+  { galleryId, projectId, requested }: ThresholdRequest,
+  nowUtc: string,
+): Promise<SearchThreshold> {
+  const { subjectCount: gallerySize } = await findUnexpiredSize(reading, { galleryId, nowUtc })
+  if (typeof requested === 'number')
+    return { gallerySize, threshold: requested, thresholdSource: 'request' }
+  const ofProject = requested === 'auto' ? null : await findIdentifyThreshold(reading, projectId)
+  return ofProject === null
+    ? { gallerySize, threshold: autoThreshold(gallerySize), thresholdSource: 'auto' }
+    : { gallerySize, threshold: ofProject, thresholdSource: 'project' }
+}

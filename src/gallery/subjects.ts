@@ -1,0 +1,137 @@
+import { formatUtc, type Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Store } from '../store/database.ts'
+import type { DeletionRecord } from '../store/gallery/deletions.ts'
+import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
+import { findFaces } from '../store/gallery/faces.ts'
+import { lockGallery, type GallerySize } from '../store/gallery/galleries.ts'
+import { listGroups } from '../store/gallery/groups.ts'
+import { countSubjects, readSubjects } from '../store/gallery/search/search-subjects.ts'
+import type {
+  CountSubjects,
+  LoadSubjects,
+  SubjectSource,
+} from '../store/gallery/search/search-subjects.ts'
+import { findSubject, findSubjectsByIds } from '../store/gallery/subjects.ts'
+import type { SubjectFilter } from '../store/gallery/subjects.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
+import { findProjectSwitches } from '../store/tenancy/projects.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
+import type { Calibrations } from './calibration/calibrations.ts'
+import { deleteSubject } from './deletion/delete-subject.ts'
+import { addFace, createSubject } from './enroll.ts'
+import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
+import type { SubjectKeys } from './keys/subject-keys.ts'
+import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
+import { createReadCrop, type ReadCrop } from './read-crop.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
+import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
+import { hasExpired, requireFutureExpiry, type OnExpiredDeleted } from './unexpired-subjects.ts'
+import { updateSubject, type SubjectUpdate } from './update-subject.ts'
+
+/**
+ * Enrolled subjects and their faces. Functions that take a `Tx` must be called in the transaction that
+ * settles the call. An expired subject does not exist for any of them.
+ */
+export type Subjects = {
+  /** Runs reads on one consistent snapshot. */
+  readonly read: Store['read']
+  /** Must come first in an effect: exclusive to change the gallery, shared to return its subjects. */
+  readonly lock: typeof lockGallery
+  readonly find: typeof findSubject
+  /** Finds subjects by their ids, in one statement and in no particular order. */
+  readonly findByIds: typeof findSubjectsByIds
+  /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
+  readonly list: <T>(filter: SubjectFilter, load: LoadSubjects<T>) => Promise<T>
+  /** Counts the subjects of a list. */
+  readonly count: CountSubjects
+  readonly size: (reading: ReadTx, galleryId: string) => Promise<GallerySize>
+  readonly listFaces: typeof findFaces
+  readonly listGroups: typeof listGroups
+  readonly loadDetails: LoadSubjectDetails
+  readonly readCrop: ReadCrop
+  /** Returns the optional features that a project has switched on. */
+  readonly switches: typeof findProjectSwitches
+  /** @throws ActionError INVALID_REQUEST if an expiry is given that is not in the future. */
+  readonly requireFutureExpiry: (expiresAtUtc: string | null | undefined) => void
+  readonly create: (tx: Tx, owner: SubjectOwner, subject: NewSubject) => Promise<SubjectRow>
+  /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
+  readonly addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) => Promise<string>
+  readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => Promise<SubjectRow>
+  readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
+  /**
+   * Moves all faces and groups of a subject to another one and deletes the first: see
+   * `mergeSubjects`.
+   *
+   * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
+   */
+  readonly merge: (tx: Tx, subjects: MergedSubjects) => Promise<DeletionRecord>
+}
+
+type SubjectsOptions = EnrollLimits & {
+  readonly store: Store
+  readonly keys: SubjectKeys
+  readonly search: Pick<GallerySearch, 'storeVector'>
+  readonly calibrations: Calibrations
+  /** Called in the transaction that deletes an expired subject to give its external id to another. */
+  readonly onExpired: OnExpiredDeleted
+  readonly clock: Clock
+  readonly log: Pick<Log, 'error'>
+}
+
+export function createSubjects(options: SubjectsOptions): Subjects {
+  const { store, keys, search, calibrations, onExpired: onDeleted, clock } = options
+  const { storeVector } = search
+  const { templatesPerSubject } = options
+  const nowUtc = (): string => formatUtc(clock())
+  return {
+    read: store.read,
+    lock: lockGallery,
+    ...createUnexpiredReads(store, nowUtc),
+    loadDetails: createLoadSubjectDetails(calibrations),
+    readCrop: createReadCrop(options),
+    switches: findProjectSwitches,
+    requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
+    create: (tx, owner, subject) =>
+      createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
+    addFace: (tx, subject, face) =>
+      addFace(tx, subject, face, { ...options, storeVector, nowUtc: nowUtc() }),
+    update: (tx, subject, update) =>
+      updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
+    remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
+    merge: (tx, subjects) =>
+      mergeSubjects(tx, subjects, { templatesPerSubject, keys, storeVector, nowUtc: nowUtc() }),
+  }
+}
+
+/** Returns reads that leave out expired subjects, which the sweep deletes up to a minute later. */
+function createUnexpiredReads(
+  source: SubjectSource,
+  nowUtc: () => string,
+): Pick<Subjects, 'find' | 'findByIds' | 'list' | 'count' | 'size' | 'listFaces' | 'listGroups'> {
+  const size: Subjects['size'] = (reading, galleryId) =>
+    findUnexpiredSize(reading, { galleryId, nowUtc: nowUtc() })
+  return {
+    size,
+    find: async (reading, galleryId, lookup) => {
+      const subject = await findSubject(reading, galleryId, lookup)
+      return subject && !hasExpired(subject, nowUtc()) ? subject : undefined
+    },
+    findByIds: async (reading, galleryId, subjectIds) => {
+      const subjects = await findSubjectsByIds(reading, galleryId, subjectIds)
+      return subjects.filter((subject) => !hasExpired(subject, nowUtc()))
+    },
+    list: (filter, load) => readSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() }, load),
+    count: async (filter) => {
+      const { galleryId, limit: _limit, after: _after, sort: _sort, ...conditions } = filter
+      if (Object.values(conditions).some((condition) => condition !== undefined))
+        return countSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() })
+      // Without conditions the gallery has a counter.
+      const { subjectCount } = await source.read((reading) => size(reading, galleryId))
+      return { total: subjectCount, isCapped: false }
+    },
+    listFaces: (reading, filter) => findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
+    listGroups: (reading, galleryId, filter) =>
+      listGroups(reading, galleryId, { ...filter, unexpiredAtUtc: nowUtc() }),
+  }
+}
