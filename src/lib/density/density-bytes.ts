@@ -1,4 +1,4 @@
-/** `density.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */
+/** `density.wat` as WebAssembly in base64. Written by `npm run kernels`. */
 export const densityBytes =
   'AGFzbQEAAAABCAFgBH9/f38AAhgBCWRlbnNpdGllcwZtZW1vcnkCAwGAgAQDAgEABxQBEG1lYXN1cmVEaXN0YW5jZXMA' +
   'AAqnAgGkAgIBfwZ7A0D9DAAAAAAAAAAAAAAAAAAAAAAhB/0MAAAAAAAAAAAAAAAAAAAAACEI/QwAAAAAAAAAAAAAAAAA' +

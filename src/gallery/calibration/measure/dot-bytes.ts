@@ -1,4 +1,4 @@
-/** `dot.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */
+/** `dot.wat` as WebAssembly in base64. Written by `npm run kernels`. */
 export const dotBytes =
   'AGFzbQEAAAABCQFgBX9/f39/AAISAQNkb3QGbWVtb3J5AgMBgIAEAwIBAAcPAQtkb3RQcm9kdWN0cwAACsABAb0BAgJ/' +
   'AnsgACADaiEGAkADQCACRQ0B/QwAAAAAAAAAAAAAAAAAAAAAIQf9DAAAAAAAAAAAAAAAAAAAAAAhCCAAIQUDQCAHIAX9' +

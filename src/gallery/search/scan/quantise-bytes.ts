@@ -1,4 +1,4 @@
-/** `quantise.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */
+/** `quantise.wat` as WebAssembly in base64. Written by `npm run kernels`. */
 export const quantiseBytes =
   'AGFzbQEAAAABJgZgBX9/f39/AGACf3wAYAR/f39/AGADf39/AGACf38BfGABewF8AhUBBnNlYXJjaAZtZW1vcnkCAwGA' +
   'gAQDBwYAAQIDBAUGJQN8AUQAAAAAAAAAAAt8AUQAAAAAAAAAAAt8AUQAAAAAAAAAAAsHEAEMcXVhbnRpc2VSb3dzAAAK' +

@@ -1,4 +1,4 @@
-/** `scan.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */
+/** `scan.wat` as WebAssembly in base64. Written by `npm run kernels`. */
 export const scanBytes =
   'AGFzbQEAAAABOglgAn9/AGADf39/AGACf38BfWAEf39/fwBgA39/fwF9YAN/f38Bf2AEf399fwBgAn9/AX9gA399fwAC' +
   'FQEGc2VhcmNoBm1lbW9yeQIDAYCABAMNDAABAQIDBAUGBgYHCAcQAQxzY2FuU2VnbWVudHMAAAqkCQxrAQN/AkADQCAA' +

@@ -1,4 +1,4 @@
-/** `image.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */
+/** `image.wat` as WebAssembly in base64. Written by `npm run kernels`. */
 export const imageBytes =
   'AGFzbQEAAAABNAZgBH9/f38AYAR7e3t7AXtgA39/fwBgDn9/fHx8fHx8fHx/f39/AGAEf398fABgAn97AXsCEwEFaW1h' +
   'Z2UGbWVtb3J5AgEBgCADCAcAAQICAwQFBxoDBWhhbHZlAAAGc2FtcGxlAAQFc2NhbGUABQqXCgebAgEFfyABQQNsIQQg' +

@@ -1,8 +1,8 @@
 /**
  * Assembles the kernels, WebAssembly in text form, into a file of bytes beside each of them.
  *
- * Run `node eval/assemble-scan-kernel.ts` after a kernel has changed. Only this script needs wabt: the
- * bytes are committed, and a test compares them with the texts.
+ * Run `npm run kernels` after a kernel has changed. Only this script needs wabt: the bytes are
+ * committed, and a test compares them with the texts.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -25,7 +25,7 @@ export const kernelFolders = {
 } as const
 type KernelName = keyof typeof kernelFolders
 
-const root = new URL('../', import.meta.url)
+const root = new URL('../../../../', import.meta.url)
 const lineLength = 92
 const features = { simd: true, threads: true }
 
@@ -50,7 +50,7 @@ export async function assembleKernel(name: KernelName): Promise<string> {
   const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64')
   const lines = base64.match(new RegExp(`.{1,${lineLength}}`, 'gu')) ?? []
   return [
-    `/** \`${name}.wat\` as WebAssembly in base64. Written by \`eval/assemble-scan-kernel.ts\`. */`,
+    `/** \`${name}.wat\` as WebAssembly in base64. Written by \`npm run kernels\`. */`,
     `export const ${name}Bytes =`,
     lines.map((line) => `  '${line}'`).join(' +\n'),
     '',
