@@ -21,9 +21,9 @@ if (major >= 24) {
   await import(main.href)
 } else if (isCheckout) run(bundledNode(), [])
 // Its SQLite module works but prints a warning.
-else if (major === 22 && minor >= 16)
+else if (major === 22 && minor >= 18)
   run(process.execPath, ['--disable-warning=ExperimentalWarning'])
-else exitUnsupported('Node 22.16 or later')
+else exitUnsupported('Node 22.18 or 24')
 
 /** The Node 24 that `npm ci` installs in a checkout. */
 function bundledNode() {
