@@ -88,6 +88,12 @@ export const contents: readonly ContentsSection[] = [
     title: 'Development',
     files: [
       'CONTRIBUTING.md',
+      'test/README.md',
+      'test/nodes/README.md',
+      'soak/README.md',
+      'fuzz/README.md',
+      'bench/README.md',
+      'eval/README.md',
       'SECURITY.md',
       'docs/architecture.md',
       'docs/dependencies.md',

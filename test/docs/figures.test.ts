@@ -99,7 +99,10 @@ function compare(figures: ReadonlyMap<string, string>, file: string, text: strin
 
 test('Every page states the figures of docs/benchmarks.md', (t) => {
   const figures = readFigures(read(source))
-  assert.deepEqual(Object.keys(phrases), [...figures.keys()].filter((name) => phrases[name]))
+  assert.deepEqual(
+    Object.keys(phrases),
+    [...figures.keys()].filter((name) => phrases[name]),
+  )
   const compared = pageFiles.map((file) => compare(figures, file, read(file)))
   assert.deepEqual(
     compared.flatMap(({ differences }) => differences),
@@ -138,10 +141,8 @@ test('Every page states the Node versions of package.json and of the npm package
   assert.equal(packageJson.engines.node, '>=20')
   assert.equal(publishedManifest(packageJson, lockFile).engines.node, '^22.18.0 || >=24')
   for (const file of pageFiles)
-    for (const [phrase, statement] of read(file).matchAll(/(?:clone|package|facegate|you)`? needs? Node ([^,;|]*)/giu))
-      assert.match(
-        statement ?? '',
-        /^(?:20 or later|22\.18 or 24)\b/u,
-        `${file}: ${phrase}`,
-      )
+    for (const [phrase, statement] of read(file).matchAll(
+      /(?:clone|package|facegate|you)`? needs? Node ([^,;|]*)/giu,
+    ))
+      assert.match(statement ?? '', /^(?:20 or later|22\.18 or 24)\b/u, `${file}: ${phrase}`)
 })

@@ -31,14 +31,11 @@ Each card states the purpose of a network, its origin, the licence and training 
 function builtinCard({ id, version, roles, source, artifact, ...model }: BuiltinModel): string {
   const { provenance, input, outputs, measured, notFor } = model
   return card(`builtin/${id}`, [
-    ['role', roles.join(', ')],
-    ['version', version],
+    ['role', `${roles.join(', ')}; version ${version}`],
     ['origin', `${provenance.origin}; \`${source.package}\`, \`${source.weights.path}\``],
-    ['stated licence', provenance.licence],
-    ['commercial use', 'unclear'],
+    ['stated licence; commercial use', `${provenance.licence}; **unclear**`],
     ['training data', provenance.trainingData],
-    ['input', `${input.width}×${input.height} px, ${input.colourOrder}`],
-    ['outputs', outputs.map(({ meaning }) => meaning).join('; ')],
+    ['input → outputs', `${inputOf(input)} → ${outputs.map(({ meaning }) => meaning).join('; ')}`],
     ['sha256', `\`${artifact.sha256}\``],
     ...measuredRows(measured),
     ['do not use for', notFor],
@@ -49,8 +46,7 @@ function builtinCard({ id, version, roles, source, artifact, ...model }: Builtin
 function templateCard(): string {
   const { id, version, fitted, added, cohortRows, files } = manifest
   return card(`builtin/${id}`, [
-    ['role', 'template model of face_recognition and faceres: axes and cohort'],
-    ['version', version],
+    ['role', `template model of face_recognition and faceres: axes and cohort; version ${version}`],
     [
       'vectors and first rows of the cohort',
       `${fitted.set} (${fitted.pictures} pictures of ${fitted.people} people)`,
@@ -116,17 +112,19 @@ function packCard(pack: PackManifest, model: PackModel): string {
   const { id, version, role, source, licence, provenance, input } = model
   const note = licence.note === undefined ? '' : ` (${licence.note})`
   return card(`${pack.name}/${id}`, [
-    ['role', role],
-    ['version', version],
+    ['role', `${role}; version ${version}`],
     ['origin', `${provenance.origin}${source ? `; <${source.url}>` : '; you provide the file'}`],
-    ['stated licence', `${licence.name}${note}`],
-    ['commercial use', licence.commercialUse],
+    ['stated licence; commercial use', `${licence.name}${note}; **${licence.commercialUse}**`],
     ['training data', provenance.trainingData],
-    ['input', `${input.width}×${input.height} px, ${input.colourOrder}`],
+    ['input', inputOf(input)],
     ['sha256', `\`${source?.sha256 ?? model.sha256 ?? 'pinned at the first installation'}\``],
     ...measuredRows(model.measured),
     ['do not use for', model.notFor ?? 'not stated'],
   ])
+}
+
+function inputOf({ width, height, colourOrder }: PackModel['input']): string {
+  return `${width}×${height} px, ${colourOrder}`
 }
 
 function measuredRows(measured: readonly Measurement[]): (readonly [string, string])[] {
