@@ -6,16 +6,12 @@ import { startPostgresCluster } from '../test/support/database/postgres-server.t
 import { clientCount } from './nodes/cluster-bench.ts'
 import { gatedCallsTable } from './nodes/gated-calls-table.ts'
 import { identifyTable } from './nodes/identify-table.ts'
-import { singleStatementTable } from './nodes/single-statement-table.ts'
 
 /**
  * `npm run bench nodes -- [--seconds 5] [--rounds 3] [--templates 100000]`: one, two and three server
  * processes on one PostgreSQL, next to one on SQLite, in one run: gated calls a second, and
  * identifications in a gallery of the given size; 0 templates skip them. Servers, database
  * and clients share the machine.
- *
- * With `--single-statement` it only compares one server on PostgreSQL with and without the single
- * statements of the gate.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -24,7 +20,6 @@ export async function run(args: readonly string[]): Promise<void> {
       seconds: { type: 'string', default: '5' },
       rounds: { type: 'string', default: '3' },
       templates: { type: 'string', default: '100000' },
-      'single-statement': { type: 'boolean', default: false },
     },
   })
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-nodes-'))
@@ -35,7 +30,6 @@ export async function run(args: readonly string[]): Promise<void> {
     const machine = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`
     console.log(`\n${machine}, load ${loadavg()[0]?.toFixed(1)} at the start; fsync on`)
     console.log(`\nGated calls, ${clientCount} clients, ${values.seconds} s a round\n`)
-    if (values['single-statement']) return console.log(await singleStatementTable(bench))
     console.log(await gatedCallsTable(bench))
     const templates = Number(values.templates)
     if (templates === 0) return

@@ -66,7 +66,6 @@ export type GateDeployment = {
   /** Empty for SQLite in the folder. */
   readonly url: string
   readonly folder: string
-  readonly environment?: Readonly<Record<string, string>>
 }
 
 export const gateSettings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
@@ -93,19 +92,14 @@ export async function createKeys(
   return keys
 }
 
-export async function gatedCalls(
+async function gatedCalls(
   place: GateDeployment,
   keys: readonly string[],
   measureMs: number,
 ): Promise<LoadResult> {
   await using opened = new AsyncDisposableStack()
   const { url, folder } = place
-  const environment = {
-    ...gateSettings,
-    ...place.environment,
-    DATABASE_URL: url,
-    KEY: keys[0] ?? '',
-  }
+  const environment = { ...gateSettings, DATABASE_URL: url, KEY: keys[0] ?? '' }
   const starting = Array.from({ length: place.nodes }, async (_, node) =>
     opened.use(await forkGate(node === 0 ? folder : `${folder}-${node}`, environment)),
   )
