@@ -123,7 +123,8 @@ function packCard(pack: PackManifest, model: PackModel): string {
   ])
 }
 
-function inputOf({ width, height, colourOrder }: PackModel['input']): string {
+function inputOf(input: BuiltinModel['input'] | PackModel['input']): string {
+  const { width, height, colourOrder } = input
   return `${width}×${height} px, ${colourOrder}`
 }
 
