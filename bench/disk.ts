@@ -6,7 +6,7 @@ import { addFace, createSubject } from '../src/gallery/enroll.ts'
 import { createMasterKeyFile, openKeyring } from '../src/gallery/keys/keyring.ts'
 import { createSubjectKeys, type SubjectKeys } from '../src/gallery/keys/subject-keys.ts'
 import type { Store } from '../src/store/database.ts'
-import { sql } from '../src/store/kysely.ts'
+import { sql } from '../src/store/load-kysely.ts'
 import { openStore } from '../src/store/open-store.ts'
 import {
   createInitialProject,

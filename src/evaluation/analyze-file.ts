@@ -32,7 +32,7 @@ export async function analyzeFile(
   try {
     const image = await readImage(file)
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-      const analysis = await analyzeImage(image).catch(toUndefinedIfLost)
+      const analysis = await analyzeImage(image).catch(rethrowUnlessWorkerLost)
       if (analysis) return analysis
     }
     return { unusable: 'ANALYSIS_FAILED' }
@@ -44,8 +44,8 @@ export async function analyzeFile(
   }
 }
 
-/** HTTP 503: the worker was lost. The queue is never full, see `imagesInFlightMax`. */
-function toUndefinedIfLost(error: unknown): undefined {
+/** Ignores HTTP 503: the worker was lost. The queue is never full, see `imagesInFlightMax`. */
+function rethrowUnlessWorkerLost(error: unknown): undefined {
   if (!(error instanceof HttpError)) throw error
 }
 

@@ -1,6 +1,6 @@
 import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { listCountMax, toListCount, type ListCount } from '../lib/limits/list-limits.ts'
-import { sql } from './kysely.ts'
+import { sql } from './load-kysely.ts'
 import type { ReadTx } from './tx.ts'
 
 /** Counts the rows of a list, at most `listCountMax`. */

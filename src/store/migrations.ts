@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Migration } from 'kysely'
-import { sql } from './kysely.ts'
+import { sql } from './load-kysely.ts'
 
 const migrationFile = /^(?<name>\d{3}-[^.]+)\.[jt]s$/u
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { Client } from 'pg'
 import { runAsAccount, runAsAllAccounts } from '../../src/lib/account-context.ts'
 import type { Store } from '../../src/store/database.ts'
-import { sql } from '../../src/store/kysely.ts'
+import { sql } from '../../src/store/load-kysely.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { seedAccount } from '../support/database/account-rows.ts'
 import {

@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import { dialectOf, type SqlDialect } from '../dialect.ts'
 import type { LedgerHead } from '../gate/statements.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { Database, TransferRow } from '../schema.ts'
 
 /**

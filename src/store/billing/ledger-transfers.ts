@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { TransferRow } from '../schema.ts'
 import { countListed, isAfter } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'

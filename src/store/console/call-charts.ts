@@ -1,7 +1,7 @@
 import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { ScoreHourRow } from '../console-schema.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { ReadTx } from '../tx.ts'
 
 /** Selects the calls of a chart. `fromMs` and `toMs` are full hours, UTC. */

@@ -1,4 +1,4 @@
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type KeyUsageFilter = {

@@ -1,6 +1,6 @@
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow, TemplateRow } from '../gallery-schema.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { Database } from '../schema.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'

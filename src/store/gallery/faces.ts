@@ -1,5 +1,5 @@
 import type { FaceRow, SubjectRow } from '../gallery-schema.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import { findFaceTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'

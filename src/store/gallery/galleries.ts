@@ -1,5 +1,5 @@
 import type { GalleryKeyRow } from '../gallery-schema.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { LockMode, ReadTx, Tx } from '../tx.ts'
 
 /**

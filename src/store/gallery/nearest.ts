@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { Schema } from '../schema.ts'
 import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx } from '../tx.ts'

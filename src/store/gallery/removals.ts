@@ -1,4 +1,4 @@
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** A gallery with records of removed faces, and the last change that has one. */

@@ -1,5 +1,5 @@
 import type { Store } from '../database.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import { removeFaces, markFaceChanged } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
 import { markForNewKey } from './key-renewals.ts'

@@ -1,4 +1,4 @@
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { VectorRow } from '../vectors-schema.ts'

@@ -1,4 +1,4 @@
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { Tx } from '../tx.ts'
 import type { AttemptKey } from './statements.ts'
 

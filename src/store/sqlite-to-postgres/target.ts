@@ -1,5 +1,5 @@
 import type { Database } from '../schema.ts'
-import { databaseOnPool } from '../postgres/connection/kysely.ts'
+import { databaseOnPool } from '../postgres/connection/kysely-driver.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { createLogPartitions } from '../postgres/log-partitions.ts'
 import { openPool } from '../postgres/connection/pool.ts'

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { SqliteDialect } from '../kysely.ts'
+import { SqliteDialect } from '../load-kysely.ts'
 import { createPrivateFile, requirePrivateDatabase } from './database-files.ts'
 import type { Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
 

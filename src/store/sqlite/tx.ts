@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../../lib/money.ts'
 import type { CountedCall, Score } from '../gate/hourly-counts.ts'
-import { Kysely } from '../kysely.ts'
+import { Kysely } from '../load-kysely.ts'
 import type { AttemptRow, CallRow, Schema } from '../schema.ts'
 import type { PendingCounts } from './calls/pending-counts.ts'
 import { createHourlyCountStatements, registerSumLatencies } from './hourly-counts.ts'

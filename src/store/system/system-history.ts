@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { Database } from '../schema.ts'
 import type { SystemSampleRow, SystemServerRow } from '../system-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'

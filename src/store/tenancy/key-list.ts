@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { hashApiKey, generateApiKey } from '../../lib/crypto/api-key.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import {
   keySummaryOf,
   parsePermissions,

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import { budgetLedger, walletLedger } from './projects.ts'
 import type { ProjectRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import { isAfter } from '../lists.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { Tx } from '../tx.ts'
 import { testEventType, type WebhookEventType } from './event-types.ts'
 

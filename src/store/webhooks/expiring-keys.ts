@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { KeyRow } from '../schema.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { newId } from '../../lib/ids.ts'
 import { formatUtc } from '../../lib/clock.ts'
-import { sql } from '../kysely.ts'
+import { sql } from '../load-kysely.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { WebhookRow } from '../webhooks-schema.ts'
 import { parseEventTypes, type WebhookEventType } from './event-types.ts'

@@ -13,7 +13,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-} from '../../../src/store/kysely.ts'
+} from '../../../src/store/load-kysely.ts'
 import type { Database, Schema } from '../../../src/store/schema.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { SubjectRow } from '../../gallery-schema.ts'
-import { sql } from '../../kysely.ts'
+import { sql } from '../../load-kysely.ts'
 import type { ReadTx } from '../../tx.ts'
 import { selectExpiredIds } from '../expired-subjects.ts'
 import { selectStoredTemplates, type StoredTemplate } from '../templates.ts'

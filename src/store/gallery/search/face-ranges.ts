@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { dialectOf } from '../../dialect.ts'
-import { sql } from '../../kysely.ts'
+import { sql } from '../../load-kysely.ts'
 import type { ReadTx } from '../../tx.ts'
 import { joinStoredTemplates, type StoredTemplate } from '../templates.ts'
 
