@@ -31,7 +31,7 @@ export async function expireLeftover(
   isFirstServer: boolean,
 ): Promise<number> {
   const deadlineMs = isFirstServer ? Number.MAX_SAFE_INTEGER : Math.floor(steadyUs / 1000)
-  const leftover = await tx.attempts.findOverdue({ deadlineMs, limit: -1 })
+  const leftover = await tx.attempts.findOverdue({ deadlineMs, limit: Number.MAX_SAFE_INTEGER })
   for (const attempt of leftover) await expireAttempt(tx, attempt, nowMs)
   return leftover.length
 }

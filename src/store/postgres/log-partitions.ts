@@ -1,3 +1,4 @@
+import { markSweptSql } from '../gate/call-statements.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare, type QueryRunner } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
@@ -72,27 +73,4 @@ async function tableExists(on: QueryRunner, table: string): Promise<boolean> {
   return (await selectTableExists.first(on, { table }))?.tableExists === true
 }
 
-type SweepRange = { readonly beforeMs: number; readonly limit: number }
-
-const deleteOldRows = prepare(
-  `delete from calls where ("callId", "atMs") in (
-     select "callId", "atMs" from calls where "atMs" < :beforeMs order by "atMs" limit :limit
-     for update skip locked)`,
-)
-/** Records up to when rows of the log were deleted: the audit expects no earlier rows. */
-export const markSwept = prepare(
-  `insert into marks as m (name, "valueMs") values ('callsSweptBefore', :beforeMs)
-   on conflict (name) do update set "valueMs" = greatest(m."valueMs", excluded."valueMs")`,
-)
-
-/**
- * Deletes old rows of the log one by one, the oldest first. It records up to when rows were deleted.
- * Whole months are dropped by `dropOldMonths`.
- *
- * @returns the number of deleted rows.
- */
-export async function sweepCalls(on: QueryRunner, range: SweepRange): Promise<number> {
-  const sweptRows = await deleteOldRows.run(on, range)
-  if (sweptRows > 0) await markSwept.run(on, range)
-  return sweptRows
-}
+export const markSwept = prepare(markSweptSql)

@@ -1,14 +1,20 @@
-import { microsMax } from '../../lib/money.ts'
 import { latencyBucketOf } from '../../lib/observability/latency-histogram.ts'
+import {
+  createCallStatements,
+  type StatementParameters,
+  type StatementRunner,
+} from '../gate/call-statements.ts'
 import { scoreBinOf, hourStartMs } from '../gate/hourly-counts.ts'
-import type { AttemptRow } from '../schema.ts'
-import type { AdmissionFacts, LedgerAmount, LedgerHead } from '../gate/statements.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { RunBatched } from './connection/batcher.ts'
 import { queryBuilder } from './connection/kysely-driver.ts'
 import { settleInOneStatement } from './single-statement.ts'
-import { statementName, prepare, type QueryRunner } from './connection/statement.ts'
-import { sweepCalls } from './log-partitions.ts'
+import {
+  prepare,
+  statementName,
+  type PostgresStatement,
+  type QueryRunner,
+} from './connection/statement.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
 type StatementSender = Pick<PostgresTransaction, 'run' | 'send'>
@@ -22,9 +28,8 @@ export function postgresTx(transaction: PostgresTransaction, runBatched: RunBatc
     lock: async (name, mode) => {
       await locks[mode].run({ run: transaction.runWaiting }, { name })
     },
-    ...gateStatements(savepoints.runner),
-    attempts: attemptStatements(savepoints.runner),
-    ledger: ledgerStatements(savepoints.runner),
+    ...createCallStatements(statementRunner(savepoints.runner)),
+    ...logStatements(savepoints.runner),
     settleInOneStatement: (settlement) => settleInOneStatement(transaction, runBatched, settlement),
   }
 }
@@ -84,18 +89,6 @@ function lazySavepoints(transaction: PostgresTransaction) {
   return { runner, within }
 }
 
-const selectAdmissionFacts = prepare<AdmissionFacts>(
-  `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc", "sustainedPerS", burst,
-     billing, "fullAtUs", "unitMicros", "balanceMicros", "exhaustedAtMicros"
-   from keys join projects using ("projectId") join buckets using ("projectId")
-   join ledgers on ledger = 'budget:' || "projectId"
-   left join prices on prices."accountId" = projects."accountId" and prices.action = :action
-   where "keyId" = :keyId for update of buckets`,
-)
-const touchKey = prepare('update keys set "lastUsedAtUtc" = :atUtc where "keyId" = :keyId')
-const upsertBucket = prepare(
-  'update buckets set "fullAtUs" = :fullAtUs where "projectId" = :projectId',
-)
 const countScore = prepare('select "countScore"(:projectId, :kind, :hourMs, :bin, :matched)')
 const logCall = prepare(
   `select "recordCall"(:atMs, :keyId, :projectId, :requestId, :action, :code, :latencyMs, :bucket,
@@ -108,22 +101,13 @@ const setCallDetail = prepare(
    where "callId" = currval('"callIds"') and "atMs" = :atMs`,
 )
 
-/** Reading the facts locks the project's bucket, so the admissions of a project run one by one. */
-function gateStatements(
-  on: StatementSender,
-): Pick<
-  Tx,
-  'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'logCall' | 'sweepCalls' | 'countScore'
-> {
+/** Logs calls by database functions, which also update the hourly counts. */
+function logStatements(on: StatementSender): Pick<Tx, 'logCall' | 'countScore'> {
   return {
-    findAdmissionFacts: (call) => selectAdmissionFacts.first(on, call),
-    touchKey: async (key) => touchKey.send(on, key),
-    upsertBucket: async (bucket) => upsertBucket.send(on, bucket),
     logCall: async ({ detail = null, ...row }) => {
       logCall.send(on, { ...row, bucket: latencyBucketOf(row.latencyMs) + 1 })
       if (detail !== null) setCallDetail.send(on, { detail, atMs: row.atMs })
     },
-    sweepCalls: (range) => sweepCalls(on, range),
     countScore: async ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0
       const [hourMs, bin] = [hourStartMs(atMs), scoreBinOf(value)]
@@ -132,93 +116,23 @@ function gateStatements(
   }
 }
 
-const selectAttempt = prepare<AttemptRow>(
-  `select * from attempts where "projectId" = :projectId and "requestId" = :requestId for update`,
-)
-const insertAttempt = prepare(
-  `insert into attempts ("projectId", "requestId", "keyId", action, fingerprint, state, token,
-     "reservedMicros", "deadlineMs", "windowStartMs")
-   values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
-     :reservedMicros, :deadlineMs, :windowStartMs)`,
-)
-const isOwnerSql = `"projectId" = :projectId and "requestId" = :requestId and token = :token
-  and state = 'running'`
-const completeAttempt = prepare(
-  `update attempts set state = 'done', "reservedMicros" = 0, code = :code, answer = :answer,
-     scrubbed = :scrubbed
-   where ${isOwnerSql}`,
-)
-const deleteOwnedAttempt = prepare(`delete from attempts where ${isOwnerSql}`)
-const deleteAttempt = prepare(
-  'delete from attempts where "projectId" = :projectId and "requestId" = :requestId',
-)
-const selectOverdueAttempts = prepare<AttemptRow>(
-  `select * from attempts where state = 'running' and "deadlineMs" < :deadlineMs
-   order by "deadlineMs" limit nullif(:limit::bigint, -1) for update skip locked`,
-)
-const deleteExpiredAttempts = prepare(
-  `delete from attempts where ("projectId", "requestId") in (
-     select "projectId", "requestId" from attempts
-     where state = 'done' and "windowStartMs" <= :windowStartMs
-     order by "windowStartMs" limit :limit for update skip locked)`,
-)
-
-function attemptStatements(on: StatementSender): Tx['attempts'] {
+/** Returns the runner of portable statements. Each text is translated at its first use. */
+function statementRunner(on: StatementSender): StatementRunner {
   return {
-    find: (key) => selectAttempt.first(on, key),
-    insert: async (row) => insertAttempt.send(on, row),
-    complete: async (owner) => (await completeAttempt.run(on, owner)) === 1,
-    deleteOwned: async (owner) => (await deleteOwnedAttempt.run(on, owner)) === 1,
-    delete: async (key) => (await deleteAttempt.run(on, key)) === 1,
-    findOverdue: (filter) => selectOverdueAttempts.all(on, filter),
-    deleteExpired: (filter) => deleteExpiredAttempts.run(on, filter),
+    all: <Row>(sql: string, parameters: StatementParameters) =>
+      prepareOnce(sql).all(on, parameters) as Promise<readonly Row[]>,
+    run: (sql, parameters) => prepareOnce(sql).run(on, parameters),
+    send: (sql, parameters) => prepareOnce(sql).send(on, parameters),
+    hasAllBuckets: true,
   }
 }
 
-const selectHead = prepare<LedgerHead>(
-  'select "headSeq", "headHash" from ledgers where ledger = :ledger for update',
-)
-const setHead = prepare(
-  'update ledgers set "headSeq" = :headSeq, "headHash" = :headHash where ledger = :ledger',
-)
-const hasRoomSql = `"balanceMicros" <= ${microsMax} - :amountMicros::bigint`
-const hasFreeBalanceSql = '"balanceMicros" - "reservedMicros" >= :amountMicros::bigint'
-const balanceUpdates = {
-  reserve: balanceUpdate('"reservedMicros" = "reservedMicros" + :amountMicros', hasFreeBalanceSql),
-  unreserve: balanceUpdate('"reservedMicros" = "reservedMicros" - :amountMicros', 'true'),
-  debit: balanceUpdate('"balanceMicros" = "balanceMicros" - :amountMicros', hasFreeBalanceSql),
-  credit: balanceUpdate('"balanceMicros" = "balanceMicros" + :amountMicros', hasRoomSql),
-  reportShortage: balanceUpdate(
-    '"exhaustedAtMicros" = :amountMicros - 1',
-    '"exhaustedAtMicros" < :amountMicros and "balanceMicros" < :amountMicros',
-  ),
-}
-const insertTransfer = prepare<{ readonly transferId: number }>(
-  `insert into "ledgerTransfers" (chain, seq, kind, "fromLedger", "toLedger", "amountMicros", "atMs",
-     "projectId", "requestId", "windowStartMs", "rowHash")
-   values (:chain, :seq, :kind, :fromLedger, :toLedger, :amountMicros, :atMs, :projectId, :requestId,
-     :windowStartMs, :rowHash) returning "transferId"`,
-)
+const statements = new Map<string, PostgresStatement<unknown>>()
 
-function balanceUpdate(assignment: string, condition: string) {
-  return prepare(`update ledgers set ${assignment} where ledger = :ledger and ${condition}`)
-}
-
-function ledgerStatements(on: StatementSender): Tx['ledger'] {
-  const runUpdate = (name: keyof typeof balanceUpdates) => async (amount: LedgerAmount) =>
-    (await balanceUpdates[name].run(on, amount)) === 1
-  return {
-    findHead: (ledger) => selectHead.first(on, { ledger }),
-    setHead: async (row) => setHead.send(on, row),
-    reserve: runUpdate('reserve'),
-    unreserve: runUpdate('unreserve'),
-    debit: runUpdate('debit'),
-    credit: runUpdate('credit'),
-    reportShortage: async (price) => void (await runUpdate('reportShortage')(price)),
-    append: async (row) => {
-      const inserted = await insertTransfer.first(on, row)
-      if (!inserted) throw new Error('the insert of a ledger transfer returned no id')
-      return inserted.transferId
-    },
-  }
+function prepareOnce(sql: string): PostgresStatement<unknown> {
+  const existing = statements.get(sql)
+  if (existing) return existing
+  const prepared = prepare(sql)
+  statements.set(sql, prepared)
+  return prepared
 }

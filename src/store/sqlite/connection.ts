@@ -76,13 +76,16 @@ export type PreparedStatement<Row> = {
   readonly insert: (parameters: SqliteParameters) => number
 }
 
+/** A lock of rows in a portable statement. SQLite has one writer, and no syntax for it. */
+const rowLock = /\s+for update(?: of \w+)?(?: skip locked)?/u
+
 /**
  * Prepares a statement. The caller declares the type of the rows, next to the SQL that defines it. The
  * names become positions, because `node:sqlite` takes more than twice as long to bind values by name.
  */
 export function prepare<Row>(database: DatabaseSync, sql: string): PreparedStatement<Row> {
   const names: string[] = []
-  const text = sql.replaceAll(/:([a-z]\w*)/giu, (_, name: string) => {
+  const text = sql.replace(rowLock, '').replaceAll(/:([a-z]\w*)/giu, (_, name: string) => {
     names.push(name)
     return '?'
   })
@@ -100,6 +103,11 @@ export function prepare<Row>(database: DatabaseSync, sql: string): PreparedState
   }
 }
 
+/** Returns a function that prepares each text once, at its first use. */
+export function prepareOnce(database: DatabaseSync): (sql: string) => PreparedStatement<unknown> {
+  return cacheByText((sql) => prepare(database, sql))
+}
+
 /** Returns kysely's SQLite dialect, which expects another driver, on top of `node:sqlite`. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   const adapted: SqliteDatabase = {
@@ -111,12 +119,16 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
 
 /** Returns a function that prepares each text once. */
 export function createStatementCache(database: DatabaseSync): (sql: string) => SqliteStatement {
-  const statements = new Map<string, SqliteStatement>()
-  return (sql) => {
+  return cacheByText((sql) => adaptStatement(database.prepare(sql)))
+}
+
+function cacheByText<Statement>(prepareText: (sql: string) => Statement) {
+  const statements = new Map<string, Statement>()
+  return (sql: string): Statement => {
     const cached = statements.get(sql)
     if (cached) return cached
     if (statements.size >= statementsMax) statements.clear()
-    const statement = adaptStatement(database.prepare(sql))
+    const statement = prepareText(sql)
     statements.set(sql, statement)
     return statement
   }

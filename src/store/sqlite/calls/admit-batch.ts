@@ -5,10 +5,10 @@ import type {
   AdmitStatementInput,
   AdmitStatementRow,
 } from '../../gate/statements.ts'
+import { insertAttemptSql, touchKeySql } from '../../gate/call-statements.ts'
 import { parsePermissions } from '../../tenancy/keys.ts'
 import { prepare, type SqliteParameters } from '../connection.ts'
 import { keyVersionSql } from '../key-reader.ts'
-import { attemptInsertSql, touchKeySql } from './call-sql.ts'
 import type { BudgetState, ProjectStates } from './project-states.ts'
 
 type StoredFacts = Omit<AdmissionFacts, 'balanceMicros' | 'exhaustedAtMicros'> & {
@@ -33,7 +33,7 @@ export type AdmitBatch = {
 export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates): AdmitBatch {
   const findFacts = createFindFacts(connection)
   const touchKey = prepare(connection, touchKeySql)
-  const insertAttempt = prepare(connection, `${attemptInsertSql} on conflict do nothing`)
+  const insertAttempt = prepare(connection, `${insertAttemptSql} on conflict do nothing`)
   const admit = (input: AdmitStatementInput): AdmitStatementRow | undefined => {
     const { projectId, steadyUs, nowUtc: atUtc } = input
     const facts = findFacts.find(input)

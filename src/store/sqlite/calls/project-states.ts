@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Selectable } from 'kysely'
 import type { LedgerRow } from '../../schema.ts'
+import { upsertBucketSql } from '../../gate/call-statements.ts'
 import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
-import { upsertBucketSql } from './call-sql.ts'
 
 /** The budget of a project within a transaction. */
 export type BudgetState = Pick<

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { SettleStatementInput, SettleStatementResult } from '../../gate/statements.ts'
+import { completeAttemptSql, insertTransferSql } from '../../gate/call-statements.ts'
 import type { NewCallRow } from '../../schema.ts'
 import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
 import type { HourlyCountStatements } from '../hourly-counts.ts'
-import { attemptCompleteSql, insertCallSql, insertTransferSql } from './call-sql.ts'
+import { insertCallSql } from './call-sql.ts'
 import type { ProjectStates } from './project-states.ts'
 
 /**
@@ -26,7 +27,7 @@ export function createSettleBatch(
   connection: DatabaseSync,
   { states, countCall, countScore }: SettleBatchOptions,
 ): SettleInBatch {
-  const complete = prepare(connection, attemptCompleteSql)
+  const complete = prepare(connection, completeAttemptSql)
   const insertTransfer = prepare<never>(connection, insertTransferSql)
   const insertCall = prepare(connection, insertCallSql)
   const insertSubject = prepare(
@@ -120,7 +121,7 @@ export function chargeRowOf(
   return {
     chain: ledger,
     seq,
-    kind: 'charge',
+    kind: 'charge' as const,
     fromLedger: ledger,
     toLedger: `revenue:${action}`,
     amountMicros,

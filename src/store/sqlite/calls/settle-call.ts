@@ -6,11 +6,6 @@ import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare, type PreparedStatement } from '../connection.ts'
 import { chargeRowOf, linkHash } from './settle-batch.ts'
 
-/** The statements of a transaction that settling shares with other work. */
-type SharedStatements = Pick<Tx, 'attempts' | 'logCall' | 'countScore'> & {
-  readonly insertTransfer: PreparedStatement<never>
-}
-
 type LedgerUpdate = { readonly headSeq: number; readonly headHash: Uint8Array }
 
 /**
@@ -19,7 +14,6 @@ type LedgerUpdate = { readonly headSeq: number; readonly headHash: Uint8Array }
  */
 export function createSettleCall(
   connection: DatabaseSync,
-  { attempts, logCall, countScore, insertTransfer }: SharedStatements,
 ): (tx: Tx, settlement: SettleStatementInput) => ReturnType<Required<Tx>['settleInOneStatement']> {
   const chargeLedger = prepareChargeLedger(connection)
   const releaseLedger = prepare(
@@ -27,7 +21,7 @@ export function createSettleCall(
     'update ledgers set reservedMicros = reservedMicros - :reservedMicros where ledger = :ledger',
   )
   /** @returns the id of the charge; null without one. */
-  const charge = (settlement: SettleStatementInput): number | null => {
+  const charge = async (tx: Tx, settlement: SettleStatementInput): Promise<number | null> => {
     const { projectId, reservedMicros, amountMicros, link } = settlement
     const ledger = budgetLedger(projectId)
     if (amountMicros === 0n) {
@@ -39,16 +33,24 @@ export function createSettleCall(
     const amounts = { ledger, reservedMicros, amountMicros }
     const head = chargeLedger.first({ ...amounts, before: link.before, after: link.after })
     if (!head) throw new Error(`${ledger} does not exist or has no such reservation`)
-    return insertTransfer.insert(chargeRowOf(settlement, head))
+    return tx.ledger.append(chargeRowOf(settlement, head))
   }
   return async (tx, settlement) => {
     const { projectId, subjectIds, scores, row, nowMs } = settlement
-    if (!(await attempts.complete(settlement))) return undefined
+    if (!(await tx.attempts.complete(settlement))) return undefined
     await addResponseSubjects(tx, settlement, subjectIds)
-    const transferId = charge(settlement)
-    for (const score of scores) await countScore(score, { projectId, atMs: nowMs })
+    const transferId = await charge(tx, settlement)
+    for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
     const { code, amountMicros: costMicros, meteredMicros } = settlement
-    await logCall({ ...row, projectId, code, costMicros, meteredMicros, isReplay: 0, transferId })
+    await tx.logCall({
+      ...row,
+      projectId,
+      code,
+      costMicros,
+      meteredMicros,
+      isReplay: 0,
+      transferId,
+    })
     return { transferId }
   }
 }

@@ -1,0 +1,175 @@
+import type { Selectable } from 'kysely'
+import { microsMax } from '../../lib/money.ts'
+import type { AttemptRow, TransferRow } from '../schema.ts'
+import type { Tx } from '../tx.ts'
+import type {
+  AdmissionFacts,
+  AttemptStatements,
+  LedgerAmount,
+  LedgerHead,
+  LedgerStatements,
+} from './statements.ts'
+
+export type StatementParameters = Readonly<
+  Record<string, string | number | bigint | Uint8Array | null>
+>
+
+/**
+ * Runs portable statements: names are quoted, parameters are `:named`, and rows are locked as on
+ * PostgreSQL; SQLite has one writer and ignores the locks. Each text is prepared once. The caller
+ * declares the type of the rows.
+ */
+export type StatementRunner = {
+  readonly all: <Row>(sql: string, parameters: StatementParameters) => Promise<readonly Row[]>
+  /** @returns the number of changed rows. */
+  readonly run: (sql: string, parameters: StatementParameters) => Promise<number>
+  /** Runs a statement whose result is not needed. PostgreSQL does not wait for it. */
+  readonly send: (sql: string, parameters: StatementParameters) => void
+  /** Whether each project has a row in `buckets` before its first call. */
+  readonly hasAllBuckets: boolean
+}
+
+type CallStatements = Pick<
+  Tx,
+  'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'sweepCalls' | 'attempts' | 'ledger'
+>
+
+/** Returns the statements of a job that are the same on both engines. */
+export function createCallStatements(runner: StatementRunner): CallStatements {
+  const { run, send, hasAllBuckets } = runner
+  const factsSql = hasAllBuckets ? lockingFactsSql : singleWriterFactsSql
+  return {
+    findAdmissionFacts: (call) => first<AdmissionFacts>(runner, factsSql, call),
+    touchKey: async (key) => send(touchKeySql, key),
+    upsertBucket: async (bucket) => send(upsertBucketSql, bucket),
+    sweepCalls: async (range) => {
+      const sweptRows = await run(deleteOldCallsSql, range)
+      if (sweptRows > 0) await run(markSweptSql, range)
+      return sweptRows
+    },
+    attempts: attemptStatements(runner),
+    ledger: ledgerStatements(runner),
+  }
+}
+
+async function first<Row>(
+  { all }: StatementRunner,
+  sql: string,
+  parameters: StatementParameters,
+): Promise<Row | undefined> {
+  return (await all<Row>(sql, parameters))[0]
+}
+
+/** Reading the facts locks the project's bucket, so the admissions of a project run one by one. */
+const lockingFactsSql = admissionFactsSql('join')
+const singleWriterFactsSql = admissionFactsSql('left join')
+
+function admissionFactsSql(bucketJoin: 'join' | 'left join'): string {
+  return `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc", "sustainedPerS", burst,
+      billing, "fullAtUs", "unitMicros", "balanceMicros", "exhaustedAtMicros"
+    from keys join projects using ("projectId") ${bucketJoin} buckets using ("projectId")
+    join ledgers on ledger = 'budget:' || "projectId"
+    left join prices on prices."accountId" = projects."accountId" and prices.action = :action
+    where "keyId" = :keyId for update of buckets`
+}
+
+export const touchKeySql = 'update keys set "lastUsedAtUtc" = :atUtc where "keyId" = :keyId'
+
+export const upsertBucketSql = `insert into buckets ("projectId", "fullAtUs")
+  values (:projectId, :fullAtUs)
+  on conflict ("projectId") do update set "fullAtUs" = excluded."fullAtUs"`
+
+const deleteOldCallsSql = `delete from calls where ("callId", "atMs") in (
+  select "callId", "atMs" from calls where "atMs" < :beforeMs order by "atMs" limit :limit
+  for update skip locked)`
+
+/** Records up to when rows of the log were deleted: the audit expects no earlier rows. */
+export const markSweptSql = `insert into marks (name, "valueMs")
+  values ('callsSweptBefore', :beforeMs)
+  on conflict (name) do update set "valueMs" = excluded."valueMs"
+  where excluded."valueMs" > marks."valueMs"`
+
+function attemptStatements(runner: StatementRunner): AttemptStatements {
+  const { all, run, send } = runner
+  return {
+    find: (key) => first<AttemptRow>(runner, findAttemptSql, key),
+    insert: async (row) => send(insertAttemptSql, row),
+    complete: async (owner) => (await run(completeAttemptSql, owner)) === 1,
+    deleteOwned: async (owner) => (await run(deleteOwnedAttemptSql, owner)) === 1,
+    delete: async (key) => (await run(deleteAttemptSql, key)) === 1,
+    findOverdue: (filter) => all<AttemptRow>(selectOverdueAttemptsSql, filter),
+    deleteExpired: (filter) => run(deleteExpiredAttemptsSql, filter),
+  }
+}
+
+const isAttemptSql = '"projectId" = :projectId and "requestId" = :requestId'
+const findAttemptSql = `select * from attempts where ${isAttemptSql} for update`
+const deleteAttemptSql = `delete from attempts where ${isAttemptSql}`
+
+/** The condition for the owner of a running attempt. */
+const isOwnerSql = `${isAttemptSql} and token = :token and state = 'running'`
+const deleteOwnedAttemptSql = `delete from attempts where ${isOwnerSql}`
+
+export const completeAttemptSql = `update attempts set state = 'done', "reservedMicros" = 0,
+    code = :code, answer = :answer, scrubbed = :scrubbed
+  where ${isOwnerSql}`
+
+export const insertAttemptSql = `insert into attempts ("projectId", "requestId", "keyId", action,
+    fingerprint, state, token, "reservedMicros", "deadlineMs", "windowStartMs")
+  values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
+    :reservedMicros, :deadlineMs, :windowStartMs)`
+
+const selectOverdueAttemptsSql = `select * from attempts
+  where state = 'running' and "deadlineMs" < :deadlineMs
+  order by "deadlineMs" limit :limit for update skip locked`
+
+const deleteExpiredAttemptsSql = `delete from attempts where ("projectId", "requestId") in (
+  select "projectId", "requestId" from attempts
+  where state = 'done' and "windowStartMs" <= :windowStartMs
+  order by "windowStartMs" limit :limit for update skip locked)`
+
+function ledgerStatements(runner: StatementRunner): LedgerStatements {
+  const { run, send } = runner
+  const updateBalance = (sql: string) => async (amount: LedgerAmount) =>
+    (await run(sql, amount)) === 1
+  return {
+    findHead: (ledger) => first<LedgerHead>(runner, selectHeadSql, { ledger }),
+    setHead: async (row) => send(setHeadSql, row),
+    reserve: updateBalance(reserveSql),
+    unreserve: updateBalance(unreserveSql),
+    debit: updateBalance(debitSql),
+    credit: updateBalance(creditSql),
+    reportShortage: async (price) => send(reportShortageSql, price),
+    append: async (row) => {
+      const inserted = await first<NewTransfer>(runner, appendTransferSql, row)
+      if (!inserted) throw new Error('the insert of a ledger transfer returned no id')
+      return inserted.transferId
+    },
+  }
+}
+
+type NewTransfer = Pick<Selectable<TransferRow>, 'transferId'>
+
+const selectHeadSql = 'select "headSeq", "headHash" from ledgers where ledger = :ledger for update'
+const setHeadSql =
+  'update ledgers set "headSeq" = :headSeq, "headHash" = :headHash where ledger = :ledger'
+
+const hasFreeBalanceSql = '"balanceMicros" - "reservedMicros" >= :amountMicros'
+const reserveSql = `update ledgers set "reservedMicros" = "reservedMicros" + :amountMicros
+  where ledger = :ledger and ${hasFreeBalanceSql}`
+const unreserveSql = `update ledgers set "reservedMicros" = "reservedMicros" - :amountMicros
+  where ledger = :ledger`
+const debitSql = `update ledgers set "balanceMicros" = "balanceMicros" - :amountMicros
+  where ledger = :ledger and ${hasFreeBalanceSql}`
+const creditSql = `update ledgers set "balanceMicros" = "balanceMicros" + :amountMicros
+  where ledger = :ledger and "balanceMicros" <= ${microsMax} - :amountMicros`
+const reportShortageSql = `update ledgers
+  set "exhaustedAtMicros" = cast(:amountMicros as bigint) - 1
+  where ledger = :ledger and "exhaustedAtMicros" < :amountMicros and "balanceMicros" < :amountMicros`
+
+export const insertTransferSql = `insert into "ledgerTransfers" (chain, seq, kind, "fromLedger",
+    "toLedger", "amountMicros", "atMs", "projectId", "requestId", "windowStartMs", "rowHash")
+  values (:chain, :seq, :kind, :fromLedger, :toLedger, :amountMicros, :atMs, :projectId,
+    :requestId, :windowStartMs, :rowHash)`
+
+const appendTransferSql = `${insertTransferSql} returning "transferId"`
