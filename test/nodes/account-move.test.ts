@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { accountTables } from '../../src/store/account-move/account-tables.ts'
+import { accountTables } from '../../src/store/sqlite-to-postgres/tables.ts'
 import { runAsAccount } from '../../src/lib/account-context.ts'
 import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
 import { cliOutput, runCli, startCli } from '../support/cli/run-cli.ts'

@@ -3,7 +3,7 @@ import { auditSnapshot, type AuditCheck } from '../../billing/audit-ledger.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { newId } from '../../lib/ids.ts'
-import { readAccountIds } from '../../store/account-move/account-tables.ts'
+import { readAccountIds } from '../../store/account-move/account-ids.ts'
 import {
   findNewNames,
   requireAbsent,

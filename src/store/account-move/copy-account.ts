@@ -4,7 +4,8 @@ import { findMatchingRows, rowDifferences } from '../sqlite-to-postgres/compare-
 import { insertRows } from '../sqlite-to-postgres/fill-target.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import type { TableRow } from '../sqlite-to-postgres/table-rows.ts'
-import { movedTables, ownedBy, type AccountIds, type MovedTable } from './account-tables.ts'
+import { movedTables, type AccountTable } from '../sqlite-to-postgres/tables.ts'
+import { ownedBy, type AccountIds } from './account-ids.ts'
 import { adaptRow, type RowChanges } from './reserve-ids.ts'
 
 export type AccountCopy = RowChanges & {
@@ -78,7 +79,7 @@ export async function requireEqualRows(copy: AccountCopy): Promise<void> {
 /** @yields the rows of the account as the target stores them, in batches. */
 async function* readRows(
   copy: AccountCopy,
-  table: MovedTable,
+  table: AccountTable,
 ): AsyncGenerator<readonly TableRow[]> {
   const { source, ids } = copy
   const condition = ownedBy(ids, table.column)

@@ -2,8 +2,8 @@ import { CompiledQuery } from '../load-kysely.ts'
 import type { QueryRunner } from '../postgres/connection/statement.ts'
 import type { Database } from '../schema.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
-import { migratedTables } from '../sqlite-to-postgres/migrated-tables.ts'
-import { accountTables, ownedBy, readAccountIds, type AccountIds } from './account-tables.ts'
+import { accountTables } from '../sqlite-to-postgres/tables.ts'
+import { ownedBy, readAccountIds, type AccountIds } from './account-ids.ts'
 import { dropTriggers } from './freeze-account.ts'
 
 /** Returns an interface for the statements of a move in kysely's transaction. */
@@ -76,10 +76,7 @@ function batchedTables(): readonly string[] {
 
 /** The primary keys of the tables of accounts, each table after those that it references. */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(migratedTables.map(({ name, targetKey }) => [name, targetKey])),
-  livenessChallenges: ['challengeId'],
-  livenessTokens: ['tokenHash'],
-  galleryPages: ['galleryId', 'toSequence'],
+  ...Object.fromEntries(accountTables.map(({ name, targetKey }) => [name, targetKey])),
   appliedRemovals: ['nodeId', 'galleryId'],
 }
 

@@ -3,7 +3,8 @@ import { markSwept } from '../postgres/log-partitions.ts'
 import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import type { TableRow } from '../sqlite-to-postgres/table-rows.ts'
-import { movedTables, ownedBy, type AccountIds, type MovedTable } from './account-tables.ts'
+import { movedTables, type AccountTable } from '../sqlite-to-postgres/tables.ts'
+import { ownedBy, type AccountIds } from './account-ids.ts'
 
 /** What is added to the generated numbers of a table, by its name. */
 export type IdOffsets = ReadonlyMap<string, number>
@@ -34,7 +35,7 @@ export async function reserveIds(
 }
 
 /** The lock waits for rows whose number was generated, and excludes others until the commit. */
-async function reserveRange(on: QueryRunner, table: MovedTable, count: number): Promise<number> {
+async function reserveRange(on: QueryRunner, table: AccountTable, count: number): Promise<number> {
   const sequence = table.identity?.sequence ?? ''
   await on.run({ text: `lock table "${table.name}" in share row exclusive mode` })
   const { rows } = await on.run({ text: `select nextval(${sequence}) as first` })
@@ -53,7 +54,7 @@ export type RowChanges = {
 
 /** Returns a row of the source as it is stored in the target. */
 export function adaptRow(
-  { name, identity }: MovedTable,
+  { name, identity }: AccountTable,
   row: TableRow,
   { offsets, newNames, movedAtUtc }: RowChanges,
 ): TableRow {

@@ -1,5 +1,5 @@
 import type { QueryRunner } from '../postgres/connection/statement.ts'
-import { migratedTables, type MigratedTable } from './migrated-tables.ts'
+import { migratedTables, type Table } from './tables.ts'
 import type { MigrationSource } from './source.ts'
 import { differingColumns, keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'
 import type { MigrationTarget } from './target.ts'
@@ -52,7 +52,7 @@ type TableSums = { readonly total: number; readonly sumsByColumn: ReadonlyMap<st
 
 async function compareSums(
   target: MigrationTarget,
-  table: MigratedTable,
+  table: Table,
   { total, sumsByColumn }: TableSums,
 ): Promise<string[]> {
   const { name } = table
@@ -70,16 +70,12 @@ async function compareSums(
   return differences
 }
 
-async function countRows(on: QueryRunner, { name }: MigratedTable): Promise<number> {
+async function countRows(on: QueryRunner, { name }: Table): Promise<number> {
   const { rows } = await on.run({ text: `select count(*) as count from "${name}"` })
   return Number(rows[0]?.['count'])
 }
 
-async function sumMicros(
-  on: QueryRunner,
-  { name }: MigratedTable,
-  column: string,
-): Promise<bigint> {
+async function sumMicros(on: QueryRunner, { name }: Table, column: string): Promise<bigint> {
   const text = `select coalesce(sum("${column}"), 0) as "sumMicros" from "${name}"`
   const { rows } = await on.run({ text })
   const sum = rows[0]?.['sumMicros']
@@ -92,7 +88,7 @@ type ComparedBatch = { readonly rows: number; readonly differences: readonly str
 async function* compareRows(
   source: MigrationSource,
   target: MigrationTarget,
-  table: MigratedTable,
+  table: Table,
 ): AsyncGenerator<ComparedBatch> {
   const { key, batchRows } = table
   for (let rows: readonly TableRow[] = [], isFirst = true; isFirst || rows.length === batchRows;) {
@@ -108,7 +104,7 @@ async function* compareRows(
 /** Finds the target's rows with the keys of the given rows. */
 export async function findMatchingRows(
   on: QueryRunner,
-  { name, targetKey }: MigratedTable,
+  { name, targetKey }: Table,
   rows: readonly TableRow[],
 ): Promise<readonly TableRow[]> {
   const keys = rows.map((row) =>
@@ -122,7 +118,7 @@ export async function findMatchingRows(
 
 /** Describes which rows differ in which columns. It omits the values, which may be secret. */
 export function rowDifferences(
-  { name, targetKey }: MigratedTable,
+  { name, targetKey }: Table,
   rows: readonly TableRow[],
   targetRows: readonly TableRow[],
 ): string[] {

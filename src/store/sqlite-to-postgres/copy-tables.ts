@@ -2,7 +2,7 @@ import { insertBatch, advanceSequence } from './fill-target.ts'
 import { findTableProgress, type TableProgress } from './progress.ts'
 import { keyFromText } from './table-rows.ts'
 import type { MigrationSource } from './source.ts'
-import { migratedTables, type MigratedTable } from './migrated-tables.ts'
+import { migratedTables, type Table } from './tables.ts'
 import type { MigrationTarget } from './target.ts'
 
 /** The progress of copying one table. */
@@ -60,7 +60,7 @@ async function createLogPartitions(
 async function* copyTable(
   source: MigrationSource,
   target: MigrationTarget,
-  table: MigratedTable,
+  table: Table,
   progress: TableProgress | undefined,
 ): AsyncGenerator<number> {
   let lastKey = progress?.place ?? null

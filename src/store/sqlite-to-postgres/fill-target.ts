@@ -2,7 +2,7 @@ import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
 import { lockSchema } from '../postgres/migrate.ts'
 import { advanceTable, findProgress, createProgress } from './progress.ts'
 import { keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'
-import { migratedTables, type MigratedTable } from './migrated-tables.ts'
+import { migratedTables, type Table } from './tables.ts'
 
 export type RowBatch = {
   readonly rows: readonly TableRow[]
@@ -102,7 +102,7 @@ function describeTables(count: number, first: string): string {
 /** Inserts rows and records the table's progress. @returns the key of the last row as text. */
 export async function insertBatch(
   on: QueryRunner,
-  table: MigratedTable,
+  table: Table,
   { rows, isLast, previousKey }: RowBatch,
 ): Promise<string | null> {
   const { name, key, isFilledByTriggers = false } = table
@@ -123,7 +123,7 @@ export async function insertBatch(
  */
 export async function insertRows(
   on: QueryRunner,
-  { name }: Pick<MigratedTable, 'name'>,
+  { name }: Pick<Table, 'name'>,
   rows: readonly TableRow[],
   columns: readonly string[],
 ): Promise<void> {
@@ -142,7 +142,7 @@ export async function insertRows(
 /** Sets the sequence of an identity column to continue after the source's last value. */
 export async function advanceSequence(
   on: QueryRunner,
-  { identity }: MigratedTable,
+  { identity }: Table,
   last: number,
 ): Promise<void> {
   if (!identity) return

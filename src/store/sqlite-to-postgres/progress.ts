@@ -1,7 +1,7 @@
 import type { ConnectionPool } from '../postgres/connection/pool.ts'
 import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
 import { transact } from '../postgres/connection/transaction.ts'
-import type { TableName } from './migrated-tables.ts'
+import type { TableName } from './tables.ts'
 
 /**
  * The record of a migration in its target database. The migration creates its tables, which also

@@ -1,23 +1,18 @@
 import path from 'node:path'
-import {
-  openSqlite,
-  prepare,
-  type SqliteParameters,
-  type PreparedStatement,
-} from '../sqlite/connection.ts'
+import { openSqlite, prepareOnce, type SqliteParameters } from '../sqlite/connection.ts'
 import { databaseFile } from '../sqlite/database-files.ts'
 import type { KeyValues, TableRow } from './table-rows.ts'
-import type { MigratedTable } from './migrated-tables.ts'
+import type { Table } from './tables.ts'
 
 /** An SQLite database that is locked against writes while it is open. */
 export type MigrationSource = Disposable & {
   /** Returns the rows after a key, in the order of the table's key. */
-  readonly readBatch: (table: MigratedTable, after: KeyValues | undefined) => readonly TableRow[]
-  readonly countRows: (table: MigratedTable) => number
+  readonly readBatch: (table: Table, after: KeyValues | undefined) => readonly TableRow[]
+  readonly countRows: (table: Table) => number
   /** Returns the sum of each column of money. */
-  readonly sumAmounts: (table: MigratedTable) => ReadonlyMap<string, bigint>
+  readonly sumAmounts: (table: Table) => ReadonlyMap<string, bigint>
   /** Returns the largest value of the table's identity column; 0 without one. */
-  readonly lastIdentity: (table: MigratedTable) => number
+  readonly lastIdentity: (table: Table) => number
   /** Returns the time of the first logged call since `fromMs`; undefined: there is none. */
   readonly findNextCallMs: (fromMs: number) => number | undefined
 }
@@ -29,13 +24,10 @@ export type MigrationSource = Disposable & {
 export function openMigrationSource(dataDir: string): MigrationSource {
   const connection = openSqlite(path.join(dataDir, databaseFile))
   connection.exec('BEGIN IMMEDIATE')
-  const statements = new Map<string, PreparedStatement<unknown>>()
+  const statement = prepareOnce(connection)
   /** The caller declares the type of the rows, next to the SQL that defines it. */
-  const queryRows = <Row>(sql: string, parameters: SqliteParameters = {}): Row[] => {
-    const statement = statements.get(sql) ?? prepare<unknown>(connection, sql)
-    statements.set(sql, statement)
-    return statement.all(parameters) as Row[]
-  }
+  const queryRows = <Row>(sql: string, parameters: SqliteParameters = {}): Row[] =>
+    statement(sql).all(parameters) as Row[]
   return {
     readBatch: (table, after) => queryRows<TableRow>(batchSql(table, after), keyParameters(after)),
     countRows: ({ name }) =>
@@ -69,7 +61,7 @@ export function openMigrationSource(dataDir: string): MigrationSource {
   }
 }
 
-function batchSql({ name, key, batchRows }: MigratedTable, after: KeyValues | undefined): string {
+function batchSql({ name, key, batchRows }: Table, after: KeyValues | undefined): string {
   const columns = key.map((column) => `"${column}"`).join(', ')
   const values = key.map((_, index) => `:key${index}`).join(', ')
   const where = after ? ` where (${columns}) > (${values})` : ''

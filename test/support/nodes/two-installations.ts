@@ -4,12 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import {
-  accountTables,
-  ownedBy,
-  readAccountIds,
-} from '../../../src/store/account-move/account-tables.ts'
+import { ownedBy, readAccountIds } from '../../../src/store/account-move/account-ids.ts'
 import { runnerOf } from '../../../src/store/account-move/remove-account.ts'
+import { accountTables } from '../../../src/store/sqlite-to-postgres/tables.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
 import { addUser } from '../../../src/store/console/users.ts'
 import { cliOutput, startCli } from '../cli/run-cli.ts'
