@@ -3,27 +3,44 @@ import { listCountMax, toListCount, type ListCount } from '../lib/limits/list-li
 import { sql } from './load-kysely.ts'
 import type { ReadTx } from './tx.ts'
 
+/** Counts the rows of a query, which selects any column. */
+export async function countRows<Tables, Name extends keyof Tables, Row>(
+  tx: ReadTx,
+  rows: SelectQueryBuilder<Tables, Name, Row>,
+): Promise<number> {
+  const counted = tx.build.selectFrom(rows.as('counted'))
+  const query = counted.select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await tx.run(query))[0]?.count ?? 0
+}
+
 /** Counts the rows of a list, at most `listCountMax`. */
 export async function countListed<Tables, Name extends keyof Tables, Row>(
   tx: ReadTx,
   rows: SelectQueryBuilder<Tables, Name, Row>,
 ): Promise<ListCount> {
-  const counted = rows.limit(listCountMax + 1).as('counted')
-  const query = tx.build.selectFrom(counted).select(({ fn }) => fn.countAll<number>().as('count'))
-  return toListCount((await tx.run(query))[0]?.count ?? 0)
+  return toListCount(await countRows(tx, rows.limit(listCountMax + 1)))
 }
 
-type ListPosition = {
+type ListPage = {
   /** The column of the order, and the id that orders rows with equal values. */
-  readonly columns: readonly [order: string, id: string]
+  readonly columns: readonly [order: string | RawBuilder<unknown>, id: string]
   /** The values of these columns in the last row of the previous page. */
-  readonly after: readonly [order: string | number, id: string | number]
+  readonly after: readonly [order: string | number, id: string | number] | undefined
   readonly isDescending: boolean
+  readonly limit: number
 }
 
-/** The condition of the rows after a position of a list. */
-export function isAfter({ columns, after, isDescending }: ListPosition): RawBuilder<SqlBool> {
-  const [order, id] = columns.map((column) => sql.ref(column))
-  const direction = sql.raw(isDescending ? '<' : '>')
-  return sql<SqlBool>`(${order}, ${id}) ${direction} (${after[0]}, ${after[1]})`
+/** Selects a page of a list: rows in its order, after the last row of the previous page. */
+export function selectPage<Tables, Name extends keyof Tables, Row>(
+  rows: SelectQueryBuilder<Tables, Name, Row>,
+  { columns, after, isDescending, limit }: ListPage,
+): SelectQueryBuilder<Tables, Name, Row> {
+  const order = typeof columns[0] === 'string' ? sql.ref(columns[0]) : columns[0]
+  const id = sql.ref(columns[1])
+  const operator = sql.raw(isDescending ? '<' : '>')
+  const following = after
+    ? rows.where(sql<SqlBool>`(${order}, ${id}) ${operator} (${after[0]}, ${after[1]})`)
+    : rows
+  const direction = isDescending ? 'desc' : 'asc'
+  return following.orderBy(order, direction).orderBy(id, direction).limit(limit)
 }

@@ -190,12 +190,13 @@ async function findOrCreatePlaygroundKey({
   const { projectId } = await store.read((tx) =>
     requireProject(tx, { pathParameters: body, identity }),
   )
-  const existing = await store.read((tx) => findPlaygroundKey(tx, projectId))
+  const now = new Date(clock())
+  const existing = await store.read((tx) => findPlaygroundKey(tx, projectId, now))
   if (existing) return existing
   return store.runExclusive(async ({ db, tx }) => {
-    const now = new Date(clock())
-    if (!(await findPlaygroundKey(tx, projectId))) await createPlaygroundKey(db, projectId, now)
-    const created = await findPlaygroundKey(tx, projectId)
+    const key = await findPlaygroundKey(tx, projectId, now)
+    if (!key) await createPlaygroundKey(db, projectId, now)
+    const created = key ?? (await findPlaygroundKey(tx, projectId, now))
     if (!created) throw new Error('the new playground key is missing in its own transaction')
     return created
   })

@@ -3,7 +3,8 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
 import type { TransferRow } from '../schema.ts'
-import { countListed, isAfter } from '../lists.ts'
+import { countListed, selectPage } from '../lists.ts'
+import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LedgerTransfer = Pick<
@@ -37,22 +38,18 @@ export function findTransfers(
   tx: ReadTx,
   filter: TransferFilter,
 ): Promise<readonly LedgerTransfer[]> {
-  const { isAscending = false, after } = filter
+  const { isAscending = false, after, limit } = filter
   const ledgers = accountLedgers(tx, filter.accountId)
-  let query = matchingTransfers(selectTransfers(tx), filter)
+  const query = matchingTransfers(selectTransfers(tx), filter)
     // The index on chains must not be used: rows are read in the order of time.
     .where(dialectOf(tx.build).withoutIndex('t.chain'), 'in', ledgers)
-  if (after)
-    query = query.where(
-      isAfter({
-        columns: ['t.atMs', 't.transferId'],
-        after: [after.atMs, after.transferId],
-        isDescending: !isAscending,
-      }),
-    )
-  const direction = isAscending ? 'asc' : 'desc'
-  const ordered = query.orderBy('t.atMs', direction).orderBy('t.transferId', direction)
-  return tx.run(ordered.limit(filter.limit))
+  const page = selectPage(query, {
+    columns: ['t.atMs', 't.transferId'],
+    after: after && [after.atMs, after.transferId],
+    isDescending: !isAscending,
+    limit,
+  })
+  return tx.run(page)
 }
 
 /** Counts the transfers of a list, at most `listCountMax`. */
@@ -128,10 +125,7 @@ export async function reconcile(
   tx: ReadTx,
   { accountId, projectId, fromMs, toMs }: ReconciliationPeriod,
 ): Promise<Reconciliation> {
-  const projects = tx.build
-    .selectFrom('projects')
-    .select('projectId')
-    .where('accountId', '=', accountId)
+  const projects = accountProjectIds(tx.build, accountId)
   let query = tx.build
     .selectFrom('calls')
     .leftJoin('ledgerTransfers as t', (on) =>

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
+import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AdminActRow } from '../console-schema.ts'
-import { countListed, isAfter } from '../lists.ts'
+import { countListed, selectPage } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
@@ -22,17 +21,16 @@ export async function addAuditEntry(tx: Tx, entry: AuditLogEntry): Promise<void>
   await tx.run(tx.build.insertInto('adminActs').values({ ...entry, rowHash }))
 }
 
-async function lastHash(tx: ReadTx, accountId: string): Promise<Uint8Array> {
+async function lastHash(tx: ReadTx, accountId: string): Promise<Uint8Array | undefined> {
   const query = tx.build.selectFrom('adminActs').select('rowHash')
   const last = query.where('accountId', '=', accountId).orderBy('auditId', 'desc').limit(1)
-  return (await tx.run(last))[0]?.rowHash ?? Buffer.alloc(32)
+  return (await tx.run(last))[0]?.rowHash
 }
 
-/** SHA-256 of the account's previous hash (32 zero bytes for the first entry) and the row as JSON. */
-function auditEntryHash(previousHash: Uint8Array, entry: AuditLogEntry): Buffer {
+function auditEntryHash(previousHash: Uint8Array | undefined, entry: AuditLogEntry): Buffer {
   const { accountId, atMs, userId, userName, act, target, detail, ip } = entry
   const fields = [accountId, atMs, userId, userName, act, target, detail, ip]
-  return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
+  return chainHash(previousHash, fields)
 }
 
 export type AuditFilter = {
@@ -59,8 +57,8 @@ export function findAuditEntries(
   tx: ReadTx,
   filter: AuditFilter,
 ): Promise<readonly Omit<Selectable<AdminActRow>, 'rowHash'>[]> {
-  const { isAscending = false, after } = filter
-  let query = matchingEntries(tx, filter).select([
+  const { isAscending = false, after, limit } = filter
+  const query = matchingEntries(tx, filter).select([
     'auditId',
     'accountId',
     'atMs',
@@ -71,17 +69,13 @@ export function findAuditEntries(
     'detail',
     'ip',
   ])
-  if (after)
-    query = query.where(
-      isAfter({
-        columns: ['atMs', 'auditId'],
-        after: [after.atMs, after.auditId],
-        isDescending: !isAscending,
-      }),
-    )
-  const direction = isAscending ? 'asc' : 'desc'
-  const ordered = query.orderBy('atMs', direction).orderBy('auditId', direction)
-  return tx.run(ordered.limit(filter.limit))
+  const page = selectPage(query, {
+    columns: ['atMs', 'auditId'],
+    after: after && [after.atMs, after.auditId],
+    isDescending: !isAscending,
+    limit,
+  })
+  return tx.run(page)
 }
 
 /** Counts the entries of a list, at most `listCountMax`. */
@@ -105,22 +99,15 @@ function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit'
   return toMs === undefined ? query : query.where('atMs', '<', toMs)
 }
 
-/**
- * Checks the hash chain of every account and its head.
- *
- * @returns one line for each entry with a wrong hash, and for each chain with another end than its head.
- */
-export async function findBrokenAuditEntries(db: Database): Promise<string[]> {
-  const broken: string[] = []
-  const ends = new Map<string, ChainEnd>()
-  for await (const row of readAuditEntries(db)) {
-    const end = ends.get(row.accountId)
-    const name = `audit row ${row.auditId}`
-    const hash = auditEntryHash(end?.hash ?? Buffer.alloc(32), row)
-    if (!hash.equals(row.rowHash)) broken.push(`${name} does not match its hash`)
-    ends.set(row.accountId, { seq: (end?.seq ?? 0) + 1, hash: row.rowHash, row: name })
-  }
-  return [...broken, ...(await findWrongChainHeads(db, 'adminActs', ends))]
+/** Checks the hash chain of every account, see `findBrokenChains`. */
+export function findBrokenAuditEntries(db: Database): Promise<string[]> {
+  return findBrokenChains(db, {
+    chain: 'adminActs',
+    rows: readAuditEntries(db),
+    accountIdOf: ({ accountId }) => accountId,
+    nameOf: ({ auditId }) => `audit row ${auditId}`,
+    hashOf: auditEntryHash,
+  })
 }
 
 const pageRows = 1000

@@ -2,6 +2,7 @@ import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { ScoreHourRow } from '../console-schema.ts'
 import { sql } from '../load-kysely.ts'
+import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
 /** Selects the calls of a chart. `fromMs` and `toMs` are full hours, UTC. */
@@ -70,10 +71,7 @@ function stepStartMs(stepMs: number) {
 
 function selectCallHours(tx: ReadTx, filter: ChartFilter) {
   const { accountId, projectId, keyId, action, fromMs, toMs } = filter
-  const projects = tx.build
-    .selectFrom('projects')
-    .select('projectId')
-    .where('accountId', '=', accountId)
+  const projects = accountProjectIds(tx.build, accountId)
   let query = tx.build
     .selectFrom('callHours')
     .where('hourMs', '>=', fromMs)
@@ -91,10 +89,7 @@ export type ScoreFilter = Pick<ChartFilter, 'accountId' | 'projectId' | 'fromMs'
 /** Counts scores in bins of 0.02, the lowest first. Empty bins are left out. */
 export function countScores(tx: ReadTx, filter: ScoreFilter) {
   const { accountId, projectId, kind, fromMs, toMs } = filter
-  const projects = tx.build
-    .selectFrom('projects')
-    .select('projectId')
-    .where('accountId', '=', accountId)
+  const projects = accountProjectIds(tx.build, accountId)
   const query = tx.build
     .selectFrom('scoreHours')
     .select(['bin', sql<number>`sum(count)`.as('count'), sql<number>`sum(matched)`.as('matched')])

@@ -1,4 +1,5 @@
 import { sql } from '../load-kysely.ts'
+import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type KeyUsageFilter = {
@@ -28,10 +29,6 @@ export async function sumKeyUsage(
   { accountId, keyIds, fromMs, recentFromMs }: KeyUsageFilter,
 ): Promise<readonly SummedKeyUsage[]> {
   if (keyIds.length === 0) return []
-  const projects = tx.build
-    .selectFrom('projects')
-    .select('projectId')
-    .where('accountId', '=', accountId)
   const isFailed = sql`code <> 'OK'`
   const isRecent = sql`"hourMs" >= ${sql.lit(recentFromMs)}`
   const sum = <T>(column: string, condition = sql`true`) =>
@@ -51,7 +48,7 @@ export async function sumKeyUsage(
     ])
     .where('keyId', 'in', [...keyIds])
     .where('hourMs', '>=', fromMs)
-    .where('projectId', 'in', projects)
+    .where('projectId', 'in', accountProjectIds(tx.build, accountId))
     .groupBy('keyId')
   return tx.run(query)
 }

@@ -5,8 +5,6 @@ import type { ReadTx } from '../tx.ts'
 /** A deletion record with its hash in the chain of its account. */
 export type ChainedDeletion = Omit<DeletionRow, 'seq'>
 
-const zeroHash: Uint8Array = Buffer.alloc(32)
-
 /** The last record of an account's chain that was read or written. */
 export type DeletionChainHead = Pick<ChainedDeletion, 'deletionId' | 'rowHash'>
 
@@ -15,7 +13,7 @@ export function isNextInChain(
   previous: DeletionChainHead | undefined,
   row: ChainedDeletion,
 ): boolean {
-  return deletionHash(previous?.rowHash ?? zeroHash, row).equals(row.rowHash)
+  return deletionHash(previous?.rowHash, row).equals(row.rowHash)
 }
 
 /** Lists the accounts that have deletion records. */

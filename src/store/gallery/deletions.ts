@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
+import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
 import { countListed } from '../lists.ts'
@@ -34,23 +33,22 @@ export async function appendDeletion(
   await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
 }
 
-/** Returns the last hash of an account's chain; 32 zero bytes before its first record. */
-async function lastHash(tx: ReadTx, tenantId: string): Promise<Uint8Array> {
+async function lastHash(tx: ReadTx, tenantId: string): Promise<Uint8Array | undefined> {
   const query = tx.build
     .selectFrom('deletions')
     .select('rowHash')
     .where('tenantId', '=', tenantId)
     .orderBy('seq', 'desc')
     .limit(1)
-  return (await tx.run(query))[0]?.rowHash ?? Buffer.alloc(32)
+  return (await tx.run(query))[0]?.rowHash
 }
 
-/** SHA-256 of the account's previous hash (32 zero bytes for the first record) and the row as JSON. */
+/** Returns the hash of a record in the chain of its account, see `chainHash`. */
 export function deletionHash(
-  previousHash: Uint8Array,
+  previousHash: Uint8Array | undefined,
   row: Omit<DeletionRow, 'seq' | 'rowHash'>,
 ): Buffer {
-  const fields = [
+  return chainHash(previousHash, [
     row.deletionId,
     row.galleryId,
     row.tenantId,
@@ -59,8 +57,7 @@ export function deletionHash(
     row.externalId,
     row.embeddingCount,
     row.deletedAtUtc,
-  ]
-  return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
+  ])
 }
 
 /** Records of one gallery, or of all galleries of an account, deleted ones included. */
@@ -130,20 +127,13 @@ function deletionRecordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {
   return { deletionId, subjectId, tenantId, groups, externalId, embeddingCount, deletedAtUtc }
 }
 
-/**
- * Checks the hash chain of every account and its head.
- *
- * @returns one line for each record with a wrong hash, and for each chain with another end than its head.
- */
+/** Checks the hash chain of every account, see `findBrokenChains`. */
 export async function findBrokenDeletions(db: Database): Promise<string[]> {
-  const broken: string[] = []
-  const ends = new Map<string, ChainEnd>()
-  for (const row of await db.selectFrom('deletions').selectAll().orderBy('seq').execute()) {
-    const end = ends.get(row.tenantId)
-    const name = `deletion ${row.deletionId}`
-    const hash = deletionHash(end?.hash ?? Buffer.alloc(32), row)
-    if (!hash.equals(row.rowHash)) broken.push(`${name} does not match its hash`)
-    ends.set(row.tenantId, { seq: (end?.seq ?? 0) + 1, hash: row.rowHash, row: name })
-  }
-  return [...broken, ...(await findWrongChainHeads(db, 'deletions', ends))]
+  return findBrokenChains(db, {
+    chain: 'deletions',
+    rows: await db.selectFrom('deletions').selectAll().orderBy('seq').execute(),
+    accountIdOf: ({ tenantId }) => tenantId,
+    nameOf: ({ deletionId }) => `deletion ${deletionId}`,
+    hashOf: deletionHash,
+  })
 }

@@ -1,5 +1,6 @@
 import type { GalleryKeyRow } from '../gallery-schema.ts'
 import { sql } from '../load-kysely.ts'
+import { galleryIdOf } from '../tenancy/projects.ts'
 import type { LockMode, ReadTx, Tx } from '../tx.ts'
 
 /**
@@ -18,9 +19,7 @@ export async function lockProjectGallery(tx: Tx, projectId: string): Promise<voi
     .select(['accountId', 'galleryMode'])
     .where('projectId', '=', projectId)
   const [project] = await tx.run(query)
-  if (!project) return
-  const { accountId, galleryMode } = project
-  await lockGallery(tx, galleryMode === 'shared' ? accountId : projectId, 'exclusive')
+  if (project) await lockGallery(tx, galleryIdOf({ ...project, projectId }), 'exclusive')
 }
 
 export type GallerySize = { readonly subjectCount: number; readonly templateCount: number }

@@ -1,3 +1,4 @@
+import { countRows } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 /** How many faces and subjects have templates of a model. */
@@ -42,13 +43,13 @@ export async function findModelCoverage(tx: ReadTx, modelId: string): Promise<Mo
 
 /** Counts the subjects of all galleries without a template of the model. */
 export async function countNotComparable(tx: ReadTx, modelId: string): Promise<number> {
-  const all = tx.build.selectFrom('subjects').select((row) => row.fn.countAll<number>().as('count'))
   const comparable = tx.build
     .selectFrom('templates')
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')
     .select((row) => row.fn.count<number>('subjectId').distinct().as('count'))
     .where('modelId', '=', modelId)
-  return ((await tx.run(all))[0]?.count ?? 0) - ((await tx.run(comparable))[0]?.count ?? 0)
+  const all = await countRows(tx, tx.build.selectFrom('subjects').select('subjectId'))
+  return all - ((await tx.run(comparable))[0]?.count ?? 0)
 }
 
 /** Counts the templates of each model, by the model's id. */

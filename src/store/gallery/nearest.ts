@@ -1,4 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
+import { countRows } from '../lists.ts'
 import { sql } from '../load-kysely.ts'
 import type { Schema } from '../schema.ts'
 import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
@@ -180,21 +181,16 @@ export async function findTemplatesWithoutVectors(
 }
 
 /** Counts the subjects in any of the groups, up to a limit. */
-export async function countSubjectsInGroups(
-  { build, run }: ReadTx,
+export function countSubjectsInGroups(
+  tx: ReadTx,
   { galleryId, groups }: { readonly galleryId: string; readonly groups: readonly string[] },
   limit: number,
 ): Promise<number> {
-  const limited = build
+  const subjects = tx.build
     .selectFrom('subjectGroups')
     .select('subjectId')
     .where('galleryId', '=', galleryId)
     .where('name', 'in', groups)
     .limit(limit)
-  const [row] = await run(
-    build
-      .selectFrom(limited.as('limited'))
-      .select((table) => table.fn.countAll<number>().as('count')),
-  )
-  return row?.count ?? 0
+  return countRows(tx, subjects)
 }

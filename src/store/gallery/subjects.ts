@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
-import { countListed, isAfter } from '../lists.ts'
+import { countListed, selectPage } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import type { AttributeFilter } from './search/attribute-filter.ts'
@@ -111,16 +111,13 @@ export type SubjectFilter = {
 
 /** Finds subjects, by default in the order of their enrollment: new ones appear on the last page. */
 export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonly SubjectRow[]> {
-  const { by, direction } = orderOf(filter)
-  const query = matchingSubjects(tx, filter).selectAll()
-  return tx.run(query.orderBy(by, direction).orderBy('subjectId', direction).limit(filter.limit))
+  return tx.run(selectPage(matchingSubjects(tx, filter).selectAll(), pageOf(filter)))
 }
 
-function orderOf({ sort = enrollmentOrder }: Pick<SubjectFilter, 'sort'>) {
-  const { by, isDescending } = sort
-  return isDescending
-    ? ({ by, isDescending, direction: 'desc', before: '>=' } as const)
-    : ({ by, isDescending, direction: 'asc', before: '<=' } as const)
+function pageOf({ sort = enrollmentOrder, after, limit }: SubjectFilter) {
+  const columns = [sort.by, 'subjectId'] as const
+  const { isDescending } = sort
+  return { columns, after: after && ([after.atUtc, after.subjectId] as const), isDescending, limit }
 }
 
 export type SubjectRange = SubjectFilter & {
@@ -133,26 +130,33 @@ export function findSubjectPositions(
   tx: ReadTx,
   { upTo, ...filter }: SubjectRange,
 ): Promise<readonly SubjectCursor[]> {
-  const { by, direction, before } = orderOf(filter)
-  let query = matchingSubjects(tx, filter).select([`${by} as atUtc`, 'subjectId'])
+  const { by, isDescending } = filter.sort ?? enrollmentOrder
+  let query = selectPositions(tx, filter)
   if (upTo)
     query = query.where((row) =>
-      row(row.refTuple(by, 'subjectId'), before, row.tuple(upTo.atUtc, upTo.subjectId)),
+      row(
+        row.refTuple(by, 'subjectId'),
+        isDescending ? '>=' : '<=',
+        row.tuple(upTo.atUtc, upTo.subjectId),
+      ),
     )
-  return tx.run(query.orderBy(by, direction).orderBy('subjectId', direction).limit(filter.limit))
+  return tx.run(selectPage(query, pageOf(filter)))
 }
 
 /** Returns the position after `rows` subjects of a list, matching or not; undefined at its end. */
 export async function findStepEnd(
   tx: ReadTx,
-  { galleryId, createdFromUtc, createdToUtc, sort = enrollmentOrder, after, limit }: SubjectFilter,
+  { galleryId, createdFromUtc, createdToUtc, sort = enrollmentOrder, after }: SubjectFilter,
   rows: number,
 ): Promise<SubjectCursor | undefined> {
-  const range = { galleryId, createdFromUtc, createdToUtc, sort, after, limit }
-  const { by, direction } = orderOf(range)
-  const query = matchingSubjects(tx, range).select([`${by} as atUtc`, 'subjectId'])
-  const page = query.orderBy(by, direction).orderBy('subjectId', direction).limit(1)
+  const range = { galleryId, createdFromUtc, createdToUtc, sort, after, limit: 1 }
+  const page = selectPage(selectPositions(tx, range), pageOf(range))
   return (await tx.run(page.offset(rows - 1)))[0]
+}
+
+function selectPositions(tx: ReadTx, filter: SubjectFilter) {
+  const { by } = filter.sort ?? enrollmentOrder
+  return matchingSubjects(tx, filter).select([`${by} as atUtc`, 'subjectId'])
 }
 
 /** Builds the conditions of a filter. */
@@ -195,20 +199,11 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
 
 function selectInTimeRange(
   tx: ReadTx,
-  { createdFromUtc, createdToUtc, after, ...filter }: Omit<SubjectFilter, 'galleryId'>,
+  { createdFromUtc, createdToUtc }: Pick<SubjectFilter, 'createdFromUtc' | 'createdToUtc'>,
 ) {
-  const order = orderOf(filter)
   let query = tx.build.selectFrom('subjects')
   if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
   if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
-  if (after)
-    query = query.where(
-      isAfter({
-        columns: [order.by, 'subjectId'],
-        after: [after.atUtc, after.subjectId],
-        isDescending: order.isDescending,
-      }),
-    )
   return query
 }
 

@@ -1,3 +1,4 @@
+import { countRows } from '../lists.ts'
 import { sql } from '../load-kysely.ts'
 import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
@@ -118,14 +119,14 @@ export async function findLargeGalleries({ build, run }: ReadTx, vectorsMax: num
 }
 
 /** Counts the faces of a gallery with a template of the model and none of a preferred model. */
-export async function countWithoutPreferred(
-  { build, run }: ReadTx,
+export function countWithoutPreferred(
+  tx: ReadTx,
   filter: Pick<VectorFilter, 'galleryId' | 'modelId' | 'preferredModelIds'>,
 ): Promise<number> {
   const { galleryId, modelId, preferredModelIds } = filter
-  const query = build
+  const templates = tx.build
     .selectFrom('templates')
-    .select((row) => row.fn.countAll<number>().as('count'))
+    .select('templates.faceId')
     .where('templates.galleryId', '=', galleryId)
     .where('templates.modelId', '=', modelId)
     .where((row) =>
@@ -140,5 +141,5 @@ export async function countWithoutPreferred(
         ),
       ),
     )
-  return (await run(query))[0]?.count ?? 0
+  return countRows(tx, templates)
 }

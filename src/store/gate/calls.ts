@@ -3,7 +3,8 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
 import type { Database, CallRow } from '../schema.ts'
-import { countListed, isAfter } from '../lists.ts'
+import { countListed, countRows, selectPage } from '../lists.ts'
+import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LoggedCall = Selectable<CallRow>
@@ -51,25 +52,20 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
 
 function callQuery(db: Database, filter: CallFilter) {
   const { accountId, after, sort = { by: 'atMs', isDescending: true } } = filter
-  const { by } = sort
   let query = matchingCalls(db, filter).selectAll()
   // The index on projects must not be used: rows are read in the order of time.
   if (accountId !== undefined)
     query = query.where(
       dialectOf(db).withoutIndex('calls.projectId'),
       'in',
-      projectIdsOf(db, accountId),
+      accountProjectIds(db, accountId),
     )
-  if (after)
-    query = query.where(
-      isAfter({
-        columns: [by, 'callId'],
-        after: [after[by] ?? 0, after.callId],
-        isDescending: sort.isDescending,
-      }),
-    )
-  const direction = sort.isDescending ? 'desc' : 'asc'
-  return query.orderBy(by, direction).orderBy('callId', direction).limit(filter.limit)
+  return selectPage(query, {
+    columns: [sort.by, 'callId'],
+    after: after && [after[sort.by] ?? 0, after.callId],
+    isDescending: sort.isDescending,
+    limit: filter.limit,
+  })
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
@@ -81,12 +77,8 @@ export function countLoggedCalls(
   let query = matchingCalls(tx.build, filter).select('callId')
   // The order does not matter, so each project of the account is read with the index on projects.
   if (accountId !== undefined)
-    query = query.where('projectId', 'in', projectIdsOf(tx.build, accountId))
+    query = query.where('projectId', 'in', accountProjectIds(tx.build, accountId))
   return countListed(tx, query)
-}
-
-function projectIdsOf(db: Database, accountId: string) {
-  return db.selectFrom('projects').select('projectId').where('accountId', '=', accountId)
 }
 
 function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>) {
@@ -128,10 +120,8 @@ function callsByPrefix(db: Database, prefix: string) {
 }
 
 /** Counts the calls whose request id starts with a prefix, up to `max`. */
-export async function countCallsByPrefix(tx: ReadTx, prefix: string, max: number): Promise<number> {
-  const found = callsByPrefix(tx.build, prefix).select('callId').limit(max).as('found')
-  const query = tx.build.selectFrom(found).select(({ fn }) => fn.countAll<number>().as('count'))
-  return (await tx.run(query))[0]?.count ?? 0
+export function countCallsByPrefix(tx: ReadTx, prefix: string, max: number): Promise<number> {
+  return countRows(tx, callsByPrefix(tx.build, prefix).select('callId').limit(max))
 }
 
 /** Finds one row by its id. */

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { countRows } from '../lists.ts'
 import type { LivenessChallengeRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
@@ -50,17 +51,17 @@ export async function spendChallenge(
 
 type ChallengeResult = { readonly failed: 0 | 1 }
 
-export async function countOpenChallenges(
+export function countOpenChallenges(
   tx: ReadTx,
   { projectId, nowMs }: ChallengeOfProject,
 ): Promise<number> {
-  const query = tx.build
+  const open = tx.build
     .selectFrom('livenessChallenges')
-    .select((row) => row.fn.countAll<number>().as('count'))
+    .select('challengeId')
     .where('projectId', '=', projectId)
     .where('spentAtMs', 'is', null)
     .where('expiresAtMs', '>', nowMs)
-  return Number((await tx.run(query))[0]?.count)
+  return countRows(tx, open)
 }
 
 /** Returns the times of the project's newest failed challenges after `afterMs`, the newest first. */

@@ -1,18 +1,18 @@
 import type { Selectable } from 'kysely'
-import { hashApiKey, generateApiKey } from '../../lib/crypto/api-key.ts'
-import { newId } from '../../lib/ids.ts'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { sql } from '../load-kysely.ts'
 import {
+  createKey,
+  identityOf,
   keySummaryOf,
-  parsePermissions,
   type KeyIdentity,
   type KeySummary,
   type KeyState,
 } from './keys.ts'
 import type { Database, KeyRow } from '../schema.ts'
-import { switchesFromColumns, switchNames } from './switches.ts'
-import { countListed } from '../lists.ts'
+import { galleryIdOf } from './projects.ts'
+import { switchNames } from './switches.ts'
+import { countListed, selectPage } from '../lists.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type KeyFilter = {
@@ -39,19 +39,18 @@ export type KeyWithProject = KeySummary & { readonly projectName: string }
 
 /** Finds keys, by default the newest first. Playground keys are left out. */
 export async function findKeys(tx: ReadTx, filter: KeyFilter): Promise<readonly KeyWithProject[]> {
-  const { accountId, projectId, state, now, after } = filter
+  const { accountId, projectId, state, now, after, limit } = filter
   const { by, isDescending } = filter.sort ?? { by: 'createdAtUtc', isDescending: true }
   let query = selectVisibleKeys(tx, accountId)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
   if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
-  if (after)
-    query = query.where(
-      sql<boolean>`(${keySortValue(by)}, "keyId") ${sql.raw(isDescending ? '<' : '>')}
-        (${after[by] ?? keyNulls[by]}, ${after.keyId})`,
-    )
-  const direction = isDescending ? 'desc' : 'asc'
-  const ordered = query.orderBy(keySortValue(by), direction).orderBy('keyId', direction)
-  return (await tx.run(ordered.limit(filter.limit))).map((row) => ({
+  const page = selectPage(query, {
+    columns: [keySortValue(by), 'keyId'],
+    after: after && [after[by] ?? keyNulls[by], after.keyId],
+    isDescending,
+    limit,
+  })
+  return (await tx.run(page)).map((row) => ({
     ...keySummaryOf(row, now),
     projectName: row.projectName,
   }))
@@ -130,29 +129,18 @@ export async function keyNames(
 export async function findPlaygroundKey(
   tx: ReadTx,
   projectId: string,
+  now: Date,
 ): Promise<KeyIdentity | undefined> {
   const query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.projectId', 'accountId', 'galleryMode', 'permissions', ...switchNames])
-    .select(['matchWebhooks', 'isFrozen'])
+    .select(['matchWebhooks', 'isFrozen', 'expiresAtUtc', 'revokedAtUtc'])
+    .select(['formerEndsAtUtc', 'formerLastUsedAtUtc'])
     .where('keys.projectId', '=', projectId)
     .where('isHidden', '=', 1)
   const [found] = await tx.run(query)
-  if (!found) return undefined
-  const { keyId, accountId, galleryMode, matchWebhooks, isFrozen } = found
-  const galleryId = galleryMode === 'shared' ? accountId : projectId
-  return {
-    keyId,
-    projectId,
-    accountId,
-    galleryId,
-    switches: switchesFromColumns(found),
-    matchWebhooks,
-    isFrozen,
-    permissions: parsePermissions(found.permissions),
-    state: 'active',
-  }
+  return found && identityOf({ ...found, galleryId: galleryIdOf(found), isFormer: 0 }, now)
 }
 
 /** Creates the playground key. Its text is discarded, so that no caller can ever send it. */
@@ -161,20 +149,6 @@ export async function createPlaygroundKey(
   projectId: string,
   now: Date,
 ): Promise<void> {
-  const apiKey = generateApiKey('live')
-  await db
-    .insertInto('keys')
-    .values({
-      keyId: newId(),
-      projectId,
-      name: 'Console playground',
-      prefix: 'fsk_live_',
-      last4: '',
-      hash: hashApiKey(apiKey),
-      permissions: '["*"]',
-      createdAtUtc: now.toISOString(),
-      expiresAtUtc: null,
-      isHidden: 1,
-    })
-    .execute()
+  const key = { projectId, name: 'Console playground', permissions: ['*'], expiresAtUtc: null }
+  await createKey(db, { ...key, last4: '', isHidden: 1 }, now)
 }

@@ -55,7 +55,7 @@ export type KeySummary = Omit<Selectable<KeyRow>, 'permissions' | InternalKeyCol
 /** Creates a key and stores its hash. The key's text exists only in the return value. */
 export async function createKey(
   db: Database,
-  key: NewKey,
+  key: NewKey & Partial<Pick<Selectable<KeyRow>, 'last4' | 'isHidden'>>,
   now: Date,
 ): Promise<{ readonly keyId: string; readonly key: string }> {
   const apiKey = generateApiKey('live')
@@ -63,10 +63,10 @@ export async function createKey(
   await db
     .insertInto('keys')
     .values({
+      last4: apiKey.slice(-4),
       ...key,
       keyId,
       prefix: 'fsk_live_',
-      last4: apiKey.slice(-4),
       hash: hashApiKey(apiKey),
       permissions: JSON.stringify(key.permissions),
       createdAtUtc: now.toISOString(),

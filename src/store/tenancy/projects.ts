@@ -100,6 +100,11 @@ export function listProjectRetentions(tx: ReadTx) {
   return tx.run(query.where('isFrozen', '=', 0))
 }
 
+/** Selects the ids of an account's projects. */
+export function accountProjectIds(build: Database, accountId: string) {
+  return build.selectFrom('projects').select('projectId').where('accountId', '=', accountId)
+}
+
 /** Selects the projects whose rows may be changed, for housekeeping of all accounts. */
 export function unfrozenProjects({ build }: ReadTx) {
   return build.selectFrom('projects').select('projectId').where('isFrozen', '=', 0)

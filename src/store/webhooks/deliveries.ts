@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
-import { isAfter } from '../lists.ts'
+import { selectPage } from '../lists.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
@@ -144,17 +144,13 @@ export function findDeliveries(
     .where('webhookId', '=', webhookId)
   if (eventId !== undefined) query = query.where('eventId', '=', eventId)
   if (state !== undefined) query = query.where('state', '=', state)
-  if (after)
-    query = query.where(
-      isAfter({
-        columns: ['createdAtMs', 'eventId'],
-        after: [after.createdAtMs, after.eventId],
-        isDescending: !isAscending,
-      }),
-    )
-  const direction = isAscending ? 'asc' : 'desc'
-  const ordered = query.orderBy('createdAtMs', direction).orderBy('eventId', direction)
-  return tx.run(ordered.limit(limit))
+  const page = selectPage(query, {
+    columns: ['createdAtMs', 'eventId'],
+    after: after && [after.createdAtMs, after.eventId],
+    isDescending: !isAscending,
+    limit,
+  })
+  return tx.run(page)
 }
 
 export type OutboxCounts = {

@@ -153,7 +153,7 @@ export const tenancyContract = {
       })
       assert.equal((await queries.findKey(tx, { accountId, keyId, now }))?.state, 'revoked')
       assert.equal(await queries.findKey(tx, { accountId: 'other', keyId, now }), undefined)
-      assert.equal((await queries.findPlaygroundKey(tx, projectId))?.accountId, accountId)
+      assert.equal((await queries.findPlaygroundKey(tx, projectId, now))?.accountId, accountId)
       assertSameValues([...(await queries.keyNames(tx, accountId)).values()].toSorted(), [
         'Console playground',
         'first key',

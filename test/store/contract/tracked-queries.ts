@@ -113,7 +113,7 @@ const pureFunctions = new Set(
   (
     'createKeyFinder identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates joinStoredTemplates galleryIdOf ' +
-    'parseEventTypes unfrozenProjects'
+    'parseEventTypes unfrozenProjects accountProjectIds'
   ).split(' '),
 )
 

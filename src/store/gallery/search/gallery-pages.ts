@@ -1,6 +1,7 @@
 import type { Store } from '../../database.ts'
 import { dialectOf } from '../../dialect.ts'
 import type { GalleryPageRow } from '../../gallery-schema.ts'
+import { countRows } from '../../lists.ts'
 import type { ReadTx, Tx } from '../../tx.ts'
 import { findNewestGalleryKey, lockGallery } from '../galleries.ts'
 import type { FaceRange } from './face-ranges.ts'
@@ -87,14 +88,14 @@ export async function storePage(tx: Tx, page: GalleryPageRow): Promise<boolean> 
   return true
 }
 
-async function countFacesInRange(tx: ReadTx, { galleryId, after, to }: FaceRange): Promise<number> {
-  const query = tx.build
+function countFacesInRange(tx: ReadTx, { galleryId, after, to }: FaceRange): Promise<number> {
+  const faces = tx.build
     .selectFrom('faces')
-    .select((row) => row.fn.countAll<number>().as('count'))
+    .select('faceId')
     .where('galleryId', '=', galleryId)
     .where('sequence', '>', after)
     .where('sequence', '<=', to)
-  return (await tx.run(query))[0]?.count ?? 0
+  return countRows(tx, faces)
 }
 
 /** Finds the first page that ends after a change. */
