@@ -2,14 +2,7 @@ import { appendOnly, refuseChange } from './append-only.ts'
 import { hash, roomy, text } from './columns.ts'
 import { ofAccount, ofChain, secure } from './row-security.ts'
 
-/**
- * Prices and the double-entry ledger.
- *
- * A transfer contains its source and its target ledger, so it is always balanced. The view
- * `ledgerPostings` shows its two sides. Only wallets and budgets store a balance. Payments and the
- * revenue of an action are sums of transfers, so calls do not compete for a row that all of them
- * would update. Each wallet and each budget has a hash chain.
- */
+/** Prices and the double-entry ledger, which `store/sqlite/migrations/002-money.ts` describes. */
 export const money: readonly string[] = [
   `create table prices (
     "accountId" ${text} not null references accounts, action ${text} not null,

@@ -15,11 +15,10 @@ export const calls: readonly string[] = [
     "fullAtUs" bigint not null
   ) ${roomy}`,
   // A new project gets a bucket at once, so that two simultaneous first calls can lock its row.
-  `create function "giveBucket"() returns trigger language plpgsql as $$
-    begin
-      insert into buckets ("projectId", "fullAtUs") values (new."projectId", 0);
-      return null;
-    end $$`,
+  `create function "giveBucket"() returns trigger language plpgsql as $$ begin
+    insert into buckets ("projectId", "fullAtUs") values (new."projectId", 0);
+    return null;
+  end $$`,
   `create trigger projects_give_bucket after insert on projects
     for each row execute function "giveBucket"()`,
 

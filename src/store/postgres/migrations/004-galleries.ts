@@ -19,20 +19,18 @@ export const galleries: readonly string[] = [
   'create index galleries_of_account on galleries ("accountId")',
   ...secure(ofAccount, 'galleries'),
 
-  // The records of deleted faces, so that a copy of the gallery in memory can remove them. They are
-  // deleted while servers run. The gallery stores up to which change that happened, whichever process
-  // deletes them, so that a server that missed them reloads the gallery.
+  // Removals are deleted while servers run. The gallery stores up to which change that happened, so
+  // that a server that missed them reloads the gallery.
   `create table removals (
     "galleryId" ${text} not null, sequence bigint not null, "faceId" ${text} not null,
     primary key ("galleryId", sequence, "faceId")
   )`,
-  `create function "recordDeletedRemovals"() returns trigger language plpgsql as $$
-    begin
-      update galleries g set "removalsDeletedTo" = greatest(g."removalsDeletedTo", d.sequence)
-        from (select "galleryId", max(sequence) as sequence from deleted group by 1) as d
-        where g."galleryId" = d."galleryId";
-      return null;
-    end $$`,
+  `create function "recordDeletedRemovals"() returns trigger language plpgsql as $$ begin
+    update galleries g set "removalsDeletedTo" = greatest(g."removalsDeletedTo", d.sequence)
+      from (select "galleryId", max(sequence) as sequence from deleted group by 1) as d
+      where g."galleryId" = d."galleryId";
+    return null;
+  end $$`,
   `create trigger removals_deletion_is_recorded after delete on removals
     referencing old table as deleted for each statement
     execute function "recordDeletedRemovals"()`,
@@ -83,20 +81,19 @@ export const galleries: readonly string[] = [
     primary key ("galleryId", name, value, "subjectId")
   )`,
   'create index attributes_of_subject on "subjectAttributes" ("subjectId")',
-  `create function "fillAttributes"() returns trigger language plpgsql as $$
-    begin
-      if tg_op = 'UPDATE' then
-        delete from "subjectAttributes" where "subjectId" = new."subjectId";
-      end if;
-      insert into "subjectAttributes" ("galleryId", name, value, "subjectId")
-        select new."galleryId", e.key, e.value #>> '{}', new."subjectId"
-        from json_each(new.attributes::json) as e
-        where length(e.key) <= 128 and length(e.value #>> '{}') <= 256
-          and (json_typeof(e.value) in ('string', 'boolean')
-            or json_typeof(e.value) = 'number' and e.value::text ~ '^-?[0-9]{1,15}$')
-        on conflict do nothing;
-      return null;
-    end $$`,
+  `create function "fillAttributes"() returns trigger language plpgsql as $$ begin
+    if tg_op = 'UPDATE' then
+      delete from "subjectAttributes" where "subjectId" = new."subjectId";
+    end if;
+    insert into "subjectAttributes" ("galleryId", name, value, "subjectId")
+      select new."galleryId", e.key, e.value #>> '{}', new."subjectId"
+      from json_each(new.attributes::json) as e
+      where length(e.key) <= 128 and length(e.value #>> '{}') <= 256
+        and (json_typeof(e.value) in ('string', 'boolean')
+          or json_typeof(e.value) = 'number' and e.value::text ~ '^-?[0-9]{1,15}$')
+      on conflict do nothing;
+    return null;
+  end $$`,
   `create trigger subjects_add_attributes after insert on subjects for each row
     when (new.attributes <> '{}') execute function "fillAttributes"()`,
   `create trigger subjects_change_attributes after update of attributes on subjects for each row
@@ -113,8 +110,7 @@ export const galleries: readonly string[] = [
   'create index faces_of_subject on faces ("subjectId")',
   'create index faces_by_change on faces ("galleryId", sequence, "faceId")',
 
-  // A face may have templates of several models, so that the model can be changed without new
-  // enrollments. They contain the gallery of their face, so that a query by face reads one partition.
+  // They contain the gallery of their face, so that a query by face reads one partition.
   `create table templates (
     "faceId" ${text} not null,
     "modelId" ${text} not null, sealed bytea not null, "galleryId" ${text} not null,
@@ -134,9 +130,8 @@ export const galleries: readonly string[] = [
   'create index crops_of_project on crops ("projectId")',
   ...secure(ofProject, 'crops'),
 
-  // Encrypted copies of the templates of many successive faces. Triggers delete a page with its key in
-  // the transaction that changes or deletes one of its faces, their templates, or the key or the
-  // expiry of their subjects.
+  // Triggers delete a page with its key in the transaction that changes or deletes one of its faces,
+  // their templates, or the key or the expiry of their subjects.
   `create table "galleryPages" (
     "galleryId" ${text} not null, "toSequence" bigint not null,
     "afterSequence" bigint not null check ("afterSequence" < "toSequence"),
@@ -157,35 +152,31 @@ export const galleries: readonly string[] = [
   // and its page is deleted here; or it waits for this transaction, and then finds that a face is
   // missing. It does not conflict with other changes of the gallery.
   `create function "deletePage"("ofGallery" text, "ofSequence" bigint) returns void
-    language plpgsql as $$
-    begin
-      perform from galleries g where g."galleryId" = "ofGallery" for key share;
-      delete from "galleryPages" p
-        where p."galleryId" = "ofGallery" and p."afterSequence" < "ofSequence"
-          and p."toSequence" = (select min(q."toSequence") from "galleryPages" q
-            where q."galleryId" = "ofGallery" and q."toSequence" >= "ofSequence");
-    end $$`,
+  language plpgsql as $$ begin
+    perform from galleries g where g."galleryId" = "ofGallery" for key share;
+    delete from "galleryPages" p
+      where p."galleryId" = "ofGallery" and p."afterSequence" < "ofSequence"
+        and p."toSequence" = (select min(q."toSequence") from "galleryPages" q
+          where q."galleryId" = "ofGallery" and q."toSequence" >= "ofSequence");
+  end $$`,
   ...indexPlans('"deletePage"(text, bigint)'),
-  `create function "deletePageOfFace"() returns trigger language plpgsql as $$
-    begin
-      perform "deletePage"(old."galleryId", old.sequence);
-      return null;
-    end $$`,
+  `create function "deletePageOfFace"() returns trigger language plpgsql as $$ begin
+    perform "deletePage"(old."galleryId", old.sequence);
+    return null;
+  end $$`,
   `create trigger faces_change_deletes_page after update or delete on faces
     for each row execute function "deletePageOfFace"()`,
-  `create function "deletePageOfTemplate"() returns trigger language plpgsql as $$
-    begin
-      perform "deletePage"(f."galleryId", f.sequence) from faces f where f."faceId" = old."faceId";
-      return null;
-    end $$`,
+  `create function "deletePageOfTemplate"() returns trigger language plpgsql as $$ begin
+    perform "deletePage"(f."galleryId", f.sequence) from faces f where f."faceId" = old."faceId";
+    return null;
+  end $$`,
   `create trigger templates_change_deletes_page after update or delete on templates
     for each row execute function "deletePageOfTemplate"()`,
-  `create function "deletePagesOfSubject"() returns trigger language plpgsql as $$
-    begin
-      perform "deletePage"(f."galleryId", f.sequence) from faces f
-        where f."subjectId" = old."subjectId";
-      return null;
-    end $$`,
+  `create function "deletePagesOfSubject"() returns trigger language plpgsql as $$ begin
+    perform "deletePage"(f."galleryId", f.sequence) from faces f
+      where f."subjectId" = old."subjectId";
+    return null;
+  end $$`,
   `create trigger subjects_change_deletes_pages after update on subjects for each row
     when (new."wrappedKey" <> old."wrappedKey"
       or new."expiresAtUtc" is distinct from old."expiresAtUtc")

@@ -40,12 +40,11 @@ export const webhooks: readonly string[] = [
   ...secure(ofProject, 'webhooks', 'webhookDeliveries'),
   ...secure(ofWebhook, 'webhookSecrets'),
 
-  `create function "armBudgetEvents"() returns trigger language plpgsql as $$
-    begin
-      new."lowAtMicros" := new."balanceMicros" / 5;
-      new."exhaustedAtMicros" := 0;
-      return new;
-    end $$`,
+  `create function "armBudgetEvents"() returns trigger language plpgsql as $$ begin
+    new."lowAtMicros" := new."balanceMicros" / 5;
+    new."exhaustedAtMicros" := 0;
+    return new;
+  end $$`,
   `create trigger budget_events_armed before update of "balanceMicros" on ledgers for each row
     when (new."balanceMicros" > old."balanceMicros" and new.ledger like 'budget:%')
     execute function "armBudgetEvents"()`,

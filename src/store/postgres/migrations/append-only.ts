@@ -1,9 +1,8 @@
 /** The function of the triggers below. */
 export const refuseChange = `
-  create function "refuseChange"() returns trigger language plpgsql as $$
-    begin
-      raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
-    end $$`
+  create function "refuseChange"() returns trigger language plpgsql as $$ begin
+    raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+  end $$`
 
 /** Returns triggers that prevent changes of the rows of a table. */
 export function appendOnly(table: string): readonly string[] {

@@ -13,8 +13,7 @@ export const galleries: readonly string[] = [
     removalsDeletedTo integer not null default 0
   ) strict, without rowid`,
 
-  // The records of deleted faces, so that a copy of the gallery in memory can remove them. The gallery
-  // stores up to which change such records were deleted.
+  // The gallery stores up to which change its removals were deleted.
   `create table removals (
     galleryId text not null, sequence integer not null, faceId text not null,
     primary key (galleryId, sequence, faceId)
@@ -86,8 +85,7 @@ export const galleries: readonly string[] = [
   'create index faces_of_subject on faces (subjectId)',
   'create index faces_by_change on faces (galleryId, sequence, faceId)',
 
-  // A face may have templates of several models, so that the model can be changed without new
-  // enrollments. They contain the gallery because PostgreSQL partitions by it.
+  // A face may have templates of several models. They contain the gallery as on PostgreSQL.
   `create table templates (
     faceId text not null references faces on delete cascade,
     modelId text not null, sealed blob not null, galleryId text not null,
@@ -100,9 +98,8 @@ export const galleries: readonly string[] = [
   ) strict`,
   'create index crops_of_project on crops (projectId)',
 
-  // Encrypted copies of the templates of many successive faces. Triggers delete a page with its key in
-  // the transaction that changes or deletes one of its faces, their templates, or the key or the
-  // expiry of their subjects.
+  // Triggers delete a page with its key in the transaction that changes or deletes one of its faces,
+  // their templates, or the key or the expiry of their subjects.
   `create table galleryPages (
     galleryId text not null, toSequence integer not null,
     afterSequence integer not null check (afterSequence < toSequence),

@@ -68,10 +68,9 @@ export const consoleUsers: readonly string[] = [
 ]
 
 function storeHead(table: string, account: string): string {
-  return `create trigger ${table}_head after insert on ${table}
-    begin
-      insert into chainHeads values ('${table}', new.${account}, 1, new.rowHash)
-        on conflict (chain, accountId)
-        do update set headSeq = headSeq + 1, headHash = excluded.headHash;
-    end`
+  return `create trigger ${table}_head after insert on ${table} begin
+    insert into chainHeads values ('${table}', new.${account}, 1, new.rowHash)
+      on conflict (chain, accountId)
+      do update set headSeq = headSeq + 1, headHash = excluded.headHash;
+  end`
 }

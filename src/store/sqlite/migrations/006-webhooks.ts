@@ -32,21 +32,18 @@ export const webhooks: readonly string[] = [
   'create index deliveries_by_age on webhookDeliveries (queuedAtMs)',
 
   `create trigger budget_events_armed after update of balanceMicros on ledgers
-    when new.balanceMicros > old.balanceMicros and new.ledger like 'budget:%'
-    begin
-      update ledgers set lowAtMicros = new.balanceMicros / 5, exhaustedAtMicros = 0
-        where ledger = new.ledger;
-    end`,
+    when new.balanceMicros > old.balanceMicros and new.ledger like 'budget:%' begin
+    update ledgers set lowAtMicros = new.balanceMicros / 5, exhaustedAtMicros = 0
+      where ledger = new.ledger;
+  end`,
   `create trigger budget_low after update of balanceMicros on ledgers
-    when new.balanceMicros <= new.lowAtMicros and new.balanceMicros < old.balanceMicros
-    begin
-      ${addBudgetEvent('budget.low', 'lowAtMicros')}
-    end`,
+    when new.balanceMicros <= new.lowAtMicros and new.balanceMicros < old.balanceMicros begin
+    ${addBudgetEvent('budget.low', 'lowAtMicros')}
+  end`,
   `create trigger budget_exhausted after update of balanceMicros, exhaustedAtMicros on ledgers
-    when new.balanceMicros <= new.exhaustedAtMicros and new.balanceMicros <= old.balanceMicros
-    begin
-      ${addBudgetEvent('budget.exhausted', 'exhaustedAtMicros')}
-    end`,
+    when new.balanceMicros <= new.exhaustedAtMicros and new.balanceMicros <= old.balanceMicros begin
+    ${addBudgetEvent('budget.exhausted', 'exhaustedAtMicros')}
+  end`,
 ]
 
 /** The scalar subquery is evaluated once, so that all webhooks receive the same event id. */
