@@ -14,11 +14,18 @@ import {
 import { embeddingRoutes, showFace, staticImageRoute } from './routes/unavailable.ts'
 import { verifyFace } from './routes/verify-face.ts'
 import { verifyImages } from './routes/verify-images.ts'
-import { serveRoute, type CompreFaceRoute, type CompreFaceOptions } from './serve-route.ts'
+import {
+  serveCompreFaceRoute,
+  type CompreFaceOptions,
+  type CompreFaceRoute,
+} from './serve-route.ts'
 
 /** The routes of the CompreFace REST API (version 1), served by the gate and the galleries. */
 export function comprefaceRoutes(options: CompreFaceOptions): Route[] {
-  return [...routes.map((route) => serveRoute(route, options)), staticImageRoute(options.log)]
+  return [
+    ...routes.map((route) => serveCompreFaceRoute(route, options)),
+    staticImageRoute(options.log),
+  ]
 }
 
 const routes: readonly CompreFaceRoute[] = [

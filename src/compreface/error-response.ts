@@ -1,48 +1,39 @@
-import type { HttpResponse } from '../http/route.ts'
-import { errorResponse } from '../http/error-response.ts'
-import { ActionError, HttpError, type ActionErrorCode } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
+import { errorStatuses, type ErrorFormat } from '../http/error-response.ts'
+import { ActionError, type HttpError, type ActionErrorCode } from '../lib/errors.ts'
 
-/** An HTTP status and a number of `CommonExceptionCode` in CompreFace. */
-type CompreFaceError = readonly [status: number, code: number]
-
-/** Returns `{message, code}` as CompreFace does. Clients detect images without a face by code 28. */
-export function compreFaceErrorResponse(error: unknown, requestId: string, log: Log): HttpResponse {
-  if (error instanceof ActionError) {
-    const [status, code] = errorsByCode[error.code] ?? validationError
-    return { status, body: { message: messageOf(error), code } }
-  }
-  const { status, headers = {} } = errorResponse(error, requestId, log)
-  const message =
-    error instanceof HttpError ? error.message : 'Internal error; the log contains the details.'
-  return { status, headers, body: { message, code: codeOf(status) } }
+/** Responds with `{message, code}` as CompreFace does. Clients detect images without a face by code 28. */
+export const compreFaceErrorFormat: ErrorFormat = {
+  statuses: errorStatuses.compreFace,
+  faultMessage: 'Internal error; the log contains the details.',
+  toBody: (error) =>
+    error instanceof ActionError
+      ? { message: messageOf(error), code: codes[error.code] ?? validationErrorCode }
+      : { message: error.message, code: codeOf(error) },
 }
 
 const undefinedErrorCode = 0
+const unknownNameCode = 11
 const missingHeaderCode = 20
-const validationCode = 26
+const validationErrorCode = 26
 const serverErrorCode = 41
 
-const validationError: CompreFaceError = [400, validationCode]
-
-/** Any other code is a validation error. */
-const errorsByCode: Partial<Record<ActionErrorCode, CompreFaceError>> = {
-  NO_FACE_FOUND: [400, 28],
-  FACE_TOO_SMALL: [400, 28],
-  MULTIPLE_FACES: [400, 31],
-  IMAGE_DECODE_FAILED: [400, 21],
-  UNSUPPORTED_IMAGE_TYPE: [400, 21],
-  SUBJECT_NOT_FOUND: [404, 11],
-  FORBIDDEN: [403, undefinedErrorCode],
-  PAYMENT_REQUIRED: [402, undefinedErrorCode],
-  RATE_LIMITED: [429, undefinedErrorCode],
+/** The numbers of `CommonExceptionCode` in CompreFace. Any other code is a validation error. */
+const codes: Partial<Record<ActionErrorCode, number>> = {
+  NO_FACE_FOUND: 28,
+  FACE_TOO_SMALL: 28,
+  MULTIPLE_FACES: 31,
+  IMAGE_DECODE_FAILED: 21,
+  UNSUPPORTED_IMAGE_TYPE: 21,
+  SUBJECT_NOT_FOUND: unknownNameCode,
+  FORBIDDEN: undefinedErrorCode,
+  PAYMENT_REQUIRED: undefinedErrorCode,
+  RATE_LIMITED: undefinedErrorCode,
 }
 
-function codeOf(status: number): number {
+function codeOf({ status }: HttpError): number {
   if (status === 401) return missingHeaderCode
-  if (status === 404) return 11
-  if (status >= 500) return serverErrorCode
-  return validationCode
+  if (status === 404) return unknownNameCode
+  return status >= 500 ? serverErrorCode : validationErrorCode
 }
 
 /** Returns the message of CompreFace where clients compare it, else our message with its code. */

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import type { CallOutput } from '../gate/settle.ts'
 import { readBody } from '../http/input/read-body.ts'
 import { parseJson } from '../http/input/parse-json.ts'
-import { ActionError } from '../lib/errors.ts'
-import { toMessage } from '../lib/validation/describe-issue.ts'
-import { parseInput } from '../lib/validation/parse-input.ts'
+import { requireValid } from '../lib/validation/parse-input.ts'
 import {
   routeName,
   type CallContext,
@@ -78,7 +76,5 @@ async function readJson<Body>(
   const parsed = parseJson(text, options.jsonLimits)
   const value = isList ? parsed['list'] : parsed
   requireStorable(value, 'body')
-  const result = parseInput(schema, value, 'body')
-  if (result.success) return result.data
-  throw new ActionError('INVALID_REQUEST', result.problems.map(toMessage))
+  return requireValid(schema, value, 'body')
 }

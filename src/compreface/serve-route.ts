@@ -2,20 +2,20 @@ import { calibratedServices, type Caller, type Services } from '../actions/actio
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { assertRoom } from '../http/assert-room.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'
+import { errorResponse } from '../http/error-response.ts'
 import { executeCall, type ExecuteOptions } from '../http/execute.ts'
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
 import type { RunnableCall } from '../http/run-call.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError } from '../lib/errors.ts'
-import { newId } from '../lib/ids.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
-import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
-import { compreFaceErrorResponse } from './error-response.ts'
+import { compreFaceErrorFormat } from './error-response.ts'
 import { describeFields } from '../http/input/describe-request.ts'
 import { requireStorableParameters } from '../http/input/storable.ts'
+import { requestIdHeader, serveRoute, type RequestScope } from '../http/serve-route.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
 export type CompreFaceRoute = {
@@ -72,41 +72,46 @@ export type CompreFaceReply = {
 }
 
 /** Serves a route through the gate, as `http/execute.ts` serves an action. */
-export function serveRoute(route: CompreFaceRoute, options: CompreFaceOptions): Route {
-  const { method, path } = route
-  return { method, path, handle: (request) => handleRequest(route, request, options) }
+export function serveCompreFaceRoute(route: CompreFaceRoute, options: CompreFaceOptions): Route {
+  return serveRoute(route, {
+    headersOf: requestIdHeader,
+    authenticate: (request) => options.gate.authenticate(request),
+    read: (caller, { request, requestId }) =>
+      readCall(route, { request, caller, options }, requestId),
+    run: (call, scope) => executeAndReply(route, call, scope, options),
+    toErrorResponse: (error, requestId) =>
+      errorResponse(error, requestId, options.log, compreFaceErrorFormat),
+  })
 }
 
-async function handleRequest(
+async function readCall(
   route: CompreFaceRoute,
-  request: HttpRequest,
+  compreFaceRequest: CompreFaceRequest,
+  requestId: string,
+) {
+  const { request, caller, options } = compreFaceRequest
+  const { name, parsed } =
+    (await rejectEarly(route, compreFaceRequest)) ??
+    (await parseRequest(route, compreFaceRequest, requestId))
+  if (!('error' in parsed)) assertCallHasRoom(parsed.params, caller, options)
+  const describe = () => describeRequest(request, parsed)
+  return { caller, action: name, parsed, describeRequest: describe }
+}
+
+async function executeAndReply(
+  { status }: CompreFaceRoute,
+  { caller, ...call }: Awaited<ReturnType<typeof readCall>>,
+  { requestId, startMs, addHeaders }: RequestScope,
   options: CompreFaceOptions,
 ): Promise<HttpResponse> {
-  const requestId = newId()
-  addCallAttributes({ requestId })
-  const startMs = performance.now()
-  let headers: HttpResponse['headers'] = { 'x-request-id': requestId }
-  try {
-    const caller = await options.gate.authenticate(request) // before the body is read
-    const compreFaceRequest = { request, caller, options }
-    const { name, parsed } =
-      (await rejectEarly(route, compreFaceRequest)) ??
-      (await parseRequest(route, compreFaceRequest, requestId))
-    if (!('error' in parsed)) assertCallHasRoom(parsed.params, caller, options)
-    const describe = () => describeRequest(request, parsed)
-    const call = { requestId, action: name, startMs, parsed, describeRequest: describe }
-    const end = await executeCall(caller, call, options.gate)
-    headers = { ...end.headers, ...headers }
-    if (end.kind === 'replay') throw new Error('a request id of a CompreFace call was reused')
-    if (end.kind !== 'settled') throw end.error
-    const { response: envelope, reply } = end.settlement
-    options.onCallCompleted(envelope, performance.now() - startMs)
-    if (reply instanceof ActionError) throw reply
-    return { status: route.status, headers: { ...headers, ...reply.headers }, body: reply.body }
-  } catch (error) {
-    const response = compreFaceErrorResponse(error, requestId, options.log)
-    return { ...response, headers: { ...headers, ...response.headers } }
-  }
+  const end = await executeCall(caller, { ...call, requestId, startMs }, options.gate)
+  addHeaders(end.headers)
+  if (end.kind === 'replay') throw new Error('a request id of a CompreFace call was reused')
+  if (end.kind !== 'settled') throw end.error
+  const { response: envelope, reply } = end.settlement
+  options.onCallCompleted(envelope, performance.now() - startMs)
+  if (reply instanceof ActionError) throw reply
+  return { status, headers: reply.headers ?? {}, body: reply.body }
 }
 
 /** Names of subjects are in the query, in the path or in the parameters. */

@@ -2,9 +2,8 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { HttpError, noSuchRoute, unavailable } from '../lib/errors.ts'
-import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { currentCallAttributes } from '../lib/observability/call-trace.ts'
+import { currentRequestId } from '../lib/observability/call-trace.ts'
 import { handleClientError } from './connection.ts'
 import { createConnectionStats, type ConnectionStats } from './connections/connection-stats.ts'
 import { protectConnections, type ConnectionLimits } from './connections/protect-connections.ts'
@@ -105,8 +104,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         await send(reply, response, body.discardBytesMax())
       } catch (error) {
         body.release()
-        const requestId = currentCallAttributes().requestId ?? newId()
-        await send(reply, errorResponse(error, requestId, options.log), body.discardBytesMax())
+        const response = errorResponse(error, currentRequestId(), options.log)
+        await send(reply, response, body.discardBytesMax())
       }
       return { status: reply.statusCode }
     }

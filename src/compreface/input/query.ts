@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { externalId } from '../../actions/schemas/fields.ts'
-import { ActionError } from '../../lib/errors.ts'
-import { toMessage } from '../../lib/validation/describe-issue.ts'
-import { parseInput } from '../../lib/validation/parse-input.ts'
+import { requireValid } from '../../lib/validation/parse-input.ts'
 import { boxProbabilityOf, type BoxProbability } from '../box-probability.ts'
 import type { CompreFaceRequest } from '../serve-route.ts'
 
@@ -95,9 +93,7 @@ export function readQuery<Query extends z.ZodType>(
   query: URLSearchParams,
 ): z.output<Query> {
   const entries = [...repairQuery(query)].filter(([, value]) => value !== '')
-  const result = parseInput(schema, Object.fromEntries(entries), 'query')
-  if (result.success) return result.data
-  throw new ActionError('INVALID_REQUEST', result.problems.map(toMessage))
+  return requireValid(schema, Object.fromEntries(entries), 'query')
 }
 
 /** Without a limit, the SDK writes a second question mark before the other options. */

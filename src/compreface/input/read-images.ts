@@ -1,5 +1,4 @@
-import { mediaTypeOf, readBody } from '../../http/input/read-body.ts'
-import { parseJson } from '../../http/input/parse-json.ts'
+import { mediaTypeOf, readBody, readJson } from '../../http/input/read-body.ts'
 import { ActionError } from '../../lib/errors.ts'
 import {
   acceptedContentTypes,
@@ -54,7 +53,7 @@ async function imagesFromJson({
   request,
   options,
 }: CompreFaceRequest): Promise<Map<string, string>> {
-  const body = parseJson(await readBody(request, options.bodyBytesMax), options.jsonLimits)
+  const body = await readJson(request, options)
   const texts = Object.entries(body).filter((entry): entry is [string, string] => {
     return typeof entry[1] === 'string'
   })

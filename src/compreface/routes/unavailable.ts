@@ -1,8 +1,9 @@
+import { errorResponse } from '../../http/error-response.ts'
 import type { Route } from '../../http/route.ts'
 import { ActionError, HttpError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { newId } from '../../lib/ids.ts'
-import { compreFaceErrorResponse } from '../error-response.ts'
+import { currentRequestId } from '../../lib/observability/call-trace.ts'
+import { compreFaceErrorFormat } from '../error-response.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
 
@@ -25,7 +26,8 @@ export function staticImageRoute(log: Log): Route {
   return {
     method: 'GET',
     path: '/api/v1/static/:key/images/:image_id',
-    handle: () => compreFaceErrorResponse(new HttpError(404, noImages), newId(), log),
+    handle: () =>
+      errorResponse(new HttpError(404, noImages), currentRequestId(), log, compreFaceErrorFormat),
   }
 }
 

@@ -1,12 +1,10 @@
 import { LedgerError } from '../../billing/ledger.ts'
-import { readBody } from '../../http/input/read-body.ts'
+import { readJson } from '../../http/input/read-body.ts'
 import type { HttpResponse, HttpRequest, Route } from '../../http/route.ts'
-import { parseJson } from '../../http/input/parse-json.ts'
-import { errorResponse } from '../../http/error-response.ts'
-import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
-import { newId } from '../../lib/ids.ts'
+import { serveRoute } from '../../http/serve-route.ts'
+import { errorResponse, errorStatuses, type ErrorFormat } from '../../http/error-response.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
-import { currentCallAttributes } from '../../lib/observability/call-trace.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import { createCsvStream } from './csv-stream.ts'
@@ -30,9 +28,17 @@ const apiPath = '/console/v1'
 
 /** Turns a console route into an HTTP route: authorize, validate, run the handler. */
 export function serveConsoleRoute(route: ConsoleRoute, services: ConsoleServices): Route {
-  const { method } = route
-  const handle = (request: HttpRequest) => handleRequest(route, request, services)
-  return { method, path: `${apiPath}${route.path}`, handle }
+  const { method, path } = route
+  return serveRoute(
+    { method, path: `${apiPath}${path}` },
+    {
+      headersOf: () => securityHeaders,
+      authenticate: (request) => runAsAllAccounts(async () => authorize(route, request, services)),
+      read: (identity, { request }) => readCall(route, { request, identity, services }),
+      run: (call) => runInAccount(route, call.identity, () => runRoute(route, call)),
+      toErrorResponse: (error, requestId) => toErrorResponse(error, requestId, services),
+    },
+  )
 }
 
 /** Responses are not for other sites, frames or caches. */
@@ -42,26 +48,6 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-}
-
-async function handleRequest(
-  route: ConsoleRoute,
-  request: HttpRequest,
-  services: ConsoleServices,
-): Promise<HttpResponse> {
-  try {
-    if (route.method !== 'GET') requireSameOrigin(request)
-    const identity = await runAsAllAccounts(() => authorize(route, request, services))
-    requireStorableParameters(request)
-    const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
-    const body = await readInput(route, { request, identity, services })
-    const call = { query, body, pathParameters: request.pathParams, identity, services, request }
-    const response = await runInAccount(route, identity, () => runRoute(route, call))
-    return { ...response, headers: { ...securityHeaders, ...response.headers } }
-  } catch (error) {
-    const response = toErrorResponse(error, services)
-    return { ...response, headers: { ...securityHeaders, ...response.headers } }
-  }
 }
 
 /** Runs for the user's account. Anonymous routes run for all accounts, because they sign users in. */
@@ -79,6 +65,7 @@ async function authorize(
   services: ConsoleServices,
 ): Promise<ConsoleIdentity> {
   const { store, clock, authThrottle } = services
+  if (route.method !== 'GET') requireSameOrigin(request)
   const signedIn = await store.read((tx) => findIdentity(tx, request, clock()))
   const identity = signedIn ?? anonymousIdentity((await findFirstAccountId(store.db)) ?? '')
   if (!signedIn && route.minimumRole !== 'anonymous') {
@@ -119,11 +106,19 @@ type UnreadRequest = {
   readonly services: ConsoleServices
 }
 
+async function readCall(route: ConsoleRoute, unread: UnreadRequest): Promise<ConsoleContext> {
+  const { request } = unread
+  requireStorableParameters(request)
+  const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
+  const body = await readInput(route, unread)
+  return { ...unread, query, body, pathParameters: request.pathParams }
+}
+
 async function readInput(route: ConsoleRoute, { request, identity, services }: UnreadRequest) {
   if (route.method === 'GET' || route.body.def.type === 'undefined') return undefined
-  const bytesMax = bodyBytesMaxOf(route, services)
-  request.body.accept(`console ${identity.userId ?? 'anonymous'}`, bytesMax)
-  const body = parseJson(await readBody(request, bytesMax), services.jsonLimits)
+  const bodyBytesMax = bodyBytesMaxOf(route, services)
+  request.body.accept(`console ${identity.userId ?? 'anonymous'}`, bodyBytesMax)
+  const body = await readJson(request, { bodyBytesMax, jsonLimits: services.jsonLimits })
   requireStorable(body, 'body')
   return parseInput(route.body, body, 'body')
 }
@@ -157,19 +152,19 @@ function toFileResponse({ contentType, bytes }: FileContent): HttpResponse {
   return { status: 200, headers, body: bytes }
 }
 
-/** The HTTP statuses of action error codes. All other codes become 422. */
-const statusByErrorCode: Partial<Record<ActionErrorCode, number>> = {
-  SUBJECT_NOT_FOUND: 404,
-  GROUP_NOT_FOUND: 404,
-  EXTERNAL_ID_CONFLICT: 409,
+const consoleErrorFormat: ErrorFormat = {
+  statuses: errorStatuses.console,
+  toBody: ({ message }) => ({ detail: message }),
 }
 
-function toErrorResponse(error: unknown, { log }: ConsoleServices): HttpResponse {
+function toErrorResponse(
+  error: unknown,
+  requestId: string,
+  { log }: ConsoleServices,
+): HttpResponse {
   if (error instanceof ValidationError)
     return { status: error.status, body: { detail: error.message, problems: error.problems } }
-  if (error instanceof ActionError)
-    return { status: statusByErrorCode[error.code] ?? 422, body: { detail: error.message } }
   if (error instanceof LedgerError)
     return { status: 409, body: { detail: describeLedgerError(error) } }
-  return errorResponse(error, currentCallAttributes().requestId ?? newId(), log)
+  return errorResponse(error, requestId, log, consoleErrorFormat)
 }

@@ -1,6 +1,7 @@
 import { HttpError } from '../../lib/errors.ts'
 import type { HttpRequest } from '../route.ts'
 import type { IncomingBody } from './incoming-body.ts'
+import { parseJson, type JsonLimits } from './parse-json.ts'
 import { releaseChunk } from './release-chunk.ts'
 
 /**
@@ -27,6 +28,16 @@ export async function readBody(
   if (Number(length) > bytesMax) throw tooLarge(bytesMax)
   request.body.reserve(Number(length))
   return fillBuffer(request.body, Number(length))
+}
+
+export type JsonBodyLimits = { readonly bodyBytesMax: number; readonly jsonLimits: JsonLimits }
+
+/** Reads an accepted body as a JSON object. @throws HttpError as `readBody` and `parseJson` do. */
+export async function readJson(
+  request: HttpRequest,
+  { bodyBytesMax, jsonLimits }: JsonBodyLimits,
+): Promise<Readonly<Record<string, unknown>>> {
+  return parseJson(await readBody(request, bodyBytesMax), jsonLimits)
 }
 
 /** Returns the media type of the body in lower case, without parameters. */

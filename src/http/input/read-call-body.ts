@@ -3,12 +3,10 @@ import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import type { HttpRequest } from '../route.ts'
 import { readMultipart, type MultipartPart } from './multipart.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
-import { mediaTypeOf, readBody } from './read-body.ts'
+import { mediaTypeOf, readBody, readJson, type JsonBodyLimits } from './read-body.ts'
 import { toStorable } from './storable.ts'
 
-export type SentCallOptions = {
-  readonly bodyBytesMax: number
-  readonly jsonLimits: JsonLimits
+export type SentCallOptions = JsonBodyLimits & {
   /**
    * The content types of an image as the body. With them, a form is also accepted; without them, JSON
    * only.
@@ -40,7 +38,7 @@ export async function readCallBody(
   const type = mediaTypeOf(request) ?? ''
   const isBinary = type === formType || type.startsWith('image/')
   if (type === jsonType || (!isBinary && !imageBodyTypes))
-    return { body: parseJson(await readBody(request, bodyBytesMax), jsonLimits), problems: [] }
+    return { body: await readJson(request, options), problems: [] }
   requireAcceptedType(type, options)
   const bytes = await readBody(request, bodyBytesMax, type)
   if (type !== formType)

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { newId } from '../ids.ts'
 
 /** All measured steps of a call. The closed list ensures that no span name contains foreign text. */
 export type SpanName =
@@ -141,6 +142,11 @@ export function addCallAttributes(attributes: CallAttributes): void {
 /** Returns the attributes of the current call; empty outside of a call. */
 export function currentCallAttributes(): CallAttributes {
   return traceScopes.getStore()?.call.attributes ?? {}
+}
+
+/** Returns the id of the current call, or a new one outside of a call. */
+export function currentRequestId(): string {
+  return currentCallAttributes().requestId ?? newId()
 }
 
 /** Returns the fields of every log line within a call; empty outside of a call. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { describeIssue, type InputProblem } from './describe-issue.ts'
+import { ActionError } from '../errors.ts'
+import { describeIssue, toMessage, type InputProblem } from './describe-issue.ts'
 import { acceptsNull, childNode, resolveNode, type RuleSchema } from './json-schema.ts'
 
 type ParsedInput<Output> =
@@ -34,6 +35,17 @@ function isFirst(problem: InputProblem, index: number, problems: readonly InputP
   const isSame = ({ path, rule }: InputProblem): boolean =>
     path === problem.path && rule === problem.rule
   return problems.findIndex(isSame) === index
+}
+
+/** Parses the input like `parseInput`. @throws ActionError INVALID_REQUEST with one problem per field. */
+export function requireValid<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  root: string,
+): z.output<Schema> {
+  const result = parseInput(schema, input, root)
+  if (result.success) return result.data
+  throw new ActionError('INVALID_REQUEST', result.problems.map(toMessage))
 }
 
 /**
