@@ -77,7 +77,7 @@ import {
 } from './pages/team/users.ts'
 
 /** The console routes, grouped by page. */
-const routesByPage: readonly (readonly ConsoleRoute[])[] = [
+const routesByPage = [
   [getSession, setUp, signIn, signOut, changePassword],
   [listSessions, endOwnSession, signOutElsewhere],
   [getSecondFactor, beginSecondFactor, confirmSecondFactor, renewRecoveryCodes, removeSecondFactor],
@@ -112,7 +112,12 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listAudit, listAuditActs, auditCsv],
   [listSessionsOfUser, endSessionOfUser],
   [getSystem, getSystemHistory, downloadSupportBundle],
-]
+] as const
+
+/** One type for each route; the types of requests and responses in the browser are derived from it. */
+export type ServedRoute = (typeof routesByPage)[number][number]
 
 /** All console routes. */
-export const consoleRoutes: readonly ConsoleRoute[] = routesByPage.flat()
+export const consoleRoutes: readonly ConsoleRoute[] = routesByPage.flatMap(
+  (routes: readonly ConsoleRoute[]) => routes,
+)

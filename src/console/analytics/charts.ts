@@ -61,7 +61,7 @@ export const callsChart = defineRead({
         const total = counts.reduce((sum, count) => sum + count, 0)
         return { id, name: names.get(id) ?? id, counts, total }
       })
-      return { buckets: [...timeBuckets.buckets], series: series.sort((a, b) => b.total - a.total) }
+      return { buckets: timeBuckets.buckets, series: series.sort((a, b) => b.total - a.total) }
     })
   },
 })
@@ -105,7 +105,7 @@ export const spendChart = defineRead({
         return { id, name, ...values }
       })
       series.sort((a, b) => Number(BigInt(b.totalMicros) - BigInt(a.totalMicros)))
-      return { buckets: [...timeBuckets.buckets], series }
+      return { buckets: timeBuckets.buckets, series }
     })
   },
 })
@@ -153,7 +153,7 @@ export const latencyChart = defineRead({
         return histogram ? latencyPercentileMs(histogram, share) : null
       })
     return {
-      buckets: [...timeBuckets.buckets],
+      buckets: timeBuckets.buckets,
       p50: perBucket(0.5),
       p95: perBucket(0.95),
       p99: perBucket(0.99),

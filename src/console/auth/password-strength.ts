@@ -1,5 +1,5 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
-import { ValidationError } from '../server/validation-error.ts'
+import { invalidField } from '../server/validation-error.ts'
 
 /** The fewest guesses, as a power of ten, that an attacker with a list of passwords may need. */
 const guessesLog10Min = 8
@@ -31,11 +31,11 @@ export async function requireStrongPassword(
 ): Promise<void> {
   const name = userName.toLowerCase()
   if (name.length >= comparedNameCharsMin && password.toLowerCase().includes(name))
-    throw new ValidationError([{ path, message: 'must not contain your name' }])
+    throw invalidField(path, 'must not contain your name')
   estimator ??= loadEstimator()
   const { guessesLog10 } = (await estimator).check(password, [userName, 'facegate'])
   if (guessesLog10 >= guessesLog10Min) return
   const message =
     'must not be a common password, a sequence or a repetition. Use several unrelated words.'
-  throw new ValidationError([{ path, message }])
+  throw invalidField(path, message)
 }

@@ -9,13 +9,7 @@ import {
 } from '../../store/console/sessions.ts'
 import type { Tx } from '../../store/tx.ts'
 import { updateUser, findUser, hasActiveUser, type ConsoleUser } from '../../store/console/users.ts'
-import {
-  defineRead,
-  defineWrite,
-  emptyQuery,
-  emptyBody,
-  type ConsoleContext,
-} from '../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../server/route.ts'
 import { requireSecureTransport } from './request-security.ts'
 import { checkPassword } from './check-password.ts'
 import { requireStrongPassword } from './password-strength.ts'
@@ -44,7 +38,6 @@ export const session = z.object({
 export const getSession = defineRead({
   path: '/session',
   minimumRole: 'anonymous',
-  query: emptyQuery,
   response: session,
   handle: async ({ identity, services: { store, version } }) => {
     if (identity.userId !== null) return toSessionResponse(identity, version)
@@ -58,7 +51,6 @@ export const signIn = defineWrite({
   path: '/sign-in',
   minimumRole: 'anonymous',
   auditAction: 'session.signIn',
-  query: emptyQuery,
   body: z.strictObject({
     name: z.string().max(128),
     password: z.string().max(256),
@@ -91,8 +83,6 @@ export const signOut = defineWrite({
   path: '/sign-out',
   minimumRole: 'viewer',
   auditAction: 'session.signOut',
-  query: emptyQuery,
-  body: emptyBody,
   response: session,
   handle: async ({ identity, services: { version } }, { tx }) => {
     if (identity.token !== undefined) await endSession(tx, hashToken(identity.token))
@@ -109,7 +99,6 @@ export const changePassword = defineWrite({
   path: '/password',
   minimumRole: 'viewer',
   auditAction: 'session.changePassword',
-  query: emptyQuery,
   body: z.strictObject({ current: z.string().max(256), next: password }),
   response: session,
   prepare: async ({ body, identity, services, request }) => {

@@ -3,13 +3,7 @@ import { HttpError } from '../../lib/errors.ts'
 import { endOtherSessions, endSession, listUserSessions } from '../../store/console/sessions.ts'
 import type { SessionRow } from '../../store/console-schema.ts'
 import type { Tx } from '../../store/tx.ts'
-import {
-  defineRead,
-  defineWrite,
-  emptyBody,
-  emptyQuery,
-  type ConsoleContext,
-} from '../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../server/route.ts'
 import { requireUser } from '../server/require-user.ts'
 import { isSessionOpen } from './identity.ts'
 import { hashToken } from './session-token.ts'
@@ -27,7 +21,6 @@ const sessionItem = z.object({
 export const listSessions = defineRead({
   path: '/sessions',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({ items: z.array(sessionItem) }),
   handle: async ({ identity, services }) => ({
     items: await listOpenSessions(identity.userId ?? '', { identity, services }),
@@ -38,7 +31,6 @@ export const listSessions = defineRead({
 export const listSessionsOfUser = defineRead({
   path: '/users/:userId/sessions',
   minimumRole: 'owner',
-  query: emptyQuery,
   response: z.object({ items: z.array(sessionItem) }),
   handle: async (call) => {
     const { userId } = await call.services.store.read((tx) => requireUser(tx, call))
@@ -51,9 +43,6 @@ export const endSessionOfUser = defineWrite({
   path: '/users/:userId/sessions/:sessionId',
   minimumRole: 'owner',
   auditAction: 'user.endSession',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   handle: async (call, { tx }) => {
     const { userId, name } = await requireUser(tx, call)
     const { ip } = await endSessionWithId(tx, userId, call)
@@ -99,9 +88,6 @@ export const endOwnSession = defineWrite({
   path: '/sessions/:sessionId',
   minimumRole: 'viewer',
   auditAction: 'session.end',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   handle: async ({ identity, pathParameters }, { tx }) => {
     const userId = identity.userId ?? ''
     const { ip } = await endSessionWithId(tx, userId, { pathParameters })
@@ -115,9 +101,6 @@ export const signOutElsewhere = defineWrite({
   path: '/sessions/sign-out-elsewhere',
   minimumRole: 'viewer',
   auditAction: 'session.signOutElsewhere',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   handle: async ({ identity }, { tx }) => {
     const userId = identity.userId ?? ''
     await endOtherSessions(tx, userId, hashToken(identity.token ?? ''))

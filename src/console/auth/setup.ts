@@ -17,8 +17,8 @@ import {
 import { removeSecondFactor } from '../../store/console/second-factors.ts'
 import { endUserSessions } from '../../store/console/sessions.ts'
 import { name } from '../server/schemas.ts'
-import { ValidationError } from '../server/validation-error.ts'
-import { defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
+import { invalidField } from '../server/validation-error.ts'
+import { defineWrite, type ConsoleContext } from '../server/route.ts'
 import { requireStrongPassword } from './password-strength.ts'
 import { requireSecureTransport } from './request-security.ts'
 import { createSession, password, session } from './session.ts'
@@ -61,7 +61,6 @@ export const setUp = defineWrite({
   path: '/setup',
   minimumRole: 'anonymous',
   auditAction: 'session.setUp',
-  query: emptyQuery,
   body: z.strictObject({ token: z.string().max(64), name: name.optional(), password }),
   response: session,
   prepare: async ({ body, services, request }) => {
@@ -127,8 +126,7 @@ async function findOrCreateOwner(
   { body, identity, services }: SetUpContext,
 ): Promise<ConsoleUser> {
   const { name } = body
-  if (name === undefined)
-    throw new ValidationError([{ path: 'body.name', message: 'is required for an owner' }])
+  if (name === undefined) throw invalidField('body.name', 'is required for an owner')
   const existing = await findUserByName(tx, name)
   if (existing) {
     await updateUser(tx, existing.userId, { role: 'owner' })

@@ -15,12 +15,11 @@ import { findTransfer } from '../../store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { listCountMax } from '../../lib/limits/list-limits.ts'
-import type { CallDetail } from '../../gate/call-detail.ts'
 import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
 import { id, micros, resolveTimeRange, timeRange } from '../server/schemas.ts'
-import { defineList, defineCsv, declareList } from '../server/list.ts'
+import { defineList } from '../server/list.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
-import { defineRead, emptyQuery, type ConsoleContext } from '../server/route.ts'
+import { defineRead, type ConsoleContext } from '../server/route.ts'
 
 const logEntry = z.object({
   callId: z.int(),
@@ -69,7 +68,7 @@ const logFilter = z.strictObject({
 
 const sortColumns = { time: 'atMs', latency: 'latencyMs' } as const
 
-const callLog = declareList({
+export const { pages: listLog, csv: logCsv } = defineList({
   path: '/log',
   minimumRole: 'viewer',
   filter: logFilter,
@@ -150,9 +149,6 @@ async function requireSelectivePrefix(tx: ReadTx, prefix: string | undefined): P
     )
 }
 
-export const listLog = defineList(callLog)
-export const logCsv = defineCsv(callLog)
-
 /**
  * One call with its charge and, if it failed, the reasons. Pictures, templates, names and ids of
  * subjects are never included.
@@ -160,7 +156,6 @@ export const logCsv = defineCsv(callLog)
 export const getCall = defineRead({
   path: '/log/:callId',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: logEntry.extend({
     transfer: transfer.optional(),
     problems: z
@@ -197,22 +192,14 @@ export const getCall = defineRead({
       const detail = await findDetail(tx, call)
       return {
         ...formatCall(call),
-        problems: [...problemsOf(call, detail)],
+        problems: problemsOf(call, detail),
         isGeneral: detail === undefined,
-        ...(detail && { parameters: toParameters(detail) }),
+        ...(detail && { parameters: detail.parameters }),
         ...(charge && { transfer: toTransferResponse(charge, formatCall(call).projectName) }),
         ...(attempt && { attempt }),
       }
     }),
 })
-
-/** Copies the lists, which the response schema may not share with the stored value. */
-function toParameters({ parameters }: CallDetail) {
-  const entries = Object.entries(parameters).map(
-    ([name, value]) => [name, typeof value === 'object' ? [...value] : value] as const,
-  )
-  return Object.fromEntries(entries)
-}
 
 /** Returns a function that adds the names of key and project to a row of the log. */
 async function createLogFormatter(tx: ReadTx, accountId: string) {

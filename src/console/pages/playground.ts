@@ -15,7 +15,7 @@ import { createPlaygroundKey, findPlaygroundKey } from '../../store/tenancy/key-
 import { listPrices } from '../../store/billing/prices.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
 import { id, micros } from '../server/schemas.ts'
-import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
@@ -24,7 +24,6 @@ const jsonObject = z.record(z.string(), z.unknown())
 export const listActions = defineRead({
   path: '/actions',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.array(
     z.object({
       name: z.string(),
@@ -51,7 +50,7 @@ export const listActions = defineRead({
         },
         paramsSchema: toJsonSchema(params, 'input'),
         valueSchema: toJsonSchema(value, 'output'),
-        errors: [...errors],
+        errors,
         example: { params: { ...example.params }, value: example.value },
         ...imageLimits(params),
       }
@@ -71,7 +70,6 @@ function imageLimits(params: z.ZodType) {
 export const getPlaygroundSettings = defineRead({
   path: '/playground/settings',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({
     imageBytesMax: z.int(),
     imagePixelsMax: z.int(),
@@ -84,14 +82,13 @@ export const getPlaygroundSettings = defineRead({
   handle: async ({ services: { imageLimits, bodyBytesMax, falseMatchRates } }) => ({
     ...imageLimits,
     bodyBytesMax,
-    falseMatchRates: [...falseMatchRates],
+    falseMatchRates,
   }),
 })
 
 export const listErrors = defineRead({
   path: '/errors',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.array(
     z.object({ code: z.string(), message: z.string(), remedy: z.string(), http: z.int() }),
   ),
@@ -110,7 +107,6 @@ export const runPlaygroundCall = defineWrite({
   path: '/playground',
   minimumRole: 'admin',
   auditAction: 'playground.call',
-  query: emptyQuery,
   body: z.strictObject({
     projectId: id,
     call: z.looseObject({ action: z.string().max(128), requestId: z.string().optional() }),
@@ -158,7 +154,6 @@ export const createPlaygroundChallenge = defineWrite({
   path: '/playground/challenges',
   minimumRole: 'admin',
   auditAction: 'playground.challenge',
-  query: emptyQuery,
   body: z.strictObject({ projectId: id }),
   response: livenessChallenge,
   prepare: async (call) => {

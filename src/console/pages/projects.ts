@@ -6,8 +6,8 @@ import { switchesFromColumns, type ProjectSwitches } from '../../store/tenancy/s
 import { count, micros, name } from '../server/schemas.ts'
 import { confirmedLosses, requireConfirmedLosses, retentionDays } from './project-losses.ts'
 import { galleryModeStatement } from './gallery/gallery-mode.ts'
-import { ValidationError } from '../server/validation-error.ts'
-import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
+import { invalidField, type ValidationError } from '../server/validation-error.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const galleryMode = z.enum(['isolated', 'shared'])
@@ -43,7 +43,6 @@ const project = z.object({
 export const listProjects = defineRead({
   path: '/projects',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({ items: z.array(project) }),
   handle: async ({ identity, services }) => {
     const projects = await services.store.read((tx) => findProjectSummaries(tx, identity.accountId))
@@ -54,7 +53,6 @@ export const listProjects = defineRead({
 export const getProject = defineRead({
   path: '/projects/:projectId',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: project,
   handle: async (call) => {
     const { store } = call.services
@@ -67,7 +65,6 @@ export const addProject = defineWrite({
   path: '/projects',
   minimumRole: 'admin',
   auditAction: 'project.create',
-  query: emptyQuery,
   body: z.strictObject({ name, galleryMode }),
   response: project,
   handle: async ({ body, identity, services }, { db, tx }) => {
@@ -85,7 +82,6 @@ export const editProject = defineWrite({
   path: '/projects/:projectId',
   minimumRole: 'admin',
   auditAction: 'project.update',
-  query: emptyQuery,
   body: z.strictObject({
     name: name.optional(),
     sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
@@ -138,7 +134,7 @@ function requireStatement(
   )
     return
   const message = 'must repeat the statement of gallery-mode-preview word for word'
-  throw new ValidationError([{ path: 'body.statement', message }])
+  throw invalidField('body.statement', message)
 }
 
 /** @throws ValidationError 409 when another project has the name. */
@@ -153,7 +149,7 @@ async function requireFreeName(
 
 function nameConflict(): ValidationError {
   const message = 'must be another name: a project with this name already exists'
-  return new ValidationError([{ path: 'body.name', message }], 409)
+  return invalidField('body.name', message, 409)
 }
 
 function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext['services']) {

@@ -11,7 +11,7 @@ import {
   totalFields,
   unpackCursor,
 } from '../../http/routes/pagination.ts'
-import type { ConsoleContext, ReadRoute, CsvRoute } from './route.ts'
+import { defineRead, type ConsoleContext, type CsvRoute, type RoutePath } from './route.ts'
 import type { AccessRole } from '../auth/identity.ts'
 
 /** The part of a list to read: at most `limit` items after a position. */
@@ -27,12 +27,13 @@ export type ListSort<SortBy extends string> = {
 }
 
 type ListDefinition<
+  Path extends RoutePath,
   Shape extends z.ZodRawShape,
   Item extends z.ZodObject,
   Position extends z.ZodType,
   SortBy extends string,
 > = {
-  readonly path: `/${string}`
+  readonly path: Path
   readonly minimumRole: AccessRole
   readonly filter: z.ZodObject<Shape>
   readonly item: Item
@@ -64,37 +65,42 @@ type Paging = {
 
 const csvPageRows = 1000
 
-/** Defines the JSON route of a list that the database filters, sorts and pages. */
+/** A list of any schema. The query schema of its routes has validated what its functions receive. */
+type AnyList = ListDefinition<
+  RoutePath,
+  z.ZodRawShape,
+  z.ZodObject,
+  z.ZodType<z.core.util.JSONType>,
+  string
+>
+
+/**
+ * Defines a list that the database filters, sorts and pages: the route of its pages, and the route of
+ * the whole list as CSV, which has the same path with `.csv`.
+ */
 export function defineList<
+  const Path extends RoutePath,
   Shape extends z.ZodRawShape,
   Item extends z.ZodObject,
   Position extends z.ZodType<z.core.util.JSONType>,
   SortBy extends string,
->(list: ListDefinition<Shape, Item, Position, SortBy>) {
-  const { path, minimumRole, filter } = list
-  const query = filter.extend({ limit, cursor, total, sort: sortParameter(list) })
+>(list: ListDefinition<Path, Shape, Item, Position, SortBy>) {
+  const query = list.filter.extend({ limit, cursor, total, sort: sortParameter(list) })
   const response = z.object({
     items: z.array(list.item),
     nextCursor: z.string().nullable(),
     previousCursor: z.string().nullable(),
     ...totalFields,
   })
-  const route: ReadRoute<typeof query, typeof response> = {
-    method: 'GET',
-    path,
-    minimumRole,
+  const anyList = list as unknown as AnyList
+  const pages = defineRead({
+    path: list.path,
+    minimumRole: list.minimumRole,
     query,
-    body: z.undefined(),
     response,
-    handle: async (call) => {
-      // The schema of this type has validated the query.
-      const paging = call.query as Paging
-      const page = await readPage(list, call as never, paging)
-      const counted = paging.total === 'true' && (await list.count?.(call as never))
-      return { ...page, ...(counted && toTotal(counted)) }
-    },
-  }
-  return route
+    handle: async (call) => (await readPage(anyList, call as ConsoleContext<Paging>)) as never,
+  })
+  return { list, pages, csv: csvRouteOf(anyList) }
 }
 
 /** The name of a column, with `-` for the largest value first. */
@@ -109,43 +115,25 @@ function sortParameter<SortBy extends string>({
   return z.enum(names).default(isDescending ? `-${sortBy[0]}` : sortBy[0])
 }
 
-function parseSort<SortBy extends string>(text: string): ListSort<SortBy> {
+function parseSort(text: string): ListSort<string> {
   const isDescending = text.startsWith('-')
-  // The query schema permits only the names of the list.
-  return { by: text.slice(isDescending ? 1 : 0) as SortBy, isDescending }
+  return { by: text.slice(isDescending ? 1 : 0), isDescending }
 }
 
-type PageStart<Position> = {
-  readonly sort: string
-  readonly isBefore: boolean
-  readonly position: Position
-}
-
-/** A page starts after the position, or ends before it. The sort order must be the same. */
-function cursorOf<Position extends z.ZodType>(position: Position) {
-  return z.strictObject({ sort: z.string(), isBefore: z.boolean(), position })
-}
-
-async function readPage<
-  Shape extends z.ZodRawShape,
-  Item extends z.ZodObject,
-  Position extends z.ZodType<z.core.util.JSONType>,
-  SortBy extends string,
->(
-  list: ListDefinition<Shape, Item, Position, SortBy>,
-  call: ConsoleContext<z.output<z.ZodObject<Shape>>>,
-  { sort, cursor: text, limit: rows }: Paging,
-) {
-  // The compiler does not resolve the output of a schema with a generic part.
-  const start = unpackCursor(text, cursorOf(list.position)) as
-    | PageStart<z.output<Position>>
-    | undefined
+/** Reads a page that starts after the position of the cursor, or ends before it. */
+async function readPage(list: AnyList, call: ConsoleContext<Paging>) {
+  const { sort, cursor, limit: rows, total } = call.query
+  const { position } = list
+  const start = unpackCursor(
+    cursor,
+    z.strictObject({ sort: z.string(), isBefore: z.boolean(), position }),
+  )
   if (start && start.sort !== sort)
     throw new ActionError(
       'INVALID_REQUEST',
       'cursor: must be a cursor of a response with the same `sort`',
     )
-  const { by, isDescending } = parseSort<SortBy>(sort)
+  const { by, isDescending } = parseSort(sort)
   const isBefore = start?.isBefore === true
   const found = await list.find(call, {
     after: start?.position,
@@ -157,10 +145,12 @@ async function readPage<
   const items = isBefore ? page.toReversed() : page
   const hasPrevious = isBefore ? last !== undefined : start !== undefined
   const hasNext = isBefore || last !== undefined
+  const counted = total === 'true' && (await list.count?.(call))
   return {
     items: items.map(({ item }) => item),
     nextCursor: hasNext ? pageCursor(items.at(-1), { sort, isBefore: false }) : null,
     previousCursor: hasPrevious ? pageCursor(items[0], { sort, isBefore: true }) : null,
+    ...(counted && toTotal(counted)),
   }
 }
 
@@ -171,27 +161,21 @@ function pageCursor(
   return end ? packCursor({ ...order, position: end.position }) : null
 }
 
-/** Defines the CSV route of the same list: all pages, under the list's path with `.csv`. */
-export function defineCsv<
-  Shape extends z.ZodRawShape,
-  Item extends z.ZodObject,
-  Position extends z.ZodType<z.core.util.JSONType>,
-  SortBy extends string,
->(list: ListDefinition<Shape, Item, Position, SortBy>): CsvRoute {
-  const query = list.filter.extend({ sort: sortParameter(list) })
+/** The same list as CSV: the rows of all pages. */
+function csvRouteOf(list: AnyList): CsvRoute {
   return {
     method: 'GET',
     path: `${list.path}.csv`,
     minimumRole: list.minimumRole,
-    query,
+    query: list.filter.extend({ sort: sortParameter(list) }),
     body: z.undefined(),
     response: z.undefined(),
     columns: Object.keys(list.item.shape),
-    rows: async function* rows(call) {
-      // The schema of this type has validated the query.
-      const sort = parseSort<SortBy>((call.query as Paging).sort)
-      for (let after: z.output<Position> | undefined; ;) {
-        const page = await list.find(call as never, { after, limit: csvPageRows, sort })
+    rows: async function* rows(request) {
+      const call = request as ConsoleContext<Paging>
+      const sort = parseSort(call.query.sort)
+      for (let after: z.core.util.JSONType | undefined; ;) {
+        const page = await list.find(call, { after, limit: csvPageRows, sort })
         for (const { item } of page) yield item
         const last = page.at(-1)
         if (!last || page.length < csvPageRows) return
@@ -199,16 +183,4 @@ export function defineCsv<
       }
     },
   }
-}
-
-/** Keeps the types of a list that is served as JSON and as CSV. */
-export function declareList<
-  Shape extends z.ZodRawShape,
-  Item extends z.ZodObject,
-  Position extends z.ZodType<z.core.util.JSONType>,
-  SortBy extends string,
->(
-  list: ListDefinition<Shape, Item, Position, SortBy>,
-): ListDefinition<Shape, Item, Position, SortBy> {
-  return list
 }

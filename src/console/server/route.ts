@@ -9,20 +9,23 @@ import type { ConsoleIdentity, AccessRole } from '../auth/identity.ts'
  * browser code are derived from this record.
  */
 type ConsoleRouteDefinition<
+  Path extends RoutePath,
   QuerySchema extends z.ZodType,
   BodySchema extends z.ZodType,
   ResponseSchema extends z.ZodType,
 > = {
   /** `:name` marks a path parameter. */
-  readonly path: `/${string}`
+  readonly path: Path
   /** The lowest role that may use the route. Higher roles may use it too. */
   readonly minimumRole: AccessRole
   readonly query: QuerySchema
-  /** The JSON request body; `emptyBody` if the route has none. */
+  /** The JSON request body. */
   readonly body: BodySchema
   /** The JSON response body. */
   readonly response: ResponseSchema
 }
+
+export type RoutePath = `/${string}`
 
 /** One console request as its route handler receives it: authorized and validated. */
 export type ConsoleContext<Query = unknown, Body = unknown> = {
@@ -39,13 +42,18 @@ type ContextOf<QuerySchema extends z.ZodType, BodySchema extends z.ZodType> = Co
   z.output<BodySchema>
 >
 
+/** A response before it is validated, which removes fields that the schema does not contain. */
+type InputOf<ResponseSchema extends z.ZodType> = ReadonlyDeep<z.input<ResponseSchema>>
+type ReadonlyDeep<T> = T extends object ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> } : T
+
 /** A route that changes nothing. */
 export type ReadRoute<
+  Path extends RoutePath = RoutePath,
   QuerySchema extends z.ZodType = z.ZodType,
   ResponseSchema extends z.ZodType = z.ZodType,
-> = ConsoleRouteDefinition<QuerySchema, z.ZodType, ResponseSchema> & {
+> = ConsoleRouteDefinition<Path, QuerySchema, z.ZodType, ResponseSchema> & {
   readonly method: 'GET'
-  handle(call: ContextOf<QuerySchema, z.ZodType>): Promise<z.input<ResponseSchema>>
+  handle(call: ContextOf<QuerySchema, z.ZodType>): Promise<InputOf<ResponseSchema>>
 }
 
 /** The result of a write: its response and the content of its audit entry. */
@@ -64,12 +72,14 @@ export type WriteResult<ResponseBody> = {
 
 /** A route that changes data. Each successful request adds one audit entry. */
 export type WriteRoute<
+  Method extends WriteMethod = WriteMethod,
+  Path extends RoutePath = RoutePath,
   QuerySchema extends z.ZodType = z.ZodType,
   BodySchema extends z.ZodType = z.ZodType,
   ResponseSchema extends z.ZodType = z.ZodType,
   Prepared = unknown,
-> = ConsoleRouteDefinition<QuerySchema, BodySchema, ResponseSchema> & {
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+> = ConsoleRouteDefinition<Path, QuerySchema, BodySchema, ResponseSchema> & {
+  readonly method: Method
   /** The action name in the audit log, such as `key.create`. */
   readonly auditAction: string
   /** Does slow work before the transaction. It writes nothing that a failure would have to undo. */
@@ -78,26 +88,27 @@ export type WriteRoute<
   handle(
     call: ContextOf<QuerySchema, BodySchema> & { readonly prepared: Prepared },
     transaction: ExclusiveTransaction,
-  ): Promise<WriteResult<z.input<ResponseSchema>>>
+  ): Promise<WriteResult<InputOf<ResponseSchema>>>
 }
 
+export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** A list as CSV, streamed while it is read. */
-export type CsvRoute<QuerySchema extends z.ZodType = z.ZodType> = ConsoleRouteDefinition<
-  QuerySchema,
-  z.ZodType,
-  z.ZodType
-> & {
-  readonly method: 'GET'
+export type CsvRoute = OtherRoute & {
   readonly columns: readonly string[]
-  rows(call: ContextOf<QuerySchema, z.ZodType>): AsyncIterable<Readonly<Record<string, unknown>>>
+  rows(call: ConsoleContext): AsyncIterable<Readonly<Record<string, unknown>>>
+}
+
+/** A route whose response is not JSON. It changes nothing. */
+type OtherRoute = ConsoleRouteDefinition<RoutePath, z.ZodType, z.ZodType, z.ZodType> & {
+  readonly method: 'GET'
 }
 
 /** A file that a route returns instead of JSON. It is never stored in a cache. */
 export type FileContent = { readonly contentType: string; readonly bytes: Buffer }
 
-/** A route that returns a file and changes nothing. */
-export type FileRoute = ConsoleRouteDefinition<z.ZodType, z.ZodType, z.ZodType> & {
-  readonly method: 'GET'
+/** A route that returns a file. */
+export type FileRoute = OtherRoute & {
   readFile(call: ConsoleContext): Promise<FileContent>
 }
 
@@ -113,29 +124,59 @@ export type BodyOf<Route> = Route extends { readonly body: infer Schema extends 
   ? z.input<Schema>
   : never
 
-export const emptyBody = z.undefined()
-export const emptyQuery = z.strictObject({})
+const emptyQuery = z.strictObject({})
+const noContent = z.undefined()
+
+type EmptyQuery = typeof emptyQuery
+type NoContent = typeof noContent
+
+/** The schemas of a definition, where a route may have none. */
+type OptionalSchemas<QuerySchema, BodySchema, ResponseSchema> = {
+  readonly query?: QuerySchema
+  readonly body?: BodySchema
+  readonly response?: ResponseSchema
+}
 
 /** Keeps the schema types for the handler and for the browser code. */
-export function defineRead<QuerySchema extends z.ZodType, ResponseSchema extends z.ZodType>(
-  route: Omit<ReadRoute<QuerySchema, ResponseSchema>, 'method' | 'body'>,
-): ReadRoute<QuerySchema, ResponseSchema> {
-  return { ...route, method: 'GET', body: emptyBody }
+export function defineRead<
+  const Path extends RoutePath,
+  ResponseSchema extends z.ZodType,
+  QuerySchema extends z.ZodType = EmptyQuery,
+>(
+  route: Omit<ReadRoute<Path, QuerySchema, ResponseSchema>, 'method' | 'body' | 'query'> &
+    Pick<OptionalSchemas<QuerySchema, never, never>, 'query'>,
+): ReadRoute<Path, QuerySchema, ResponseSchema> {
+  const { query = emptyQuery } = route
+  // The default of the type parameter is the type of the default schema.
+  return { ...route, method: 'GET', query: query as QuerySchema, body: noContent }
 }
 
 /** Like `defineRead`, for a route without a query that returns a file. */
 export function defineFile(route: Pick<FileRoute, 'path' | 'minimumRole' | 'readFile'>): FileRoute {
-  return { ...route, method: 'GET', query: emptyQuery, body: emptyBody, response: z.undefined() }
+  return { ...route, method: 'GET', query: emptyQuery, body: noContent, response: noContent }
 }
 
 /** Like `defineRead`, for a route that changes data. */
 export function defineWrite<
-  QuerySchema extends z.ZodType,
-  BodySchema extends z.ZodType,
-  ResponseSchema extends z.ZodType,
+  const Method extends WriteMethod,
+  const Path extends RoutePath,
+  QuerySchema extends z.ZodType = EmptyQuery,
+  BodySchema extends z.ZodType = NoContent,
+  ResponseSchema extends z.ZodType = NoContent,
   Prepared = undefined,
 >(
-  route: WriteRoute<QuerySchema, BodySchema, ResponseSchema, Prepared>,
-): WriteRoute<QuerySchema, BodySchema, ResponseSchema, Prepared> {
-  return route
+  route: Omit<
+    WriteRoute<Method, Path, QuerySchema, BodySchema, ResponseSchema, Prepared>,
+    keyof OptionalSchemas<never, never, never>
+  > &
+    OptionalSchemas<QuerySchema, BodySchema, ResponseSchema>,
+): WriteRoute<Method, Path, QuerySchema, BodySchema, ResponseSchema, Prepared> {
+  const { query = emptyQuery, body = noContent, response = noContent } = route
+  return {
+    ...route,
+    // The default of each type parameter is the type of its default schema.
+    query: query as QuerySchema,
+    body: body as BodySchema,
+    response: response as ResponseSchema,
+  }
 }

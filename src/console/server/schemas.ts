@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ValidationError } from './validation-error.ts'
+import { invalidField } from './validation-error.ts'
 
 /** Schema parts that several pages share. */
 
@@ -52,9 +52,7 @@ type RequestedTimes = {
 export function resolveTimeRange({ fromUtc, toUtc, period }: RequestedTimes, nowMs: number) {
   if (period === undefined) return { fromUtc, toUtc }
   if (fromUtc ?? toUtc)
-    throw new ValidationError([
-      { path: 'query.period', message: 'must not be combined with a start or an end time' },
-    ])
+    throw invalidField('query.period', 'must not be combined with a start or an end time')
   return { fromUtc: new Date(nowMs - periodMs[period]), toUtc: undefined }
 }
 

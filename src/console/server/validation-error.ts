@@ -17,6 +17,11 @@ export class ValidationError extends Error {
 
 export type ValidationProblem = { readonly path: string; readonly message: string }
 
+/** Returns the error of one field, for rules that the schema does not contain. */
+export function invalidField(path: string, message: string, status?: 409): ValidationError {
+  return new ValidationError([{ path, message }], status)
+}
+
 /** @throws ValidationError that lists every problem with its path. */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,

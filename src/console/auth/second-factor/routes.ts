@@ -4,8 +4,8 @@ import {
   countRecoveryCodes,
   removeSecondFactor as deleteSecondFactor,
 } from '../../../store/console/second-factors.ts'
-import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
-import { ValidationError } from '../../server/validation-error.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { invalidField } from '../../server/validation-error.ts'
 import { checkPassword } from '../check-password.ts'
 
 /** Each change of the second factor requires the password, because a session may be unattended. */
@@ -18,7 +18,6 @@ const recoveryCodes = z.array(z.string()).readonly().meta({
 export const getSecondFactor = defineRead({
   path: '/second-factor',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({ isEnabled: z.boolean(), recoveryCodesLeft: z.int() }),
   handle: ({ identity, services: { store, secondFactors } }) => {
     const userId = identity.userId ?? ''
@@ -35,7 +34,6 @@ export const beginSecondFactor = defineWrite({
   path: '/second-factor',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.begin',
-  query: emptyQuery,
   body: passwordBody,
   response: z.object({
     secret: z.string().meta({ description: 'Base32, to type into the app.' }),
@@ -55,7 +53,6 @@ export const confirmSecondFactor = defineWrite({
   path: '/second-factor/confirm',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.enable',
-  query: emptyQuery,
   body: z.strictObject({ code: z.string().max(64) }),
   response: z.object({ recoveryCodes }),
   handle: async ({ body, identity, services }, { tx }) => {
@@ -67,7 +64,7 @@ export const confirmSecondFactor = defineWrite({
     if (codes) return { response: { recoveryCodes: codes }, target: userId }
     const message =
       'must be the current code of the app. Check that the clock of the phone is right.'
-    throw new ValidationError([{ path: 'body.code', message }])
+    throw invalidField('body.code', message)
   },
 })
 
@@ -76,7 +73,6 @@ export const renewRecoveryCodes = defineWrite({
   path: '/second-factor/recovery-codes',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.renewRecoveryCodes',
-  query: emptyQuery,
   body: passwordBody,
   response: z.object({ recoveryCodes }),
   prepare: requirePassword,
@@ -94,9 +90,7 @@ export const removeSecondFactor = defineWrite({
   path: '/second-factor/remove',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.remove',
-  query: emptyQuery,
   body: passwordBody,
-  response: z.undefined(),
   prepare: requirePassword,
   handle: async ({ identity }, { tx }) => {
     const userId = identity.userId ?? ''

@@ -7,8 +7,8 @@ import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/tx.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
-import { ValidationError } from '../../server/validation-error.ts'
+import { defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { invalidField } from '../../server/validation-error.ts'
 import { subjectChangesMax, subjectDeletionsMax, subjectIdList } from './subject-ids.ts'
 
 const groupList = z.array(groupName).max(20).default([])
@@ -19,7 +19,6 @@ export const changeGroups = defineWrite({
   path: '/projects/:projectId/subjects/groups',
   minimumRole: 'admin',
   auditAction: 'subject.changeGroups',
-  query: emptyQuery,
   body: z
     .strictObject({
       subjectIds: subjectIdList(subjectChangesMax),
@@ -69,7 +68,6 @@ export const removeSubjects = defineWrite({
   path: '/projects/:projectId/subjects/delete',
   minimumRole: 'admin',
   auditAction: 'subject.deleteSeveral',
-  query: emptyQuery,
   body: z.strictObject({
     subjectIds: subjectIdList(subjectDeletionsMax),
     confirm: z.string().max(64),
@@ -79,8 +77,7 @@ export const removeSubjects = defineWrite({
     const { subjects, maintenance } = call.services
     const { subjectIds, confirm } = call.body
     const expected = deletionConfirmation(subjectIds.length)
-    if (confirm !== expected)
-      throw new ValidationError([{ path: 'body.confirm', message: `must be: ${expected}` }])
+    if (confirm !== expected) throw invalidField('body.confirm', `must be: ${expected}`)
     const { projectId, galleryId, found } = await lockSubjects(tx, call, subjectIds)
     const rows = subjectIds.flatMap((subjectId) => found.get(subjectId) ?? [])
     const records = await mapSequential(rows, (row) => subjects.remove(tx, row))

@@ -21,7 +21,7 @@ export const listCroppedFaces = defineRead({
       const { galleryId } = await requireProject(tx, call)
       const found = await subjects.findByIds(tx, galleryId, call.query.subjectIds)
       const subjectIds = found.map(({ subjectId }) => subjectId)
-      return { items: [...(await findCroppedFaces(tx, subjectIds))] }
+      return { items: await findCroppedFaces(tx, subjectIds) }
     })
   },
 })

@@ -5,8 +5,8 @@ import { countDeletions, findDeletions } from '../../../store/gallery/deletions.
 import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
-import { defineList, defineCsv, declareList } from '../../server/list.ts'
-import { defineRead, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { defineList } from '../../server/list.ts'
+import { defineRead, type ConsoleContext } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const deletionFilter = z.strictObject({
@@ -17,7 +17,7 @@ const deletionFilter = z.strictObject({
 })
 
 /** The records of the gallery of one project, or of all galleries of the account. */
-const deletionList = declareList({
+export const { pages: listDeletions, csv: deletionsCsv } = defineList({
   path: '/deletions',
   minimumRole: 'viewer',
   filter: deletionFilter,
@@ -58,14 +58,10 @@ async function readConditions(tx: ReadTx, call: ConsoleContext<z.output<typeof d
   return { galleryId, ...conditions }
 }
 
-export const listDeletions = defineList(deletionList)
-export const deletionsCsv = defineCsv(deletionList)
-
 /** Checks that the deletion records are unchanged: their hash chain and the triggers that protect them. */
 export const checkDeletions = defineRead({
   path: '/deletions/check',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({ ok: z.boolean(), detail: z.string() }),
   handle: async (call) => {
     const checks = await call.services.auditor.audit()

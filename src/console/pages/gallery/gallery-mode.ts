@@ -2,14 +2,13 @@ import { z } from 'zod'
 import { findGallerySize } from '../../../store/gallery/galleries.ts'
 import type { ProjectSummary } from '../../../store/tenancy/project-summaries.ts'
 import { count } from '../../server/schemas.ts'
-import { defineRead, emptyQuery } from '../../server/route.ts'
+import { defineRead } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 /** Returns what changes for a project if its gallery mode is switched. */
 export const previewGalleryMode = defineRead({
   path: '/projects/:projectId/gallery-mode-preview',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({
     from: z.string(),
     to: z.string(),

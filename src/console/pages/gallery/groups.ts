@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { ActionError, HttpError } from '../../../lib/errors.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { count } from '../../server/schemas.ts'
-import { ValidationError } from '../../server/validation-error.ts'
-import { defineList, declareList } from '../../server/list.ts'
-import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { invalidField } from '../../server/validation-error.ts'
+import { defineList } from '../../server/list.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const groupItem = z.object({ name: z.string(), subjectCount: count })
 
-const groupList = declareList({
+export const { pages: listAllGroups } = defineList({
   path: '/projects/:projectId/groups',
   minimumRole: 'viewer',
   filter: z.strictObject({ q: z.string().min(1).max(64).optional() }),
@@ -28,13 +28,10 @@ const groupList = declareList({
     }),
 })
 
-export const listAllGroups = defineList(groupList)
-
 /** Returns the number of subjects that deleting a group would delete. */
 export const countGroup = defineRead({
   path: '/projects/:projectId/groups/:name',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({ group: z.string(), count }),
   handle: async (call) =>
     call.services.store.read(async (tx) => {
@@ -52,7 +49,6 @@ export const removeGroup = defineWrite({
   path: '/projects/:projectId/groups/:name',
   minimumRole: 'admin',
   auditAction: 'group.delete',
-  query: emptyQuery,
   body: z.strictObject({
     confirm: z.string().max(64),
     confirmedCount: count.optional().meta({
@@ -64,8 +60,7 @@ export const removeGroup = defineWrite({
     const { maintenance } = call.services
     const { name, subjectCount } = await requireGroup(tx, call)
     const { projectId, galleryId } = await requireProject(tx, call)
-    if (call.body.confirm !== name)
-      throw new ValidationError([{ path: 'body.confirm', message: 'must repeat the group name' }])
+    if (call.body.confirm !== name) throw invalidField('body.confirm', 'must repeat the group name')
     const { confirmedCount = subjectCount } = call.body
     if (subjectCount > confirmedCount)
       throw new HttpError(

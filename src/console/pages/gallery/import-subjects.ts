@@ -7,7 +7,7 @@ import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/tx.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { id } from '../../server/schemas.ts'
-import { defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { defineWrite, type ConsoleContext } from '../../server/route.ts'
 import { refusalOf } from './bulk-changes.ts'
 import { subjectChangesMax } from './subject-ids.ts'
 
@@ -48,7 +48,6 @@ export const importSubjects = defineWrite({
   path: '/projects/:projectId/subjects/import',
   minimumRole: 'admin',
   auditAction: 'subject.import',
-  query: emptyQuery,
   body: z.strictObject({
     rows: z
       .array(z.strictObject({ line: z.int().min(1), values: z.record(z.string(), z.unknown()) }))

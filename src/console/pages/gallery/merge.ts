@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { subject } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import { id } from '../../server/schemas.ts'
-import { defineWrite, emptyQuery } from '../../server/route.ts'
-import { ValidationError } from '../../server/validation-error.ts'
+import { defineWrite } from '../../server/route.ts'
+import { invalidField } from '../../server/validation-error.ts'
 import { lockSubject, toSubjectResponse } from './subjects.ts'
 
 /**
@@ -15,7 +15,6 @@ export const mergeIntoSubject = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId/merge',
   minimumRole: 'admin',
   auditAction: 'subject.merge',
-  query: emptyQuery,
   body: z.strictObject({ sourceSubjectId: id, confirm: z.string().max(64) }),
   response: z.object({ subject, deletionId: z.string() }),
   handle: async (call, { tx }) => {
@@ -25,9 +24,12 @@ export const mergeIntoSubject = defineWrite({
     const target = await lockSubject(tx, call)
     const { subjectId, galleryId } = target
     if (sourceSubjectId === subjectId)
-      throw problem('body.sourceSubjectId', 'must be another subject than the one in the path')
+      throw invalidField('body.sourceSubjectId', 'must be another subject than the one in the path')
     if (confirm.toLowerCase() !== sourceSubjectId.slice(0, 8))
-      throw problem('body.confirm', 'must repeat the first 8 characters of the sourceSubjectId')
+      throw invalidField(
+        'body.confirm',
+        'must repeat the first 8 characters of the sourceSubjectId',
+      )
     const source = await subjects.find(tx, galleryId, { subjectId: sourceSubjectId })
     if (!source)
       throw new ActionError(
@@ -45,7 +47,3 @@ export const mergeIntoSubject = defineWrite({
     }
   },
 })
-
-function problem(path: string, message: string): ValidationError {
-  return new ValidationError([{ path, message }])
-}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { subject } from '../../../actions/schemas/subject.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { declareList, defineCsv } from '../../server/list.ts'
+import { defineList } from '../../server/list.ts'
 import { subjectIdQuery } from './subject-ids.ts'
 import { subjectList } from './subjects.ts'
 
@@ -18,7 +18,7 @@ const csvItem = z.object({
   updatedAtUtc: z.string(),
 })
 
-const csvList = declareList({
+export const { csv: subjectsCsv } = defineList({
   ...subjectList,
   filter: subjectList.filter.extend({ subjectIds: subjectIdQuery.optional() }),
   item: csvItem,
@@ -42,9 +42,6 @@ const csvList = declareList({
     })
   },
 })
-
-/** The subjects of the list, or the chosen ones, without faces. */
-export const subjectsCsv = defineCsv(csvList)
 
 function toCsvItem({ groups, attributes, ...item }: z.input<typeof subject>) {
   const { faces: _faces, ...columns } = item

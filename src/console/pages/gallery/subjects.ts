@@ -13,15 +13,9 @@ import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
 import { period, resolveTimeRange, utcTime } from '../../server/schemas.ts'
-import { ValidationError } from '../../server/validation-error.ts'
-import { defineList, declareList } from '../../server/list.ts'
-import {
-  defineRead,
-  defineWrite,
-  emptyQuery,
-  emptyBody,
-  type ConsoleContext,
-} from '../../server/route.ts'
+import { invalidField } from '../../server/validation-error.ts'
+import { defineList } from '../../server/list.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const subjectFilter = z.strictObject({
@@ -34,7 +28,7 @@ const subjectFilter = z.strictObject({
 })
 
 /** The list of subjects, also exported as CSV. */
-export const subjectList = declareList({
+export const { list: subjectList, pages: listSubjects } = defineList({
   path: '/projects/:projectId/subjects',
   minimumRole: 'viewer',
   filter: subjectFilter,
@@ -74,12 +68,9 @@ async function readConditions(call: ConsoleContext<z.output<typeof subjectFilter
   return { galleryId, text, externalId, group, ...times }
 }
 
-export const listSubjects = defineList(subjectList)
-
 export const getSubject = defineRead({
   path: '/projects/:projectId/subjects/:subjectId',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: subject,
   handle: async (call) =>
     call.services.store.read(async (tx) =>
@@ -92,7 +83,6 @@ export const editSubject = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId',
   minimumRole: 'admin',
   auditAction: 'subject.update',
-  query: emptyQuery,
   body: z.strictObject({
     displayName: displayName.nullable().optional(),
     externalId: externalId.nullable().optional(),
@@ -105,7 +95,7 @@ export const editSubject = defineWrite({
   handle: async (call, { tx }) => {
     const { expiresAtUtc: expiry } = call.body
     if (expiry && Date.parse(expiry) <= call.services.clock())
-      throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
+      throw invalidField('body.expiresAtUtc', 'must be in the future')
     const updated = await call.services.subjects.update(tx, await lockSubject(tx, call), call.body)
     // Only the field names: audit entries are permanent and must not contain personal data.
     const detail = { fields: Object.keys(call.body), projectId: call.pathParameters['projectId'] }
@@ -122,7 +112,6 @@ export const removeSubject = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId',
   minimumRole: 'admin',
   auditAction: 'subject.delete',
-  query: emptyQuery,
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: deletionRecord,
   handle: async (call, { tx }) => {
@@ -130,9 +119,7 @@ export const removeSubject = defineWrite({
     const row = await lockSubject(tx, call)
     const { subjectId, galleryId } = row
     if (call.body.confirm.toLowerCase() !== subjectId.slice(0, 8))
-      throw new ValidationError([
-        { path: 'body.confirm', message: 'must repeat the first 8 characters of the subjectId' },
-      ])
+      throw invalidField('body.confirm', 'must repeat the first 8 characters of the subjectId')
     const record = await subjects.remove(tx, row)
     const detail = { deletionId: record.deletionId, projectId: call.pathParameters['projectId'] }
     return {
@@ -149,8 +136,6 @@ export const removeFace = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId/faces/:faceId',
   minimumRole: 'admin',
   auditAction: 'subject.removeFace',
-  query: emptyQuery,
-  body: emptyBody,
   response: subject,
   handle: async (call, { tx }) => {
     const { subjects, maintenance } = call.services

@@ -7,7 +7,7 @@ import {
   type KeyChange,
 } from '../../../store/tenancy/key-changes.ts'
 import type { KeyWithProject } from '../../../store/tenancy/key-list.ts'
-import { defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'
+import { defineWrite } from '../../server/route.ts'
 import { name, utcTime } from '../../server/schemas.ts'
 import { key, permission, requireFutureExpiry, requireKey, toKeyItem } from './keys.ts'
 
@@ -19,7 +19,6 @@ export const editKey = defineWrite({
   path: '/keys/:keyId',
   minimumRole: 'admin',
   auditAction: 'key.edit',
-  query: emptyQuery,
   body: z.strictObject({
     name: name.optional(),
     permissions: z.array(permission).min(1).optional(),
@@ -80,7 +79,6 @@ export const rotateKeyById = defineWrite({
   path: '/keys/:keyId/rotate',
   minimumRole: 'admin',
   auditAction: 'key.rotate',
-  query: emptyQuery,
   body: z.strictObject({ overlapHours }),
   response: key.extend({
     key: z.string().meta({ description: 'The full key. It is shown only in this response.' }),
@@ -112,8 +110,6 @@ export const endOverlap = defineWrite({
   path: '/keys/:keyId/end-overlap',
   minimumRole: 'admin',
   auditAction: 'key.endOverlap',
-  query: emptyQuery,
-  body: emptyBody,
   response: key,
   handle: async (call, { tx }) => {
     const now = new Date(call.services.clock())

@@ -10,10 +10,10 @@ import {
 } from '../../../store/tenancy/key-list.ts'
 import { createKey, revokeKey } from '../../../store/tenancy/keys.ts'
 import { id, utcTime, name } from '../../server/schemas.ts'
-import { ValidationError } from '../../server/validation-error.ts'
-import { defineList, declareList } from '../../server/list.ts'
+import { invalidField } from '../../server/validation-error.ts'
+import { defineList } from '../../server/list.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 /** A key as the console shows it: without its secret. */
@@ -59,7 +59,7 @@ const keySortColumns = {
   used: 'lastUsedAtUtc',
 } as const
 
-const keyList = declareList({
+export const { pages: listKeys } = defineList({
   path: '/keys',
   minimumRole: 'viewer',
   filter: z.strictObject({
@@ -88,14 +88,11 @@ const keyList = declareList({
   },
 })
 
-export const listKeys = defineList(keyList)
-
 export const listPermissions = defineRead({
   path: '/permissions',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.array(z.object({ permission: z.string(), summary: z.string() })),
-  handle: async () => [...allPermissions],
+  handle: async () => allPermissions,
 })
 
 export const permission = z.enum(allPermissions.map(({ permission }) => permission))
@@ -105,7 +102,6 @@ export const addKey = defineWrite({
   path: '/keys',
   minimumRole: 'admin',
   auditAction: 'key.create',
-  query: emptyQuery,
   body: z.strictObject({
     projectId: id,
     name,
@@ -147,16 +143,13 @@ export const revokeKeyById = defineWrite({
   path: '/keys/:keyId/revoke',
   minimumRole: 'admin',
   auditAction: 'key.revoke',
-  query: emptyQuery,
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: key,
   handle: async ({ body, pathParameters, identity, services }, { db, tx }) => {
     const now = new Date(services.clock())
     const before = await requireKey(tx, { pathParameters, identity }, now)
     if (![before.name, before.last4].includes(body.confirm))
-      throw new ValidationError([
-        { path: 'body.confirm', message: 'must repeat the key name or its last 4 characters' },
-      ])
+      throw invalidField('body.confirm', 'must repeat the key name or its last 4 characters')
     await revokeKey(db, before.keyId, now)
     const after = await requireKey(tx, { pathParameters, identity }, now)
     const { name: keyName, last4, projectId } = after
@@ -182,5 +175,5 @@ export async function requireKey(
 /** @throws ValidationError if the time is not in the future. */
 export function requireFutureExpiry(expiresAtUtc: Date | null | undefined, now: Date): void {
   if (expiresAtUtc && expiresAtUtc <= now)
-    throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
+    throw invalidField('body.expiresAtUtc', 'must be in the future')
 }

@@ -6,8 +6,8 @@ import {
   type LedgerTransfer,
 } from '../../../store/billing/ledger-transfers.ts'
 import { count, id, micros, resolveTimeRange, timeRange } from '../../server/schemas.ts'
-import { defineList, defineCsv, declareList } from '../../server/list.ts'
-import { defineRead, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { defineList } from '../../server/list.ts'
+import { defineRead, type ConsoleContext } from '../../server/route.ts'
 
 const kind = z.enum(['topUp', 'allocate', 'charge'])
 
@@ -33,7 +33,7 @@ const ledgerFilter = z.strictObject({
   ...timeRange,
 })
 
-const ledgerList = declareList({
+export const { pages: listLedger, csv: ledgerCsv } = defineList({
   path: '/money/ledger',
   minimumRole: 'viewer',
   filter: ledgerFilter,
@@ -64,9 +64,6 @@ function transferFilter(call: ConsoleContext<z.output<typeof ledgerFilter>>) {
   return { accountId: call.identity.accountId, projectId, kind, ...times }
 }
 
-export const listLedger = defineList(ledgerList)
-export const ledgerCsv = defineCsv(ledgerList)
-
 /** Returns a transfer with its two postings. */
 export function toTransferResponse(
   { atMs, amountMicros, ...row }: LedgerTransfer,
@@ -88,14 +85,13 @@ export function toTransferResponse(
 export const verifyLedger = defineRead({
   path: '/money/verify',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({
     ok: z.boolean(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
   }),
   handle: async ({ services: { auditor } }) => {
     const checks = await auditor.audit()
-    return { ok: checks.every(({ ok }) => ok), checks: [...checks] }
+    return { ok: checks.every(({ ok }) => ok), checks }
   },
 })
 

@@ -10,9 +10,9 @@ import { listPrices, removePrice, setPrice } from '../../../store/billing/prices
 import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
 import { walletLedger } from '../../../store/tenancy/projects.ts'
 import { id, micros } from '../../server/schemas.ts'
-import { defineRead, defineWrite, emptyQuery } from '../../server/route.ts'
+import { defineRead, defineWrite } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { ValidationError } from '../../server/validation-error.ts'
+import { invalidField } from '../../server/validation-error.ts'
 
 const price = z.object({
   action: z.string(),
@@ -26,7 +26,6 @@ const balance = z.object({ walletMicros: micros, budgetMicros: micros.optional()
 export const getMoney = defineRead({
   path: '/money',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({
     walletMicros: micros,
     currency: z.string(),
@@ -93,7 +92,6 @@ export const topUpWallet = defineWrite({
   path: '/money/top-up',
   minimumRole: 'admin',
   auditAction: 'money.topUp',
-  query: emptyQuery,
   body: z.strictObject({
     amountMicros: amount,
     confirmAmountMicros: micros.optional().meta({
@@ -121,7 +119,7 @@ function requireRepeatedAmount({
   if (amountMicros <= topUpConfirmationMicros || confirmAmountMicros === String(amountMicros))
     return
   const message = `must repeat the amount, because it is more than ${formatUnits(topUpConfirmationMicros)} ${currency}`
-  throw new ValidationError([{ path: 'body.confirmAmountMicros', message }])
+  throw invalidField('body.confirmAmountMicros', message)
 }
 
 export const allocateBudget = defineWrite({
@@ -129,7 +127,6 @@ export const allocateBudget = defineWrite({
   path: '/money/allocate',
   minimumRole: 'admin',
   auditAction: 'money.allocate',
-  query: emptyQuery,
   body: z.strictObject({
     projectId: id,
     amountMicros: amount.meta({ description: 'A negative amount returns money to the wallet.' }),
@@ -158,7 +155,6 @@ export const setUnitPrice = defineWrite({
   path: '/money/prices/:action',
   minimumRole: 'owner',
   auditAction: 'money.setPrice',
-  query: emptyQuery,
   body: z.strictObject({
     unitMicros: z
       .string()

@@ -10,10 +10,10 @@ import {
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { defineWrite, emptyQuery } from '../../server/route.ts'
+import { defineWrite } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { count } from '../../server/schemas.ts'
-import { ValidationError } from '../../server/validation-error.ts'
+import { invalidField } from '../../server/validation-error.ts'
 import type { ConsoleServices, ModelInventory } from '../../services.ts'
 
 /** A calibration table that was measured on a gallery. */
@@ -90,7 +90,6 @@ export const revertCalibration = defineWrite({
   path: '/projects/:projectId/calibration/revert',
   minimumRole: 'admin',
   auditAction: 'calibration.revert',
-  query: emptyQuery,
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: z.object({ calibrationIds: z.array(z.string()) }),
   handle: async (call, { tx }) => {
@@ -116,7 +115,7 @@ export const revertCalibration = defineWrite({
 export function requireConfirmation({ name }: ProjectSummary, confirm: string): void {
   if (confirm === name) return
   const message = 'must repeat the name of the project'
-  throw new ValidationError([{ path: 'body.confirm', message }])
+  throw invalidField('body.confirm', message)
 }
 
 /** Uses the tables of the database at once. Other servers follow within two seconds. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listSamples, systemHistoryMs } from '../../../store/system/system-history.ts'
 import type { SystemSampleRow } from '../../../store/system-schema.ts'
 import { count } from '../../server/schemas.ts'
-import { defineRead, emptyQuery } from '../../server/route.ts'
+import { defineRead } from '../../server/route.ts'
 
 const bucketMs = 300_000
 
@@ -13,7 +13,6 @@ const values = z.array(z.number().nullable())
 export const getSystemHistory = defineRead({
   path: '/system/history',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({
     buckets: z.array(z.string()).meta({ description: 'The start of each bucket, UTC.' }),
     servers: z.array(

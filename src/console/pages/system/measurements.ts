@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
-import type { GalleryMeasurement } from '../../../gallery/calibration/measurements.ts'
 import {
   findProjectSummaries,
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { defineRead, defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'
+import { defineRead, defineWrite } from '../../server/route.ts'
 import type { ConsoleContext } from '../../server/route.ts'
 import { count, id } from '../../server/schemas.ts'
 import { refreshTables, requireConfirmation } from './calibrations.ts'
@@ -98,7 +97,6 @@ const path = '/projects/:projectId/calibration/measurement'
 export const getMeasurement = defineRead({
   path,
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: measurement,
   handle: async (call) => {
     const { store, measurements } = call.services
@@ -107,40 +105,14 @@ export const getMeasurement = defineRead({
     if (found?.state !== 'measured') return found ?? { state: 'none' as const }
     const { accountId } = call.identity
     const projects = await store.read((tx) => findProjectSummaries(tx, accountId))
-    return toMeasured(
-      found,
-      projects.filter(({ galleryId }) => galleryId === project.galleryId),
-    )
+    return {
+      ...found.result,
+      state: found.state,
+      measurementId: found.measurementId,
+      projects: projects.filter(({ galleryId }) => galleryId === project.galleryId),
+    }
   },
 })
-
-type Measured = Extract<GalleryMeasurement, { readonly state: 'measured' }>
-
-function toMeasured(
-  { state, measurementId: ofResult, result }: Measured,
-  projects: readonly ProjectSummary[],
-): z.input<typeof measurement> {
-  const { edges, different, same } = result.distribution
-  const { points, suspectedDuplicates, excluded, groups, ...numbers } = result.report
-  return {
-    state,
-    measurementId: ofResult,
-    report: {
-      ...numbers,
-      points: [...points],
-      suspectedDuplicates: [...suspectedDuplicates],
-      excluded: [...excluded],
-      groups: groups.map((row) => ({ ...row, groups: [...row.groups] })),
-    },
-    curve: [...result.curve],
-    distribution: {
-      edges: [...edges],
-      different: [...different],
-      same: [...same],
-    },
-    projects: projects.map(({ projectId, name }) => ({ projectId, name })),
-  }
-}
 
 function galleryOf({ identity }: Pick<ConsoleContext, 'identity'>, { galleryId }: ProjectSummary) {
   return { accountId: identity.accountId, galleryId }
@@ -160,7 +132,6 @@ export const startMeasurement = defineWrite({
   path,
   minimumRole: 'admin',
   auditAction: 'calibration.measure',
-  query: emptyQuery,
   body: z.strictObject({ samePerson: z.array(z.tuple([id, id])).max(samePersonMax) }),
   response: z.object({ measurementId }),
   prepare: async (call) => {
@@ -193,9 +164,6 @@ export const discardMeasurement = defineWrite({
   path,
   minimumRole: 'admin',
   auditAction: 'calibration.discard',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   prepare: async (call) => {
     const { store, measurements } = call.services
     const project = await store.read((tx) => requireProject(tx, call))
@@ -216,7 +184,6 @@ export const applyMeasurement = defineWrite({
   path: '/projects/:projectId/calibration/apply',
   minimumRole: 'admin',
   auditAction: 'calibration.apply',
-  query: emptyQuery,
   body: z.strictObject({ measurementId: id, confirm: z.string().max(128) }),
   response: z.object({ calibrationId: z.string() }),
   handle: async (call, { tx }) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { countAccountTemplates } from '../../../store/gallery/model-coverage.ts'
 import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
 import { count } from '../../server/schemas.ts'
-import { defineRead, emptyQuery } from '../../server/route.ts'
+import { defineRead } from '../../server/route.ts'
 
 const model = z.object({
   role: z.string(),
@@ -20,7 +20,6 @@ const model = z.object({
 export const getModels = defineRead({
   path: '/models',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({
     active: z.array(model),
     installed: z.array(model),
@@ -58,11 +57,11 @@ export const getModels = defineRead({
       similarity: similarityAt(point.score, calibration),
     }))
     return {
-      active: [...active],
-      installed: [...installed],
+      active,
+      installed,
       calibration: { modelId, set, measuredOn, points },
       galleryCalibrations,
-      comparable: [...templateCounts],
+      comparable: templateCounts,
     }
   },
 })

@@ -6,7 +6,7 @@ import { findFirstAccountId } from '../../../store/tenancy/projects.ts'
 import { findGallerySummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ConsoleServices } from '../../services.ts'
 import { count } from '../../server/schemas.ts'
-import { defineRead, defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'
+import { defineRead, defineWrite } from '../../server/route.ts'
 import { parseServerReport, serverReport } from './server-report.ts'
 
 /** Memory of one template: 256 values in float32 and in 8 bits (5 bytes each), and 64 bytes of references. */
@@ -49,7 +49,6 @@ const setting = z.object({
 export const getSystem = defineRead({
   path: '/system',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({
     version: z.string(),
     uptimeS: z.number(),
@@ -84,15 +83,15 @@ export const getSystem = defineRead({
       version: services.version,
       uptimeS: process.uptime(),
       ready: status.reasons.length === 0,
-      reasons: [...status.reasons],
+      reasons: status.reasons,
       workers: status.workers,
       memory: { rssBytes: rss, heapBytes: heapUsed },
       disk: status.disk,
       gallery: { templates, bytes: templates * templateBytesEstimate },
-      store: { ...status.store, servers: [...status.store.servers] },
+      store: status.store,
       servers: await readServers(services),
       metricsUrl: `${request.origin}/metrics`,
-      settings: status.settings.map(({ topic, settings }) => ({ topic, settings: [...settings] })),
+      settings: status.settings,
     }
   },
 })
@@ -132,8 +131,6 @@ export const downloadSupportBundle = defineWrite({
   path: '/system/support-bundle',
   minimumRole: 'admin',
   auditAction: 'system.supportBundle',
-  query: emptyQuery,
-  body: emptyBody,
   response: z.record(z.string(), z.unknown()),
   prepare: async ({ identity, services }) => {
     const firstId = await runAsAllAccounts(() => findFirstAccountId(services.store.db))

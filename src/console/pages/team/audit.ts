@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { countAuditEntries, findAuditEntries } from '../../../store/console/audit-log.ts'
 import { auditActs, describeAct } from '../../server/audit-acts.ts'
-import { defineList, defineCsv, declareList } from '../../server/list.ts'
-import { defineRead, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { defineList } from '../../server/list.ts'
+import { defineRead, type ConsoleContext } from '../../server/route.ts'
 import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
 
 const auditFilter = z.strictObject({
@@ -12,7 +12,7 @@ const auditFilter = z.strictObject({
   ...timeRange,
 })
 
-const auditList = declareList({
+export const { pages: listAudit, csv: auditCsv } = defineList({
   path: '/audit',
   minimumRole: 'viewer',
   filter: auditFilter,
@@ -56,14 +56,10 @@ function entryFilter(call: ConsoleContext<z.output<typeof auditFilter>>) {
   return { accountId: call.identity.accountId, userId, act, kind, ...times }
 }
 
-export const listAudit = defineList(auditList)
 /** The acts of the filter, in plain words. */
 export const listAuditActs = defineRead({
   path: '/audit/acts',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.array(z.object({ act: z.string(), action: z.string() })),
   handle: async () => Object.entries(auditActs).map(([act, action]) => ({ act, action })),
 })
-
-export const auditCsv = defineCsv(auditList)

@@ -9,8 +9,8 @@ import type { ReadTx } from '../../../store/tx.ts'
 import { requireUser } from '../../server/require-user.ts'
 import { count, name } from '../../server/schemas.ts'
 import { isSessionOpen } from '../../auth/identity.ts'
-import { ValidationError } from '../../server/validation-error.ts'
-import { defineRead, defineWrite, emptyQuery, emptyBody } from '../../server/route.ts'
+import { invalidField } from '../../server/validation-error.ts'
+import { defineRead, defineWrite } from '../../server/route.ts'
 import {
   setupLinkPath,
   createSetupLink,
@@ -40,7 +40,6 @@ const invitation = z.object({
 export const listTeam = defineRead({
   path: '/users',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({ items: z.array(userItem) }),
   handle: async ({ identity, services: { store } }) => {
     return store.read(async (tx) => {
@@ -55,7 +54,6 @@ export const listTeam = defineRead({
 export const countOpenSessions = defineRead({
   path: '/users/:userId/open-sessions',
   minimumRole: 'viewer',
-  query: emptyQuery,
   response: z.object({ count }),
   handle: async (call) => {
     const { store, clock } = call.services
@@ -72,18 +70,13 @@ export const inviteUser = defineWrite({
   path: '/users',
   minimumRole: 'owner',
   auditAction: 'user.invite',
-  query: emptyQuery,
   body: z.strictObject({ name, role }),
   response: invitation,
   handle: async ({ body, identity, services, request }, { tx }) => {
     if (await findUserByName(tx, body.name))
-      throw new ValidationError(
-        [
-          {
-            path: 'body.name',
-            message: 'must be another name: a user with this name already exists',
-          },
-        ],
+      throw invalidField(
+        'body.name',
+        'must be another name: a user with this name already exists',
         409,
       )
     const nowMs = services.clock()
@@ -104,8 +97,6 @@ export const resendInvite = defineWrite({
   path: '/users/:userId/invite',
   minimumRole: 'owner',
   auditAction: 'user.resendInvite',
-  query: emptyQuery,
-  body: emptyBody,
   response: z.object({ inviteLink: z.string() }),
   handle: async (call, { tx }) => {
     const user = await requireUser(tx, call)
@@ -122,7 +113,6 @@ export const editUser = defineWrite({
   path: '/users/:userId',
   minimumRole: 'owner',
   auditAction: 'user.update',
-  query: emptyQuery,
   body: z.strictObject({ role: role.optional(), disabled: z.boolean().optional() }),
   response: userItem,
   handle: async (call, { tx }) => {
@@ -151,9 +141,6 @@ export const endSessionsOfUser = defineWrite({
   path: '/users/:userId/sign-out',
   minimumRole: 'owner',
   auditAction: 'user.signOut',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   handle: async (call, { tx }) => {
     const { userId, name } = await requireUser(tx, call)
     await endUserSessions(tx, userId)
@@ -167,9 +154,6 @@ export const removeSecondFactorOfUser = defineWrite({
   path: '/users/:userId/second-factor/remove',
   minimumRole: 'owner',
   auditAction: 'user.removeSecondFactor',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   handle: async (call, { tx }) => {
     const { userId, name } = await requireUser(tx, call)
     if (userId === call.identity.userId)

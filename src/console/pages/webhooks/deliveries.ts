@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { findDeliveries, type WebhookDelivery } from '../../../store/webhooks/deliveries.ts'
-import { declareList, defineList } from '../../server/list.ts'
-import { defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'
+import { defineList } from '../../server/list.ts'
+import { defineWrite } from '../../server/route.ts'
 import { requireWebhook } from './webhooks.ts'
 
 const delivery = z.object({
@@ -18,7 +18,7 @@ const delivery = z.object({
   error: z.string().nullable(),
 })
 
-const deliveryList = declareList({
+export const { pages: listWebhookDeliveries } = defineList({
   path: '/webhooks/:webhookId/deliveries',
   minimumRole: 'viewer',
   filter: z.strictObject({ state: z.enum(['pending', 'delivered', 'failed']).optional() }),
@@ -41,16 +41,11 @@ const deliveryList = declareList({
   },
 })
 
-export const listWebhookDeliveries = defineList(deliveryList)
-
 export const redeliverEvent = defineWrite({
   method: 'POST',
   path: '/webhooks/:webhookId/deliveries/:eventId/redeliver',
   minimumRole: 'admin',
   auditAction: 'webhook.redeliver',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   handle: async (call, { tx }) => {
     const { webhooks, clock } = call.services
     const { webhookId } = await requireWebhook(tx, call)

@@ -14,16 +14,10 @@ import {
 import type { ReadTx } from '../../../store/tx.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
-import {
-  defineRead,
-  defineWrite,
-  emptyBody,
-  emptyQuery,
-  type ConsoleContext,
-} from '../../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { id } from '../../server/schemas.ts'
-import { ValidationError } from '../../server/validation-error.ts'
+import { invalidField } from '../../server/validation-error.ts'
 
 const eventType = z.enum(allEventTypes)
 
@@ -70,7 +64,6 @@ export const addWebhook = defineWrite({
   path: '/webhooks',
   minimumRole: 'admin',
   auditAction: 'webhook.create',
-  query: emptyQuery,
   body: z.strictObject({
     projectId: id,
     url: z.string().min(1),
@@ -81,7 +74,7 @@ export const addWebhook = defineWrite({
     const pathParameters = { projectId: body.projectId }
     const { projectId } = await requireProject(tx, { pathParameters, identity })
     const problem = webhooks.findUrlProblem(body.url)
-    if (problem !== undefined) throw new ValidationError([{ path: 'body.url', message: problem }])
+    if (problem !== undefined) throw invalidField('body.url', problem)
     const events = [...new Set(body.events)]
     const settings = { projectId, url: body.url, events }
     const created = await webhooks.create(tx, settings, clock())
@@ -99,9 +92,6 @@ export const removeWebhook = defineWrite({
   path: '/webhooks/:webhookId',
   minimumRole: 'admin',
   auditAction: 'webhook.delete',
-  query: emptyQuery,
-  body: emptyBody,
-  response: z.undefined(),
   handle: async (call, { tx }) => {
     const webhook = await requireWebhook(tx, call)
     const { webhookId, projectId, url } = webhook
@@ -115,7 +105,6 @@ export const rotateWebhookSecret = defineWrite({
   path: '/webhooks/:webhookId/rotate-secret',
   minimumRole: 'admin',
   auditAction: 'webhook.rotateSecret',
-  query: emptyQuery,
   body: z.strictObject({
     overlapHours: z.int().min(0).max(overlapHoursMax).default(overlapHoursDefault),
   }),
@@ -135,8 +124,6 @@ export const testWebhook = defineWrite({
   path: '/webhooks/:webhookId/test',
   minimumRole: 'admin',
   auditAction: 'webhook.test',
-  query: emptyQuery,
-  body: emptyBody,
   response: z.object({ eventId: z.string() }),
   handle: async (call, { tx }) => {
     const { webhooks, clock } = call.services
@@ -157,7 +144,7 @@ export async function requireWebhook(
   return webhook
 }
 
-function toItem({ failingSinceMs, pausedUntilMs: _pausedUntilMs, events, ...webhook }: Webhook) {
+function toItem({ failingSinceMs, pausedUntilMs: _pausedUntilMs, ...webhook }: Webhook) {
   const failingSinceUtc = failingSinceMs === null ? null : formatUtc(failingSinceMs)
-  return { ...webhook, events: [...events], failingSinceUtc }
+  return { ...webhook, failingSinceUtc }
 }
