@@ -1,34 +1,52 @@
 import { ApiError, ConnectionError } from './api-error.ts'
 import { reportReachable } from './connection.ts'
+import type { WriteMethod } from '../../src/console/server/route.ts'
+import type { ConsoleResponses, WritePath, WriteResponses } from './responses.ts'
 
 export type QueryParams = Readonly<Record<string, string | number | boolean | undefined>>
 export type PathParams = Readonly<Record<string, string>>
 
+/** What a request contains beside its method and the path of its route. */
+export type RequestParts = {
+  readonly pathParams?: PathParams | undefined
+  readonly query?: QueryParams | undefined
+  readonly body?: unknown
+}
+
 /** Sends requests to the console API. The browser adds the session cookie. */
 export type Api = {
-  readonly get: (path: string, signal?: AbortSignal) => Promise<unknown>
-  readonly send: (
-    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    path: string,
-    body?: unknown,
-  ) => Promise<unknown>
+  readonly get: <Path extends keyof ConsoleResponses>(
+    path: Path,
+    parts?: Omit<RequestParts, 'body'> & { readonly signal?: AbortSignal },
+  ) => Promise<ConsoleResponses[Path]>
+  readonly send: <Method extends WriteMethod, Path extends WritePath<Method>>(
+    method: Method,
+    path: Path,
+    parts: RequestParts,
+  ) => Promise<WriteResponses[Method][Path]>
 }
 
 const basePath = '/console/v1'
 
 /** @param csrfToken returns the CSRF token of the session. Every write request contains it. */
 export function createApi(csrfToken: () => string | undefined): Api {
+  // The server validates its responses with the schemas that their types come from.
   return {
-    get: (path, signal) => fetchJson(path, signal ? { signal } : {}),
-    send: (method, path, body) =>
-      fetchJson(path, {
+    get: async (path, { pathParams, query, signal } = {}) => {
+      const url = buildPath(path, pathParams, query)
+      return (await fetchJson(url, signal ? { signal } : {})) as never
+    },
+    send: async (method, path, { pathParams, query, body }) => {
+      const init = {
         method,
         headers: {
           'x-csrf-token': csrfToken() ?? '',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
+      }
+      return (await fetchJson(buildPath(path, pathParams, query), init)) as never
+    },
   }
 }
 

@@ -19,9 +19,7 @@ export function useSession(): UseQueryResult<SessionState> {
   const client = useQueryClient()
   return useQuery({
     queryKey: sessionKey,
-    queryFn: async ({ signal }) =>
-      // The server validates its responses with the schemas that these types come from.
-      continueSession(client, (await api.get('/session', signal)) as ConsoleSession),
+    queryFn: async ({ signal }) => continueSession(client, await api.get('/session', { signal })),
   })
 }
 

@@ -1,8 +1,9 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
-import type { ConsoleResponses } from './responses.ts'
-import { buildPath, type Api, type PathParams, type QueryParams } from './api.ts'
+import { buildPath, type Api, type RequestParts } from './api.ts'
+import type { WriteMethod } from '../../src/console/server/route.ts'
+import type { ConsoleResponses, WritePath, WriteResponses } from './responses.ts'
 
 export const ApiContext = createContext<Api | undefined>(undefined)
 
@@ -13,9 +14,7 @@ export function useApi(): Api {
   return api
 }
 
-export type ApiQueryOptions<Data> = {
-  readonly pathParams?: PathParams
-  readonly query?: QueryParams
+export type ApiQueryOptions<Data> = Omit<RequestParts, 'body'> & {
   /** False: no request is sent. */
   readonly enabled?: boolean
   /** Returns the time until the next request, or false for none. */
@@ -37,46 +36,40 @@ export function useApiQuery<Path extends keyof ConsoleResponses>(
   }: ApiQueryOptions<ConsoleResponses[Path]> = {},
 ): UseQueryResult<ConsoleResponses[Path]> {
   const api = useApi()
-  const url = buildPath(path, pathParams, query)
   return useQuery({
-    queryKey: [path, url],
-    // The server validates its responses with the schemas that these types come from.
-    queryFn: async ({ signal }) => (await api.get(url, signal)) as ConsoleResponses[Path],
+    queryKey: [path, buildPath(path, pathParams, query)],
+    queryFn: ({ signal }) => api.get(path, { pathParams, query, signal }),
     enabled,
     refetchInterval: ({ state }) => pollMs(state.data),
     placeholderData: keepPreviousData,
   })
 }
 
-type ApiMutationOptions<Data> = {
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly onSuccess?: (data: Data) => void
+type ApiMutationOptions<Method extends WriteMethod, Path extends WritePath<Method>> = {
+  readonly method: Method
+  readonly path: Path
+  readonly onSuccess?: (data: WriteResponses[Method][Path]) => void
   readonly onError?: (error: Error) => void
   /** The route of a resource that this request deletes. It is not fetched again. */
   readonly removedPath?: keyof ConsoleResponses
 }
 
-export type ApiMutationVariables = {
-  readonly pathParams?: PathParams
-  readonly query?: QueryParams
-  readonly body?: unknown
-}
-
 /** Sends a write request, then fetches all visible data again: a write can affect any of it. */
-export function useApiMutation<Data = unknown>({
+export function useApiMutation<Method extends WriteMethod, Path extends WritePath<Method>>({
   method,
   path,
   onSuccess,
   onError,
   removedPath,
-}: ApiMutationOptions<Data>): UseMutationResult<Data, Error, ApiMutationVariables> {
+}: ApiMutationOptions<Method, Path>): UseMutationResult<
+  WriteResponses[Method][Path],
+  Error,
+  RequestParts
+> {
   const api = useApi()
   const client = useQueryClient()
   return useMutation({
-    mutationFn: async ({ pathParams, query, body }: ApiMutationVariables) =>
-      // The server validates this response too.
-      (await api.send(method, buildPath(path, pathParams, query), body)) as Data,
+    mutationFn: (parts: RequestParts) => api.send(method, path, parts),
     ...(onError && { onError }),
     onSuccess: (data) => {
       onSuccess?.(data)

@@ -2,7 +2,6 @@ import { Button, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
-import type { ConsoleSession } from '../api/responses.ts'
 import { storeSession } from '../api/session.ts'
 import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation } from '../api/use-api.ts'
@@ -15,7 +14,7 @@ const fieldNames = { current: 'current', next: 'next' }
 /** Changes the password of the signed-in user. */
 export function PasswordPanel() {
   const client = useQueryClient()
-  const change = useApiMutation<ConsoleSession>({
+  const change = useApiMutation({
     method: 'POST',
     path: '/password',
     onSuccess: (session) => {

@@ -2,7 +2,6 @@ import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { ConsoleSession } from '../api/responses.ts'
 import { storeSession } from '../api/session.ts'
 import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation } from '../api/use-api.ts'
@@ -18,7 +17,7 @@ export function SetUpPage({ token }: { readonly token: string }) {
   const navigate = useNavigate()
   // An invite link contains the name of the invited user.
   const { name: invitedName } = useSearch({ strict: false })
-  const setUp = useApiMutation<ConsoleSession>({
+  const setUp = useApiMutation({
     method: 'POST',
     path: '/setup',
     onSuccess: (session) => {

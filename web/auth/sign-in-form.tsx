@@ -17,7 +17,7 @@ type Props = {
 
 /** The fields that sign a user in: name, password and, where it is required, a code. */
 export function SignInForm({ name, onSignedIn, children }: Props) {
-  const signIn = useApiMutation<ConsoleSession>({
+  const signIn = useApiMutation({
     method: 'POST',
     path: '/sign-in',
     onSuccess: onSignedIn,

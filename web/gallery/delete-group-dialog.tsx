@@ -11,7 +11,7 @@ type Props = { readonly projectId: string; readonly name: string; readonly onClo
 export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
   const pathParams = { projectId, name }
   const preview = useApiQuery('/projects/:projectId/groups/:name', { pathParams })
-  const remove = useApiMutation<{ readonly deletedCount: number }>({
+  const remove = useApiMutation({
     method: 'DELETE',
     path: '/projects/:projectId/groups/:name',
     removedPath: '/projects/:projectId/groups/:name',

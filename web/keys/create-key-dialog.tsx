@@ -48,7 +48,7 @@ type CreateKeyFormProps = {
 
 function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKeyFormProps) {
   const projects = useApiQuery('/projects')
-  const create = useApiMutation<{ readonly key: string }>({
+  const create = useApiMutation({
     method: 'POST',
     path: '/keys',
     onSuccess: ({ key }) => onCreated(key),

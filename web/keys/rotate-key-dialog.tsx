@@ -1,13 +1,13 @@
 import { Alert, Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { ConsoleKey } from '../api/responses.ts'
+import type { ConsoleKey, WriteResponses } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 
 type Props = { readonly apiKey: ConsoleKey; readonly onClose: () => void }
-type RotatedKey = ConsoleKey & { readonly key: string }
+type RotatedKey = WriteResponses['POST']['/keys/:keyId/rotate']
 
 const overlaps = [
   { hours: 0, label: 'None: it is rejected at once', description: 'For a secret that has leaked.' },
@@ -58,7 +58,7 @@ type RotateFormProps = Props & { readonly onRotated: (rotated: RotatedKey) => vo
 function RotateForm({ apiKey, onRotated, onClose }: RotateFormProps) {
   const { keyId, name, last4, formerSecret } = apiKey
   const [hours, setHours] = useState('24')
-  const rotate = useApiMutation<RotatedKey>({
+  const rotate = useApiMutation({
     method: 'POST',
     path: '/keys/:keyId/rotate',
     onSuccess: onRotated,

@@ -2,7 +2,6 @@ import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
 import { IconDeviceDesktop, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ConsoleSession } from '../api/responses.ts'
 import { storeSession, useSignedInSession } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 
@@ -17,7 +16,7 @@ export function UserMenu() {
   const { user, version } = useSignedInSession()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const client = useQueryClient()
-  const signOut = useApiMutation<ConsoleSession>({
+  const signOut = useApiMutation({
     method: 'POST',
     path: '/sign-out',
     onSuccess: (session) => storeSession(client, session),

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
 import { useState } from 'react'
-import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
+import type { ActionInfo, PlaygroundSettings } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Page } from '../layout/page.tsx'
@@ -51,7 +51,7 @@ function PairTester({ projectId, verify, settings }: Props) {
   const [images, setImages] = useState<readonly PlaygroundImage[]>([])
   const [run, setRun] = useState<PlaygroundRun>()
   const parts = { params: {}, images, debug: false }
-  const send = useApiMutation<PlaygroundResponse>({
+  const send = useApiMutation({
     method: 'POST',
     path: '/playground',
     onSuccess: (response) => setRun(toRun(action, parts, response)),

@@ -1,6 +1,6 @@
 import { SimpleGrid, Stack } from '@mantine/core'
 import { lazy, Suspense, useMemo, useState } from 'react'
-import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
+import type { ActionInfo, PlaygroundSettings } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { whenReachable } from '../api/when-reachable.ts'
@@ -57,7 +57,7 @@ export function ActionRunner(props: Props) {
     props.onRunChange(added)
     history.add(added)
   }
-  const send = useApiMutation<PlaygroundResponse>({
+  const send = useApiMutation({
     method: 'POST',
     path: '/playground',
     onSuccess: (response) => {

@@ -94,9 +94,9 @@ function useUndoSwitch(project: ConsoleProject) {
   const api = useApi()
   const undo = useUndoChange(project)
   return async (): Promise<void> => {
-    const path = `/projects/${project.projectId}/gallery-mode-preview`
-    // The server validates its responses with the schemas that these types come from.
-    const { statement } = (await api.get(path)) as GalleryModePreview
+    const { statement } = await api.get('/projects/:projectId/gallery-mode-preview', {
+      pathParams: { projectId: project.projectId },
+    })
     await undo({ galleryMode: project.galleryMode, statement })
   }
 }

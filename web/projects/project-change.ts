@@ -15,7 +15,7 @@ type SaveOptions = {
 /** Saves a change of a project. */
 export function useSaveProject({ projectId }: ConsoleProject, options: SaveOptions = {}) {
   const { onSuccess, onError } = options
-  const save = useApiMutation<ConsoleProject>({
+  const save = useApiMutation({
     method: 'PATCH',
     path: '/projects/:projectId',
     ...(onError && { onError }),
@@ -36,7 +36,7 @@ export function useUndoChange({ projectId }: ConsoleProject) {
   const api = useApi()
   const client = useQueryClient()
   return async (change: ProjectPatch): Promise<void> => {
-    await api.send('PATCH', `/projects/${projectId}`, change)
+    await api.send('PATCH', '/projects/:projectId', { pathParams: { projectId }, body: change })
     await client.invalidateQueries()
   }
 }

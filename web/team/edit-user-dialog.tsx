@@ -40,7 +40,7 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
   const [isConfirming, setIsConfirming] = useState(false)
   const pathParams = { userId: user.userId }
   const save = useApiMutation({ method: 'PATCH', path: '/users/:userId', onSuccess: onClose })
-  const invite = useApiMutation<{ readonly inviteLink: string }>({
+  const invite = useApiMutation({
     method: 'POST',
     path: '/users/:userId/invite',
     onSuccess: ({ inviteLink }) => onInviteLink(inviteLink),

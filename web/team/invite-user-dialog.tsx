@@ -12,7 +12,7 @@ const fieldNames = { name: 'name' }
 /** Creates a user and a link with which the user sets a password. */
 export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [link, setLink] = useState<string>()
-  const invite = useApiMutation<{ readonly inviteLink: string }>({
+  const invite = useApiMutation({
     method: 'POST',
     path: '/users',
     onSuccess: ({ inviteLink }) => setLink(inviteLink),

@@ -44,7 +44,7 @@ type CreateWebhookFormProps = Omit<Props, 'onClose'> & {
 
 function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFormProps) {
   const projects = useApiQuery('/projects')
-  const create = useApiMutation<{ readonly secret: string }>({
+  const create = useApiMutation({
     method: 'POST',
     path: '/webhooks',
     onSuccess: ({ secret }) => onCreated(secret),

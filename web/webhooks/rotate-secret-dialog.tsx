@@ -10,7 +10,7 @@ type Props = { readonly webhook: ConsoleWebhook; readonly onClose: () => void }
 /** Creates a new signing secret and shows it once. */
 export function RotateSecretDialog({ webhook, onClose }: Props) {
   const [secret, setSecret] = useState<string>()
-  const rotate = useApiMutation<{ readonly secret: string }>({
+  const rotate = useApiMutation({
     method: 'POST',
     path: '/webhooks/:webhookId/rotate-secret',
     onSuccess: (response) => setSecret(response.secret),

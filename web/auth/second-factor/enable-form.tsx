@@ -1,13 +1,14 @@
 import { Button, Center, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
+import type { WriteResponses } from '../../api/responses.ts'
 import { useApiMutation } from '../../api/use-api.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { QrCode } from './qr-code.tsx'
 
-type BegunSecondFactor = { readonly secret: string; readonly uri: string }
+type BegunSecondFactor = WriteResponses['POST']['/second-factor']
 
 type Props = { readonly onEnabled: (recoveryCodes: readonly string[]) => void }
 
@@ -16,7 +17,7 @@ export function EnableForm({ onEnabled }: Props) {
   const [begun, setBegun] = useState<BegunSecondFactor>()
   if (begun) return <FirstCodeForm {...begun} onEnabled={onEnabled} />
   return (
-    <PasswordForm<BegunSecondFactor>
+    <PasswordForm
       path="/second-factor"
       note="You need an authenticator app on your phone, such as Aegis, Google Authenticator or 1Password."
       submitLabel="Continue"
@@ -27,7 +28,7 @@ export function EnableForm({ onEnabled }: Props) {
 }
 
 function FirstCodeForm({ secret, uri, onEnabled }: BegunSecondFactor & Props) {
-  const confirm = useApiMutation<{ readonly recoveryCodes: readonly string[] }>({
+  const confirm = useApiMutation({
     method: 'POST',
     path: '/second-factor/confirm',
     onSuccess: ({ recoveryCodes }) => onEnabled(recoveryCodes),

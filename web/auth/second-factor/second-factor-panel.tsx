@@ -69,7 +69,7 @@ function SecondFactorDialog({ dialog, onClose }: DialogProps) {
       {codes && <RecoveryCodes codes={codes} onDone={onClose} />}
       {!codes && dialog === 'enable' && <EnableForm onEnabled={setCodes} />}
       {!codes && dialog === 'renew' && (
-        <PasswordForm<{ readonly recoveryCodes: readonly string[] }>
+        <PasswordForm
           path="/second-factor/recovery-codes"
           note="The earlier recovery codes become invalid."
           submitLabel="Create new codes"

@@ -1,7 +1,7 @@
 import { Radio, Stack, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
-import type { ConsoleSubject, MergedSubject } from '../../api/responses.ts'
+import type { ConsoleSubject } from '../../api/responses.ts'
 import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { DefinitionList } from '../../components/definition-list.tsx'
@@ -39,7 +39,7 @@ function MergeForm({ projectId, pair, onMerged, onClose }: MergeFormProps) {
   const [first, second] = pair
   const [keptId, setKeptId] = useState(first.subjectId)
   const [kept, ended] = keptId === first.subjectId ? [first, second] : [second, first]
-  const merge = useApiMutation<MergedSubject>({
+  const merge = useApiMutation({
     method: 'POST',
     path: '/projects/:projectId/subjects/:subjectId/merge',
     // The drawer shows the first subject, which no longer exists if the second one is kept.

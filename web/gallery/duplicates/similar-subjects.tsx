@@ -29,7 +29,7 @@ export function SimilarSubjects({ projectId, subject, onOpen }: Props) {
   const actions = useApiQuery('/actions')
   const settings = useApiQuery('/playground/settings')
   const [toMerge, setToMerge] = useState<string>()
-  const search = useApiMutation<PlaygroundResponse>({ method: 'POST', path: '/playground' })
+  const search = useApiMutation({ method: 'POST', path: '/playground' })
   const params = { subjectId, maxCandidates: candidatesMax }
   return (
     <Stack gap="sm" component="section" aria-label="Duplicates">

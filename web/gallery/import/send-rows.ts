@@ -1,6 +1,4 @@
 import type { Api } from '../../api/api.ts'
-import { buildPath } from '../../api/api.ts'
-import type { ImportedRows, PlaygroundResponse } from '../../api/responses.ts'
 import { readCheckedFile, toImageItem } from '../../playground/images/playground-image.ts'
 import type { FileLimits } from '../../playground/images/image-refusal.ts'
 import { contentUuid, enrollEntry } from './enroll-entry.ts'
@@ -16,9 +14,10 @@ export async function sendUpdates(
   entries: readonly PlannedRow<File>[],
 ): Promise<readonly RowResult[]> {
   const rows = entries.map(({ line, values }) => ({ line, values }))
-  const path = buildPath('/projects/:projectId/subjects/import', { projectId })
-  // The server validates its responses with the schema that this type comes from.
-  const { items } = (await api.send('POST', path, { rows })) as ImportedRows
+  const { items } = await api.send('POST', '/projects/:projectId/subjects/import', {
+    pathParams: { projectId },
+    body: { rows },
+  })
   const names = new Map(entries.map(({ line, name }) => [line, name]))
   return items.map(({ message, ...item }) => ({
     ...item,
@@ -46,9 +45,7 @@ export async function sendEnrollment(
   return enrollEntry(
     { line, name },
     {
-      // The server validates its responses.
-      send: async () =>
-        (await api.send('POST', '/playground', { projectId, call })) as PlaygroundResponse,
+      send: () => api.send('POST', '/playground', { body: { projectId, call } }),
       waitS: (seconds) => waitSeconds(seconds, signal),
     },
   )

@@ -22,7 +22,7 @@ export function ChangeGroupsDialog({ projectId, subjects, onClose }: Props) {
   const [addGroups, setAddGroups] = useState<string[]>([])
   const [removeGroups, setRemoveGroups] = useState<string[]>([])
   const [items, setItems] = useState<readonly ChangeItem[]>()
-  const { progress, start } = useChunkedChange<SubjectGroupChanges>({
+  const { progress, start } = useChunkedChange({
     projectId,
     path: '/projects/:projectId/subjects/groups',
     chunkMax,

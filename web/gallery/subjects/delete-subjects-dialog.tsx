@@ -1,5 +1,5 @@
 import { Progress } from '@mantine/core'
-import type { ConsoleSubject, DeletedSubjectsReport } from '../../api/responses.ts'
+import type { ConsoleSubject } from '../../api/responses.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { formatCount } from '../../format/numbers.ts'
 import { useChunkedChange } from './use-chunked-change.ts'
@@ -20,7 +20,7 @@ const confirmationOf = (count: number): string =>
 /** Deletes the chosen subjects after a typed confirmation that contains their number. */
 export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }: Props) {
   const templates = subjects.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0)
-  const { progress, start } = useChunkedChange<DeletedSubjectsReport>({
+  const { progress, start } = useChunkedChange({
     projectId,
     path: '/projects/:projectId/subjects/delete',
     chunkMax,

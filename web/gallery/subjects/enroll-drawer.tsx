@@ -68,7 +68,7 @@ function EnrollForm({ projectId, subject, actions, settings, onOpen }: EnrollFor
   const [fields, setFields] = useState(noFields)
   const [run, setRun] = useState<PlaygroundRun>()
   const parts = { params: paramsOf(subject, fields, images.length), images, debug: false }
-  const send = useApiMutation<PlaygroundResponse>({
+  const send = useApiMutation({
     method: 'POST',
     path: '/playground',
     onSuccess: (response) => {

@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useApi } from '../../api/use-api.ts'
-import { buildPath } from '../../api/api.ts'
+import type { WritePath, WriteResponses } from '../../api/responses.ts'
 
-type ChunkedChange<Response> = {
+type ChunkedChange<Path extends WritePath<'POST'>> = {
   readonly projectId: string
-  readonly path: string
+  readonly path: Path
   /** The most subjects of one request. */
   readonly chunkMax: number
   readonly bodyOf: (subjectIds: readonly string[]) => unknown
-  readonly onDone: (responses: readonly Response[]) => void
+  readonly onDone: (responses: readonly WriteResponses['POST'][Path][]) => void
 }
 
 export type ChangeProgress = {
@@ -23,7 +23,7 @@ export type ChangeProgress = {
  * Sends a change of many subjects in several requests. After a failure, the change continues with the
  * subjects that are left.
  */
-export function useChunkedChange<Response>(change: ChunkedChange<Response>) {
+export function useChunkedChange<Path extends WritePath<'POST'>>(change: ChunkedChange<Path>) {
   const api = useApi()
   const client = useQueryClient()
   const [progress, setProgress] = useState<ChangeProgress>({
@@ -31,7 +31,7 @@ export function useChunkedChange<Response>(change: ChunkedChange<Response>) {
     isRunning: false,
     error: undefined,
   })
-  const responses = useRef<Response[]>([])
+  const responses = useRef<WriteResponses['POST'][Path][]>([])
   const start = async (subjectIds: readonly string[]): Promise<void> => {
     const { projectId, path, chunkMax, bodyOf } = change
     let { done } = progress
@@ -39,9 +39,8 @@ export function useChunkedChange<Response>(change: ChunkedChange<Response>) {
       while (done < subjectIds.length) {
         setProgress({ done, isRunning: true, error: undefined })
         const chunk = subjectIds.slice(done, done + chunkMax)
-        const target = buildPath(path, { projectId })
-        // The server validates its responses with the schemas that these types come from.
-        responses.current.push((await api.send('POST', target, bodyOf(chunk))) as Response)
+        const parts = { pathParams: { projectId }, body: bodyOf(chunk) }
+        responses.current.push(await api.send('POST', path, parts))
         done += chunk.length
       }
       setProgress({ done, isRunning: false, error: undefined })

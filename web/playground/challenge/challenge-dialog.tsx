@@ -5,7 +5,6 @@ import {
   type LivenessVerdict,
   type RequestedChallenge,
 } from '../../../client/src/liveness/index.ts'
-import type { PlaygroundChallenge, PlaygroundResponse } from '../../api/responses.ts'
 import { useApi } from '../../api/use-api.ts'
 import { toCall, toRun, type PlaygroundRun } from '../run.ts'
 import { readImageFile } from '../images/playground-image.ts'
@@ -45,14 +44,13 @@ function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) 
       const answer = { ...params, challengeId: challenge.challengeId }
       const parts = { params: answer, images, debug }
       const body = { projectId, call: toCall('svc.liveness', parts) }
-      const response = (await api.send('POST', '/playground', body)) as PlaygroundResponse
+      const response = await api.send('POST', '/playground', { body })
       onResult(toRun('svc.liveness', parts, response))
       return toVerdict(response)
     },
   )
-  const createChallenge = useEffectEvent(
-    async () =>
-      (await api.send('POST', '/playground/challenges', { projectId })) as PlaygroundChallenge,
+  const createChallenge = useEffectEvent(() =>
+    api.send('POST', '/playground/challenges', { body: { projectId } }),
   )
   const close = useEffectEvent(onClose)
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useApiMutation } from '../../api/use-api.ts'
 
 /** Downloads the support bundle as a JSON file. */
 export function SupportBundleButton() {
-  const create = useApiMutation<object>({
+  const create = useApiMutation({
     method: 'POST',
     path: '/system/support-bundle',
     onSuccess: (bundle) => {
