@@ -75,3 +75,11 @@ export type CliCommand = {
  * @throws Error when the command fails: one line on standard error, exit code 1.
  */
 export type CommandRun = (args: readonly string[]) => Promise<void>
+
+/** What a command receives: the texts of its options and arguments, and whether it prints JSON. */
+export type CommandValues<
+  Required extends string = never,
+  Optional extends string = never,
+> = Readonly<Record<Required, string> & Record<Optional, string | undefined>> & {
+  readonly json: boolean
+}

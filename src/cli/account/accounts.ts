@@ -4,14 +4,9 @@ import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
-export async function create({
-  name,
-  json,
-}: {
-  readonly name: string
-  readonly json: boolean
-}): Promise<void> {
+export async function create({ name, json }: CommandValues<'name'>): Promise<void> {
   const accountId = await withStore((store) =>
     auditedChange(store, 'account.create', async ({ db, nowMs }) => {
       const result = await createAccount(db, name, new Date(nowMs))

@@ -16,7 +16,7 @@ import { parseServerAddress } from '../../store/sqlite-to-postgres/server-addres
 import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
 import { listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { UsageError } from '../command.ts'
+import { UsageError, type CommandValues } from '../command.ts'
 import { formatTable, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
@@ -71,13 +71,7 @@ function describeMove({ accountId, to, summary }: AccountMoveResult): string {
 }
 
 /** Deletes the frozen copy of an account that was moved. */
-export async function remove({
-  account,
-  json,
-}: {
-  readonly account: string
-  readonly json: boolean
-}): Promise<void> {
+export async function remove({ account, json }: CommandValues<'account'>): Promise<void> {
   const reporter = createAccountReporter()
   await withSource(account, async ({ store, source, accountId }) => {
     const removed = await source.read(async (lock) => {

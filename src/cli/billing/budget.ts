@@ -5,17 +5,14 @@ import type { Micros } from '../../lib/money.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
 /** Moves money from the wallet to a project; a negative amount moves it back. */
 export async function allocate({
   project,
   amount,
   json,
-}: {
-  readonly project: string
-  readonly amount: Micros
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues<'project'> & { readonly amount: Micros }): Promise<void> {
   const balance = await withStore(async (store) => {
     const { accountId, projectId } = await requireProject(store, project)
     await auditedChange(store, 'money.allocate', async ({ tx, nowMs }) => {
@@ -28,13 +25,7 @@ export async function allocate({
   printBalance(balance, json)
 }
 
-export async function show({
-  project,
-  json,
-}: {
-  readonly project: string
-  readonly json: boolean
-}): Promise<void> {
+export async function show({ project, json }: CommandValues<'project'>): Promise<void> {
   const balance = await withStore(async (store) => {
     const { projectId } = await requireProject(store, project)
     return findBalance(store.db, budgetLedger(projectId))

@@ -4,14 +4,9 @@ import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
-export async function show({
-  account,
-  json,
-}: {
-  readonly account: string | undefined
-  readonly json: boolean
-}): Promise<void> {
+export async function show({ account, json }: CommandValues<never, 'account'>): Promise<void> {
   const defaultMicros = readSettings().UNIT_PRICE_MICROS
   const accountPrices = await withStore(async (store) =>
     listPrices(store.db, await requireAccountId(store, account)),
@@ -28,12 +23,7 @@ export async function set({
   unit,
   account,
   json,
-}: {
-  readonly action: string
-  readonly unit: bigint
-  readonly account: string | undefined
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues<'action', 'account'> & { readonly unit: bigint }): Promise<void> {
   const changed = { action, unitMicros: unit }
   await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)

@@ -5,16 +5,13 @@ import { walletLedger } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
 export async function addFunds({
   amount,
   account,
   json,
-}: {
-  readonly amount: Micros
-  readonly account: string | undefined
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues<never, 'account'> & { readonly amount: Micros }): Promise<void> {
   const { balanceMicros } = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
     await auditedChange(store, 'money.topUp', async ({ tx, nowMs }) => {
@@ -26,13 +23,7 @@ export async function addFunds({
   print({ balanceMicros }, json, () => `wallet: ${balanceMicros} micros`)
 }
 
-export async function show({
-  account,
-  json,
-}: {
-  readonly account: string | undefined
-  readonly json: boolean
-}): Promise<void> {
+export async function show({ account, json }: CommandValues<never, 'account'>): Promise<void> {
   const balances = await withStore(async (store) =>
     findAccountBalances(store.db, await requireAccountId(store, account)),
   )

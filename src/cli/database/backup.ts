@@ -3,15 +3,10 @@ import { backupSqlite } from '../../store/sqlite/backup.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
 /** Copies the SQLite database to a new file. */
-export async function backUp({
-  to: file,
-  json,
-}: {
-  readonly to: string
-  readonly json: boolean
-}): Promise<void> {
+export async function backUp({ to: file, json }: CommandValues<'to'>): Promise<void> {
   const { DATABASE_URL, DATA_DIR } = readSettings()
   if (DATABASE_URL !== '')
     throw new Error(

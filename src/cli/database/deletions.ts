@@ -8,6 +8,7 @@ import { replayDeletions } from '../../gallery/deletion/replay-deletions.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
 import { toJson, print } from '../output.ts'
 import { withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
 export async function exportTo({
   to: file,
@@ -42,13 +43,7 @@ async function repeat(intervalMs: number, work: () => Promise<void>): Promise<vo
   }
 }
 
-export async function replayFrom({
-  from: file,
-  json,
-}: {
-  readonly from: string
-  readonly json: boolean
-}): Promise<void> {
+export async function replayFrom({ from: file, json }: CommandValues<'from'>): Promise<void> {
   const result = await withStore(async (store) => {
     const target = path.basename(file)
     const onFirstBatch = await createEntryHook(store, { act: 'deletions.replay', target })

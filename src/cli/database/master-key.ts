@@ -5,14 +5,9 @@ import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
-export async function create({
-  to: file,
-  json,
-}: {
-  readonly to: string
-  readonly json: boolean
-}): Promise<void> {
+export async function create({ to: file, json }: CommandValues<'to'>): Promise<void> {
   if (!createMasterKeyFile(file)) throw new Error(`${file} exists already and was not changed`)
   print({ file }, json, () => `${file} contains a new master key; keep a copy elsewhere`)
 }
@@ -20,10 +15,7 @@ export async function create({
 export async function rotate({
   prepared,
   json,
-}: {
-  readonly prepared: boolean
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues & { readonly prepared: boolean }): Promise<void> {
   const masterKeyFile = masterKeyPath(readSettings())
   const result = await withStore(async (store) => {
     const entry = { act: 'masterKey.rotate', target: 'master key', detail: { prepared } }

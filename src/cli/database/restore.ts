@@ -18,17 +18,14 @@ import { createEntryHook } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
+import type { CommandValues } from '../command.ts'
 
 /** Restores a copy. @param deletions the file of deletion records, or `none`. */
 export async function restore({
   from,
   deletions,
   json,
-}: {
-  readonly from: string
-  readonly deletions: string
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues<'from' | 'deletions'>): Promise<void> {
   const config = readSettings()
   if (config.DATABASE_URL !== '')
     throw new Error(

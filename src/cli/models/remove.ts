@@ -6,15 +6,10 @@ import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { modelsFolder } from '../models-folder.ts'
+import type { CommandValues } from '../command.ts'
 
 /** Removes an installed pack that is not in use, even if its manifest is invalid. */
-export async function remove({
-  pack: name,
-  json,
-}: {
-  readonly pack: string
-  readonly json: boolean
-}): Promise<void> {
+export async function remove({ pack: name, json }: CommandValues<'pack'>): Promise<void> {
   const folder = modelsFolder()
   const target = packFolder(folder, name)
   if (!isPackName(name) || !existsSync(target)) throw new Error(`the pack ${name} is not installed`)

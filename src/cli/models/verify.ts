@@ -3,6 +3,7 @@ import type { InstalledModel } from '../../models/model-set.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
 import { formatTable, print } from '../output.ts'
 import { modelsFolder } from '../models-folder.ts'
+import type { CommandValues } from '../command.ts'
 
 type ModelFault = { readonly model: string; readonly fault: string | null }
 
@@ -10,10 +11,7 @@ type ModelFault = { readonly model: string; readonly fault: string | null }
 export async function verify({
   packs: names,
   json,
-}: {
-  readonly packs: readonly string[]
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues & { readonly packs: readonly string[] }): Promise<void> {
   const packs = await listPacks(modelsFolder())
   for (const name of names)
     if (!packs.some(({ manifest }) => manifest.name === name))

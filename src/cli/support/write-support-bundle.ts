@@ -8,15 +8,10 @@ import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { version } from '../version.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
 /** Writes a support bundle to a new file that only its owner can read. */
-export async function writeSupportBundle({
-  to: file,
-  json,
-}: {
-  readonly to: string
-  readonly json: boolean
-}): Promise<void> {
+export async function writeSupportBundle({ to: file, json }: CommandValues<'to'>): Promise<void> {
   const config = readSettings()
   const modelsFolder = folderOfModels()
   // The bundle helps to find the cause of a problem, so a broken model must not prevent it.

@@ -12,6 +12,7 @@ import { formatTable, print } from '../output.ts'
 import { listKeyRoutes } from '../../store/tenancy/key-routes.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
+import type { CommandValues } from '../command.ts'
 
 export async function create({
   name,
@@ -41,13 +42,7 @@ export async function create({
   )
 }
 
-export async function list({
-  project,
-  json,
-}: {
-  readonly project: string | undefined
-  readonly json: boolean
-}): Promise<void> {
+export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
   const keys = await withStore(async (store) => {
     const projectId =
       project === undefined ? undefined : (await requireProject(store, project)).projectId
@@ -56,13 +51,7 @@ export async function list({
   print(keys, json, () => table(keys))
 }
 
-export async function revoke({
-  keyId,
-  json,
-}: {
-  readonly keyId: string
-  readonly json: boolean
-}): Promise<void> {
+export async function revoke({ keyId, json }: CommandValues<'keyId'>): Promise<void> {
   const revokedAtUtc = await withStore((store) =>
     auditedChange(store, 'key.revoke', async ({ db, nowMs }) => {
       const result = await revokeKey(db, keyId, new Date(nowMs))
@@ -82,11 +71,7 @@ export async function rotate({
   keyId,
   overlap,
   json,
-}: {
-  readonly keyId: string
-  readonly overlap: keyof typeof overlapsMs
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues<'keyId'> & { readonly overlap: keyof typeof overlapsMs }): Promise<void> {
   const rotation = { keyId, overlapMs: overlapsMs[overlap] }
   const { key, formerEndsAtUtc } = await withStore((store) =>
     auditedChange(store, 'key.rotate', async ({ db, nowMs }) => {
@@ -139,15 +124,7 @@ function stateText({ state, formerLast4, formerEndsAtUtc }: KeySummary): string 
 }
 
 /** Prints which installation the keys of this database belong to, as a map for a proxy. */
-export async function routes({
-  account,
-  to,
-  json,
-}: {
-  readonly account: string | undefined
-  readonly to: string
-  readonly json: boolean
-}): Promise<void> {
+export async function routes({ account, to, json }: CommandValues<'to', 'account'>): Promise<void> {
   const rows = await withStore(async (store) => {
     const accountId = account === undefined ? undefined : await requireAccountId(store, account)
     return listKeyRoutes(store.db, accountId)

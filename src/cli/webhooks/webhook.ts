@@ -10,7 +10,7 @@ import {
   webhooksPerProjectMax,
   type Webhook,
 } from '../../store/webhooks/webhooks.ts'
-import { UsageError } from '../command.ts'
+import { UsageError, type CommandValues } from '../command.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
 import { changeWebhook, requireWebhook } from './change-webhook.ts'
@@ -43,13 +43,7 @@ export async function create({ url, ...values }: NewWebhookOptions): Promise<voi
   )
 }
 
-export async function list({
-  project,
-  json,
-}: {
-  readonly project: string | undefined
-  readonly json: boolean
-}): Promise<void> {
+export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
   const found = await withStore(async (store) => {
     const projectId =
       project === undefined ? undefined : (await requireProject(store, project)).projectId
@@ -58,13 +52,7 @@ export async function list({
   print(found, json, () => webhookTable(found))
 }
 
-export async function remove({
-  webhookId,
-  json,
-}: {
-  readonly webhookId: string
-  readonly json: boolean
-}): Promise<void> {
+export async function remove({ webhookId, json }: CommandValues<'webhookId'>): Promise<void> {
   await withStore((store) =>
     changeWebhook(store, 'webhook.delete', async ({ tx }) => {
       const { accountId, projectId, url } = await requireWebhook(tx, webhookId)
@@ -79,11 +67,7 @@ export async function rotateSecret({
   webhookId,
   'overlap-hours': overlapHours,
   json,
-}: {
-  readonly webhookId: string
-  readonly 'overlap-hours': number
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues<'webhookId'> & { readonly 'overlap-hours': number }): Promise<void> {
   const secret = await withStore((store) =>
     changeWebhook(store, 'webhook.rotateSecret', async ({ tx, webhooks, nowMs }) => {
       const { accountId } = await requireWebhook(tx, webhookId)
