@@ -18,8 +18,8 @@ type JsonRoute<Query, Body> = {
   readonly status?: 201
   /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
-  /** Parses the query. @throws ActionError INVALID_REQUEST. */
-  readonly query: (query: URLSearchParams) => Query
+  /** Parses the query. Without it the query is ignored. @throws ActionError INVALID_REQUEST. */
+  readonly query?: (query: URLSearchParams) => Query
   /** The schema of the JSON body. Without it the body is not read. */
   readonly body?: z.ZodType<Body>
   readonly run: (
@@ -35,7 +35,7 @@ type JsonRouteCall<Query, Body> = CallContext & {
 }
 
 /** Defines a route without an image. It is free and has a permission of the API. */
-export function defineJsonRoute<Query, Body = undefined>(
+export function defineJsonRoute<Query = undefined, Body = undefined>(
   route: JsonRoute<Query, Body>,
 ): CompreFaceRoute {
   const { method, path, status = 200 } = route
@@ -49,8 +49,8 @@ export function defineJsonRoute<Query, Body = undefined>(
     },
     parse: async (compreFaceRequest) => {
       const { pathParams, query: searchParams } = compreFaceRequest.request
-      const query = route.query(searchParams)
-      // Without a schema, `Body` is undefined.
+      // Without a parser and a schema, `Query` and `Body` are undefined.
+      const query = route.query ? route.query(searchParams) : (undefined as Query)
       const body = route.body ? await readJson(compreFaceRequest, route.body) : (undefined as Body)
       const permissions =
         typeof route.permissions === 'function' ? route.permissions(query) : route.permissions

@@ -16,7 +16,6 @@ export const deleteFace = defineJsonRoute({
   method: 'DELETE',
   path: '/api/v1/recognition/faces/:image_id',
   permissions: ['svc.deleteSubject'],
-  query: () => undefined,
   run: ({ pathParams, caller, services: { subjects, maintenance } }) => ({
     effect: async (tx) => {
       await subjects.lock(tx, caller.galleryId, 'exclusive')
@@ -34,7 +33,6 @@ export const deleteFaceList = defineJsonRoute({
   method: 'POST',
   path: '/api/v1/recognition/faces/delete',
   permissions: ['svc.deleteSubject'],
-  query: () => undefined,
   body: z.array(z.guid()).min(1).max(facesMax),
   run: ({ body: faceIds, caller, services: { subjects, maintenance } }) => ({
     effect: async (tx) => {

@@ -10,14 +10,12 @@ import { findSubjectByName, subjectName } from './subject-name.ts'
 
 const subjectsPath = '/api/v1/recognition/subjects'
 const subjectBody = z.object({ subject: externalId })
-const ignoreQuery = (): undefined => undefined
 
 /** Returns the names of all subjects. */
 export const listSubjects = defineJsonRoute({
   method: 'GET',
   path: subjectsPath,
   permissions: ['subjects:read'],
-  query: ignoreQuery,
   run: async ({ caller, services }) => {
     const subjects = await listSubjectNames(services, caller)
     return { outcome: { body: { subjects } } }
@@ -30,7 +28,6 @@ export const addSubject = defineJsonRoute({
   path: subjectsPath,
   status: 201,
   permissions: ['svc.enroll'],
-  query: ignoreQuery,
   body: subjectBody,
   run: ({ body: { subject: name }, caller, services }) => ({
     effect: async (tx) => {
@@ -52,7 +49,6 @@ export const renameSubject = defineJsonRoute({
   method: 'PUT',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.updateSubject'],
-  query: ignoreQuery,
   body: subjectBody,
   run: ({ pathParams, body, caller, services }) => ({
     effect: async (tx) => {
@@ -85,7 +81,6 @@ export const deleteSubject = defineJsonRoute({
   method: 'DELETE',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.deleteSubject'],
-  query: ignoreQuery,
   run: ({ pathParams, caller, services }) => ({
     effect: async (tx) => {
       await services.subjects.lock(tx, caller.galleryId, 'exclusive')
@@ -102,7 +97,6 @@ export const deleteSubjects = defineJsonRoute({
   method: 'DELETE',
   path: subjectsPath,
   permissions: deleteAllPermissions,
-  query: ignoreQuery,
   run: (call) => deleteAllSubjects(call, (records) => records.length),
 })
 

@@ -15,7 +15,6 @@ export const showFace = defineJsonRoute({
   method: 'GET',
   path: '/api/v1/recognition/faces/:image_id/img',
   permissions: ['subjects:read'],
-  query: () => undefined,
   run: () => {
     throw new HttpError(404, noImages)
   },
@@ -43,7 +42,6 @@ export const embeddingRoutes: readonly CompreFaceRoute[] = (
     method: 'POST',
     path,
     permissions: [permission],
-    query: () => undefined,
     run: () => {
       throw new ActionError(
         'INVALID_REQUEST',
