@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { releaseChunk } from './input/release-chunk.ts'
+import { releaseChunk } from './input/read-body.ts'
 
 export type DiscardLimits = {
   readonly bytesMax: number

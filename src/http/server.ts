@@ -4,15 +4,19 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { HttpError, noSuchRoute, unavailable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { currentRequestId } from '../lib/observability/call-trace.ts'
-import { handleClientError } from './connection.ts'
 import { createConnectionStats, type ConnectionStats } from './connections/connection-stats.ts'
-import { protectConnections, type ConnectionLimits } from './connections/protect-connections.ts'
+import {
+  handleClientError,
+  protectConnections,
+  type ConnectionLimits,
+} from './connections/protect-connections.ts'
 import { corsHeaders, preflightResponse } from './cross-origin/cors.ts'
 import { discardBody, isBodyPending } from './discard-body.ts'
-import { unlimitedBodyBudget, type BodyBudget } from './input/body-budget.ts'
 import {
   createIncomingBody,
   discardBytesMaxDefault,
+  unlimitedBodyBudget,
+  type BodyBudget,
   type IncomingBody,
 } from './input/incoming-body.ts'
 import type { HttpResponse, HttpRequest, Route } from './route.ts'

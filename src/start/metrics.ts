@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
-import type { BodyBudget } from '../http/input/body-budget.ts'
+import type { BodyBudget } from '../http/input/incoming-body.ts'
 import type { Gate } from '../gate/gate.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { ConnectionStats } from '../http/connections/connection-stats.ts'

@@ -2,7 +2,6 @@ import { HttpError } from '../../lib/errors.ts'
 import type { HttpRequest } from '../route.ts'
 import type { IncomingBody } from './incoming-body.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
-import { releaseChunk } from './release-chunk.ts'
 
 /**
  * Reads an accepted body as bytes: at most the limit plus one chunk. Its memory is reserved first:
@@ -103,4 +102,13 @@ function tooLarge(bytesMax: number): HttpError {
     413,
     `The request body is over ${bytesMax} bytes; send smaller or fewer images.`,
   )
+}
+
+/**
+ * Frees the memory of a chunk whose bytes are no longer needed. Chunks are small for the garbage
+ * collector but not for the process: it would run only after tens of mebibytes of them.
+ */
+export function releaseChunk({ buffer, byteLength }: Buffer): void {
+  // The HTTP parser creates a separate buffer for each chunk; any other is shared and stays.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

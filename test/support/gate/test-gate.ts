@@ -11,7 +11,7 @@ import {
 import { readConfig } from '../../../src/config.ts'
 import { execute } from '../../../src/http/execute.ts'
 import type { RequestObserver } from '../../../src/http/metrics/observe-request.ts'
-import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
+import { createBodyBudget } from '../../../src/http/input/incoming-body.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
 import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { createLog } from '../../../src/lib/log.ts'

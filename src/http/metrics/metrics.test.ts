@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMetrics } from './metrics.ts'
-import { createObservations, observationsMax } from './observations.ts'
+import { createMetrics, createObservations, observationsMax } from './metrics.ts'
 
 test('Values wait until there are too many of them', () => {
   const observed: number[] = []
