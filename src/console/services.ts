@@ -16,6 +16,7 @@ import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { ServerReport } from './pages/system/server-report.ts'
+import type { DiskUsage, ModelSummary, SettingsTopic } from './pages/system/server-status.ts'
 import type { FailedSignInLog } from './auth/failed-sign-in-log.ts'
 import type { AnonymousLimit } from './auth/anonymous-limit.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
@@ -74,19 +75,6 @@ export type ConsoleDefaults = RateLimits & {
   readonly livenessMin: number
 }
 
-/** An available network. */
-export type ModelSummary = {
-  readonly role: string
-  readonly id: string
-  readonly version: string
-  readonly licence: string
-  readonly commercialUse: string
-  readonly sha256: string
-  readonly file: string
-  readonly bytes: number
-  readonly builtIn: boolean
-}
-
 export type ModelInventory = {
   readonly active: readonly ModelSummary[]
   /** The networks of installed packs, active or not. */
@@ -100,21 +88,7 @@ export type ServerStatus = {
   readonly reasons: readonly string[]
   readonly workers: Record<'up' | 'busy' | 'queued' | 'queuedBytes' | 'respawns', number> &
     Record<'recycled' | 'quarantined', number>
-  readonly disk: {
-    readonly freeBytes: number
-    readonly totalBytes: number
-    readonly modelsBytes: number
-  }
+  readonly disk: DiskUsage
   readonly store: DatabaseInfo
-  /** By topic of docs/configuration.md. */
-  readonly settings: readonly {
-    readonly topic: string
-    readonly settings: readonly {
-      readonly name: string
-      readonly value: string
-      readonly isDefault: boolean
-      readonly meaning: string
-      readonly range: string
-    }[]
-  }[]
+  readonly settings: readonly SettingsTopic[]
 }

@@ -1,31 +1,33 @@
+import { z } from 'zod'
 import { findKeys } from '../../store/tenancy/key-list.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { findWebhooks } from '../../store/webhooks/webhooks.ts'
-import type { ServerStatus } from '../services.ts'
+import type { DiskUsage } from '../pages/system/server-status.ts'
 
-type AlertKind =
-  | 'keyExpiring'
-  | 'keyExpired'
-  | 'budgetLow'
-  | 'budgetEmpty'
-  | 'webhookFailing'
-  | 'diskLow'
+export const accountAlert = z.object({
+  kind: z.enum([
+    'keyExpiring',
+    'keyExpired',
+    'budgetLow',
+    'budgetEmpty',
+    'webhookFailing',
+    'diskLow',
+  ]),
+  severity: z.enum(['info', 'warning', 'critical']),
+  text: z.string(),
+  projectId: z.string().optional(),
+  keyId: z.string().optional(),
+})
 
-export type AccountAlert = {
-  readonly kind: AlertKind
-  readonly severity: 'info' | 'warning' | 'critical'
-  readonly text: string
-  readonly projectId?: string
-  readonly keyId?: string
-}
+type AccountAlert = z.output<typeof accountAlert>
 
 export type AlertInput = {
   readonly accountId: string
   /** Leaves out the keys and webhooks of other projects. */
   readonly projectId?: string | undefined
   readonly projects: readonly ProjectSummary[]
-  readonly disk: ServerStatus['disk']
+  readonly disk: DiskUsage
   readonly nowMs: number
 }
 

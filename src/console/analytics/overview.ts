@@ -13,7 +13,7 @@ import {
 } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { walletLedger } from '../../store/tenancy/projects.ts'
-import { findAlerts } from './alerts.ts'
+import { accountAlert, findAlerts } from './alerts.ts'
 import { createTimeBuckets } from './time-buckets.ts'
 import { count, id, micros } from '../server/schemas.ts'
 import { defineRead, type ConsoleContext } from '../server/route.ts'
@@ -56,15 +56,7 @@ export const getOverview = defineRead({
       z.object({ galleryId: z.string(), name: z.string(), subjects: count, templates: count }),
     ),
     series: z.array(z.object({ atUtc: z.string(), calls: count, errors: count })),
-    alerts: z.array(
-      z.object({
-        kind: z.string(),
-        severity: z.enum(['info', 'warning', 'critical']),
-        text: z.string(),
-        projectId: z.string().optional(),
-        keyId: z.string().optional(),
-      }),
-    ),
+    alerts: z.array(accountAlert),
   }),
   handle: async (call) => {
     const { identity, services, query } = call

@@ -1,4 +1,5 @@
-import type { ModelInventory, ModelSummary } from '../../console/services.ts'
+import type { ModelSummary } from '../../console/pages/system/server-status.ts'
+import type { ModelInventory } from '../../console/services.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { listModels, type ListedModel } from '../../models/list-models.ts'
 import type { ModelSet } from '../../models/model-set.ts'

@@ -1,20 +1,7 @@
 import { homedir } from 'node:os'
 import { settingsByTopic, type Config } from '../../config.ts'
+import type { SettingsTopic } from '../../console/pages/system/server-status.ts'
 import type { Setting } from '../../lib/setting.ts'
-
-/** The settings of one topic of docs/configuration.md, with their values. */
-export type SettingsTopic = {
-  readonly topic: string
-  readonly settings: readonly {
-    readonly name: string
-    /** Of a secret only `set` or `not set`. */
-    readonly value: string
-    readonly isDefault: boolean
-    /** What the setting means, and its permitted values, as plain text. */
-    readonly meaning: string
-    readonly range: string
-  }[]
-}
 
 /** Returns the value of every setting by topic. */
 export function reportSettings(config: Config): readonly SettingsTopic[] {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { parseServerReport, type ServerReport } from '../../console/pages/system/server-report.ts'
-import type { ModelSummary } from '../../console/services.ts'
+import type { ModelSummary } from '../../console/pages/system/server-status.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -3,26 +3,15 @@ import { countAccountTemplates } from '../../../store/gallery/model-coverage.ts'
 import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
 import { count } from '../../server/schemas.ts'
 import { defineRead } from '../../server/route.ts'
-
-const model = z.object({
-  role: z.string(),
-  id: z.string(),
-  version: z.string(),
-  licence: z.string(),
-  commercialUse: z.string(),
-  sha256: z.string(),
-  file: z.string(),
-  bytes: count,
-  builtIn: z.boolean(),
-})
+import { modelSummary } from './server-status.ts'
 
 /** Returns the networks and the calibration of the active recognizer. */
 export const getModels = defineRead({
   path: '/models',
   minimumRole: 'viewer',
   response: z.object({
-    active: z.array(model),
-    installed: z.array(model),
+    active: z.array(modelSummary),
+    installed: z.array(modelSummary),
     calibration: z.object({
       modelId: z.string(),
       set: z.string(),

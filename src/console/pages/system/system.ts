@@ -8,6 +8,7 @@ import type { ConsoleServices } from '../../services.ts'
 import { count } from '../../server/schemas.ts'
 import { defineRead, defineWrite } from '../../server/route.ts'
 import { parseServerReport, serverReport } from './server-report.ts'
+import { diskUsage, settingsTopic } from './server-status.ts'
 
 /** Memory of one template: 256 values in float32 and in 8 bits (5 bytes each), and 64 bytes of references. */
 const templateBytesEstimate = 256 * 5 + 64
@@ -38,14 +39,6 @@ const server = z.object({
   report: serverReport.nullable(),
 })
 
-const setting = z.object({
-  name: z.string(),
-  value: z.string(),
-  isDefault: z.boolean(),
-  meaning: z.string(),
-  range: z.string(),
-})
-
 export const getSystem = defineRead({
   path: '/system',
   minimumRole: 'viewer',
@@ -56,11 +49,7 @@ export const getSystem = defineRead({
     reasons: z.array(z.string()),
     workers: z.record(z.string(), z.number()),
     memory: z.object({ rssBytes: count, heapBytes: count }),
-    disk: z.object({
-      freeBytes: count,
-      totalBytes: count,
-      modelsBytes: count,
-    }),
+    disk: diskUsage,
     gallery: z.object({ templates: count, bytes: count }),
     store: z.object({
       kind: z.string(),
@@ -71,7 +60,7 @@ export const getSystem = defineRead({
     }),
     servers: z.array(server),
     metricsUrl: z.string(),
-    settings: z.array(z.object({ topic: z.string(), settings: z.array(setting) })),
+    settings: z.array(settingsTopic),
   }),
   handle: async ({ identity, services, request }) => {
     const status = await services.readSystem()
