@@ -41,6 +41,11 @@ const rules: readonly WordingRule[] = [
     pattern: /\bwho (?:comes|came|calls|asks|waits|holds|sends|reads)\b/iu,
     advice: 'write: a caller that, the call that, a user with',
   },
+  {
+    pattern:
+      /\b(?:in an? (?:earlier|former|previous) version|that was not kept|the former release)\b/iu,
+    advice: 'describe the present version',
+  },
 ]
 
 /** Returns the rules that a line breaks. */
@@ -101,6 +106,7 @@ test('A planted sentence with mannered wording is found', () => {
     'The server looks with them after the restart.',
     'A late answer is carried off.',
     '// tells the metrics of every call',
+    'In an earlier version, the load took 75 s.',
   ]
   for (const sentence of planted) assert.notEqual(wordingProblems(sentence).length, 0, sentence)
   const plain = [

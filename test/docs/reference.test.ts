@@ -31,6 +31,10 @@ test('The README, the tutorial and the FAQ state the starter credit of the setti
     assert.ok((await read(file)).includes(statement), `${file}: ${statement}`)
 })
 
+test('The README has at most 140 lines', async () => {
+  assert.ok((await read('README.md')).split('\n').length <= 141)
+})
+
 test('Every file of the examples has at most 100 lines', async () => {
   const files = globSync('examples/*/*.{mjs,js,html,md}', { cwd: rootDir })
   assert.ok(files.length >= 11, 'the files are found')
