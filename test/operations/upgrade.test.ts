@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { Store } from '../../src/store/database.ts'
 import { sql } from '../../src/store/load-kysely.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
-import { postgresSkipReason } from '../support/database/postgres-server.ts'
+import { postgresSkipReason, sharedPostgresServer } from '../support/database/postgres-server.ts'
+import { queryAllAccounts } from '../support/migration/run-migration.ts'
 
 /** Changes the database like a later version: a migration that this version does not have. */
 async function applyLaterMigration(store: Store): Promise<void> {
@@ -57,3 +59,40 @@ test('On SQLite an older version refuses a database that a later version has mig
   await assert.rejects(openStore(dataDir), /a later version has migrated .*facegate\.db/u)
   await rm(dataDir, { recursive: true })
 })
+
+/** A table with the name of one of the last that the migrations create. */
+const foreignTable = 'create table "systemSamples" (id text)'
+
+test('On SQLite a failed migration leaves the tables as they were', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-upgrade-'))
+  const file = path.join(dataDir, 'facegate.db')
+  await writeFile(file, '', { mode: 0o600 })
+  using database = new DatabaseSync(file)
+  database.exec(foreignTable)
+  await assert.rejects(
+    openStore(dataDir),
+    /migration of the database to the current schema failed/u,
+  )
+  const query = `select name from sqlite_schema where type = 'table'`
+  const names = database
+    .prepare(query)
+    .all()
+    .map(({ name }) => name)
+  assert.deepEqual(names, ['systemSamples'])
+  await rm(dataDir, { recursive: true })
+})
+
+test(
+  'On PostgreSQL a failed migration leaves the database as it was',
+  { skip: postgresSkipReason ?? false },
+  async () => {
+    await using database = await (await sharedPostgresServer()).createDatabase()
+    await queryAllAccounts(database.url, foreignTable)
+    await assert.rejects(
+      openStore({ dataDir: '', databaseUrl: database.url }),
+      /migration of the database to the current schema failed/u,
+    )
+    const query = `select tablename as name from pg_tables where schemaname = 'public'`
+    assert.deepEqual(await queryAllAccounts(database.url, query), [{ name: 'systemSamples' }])
+  },
+)

@@ -39,7 +39,7 @@ export async function openSqliteStoreForMigration(
   const missing = findMissingMigrations(file)
   const connection = openSqlite(file)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
-  if (missing.length > 0) await migrateSchema(db)
+  if (missing.length > 0) await migrateSchema(db, connection)
   // A separate connection reads only what is committed and waits for no writer.
   const reader = openSqlite(file)
   if (readsGalleries) reader.exec(`PRAGMA cache_size = -${galleryCacheKib}`)
@@ -109,12 +109,16 @@ function readAppliedMigrations(file: string): readonly string[] {
   }
 }
 
-async function migrateSchema(db: Kysely<Schema>): Promise<void> {
+/** Runs all migrations in one transaction, which kysely does not begin on SQLite. */
+async function migrateSchema(db: Kysely<Schema>, connection: DatabaseSync): Promise<void> {
   const { migrations } = await import('./migrations/all.ts')
   const provider = { getMigrations: () => Promise.resolve(migrations) }
+  connection.exec('BEGIN IMMEDIATE')
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
-  if (error)
-    throw new Error('the migration of the database to the current schema failed', { cause: error })
+  if (!error) return connection.exec('COMMIT')
+  // SQLite itself ends the transaction after some errors, such as a full disk.
+  if (connection.isTransaction) connection.exec('ROLLBACK')
+  throw new Error('the migration of the database to the current schema failed', { cause: error })
 }
 
 /** Runs reads one after another, because a connection has one snapshot at a time. */
