@@ -6,11 +6,15 @@ import { imageErrors } from './parts/action-errors.ts'
 import { analyzedFace, features, percent, toAnalyzedFace } from './parts/analyzed-face.ts'
 import { attributesToRead, allAppearanceNames } from './parts/appearance.ts'
 import { assessEnrollment, enrollmentMinima } from './parts/assess-enrollment.ts'
-import { debugInfo } from './parts/debug-info.ts'
+import {
+  debugInfo,
+  toFaceValue,
+  toImageFacts,
+  toWarnings,
+  unusedImages,
+} from './parts/response-fields.ts'
 import { applyFacePolicy } from './parts/extract-probes.ts'
-import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
-import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {

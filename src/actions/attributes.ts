@@ -10,11 +10,15 @@ import {
   include,
   unavailable,
 } from './parts/appearance.ts'
-import { debugInfo } from './parts/debug-info.ts'
+import {
+  debugInfo,
+  toFaceValue,
+  toImageFacts,
+  toWarnings,
+  unusedImages,
+} from './parts/response-fields.ts'
 import { findFaces } from './parts/extract-probes.ts'
-import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
-import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {
   allImages,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineAction } from './action.ts'
 import { subjectNotFound } from './parts/action-errors.ts'
-import { debugOfDatabase } from './parts/debug-info.ts'
+import { debugOfDatabase } from './parts/response-fields.ts'
 import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'
 import { deletionExample } from './schemas/examples.ts'
 import { debug, externalId, subjectId } from './schemas/fields.ts'

@@ -3,11 +3,15 @@ import type { AnalysisRequest } from '../vision/image-analysis.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
-import { debugInfo } from './parts/debug-info.ts'
+import {
+  debugInfo,
+  toFaceValue,
+  toImageFacts,
+  toWarnings,
+  unusedImages,
+} from './parts/response-fields.ts'
 import { applyFacePolicy } from './parts/extract-probes.ts'
-import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
-import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {
   allImages,

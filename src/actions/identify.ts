@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { SearchHit } from '../gallery/search/search-across-models.ts'
+import type { SearchHit } from '../gallery/match.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
@@ -10,14 +10,18 @@ import {
   loadHitSubjects,
   splitAtThreshold,
   toCandidates,
+  type HitSubjects,
+  type ThresholdSplit,
 } from './parts/search/candidates.ts'
-import type { HitSubjects, ThresholdSplit } from './parts/search/candidates.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
-import { debugInfo } from './parts/debug-info.ts'
-import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
-import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { debugInfo, toFaceValue, toImageFacts, toWarnings } from './parts/response-fields.ts'
+import {
+  extractProbes,
+  reserveImages,
+  type ExtractedProbes,
+  type ProbeFace,
+} from './parts/extract-probes.ts'
 import { extractMergedProbe, requireFrames } from './parts/pictures/merge-frames.ts'
-import { reserveImages } from './parts/reserve-images.ts'
 import { identifyStored } from './parts/search/identify-stored.ts'
 import {
   countIncomparable,
@@ -27,7 +31,6 @@ import {
   unknownGroupWarnings,
 } from './parts/search/search-probe.ts'
 import { isStoredSearch } from './parts/search/stored-probe.ts'
-import { toWarnings } from './parts/pictures/warnings.ts'
 import { candidateExample, faceExample, imageExample } from './schemas/examples.ts'
 import { identifyParams, identifyValue, pictureFields } from './schemas/identify.ts'
 

@@ -5,11 +5,15 @@ import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import { answerChallenge } from './parts/challenge/answer-challenge.ts'
 import { classifyLiveness } from './parts/classify-liveness.ts'
-import { debugInfo } from './parts/debug-info.ts'
+import {
+  debugInfo,
+  toFaceValue,
+  toImageFacts,
+  toWarnings,
+  unusedImages,
+} from './parts/response-fields.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
-import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
-import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { challengeId, challengeResult } from './schemas/challenge.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {

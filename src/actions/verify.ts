@@ -5,16 +5,14 @@ import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { comparisonErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
-import { debugInfo } from './parts/debug-info.ts'
-import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
-import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { debugInfo, toFaceValue, toImageFacts } from './parts/response-fields.ts'
+import { extractProbes, reserveImages, type ExtractOptions } from './parts/extract-probes.ts'
 import {
   extractMergedProbe,
   requireFrames,
   sameSubjectDescription,
 } from './parts/pictures/merge-frames.ts'
 import { isFlagSet } from './parts/pictures/each-image.ts'
-import { reserveImages } from './parts/reserve-images.ts'
 import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Action, ItemOutcomes } from '../actions/action.ts'
 import { analyze } from '../actions/analyze.ts'
-import { reserveImages } from '../actions/parts/reserve-images.ts'
+import { reserveImages } from '../actions/parts/extract-probes.ts'
 import type { CallOutput } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'

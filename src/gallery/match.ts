@@ -8,6 +8,13 @@ import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { selectTemplate } from './select-template.ts'
 import { squaredDistance } from './calibration/score.ts'
 import { roundSimilarity, scoreOf, similarityOf } from './calibration/similarity.ts'
+import {
+  findFaceChanges,
+  afterAllFaceIds,
+  type FaceChange,
+  type FaceChangeCursor,
+} from '../store/gallery/faces.ts'
+import { hasExpired } from './unexpired-subjects.ts'
 
 /** The result of comparing two templates. */
 export type MatchScore = {
@@ -19,6 +26,8 @@ export type MatchScore = {
   readonly modelId: string
 }
 export type FaceMatchScore = MatchScore & { readonly faceId: string }
+/** The best face of a subject that a search has found. */
+export type SearchHit = FaceMatchScore & { readonly subjectId: string }
 
 /** The best match of a subject. */
 export type SubjectMatch = FaceMatchScore & {
@@ -67,7 +76,7 @@ export async function matchSubject(
 }
 
 /** Returns no match if no probe has the template's model, or it cannot be decrypted. */
-export async function matchStoredTemplate(
+async function matchStoredTemplate(
   reading: ReadTx,
   stored: StoredTemplate,
   probes: readonly Template[],
@@ -94,4 +103,53 @@ export async function modelsOfSubject(
 async function selectedTemplatesOf(reading: ReadTx, subjectId: string, calibrations: Calibrations) {
   const byFace = Map.groupBy(await findSubjectTemplates(reading, subjectId), ({ faceId }) => faceId)
   return [...byFace.values()].flatMap((templates) => selectTemplate(templates, calibrations) ?? [])
+}
+
+/** The changes that are read at once. Deleting a group or re-embedding a gallery makes many more. */
+const changesPerPage = 2_000
+
+export type ChangedSinceQuery = {
+  readonly galleryId: string
+  /** Number of the gallery's last change that the search included. */
+  readonly sequence: number
+  readonly probes: readonly Template[]
+}
+
+/**
+ * Matches the probe with all faces that have changed since a search. Returns the best hit for each
+ * subject. Together with the search, and in the transaction that uses both results, no committed face
+ * is missed.
+ */
+export async function matchChangedSince(
+  reading: ReadTx,
+  { galleryId, sequence, probes }: ChangedSinceQuery,
+  options: MatchOptions & { readonly nowUtc: string },
+): Promise<SearchHit[]> {
+  const bestHits = new Map<string, SearchHit>()
+  for await (const face of facesChangedSince(reading, galleryId, sequence)) {
+    const stored = selectTemplate(face.templates, options.calibrations)
+    if (!stored || hasExpired(stored, options.nowUtc)) continue
+    const { subjectId } = stored
+    for (const match of await matchStoredTemplate(reading, stored, probes, options)) {
+      const best = bestHits.get(subjectId)
+      if (!best || match.similarity > best.similarity)
+        bestHits.set(subjectId, { ...match, subjectId })
+    }
+  }
+  return [...bestHits.values()]
+}
+
+/** Yields all changed faces that still exist. */
+async function* facesChangedSince(
+  reading: ReadTx,
+  galleryId: string,
+  sequence: number,
+): AsyncGenerator<NonNullable<FaceChange['face']>> {
+  let cursor: FaceChangeCursor = { sequence, faceId: afterAllFaceIds }
+  for (let isLast = false; !isLast;) {
+    const changes = await findFaceChanges(reading, galleryId, cursor, changesPerPage)
+    for (const { face } of changes) if (face) yield face
+    cursor = changes.at(-1) ?? cursor
+    isLast = changes.length < changesPerPage
+  }
 }

@@ -9,16 +9,23 @@ import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations, CalibrationSource } from './calibration/calibrations.ts'
-import { autoThreshold } from './calibration/similarity.ts'
+import { autoThreshold, roundSimilarity, similarityOfScore } from './calibration/similarity.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
-import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
-import { matchSubject, matchTemplates, modelsOfSubject } from './match.ts'
-import type { MatchScore, SubjectMatch } from './match.ts'
+import {
+  matchChangedSince,
+  matchSubject,
+  matchTemplates,
+  modelsOfSubject,
+  type ChangedSinceQuery,
+  type MatchScore,
+  type SearchHit,
+  type SubjectMatch,
+} from './match.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import type { SearchOptions } from './search/scored-subject.ts'
-import { searchAcrossModels, type SearchHit } from './search/search-across-models.ts'
+import type { SearchOptions, TimedSearchOptions } from './search/scored-subject.ts'
 import { selectTemplate } from './select-template.ts'
 import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 
 /** Searches and comparisons of faces. All similarities of one record use the same calibrations. */
 export type Matching = {
@@ -216,4 +223,42 @@ async function searchThreshold(
   return ofProject === null
     ? { gallerySize, threshold: autoThreshold(gallerySize), thresholdSource: 'auto' }
     : { gallerySize, threshold: ofProject, thresholdSource: 'project' }
+}
+
+/**
+ * Searches a gallery with each template of the probe among the templates of the same model. Returns
+ * the most similar subjects, best first, each once. The results are merged by similarity, because
+ * scores of different models cannot be compared.
+ *
+ * The models are searched one after another, the last former model first and the active one last.
+ * Templates that are replaced meanwhile only move towards the active model, so no search misses them.
+ *
+ * @param probes templates of the probe, one per model.
+ */
+async function searchAcrossModels(
+  { search, calibrations }: { readonly search: GallerySearch; readonly calibrations: Calibrations },
+  galleryId: string,
+  probes: readonly Template[],
+  options: TimedSearchOptions,
+): Promise<SearchHit[]> {
+  const lastFirst = await mapSequential(probes.toReversed(), async (probe) => {
+    const { modelId } = probe
+    const calibration = calibrations.of(modelId)
+    if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)
+    const candidates = await search.search(galleryId, probe, options)
+    return candidates.map((candidate): SearchHit => {
+      const { faceId, subjectId, score } = candidate
+      const similarity = roundSimilarity(similarityOfScore(candidate, calibration))
+      return { faceId, subjectId, score, similarity, modelId }
+    })
+  })
+  return mergeHits(lastFirst.toReversed().flat(), options.limit)
+}
+
+/** The sort is stable: hits of one model with equal similarity keep their order by score. */
+function mergeHits(hits: readonly SearchHit[], limit: number): SearchHit[] {
+  const best = new Map<string, SearchHit>()
+  for (const hit of hits.toSorted((a, b) => b.similarity - a.similarity))
+    if (!best.has(hit.subjectId)) best.set(hit.subjectId, hit)
+  return [...best.values()].slice(0, limit)
 }

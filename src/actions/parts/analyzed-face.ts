@@ -5,7 +5,7 @@ import { livenessDecision } from '../schemas/liveness.ts'
 import { appearance, toAppearance, allAppearanceNames, unavailable } from './appearance.ts'
 import { classifyLiveness } from './classify-liveness.ts'
 import { withLiveness } from './extract-probes.ts'
-import { qualityLevel } from './face-value.ts'
+import { qualityLevel } from './response-fields.ts'
 import { qualityReasons } from './quality-reasons.ts'
 
 /** The values of `features` of svc.analyze. */

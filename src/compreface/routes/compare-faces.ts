@@ -1,7 +1,6 @@
 import type { z } from 'zod'
-import { debugInfo } from '../../actions/parts/debug-info.ts'
+import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
 import { extractProbes } from '../../actions/parts/extract-probes.ts'
-import { toFaceValue } from '../../actions/parts/face-value.ts'
 import type { debug, FaceValue } from '../../actions/schemas/fields.ts'
 import { verify } from '../../actions/verify.ts'
 import type { CompreFaceImage } from '../input/read-images.ts'

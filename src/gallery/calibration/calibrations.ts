@@ -1,4 +1,14 @@
 import type { Calibration } from './similarity.ts'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Store } from '../../store/database.ts'
+import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
+import {
+  findCalibrationsById,
+  findCalibrationsInUse,
+} from '../../store/gallery/calibration/calibrations.ts'
+import { parseCalibration } from './read-calibration.ts'
+
 import builtinTable from './dlib-faceres-256@1.json' with { type: 'json' }
 
 /** Where a similarity comes from: a table measured on the gallery, or the table of the model. */
@@ -37,10 +47,7 @@ export function createCalibrations(
  * Replaces the table of the active model with that of a gallery. After a change of the model, the
  * tables of other models have no effect.
  */
-export function withGalleryTables(
-  shipped: Calibrations,
-  tables: readonly Calibration[],
-): Calibrations {
+function withGalleryTables(shipped: Calibrations, tables: readonly Calibration[]): Calibrations {
   const own = tables.find(({ modelId }) => modelId === shipped.activeModelId)
   if (!own) return shipped
   return {
@@ -53,4 +60,102 @@ export function withGalleryTables(
 /** Returns the calibration of the built-in template model if `modelId` is its id. */
 export function calibrationOf(modelId: string): Calibration | undefined {
   return modelId === builtinTable.modelId ? (builtinTable as Calibration) : undefined
+}
+
+/** The calibration tables that galleries use instead of those of the models. */
+export type GalleryCalibrations = {
+  /**
+   * Returns the calibrations for a gallery, as of the last refresh. The returned value does not
+   * change, so a call that uses one value has the same similarities throughout.
+   */
+  readonly of: (galleryId: string) => Calibrations
+  /**
+   * Reads which tables galleries use now. The server does it every second, so that a table that
+   * another process applied or reverted is in use within two seconds.
+   */
+  readonly refresh: () => Promise<void>
+}
+
+export type GalleryCalibrationsOptions = {
+  readonly store: Pick<Store, 'read'>
+  /** The tables of the models. */
+  readonly calibrations: Calibrations
+  readonly log: Pick<Log, 'error'>
+}
+
+/** Resolves when the tables of all galleries are loaded. */
+export async function openGalleryCalibrations(
+  options: GalleryCalibrationsOptions,
+): Promise<GalleryCalibrations> {
+  const shipped = options.calibrations
+  let tables: Tables = new Map()
+  let byGallery: ReadonlyMap<string, Calibrations> = new Map()
+  const load = async (): Promise<void> => {
+    const found = await runAsAllAccounts(() => loadTables(tables, options))
+    if (hasSameKeys(found, tables)) return
+    tables = found
+    byGallery = toCalibrations(shipped, found)
+  }
+  // In turn: an older result must not replace a newer one.
+  let last: Promise<void> = Promise.resolve()
+  const refresh = (): Promise<void> => {
+    last = last.catch(() => undefined).then(load)
+    return last
+  }
+  await refresh()
+  return { of: (galleryId) => byGallery.get(galleryId) ?? shipped, refresh }
+}
+
+type GalleryTable = {
+  readonly galleryId: string
+  /** Undefined: the stored table is invalid and is not used. */
+  readonly calibration: Calibration | undefined
+}
+
+/** By the id of the calibration. A stored table never changes. */
+type Tables = ReadonlyMap<string, GalleryTable>
+
+async function loadTables(
+  loaded: Tables,
+  { store, log }: GalleryCalibrationsOptions,
+): Promise<Tables> {
+  return store.read(async (reading) => {
+    const inUse = await findCalibrationsInUse(reading)
+    const ids = inUse.map(({ calibrationId }) => calibrationId)
+    const missing = ids.filter((calibrationId) => !loaded.has(calibrationId))
+    const added = await findCalibrationsById(reading, missing)
+    const all = new Map([
+      ...loaded,
+      ...added.map((row) => [row.calibrationId, toTable(row, log)] as const),
+    ])
+    const inUseIds = new Set(ids)
+    return new Map([...all].filter(([id]) => inUseIds.has(id)))
+  })
+}
+
+function toTable(row: GalleryCalibrationRow, log: Pick<Log, 'error'>): GalleryTable {
+  const { galleryId, calibrationId, modelId, definition } = row
+  try {
+    const calibration = parseCalibration(definition, `calibration ${calibrationId}`)
+    if (calibration.modelId !== modelId) throw new Error('the table is of another model')
+    return { galleryId, calibration }
+  } catch (error) {
+    const alert = { alert: 'calibration-invalid', galleryId, calibrationId }
+    log.error({ ...alert, err: error }, 'a stored calibration is invalid; it is not used')
+    return { galleryId, calibration: undefined }
+  }
+}
+
+function hasSameKeys(a: Tables, b: Tables): boolean {
+  return a.size === b.size && [...a.keys()].every((id) => b.has(id))
+}
+
+function toCalibrations(shipped: Calibrations, tables: Tables): ReadonlyMap<string, Calibrations> {
+  const byGallery = Map.groupBy(tables.values(), ({ galleryId }) => galleryId)
+  return new Map(
+    [...byGallery].map(([galleryId, ofGallery]) => {
+      const own = ofGallery.flatMap(({ calibration }) => calibration ?? [])
+      return [galleryId, withGalleryTables(shipped, own)]
+    }),
+  )
 }

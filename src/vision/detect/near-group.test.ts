@@ -4,7 +4,7 @@ import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { FitMesh } from '../image-context.ts'
 import { centreOf, type Point } from '../image/geometry.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
-import { detectFaces } from './detect-faces.ts'
+import { detectFaces } from './open-detector.ts'
 import type { Detection } from './detection.ts'
 
 const frame = { width: 1000, height: 800, pixels: new Uint8Array() }

@@ -2,12 +2,17 @@ import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { runBlazeface } from './blazeface.ts'
-import { detectBorderFaces } from './border-faces.ts'
-import { detectFaces } from './detect-faces.ts'
-import type { Detector } from './detector.ts'
+import { detectBorderFaces, canShowBorderFace } from './border-faces.ts'
+import type { Detector, FaceSelection } from './detector.ts'
 import { openInstalledDetector } from './installed-detector.ts'
-import { detectLargeFaces } from './large-faces.ts'
+import { detectLargeFaces, canShowLargeFace } from './large-faces.ts'
 import { runSsd } from './ssd.ts'
+import type { FitMesh } from '../image-context.ts'
+import type { Frame } from '../image/frame.ts'
+import { combineDetections, addBorderFaces, toLargeFaces } from './combine-detections.ts'
+import { confirmDetections, meshScoreMin } from './confirm-detection.ts'
+import type { Detection, DetectorCandidate } from './detection.ts'
+import { findNearGroup, isSameFace } from './near-group.ts'
 
 export async function openDetector(
   { detector }: ModelSet,
@@ -34,4 +39,108 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
       return detectFaces(detectors, pyramid.frame, { isWanted, isFallback })
     },
   }
+}
+
+/** The networks of the built-in detector: two that find faces, and one that confirms them. */
+export type BuiltinDetectors = {
+  /** Fast, and accurate for near faces; best first. */
+  readonly blazeface: () => Promise<readonly DetectorCandidate[]>
+  /** Ten times slower, and accurate for small faces. */
+  readonly ssd: () => Promise<readonly DetectorCandidate[]>
+  /** A second run of BlazeFace, for faces that the border cuts. */
+  readonly borderFaces: () => Promise<readonly DetectorCandidate[]>
+  /** A third run of BlazeFace, for faces that fill the frame. */
+  readonly largeFaces: () => Promise<readonly DetectorCandidate[]>
+  readonly fitMesh: FitMesh
+}
+
+/**
+ * Returns the selected faces of `frame`, the most confident first.
+ *
+ * The SSD takes most of the time. It is skipped if the image certainly shows one near face, or a few
+ * faces and no smaller ones.
+ * Uncertain faces are confirmed by the mesh network, which distinguishes faces from collars and dogs.
+ * Only if no selected face is found, a face that fills the frame is searched for.
+ */
+export async function detectFaces(
+  { blazeface, ssd, borderFaces, largeFaces, fitMesh }: BuiltinDetectors,
+  frame: Frame,
+  selection: FaceSelection,
+): Promise<Detection[]> {
+  const near = await blazeface()
+  const detections = (await isSingleNearFace(near, frame, fitMesh))
+    ? combineDetections(near, [])
+    : await addCutFaces(
+        (await findNearGroup(near, frame, fitMesh)) ?? combineDetections(near, await ssd()),
+        borderFaces,
+        frame,
+      )
+  const wanted = await confirmDetections(detections, { isWanted: selection.isWanted }, fitMesh)
+  if (wanted.length > 0) return wanted
+  const large = canShowLargeFace(near, frame) ? toLargeFaces(await largeFaces()) : []
+  return confirmDetections([...large, ...detections], selection, fitMesh)
+}
+
+async function addCutFaces(
+  detections: readonly Detection[],
+  borderFaces: BuiltinDetectors['borderFaces'],
+  frame: Frame,
+): Promise<readonly Detection[]> {
+  if (!canShowBorderFace(detections, frame)) return detections
+  return addBorderFaces(detections, await borderFaces())
+}
+
+/**
+ * Whether the image certainly shows one near face and no other: BlazeFace is confident of a large
+ * face, the mesh confirms it, and the mesh rejects the few other candidates. Small candidates are
+ * ignored at a higher score than large ones, because a large one can be a face cut by the border.
+ *
+ * Compared with running the SSD on every image (the two lost faces are corners of faces at the
+ * border):
+ *
+ * | images | with one face | SSD skipped | a face lost |
+ * |---|---|---|---|
+ * | 708: groups and crops of them around each face, 10 to 55 % of the long side | 440 | 356 | 2 |
+ * | 404 press photographs of LFW | 380 | 296 | 0 |
+ */
+async function isSingleNearFace(
+  candidates: readonly DetectorCandidate[],
+  frame: Frame,
+  fitMesh: FitMesh,
+): Promise<boolean> {
+  const [first, ...others] = candidates
+  if (!first || first.score < singleFaceLimits.scoreMin) return false
+  if (longerSideOf(first) < singleFaceLimits.sideShareMin * Math.max(frame.width, frame.height))
+    return false
+  const rivals = others.filter(
+    (other) =>
+      other.score >= singleFaceLimits.rivalScore ||
+      (other.score >= singleFaceLimits.largeRivalScore &&
+        longerSideOf(other) >= longerSideOf(first) / 2),
+  )
+  if (rivals.length > singleFaceLimits.rivalsMax) return false
+  if (rivals.some(({ score }) => score >= singleFaceLimits.rivalScoreMax)) return false
+  const mesh = await fitMesh(first)
+  if (mesh.faceScore < meshScoreMin) return false
+  for (const rival of rivals) {
+    const rivalMesh = await fitMesh(rival)
+    if (rivalMesh.faceScore >= singleFaceLimits.rivalMeshScoreMax && !isSameFace(mesh, rivalMesh))
+      return false
+  }
+  return true
+}
+
+function longerSideOf({ box }: DetectorCandidate): number {
+  return Math.max(box.width, box.height)
+}
+
+/** The thresholds of `isSingleNearFace`; scores are BlazeFace's unless the name contains Mesh. */
+const singleFaceLimits = {
+  scoreMin: 0.7,
+  sideShareMin: 0.12,
+  rivalScore: 0.2,
+  largeRivalScore: 0.1,
+  rivalScoreMax: 0.35,
+  rivalMeshScoreMax: 0.1,
+  rivalsMax: 2,
 }

@@ -1,9 +1,6 @@
 import type { OrientedImage } from '../image/frame.ts'
-import { meanOf } from '../image/geometry.ts'
-import type { Point } from '../image/geometry.ts'
-import { eyeCentres } from './landmarks-68.ts'
-import { meshLandmarks68 } from './mesh.ts'
-import type { Mesh } from './mesh.ts'
+import { meanOf, type Point } from '../image/geometry.ts'
+import { eyeCentres, meshLandmarks68, type Mesh } from './mesh.ts'
 
 /** The size and position of a head in the oriented image. */
 export type HeadPosition = {

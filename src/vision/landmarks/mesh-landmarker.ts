@@ -2,12 +2,15 @@ import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { FitMesh, ImageContext } from '../image-context.ts'
 import type { Rect } from '../image/geometry.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
+import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
-import { predictLandmarks68 } from './landmarks-68.ts'
-import { predictMesh, meshCropFromBox, meshCropFromLandmarks } from './mesh.ts'
-import type { Mesh } from './mesh.ts'
+import {
+  predictLandmarks68,
+  predictMesh,
+  meshCropFromBox,
+  meshCropFromLandmarks,
+  type Mesh,
+} from './mesh.ts'
 
 /** Fits the mesh to the face in a box. */
 export type MeshLandmarker = {

@@ -4,8 +4,7 @@ import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../../vision
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ChallengeFacts } from '../../../vision/liveness/challenge/challenge.ts'
 import type { ActionCall } from '../../action.ts'
-import { findFaces, type FaceParams } from '../extract-probes.ts'
-import { reserveImages } from '../reserve-images.ts'
+import { findFaces, reserveImages, type FaceParams } from '../extract-probes.ts'
 
 /** One frame of a response to a challenge, with its only face. */
 export type AnalyzedFrame = {

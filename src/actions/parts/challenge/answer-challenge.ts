@@ -7,9 +7,8 @@ import type { Tx } from '../../../store/tx.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
 import type { challengeResult } from '../../schemas/challenge.ts'
-import { debugInfo } from '../debug-info.ts'
+import { debugInfo, toFaceValue, toImageFacts } from '../response-fields.ts'
 import { withLiveness, type FaceParams } from '../extract-probes.ts'
-import { toFaceValue, toImageFacts } from '../face-value.ts'
 import {
   analyzeFrames,
   type AnalyzedFrame,

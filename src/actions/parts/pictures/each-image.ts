@@ -1,7 +1,7 @@
 import { ActionError, toProblem, type ActionProblem } from '../../../lib/errors.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ActionCall, ItemOutcome, ItemOutcomes } from '../../action.ts'
-import { reserveImages } from '../reserve-images.ts'
+import { reserveImages } from '../extract-probes.ts'
 
 type ImageToAnalyze = EncodedImage & { readonly correlationId?: string | undefined }
 

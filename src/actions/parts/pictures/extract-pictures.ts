@@ -2,9 +2,13 @@ import { ActionError, toProblem } from '../../../lib/errors.ts'
 import type { ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ActionCall } from '../../action.ts'
-import { extractProbes } from '../extract-probes.ts'
-import type { ExtractOptions, ProbeFace, ProbeParams } from '../extract-probes.ts'
-import { reserveImages } from '../reserve-images.ts'
+import {
+  extractProbes,
+  reserveImages,
+  type ExtractOptions,
+  type ProbeFace,
+  type ProbeParams,
+} from '../extract-probes.ts'
 
 /** One of several pictures of a person, with its main face. */
 export type ExtractedPicture = {

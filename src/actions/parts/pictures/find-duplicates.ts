@@ -1,4 +1,4 @@
-import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
+import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { StoreFaceCall } from '../store-face.ts'
 import type { ExtractedPicture } from './extract-pictures.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ActionError } from '../../../lib/errors.ts'
 import type { StoredPicture } from './add-pictures.ts'
 import { withImageIndex, type RefusedPicture } from './extract-pictures.ts'
-import { enrollWarnings, toWarnings, unusedImages } from './warnings.ts'
+import { enrollWarnings, toWarnings, unusedImages } from '../response-fields.ts'
 
 /** The result for one of several pictures to enroll. */
 export const pictureResultSchema = z

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
+import type { SearchHit } from '../../../gallery/match.ts'
 import type { SubjectDetails } from '../../../gallery/subject-details.ts'
 import type { Subjects } from '../../../gallery/subjects.ts'
 import type { Tx } from '../../../store/tx.ts'

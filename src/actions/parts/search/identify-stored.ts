@@ -1,7 +1,7 @@
-import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
+import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
-import { toWarnings } from '../pictures/warnings.ts'
+import { toWarnings } from '../response-fields.ts'
 import { loadHitSubjects, splitAtThreshold, toCandidates } from './candidates.ts'
 import {
   countIncomparable,
@@ -10,8 +10,12 @@ import {
   searchProbe,
   unknownGroupWarnings,
 } from './search-probe.ts'
-import { findProbeSubject, readStoredProbe } from './stored-probe.ts'
-import type { ProbeSelector, StoredProbe } from './stored-probe.ts'
+import {
+  findProbeSubject,
+  readStoredProbe,
+  type ProbeSelector,
+  type StoredProbe,
+} from './stored-probe.ts'
 
 type IdentifyStoredCall = ActionCall<
   ProbeSelector & {

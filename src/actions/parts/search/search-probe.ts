@@ -1,4 +1,4 @@
-import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
+import type { SearchHit } from '../../../gallery/match.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { Template } from '../../../vision/embed/template.ts'

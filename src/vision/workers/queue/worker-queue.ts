@@ -1,6 +1,11 @@
 import { unavailable, type HttpError } from '../../../lib/errors.ts'
-import { createFairQueue, type FairQueue } from './fair-queue.ts'
-import type { QueueCall, QueueBounds, QueueImage } from './lanes.ts'
+import {
+  createFairQueue,
+  type FairQueue,
+  type QueueCall,
+  type QueueBounds,
+  type QueueImage,
+} from './fair-queue.ts'
 
 /** Assigns free workers to the images of waiting calls. */
 export type WorkerQueue<Worker> = {

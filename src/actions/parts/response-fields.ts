@@ -1,0 +1,131 @@
+import type { z } from 'zod'
+import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { FaceValue, imageFacts, debug } from '../schemas/fields.ts'
+import type { MatchCandidate } from './search/candidates.ts'
+import type { ProbeFace } from './extract-probes.ts'
+
+/** Converts a face of an analysis to the face of a response. */
+export function toFaceValue(
+  analysis: ImageAnalysis,
+  result: FaceResult,
+  faceIndex: number,
+  show: { readonly landmarks: boolean } = { landmarks: true },
+): FaceValue {
+  const { left, top, width, height } = result.boundingBox
+  return {
+    faceIndex,
+    boundingBox: { left, top, width, height },
+    relativeBoundingBox: {
+      left: round(left / analysis.width, 4),
+      top: round(top / analysis.height, 4),
+      width: round(width / analysis.width, 4),
+      height: round(height / analysis.height, 4),
+    },
+    confidence: round(result.confidence, 3),
+    ...(show.landmarks && { landmarks: result.landmarks }),
+    pose: {
+      yaw: round(result.pose.yaw, 1),
+      pitch: round(result.pose.pitch, 1),
+      roll: round(result.pose.roll, 1),
+    },
+    quality: { score: result.qualityScore, level: qualityLevel(result.qualityScore) },
+  }
+}
+
+export function toImageFacts(analysis: ImageAnalysis): z.output<typeof imageFacts> {
+  const { width, height, orientationApplied } = analysis
+  return { width, height, orientationApplied }
+}
+
+/** The limits are those of the schema. */
+export function qualityLevel(score: number): 'low' | 'medium' | 'high' {
+  if (score < 40) return 'low'
+  return score < 70 ? 'medium' : 'high'
+}
+
+function round(value: number, digits: number): number {
+  const scale = 10 ** digits
+  return Math.round(value * scale) / scale
+}
+
+type DebugInput = {
+  readonly scores?: Readonly<Record<string, number>>
+  readonly searchMs?: number
+  readonly candidatesBelowThreshold?: MatchCandidate[]
+  /** The models of the compared templates. */
+  readonly modelIds?: readonly string[]
+}
+
+/** Returns `debug` of a response if the call requests it. It never contains a template. */
+export function debugInfo(
+  isRequested: boolean,
+  analysis: ImageAnalysis,
+  face: FaceResult | undefined,
+  { scores, searchMs, candidatesBelowThreshold, modelIds = [] }: DebugInput = {},
+): { readonly debug?: z.input<typeof debug> } {
+  if (!isRequested) return {}
+  const previousModels = modelIds.filter((modelId) => modelId !== face?.template?.modelId)
+  return {
+    debug: {
+      providers: {
+        ...analysis.providers,
+        ...(previousModels.length > 0 && { formerRecognizer: previousModels.join('+') }),
+      },
+      scores: { ...(face && faceScores(face)), ...scores },
+      timingsMs: { ...analysis.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
+      ...(candidatesBelowThreshold && { candidatesBelowThreshold }),
+    },
+  }
+}
+
+/** Returns `debug` of a call that analyzes no image: it has no scores. */
+export function debugOfDatabase(
+  isRequested: boolean,
+  databaseMs: number,
+): { readonly debug?: z.input<typeof debug> } {
+  if (!isRequested) return {}
+  return { debug: { providers: {}, scores: {}, timingsMs: { database: databaseMs } } }
+}
+
+/** Returns the detector's score and, if liveness was analyzed, the total and each model's score. */
+function faceScores({ confidence, liveness }: FaceResult): Record<string, number> {
+  return {
+    detector: confidence,
+    ...(liveness && { liveness: liveness.score, ...liveness.networks }),
+  }
+}
+
+/** Returns `warnings` of a value; nothing if there are none. */
+export function toWarnings(...texts: readonly string[]): { readonly warnings?: string[] } {
+  return texts.length > 0 ? { warnings: [...texts] } : {}
+}
+
+/** Warns that an action without `allImages` has used only the first image. */
+export function unusedImages({ images, allImages }: ImageSelection): string[] {
+  return allImages || images.length < 2 ? [] : ['images[1] and later were not used; set allImages']
+}
+
+type ImageSelection = { readonly images: readonly unknown[]; readonly allImages: boolean }
+
+/**
+ * Below this quality a stored picture is missed clearly more often: at 0.80, 16 % of comparisons with
+ * the same person from quality 70 to 80, and 4 % from 90 (docs/recognition/quality.md).
+ */
+const enrollQualityAdvised = 75
+
+/** Warns about stored pictures that will often be missed. */
+export function enrollWarnings(
+  embeddingCount: number,
+  pictures: readonly { readonly index: number; readonly probe: ProbeFace }[],
+): string[] {
+  const poor = pictures.filter(({ probe }) => probe.qualityScore < enrollQualityAdvised)
+  return [
+    ...(embeddingCount === 1
+      ? ['the subject has one template only; add a second picture to reduce misses']
+      : []),
+    ...poor.map(
+      ({ index, probe }) =>
+        `images[${index}]: the quality is ${probe.qualityScore}, below ${enrollQualityAdvised}; expect more misses, and replace the picture if you can`,
+    ),
+  ]
+}
