@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import { microsMax } from '../../lib/money.ts'
 import type { AttemptRow, TransferRow } from '../schema.ts'
-import type { Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../tx.ts'
+import { scoreRowOf, type CountedCall } from './hourly-counts.ts'
 import type {
   AdmissionFacts,
   AttemptStatements,
@@ -25,23 +26,24 @@ export type StatementRunner = {
   readonly run: (sql: string, parameters: StatementParameters) => Promise<number>
   /** Runs a statement whose result is not needed. PostgreSQL does not wait for it. */
   readonly send: (sql: string, parameters: StatementParameters) => void
-  /** Whether each project has a row in `buckets` before its first call. */
-  readonly hasAllBuckets: boolean
+  /** Adds a call to the counts of its hour, whose histograms differ between the engines. */
+  readonly countCall: (row: CountedCall) => void
 }
 
-type CallStatements = Pick<
-  Tx,
-  'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'sweepCalls' | 'attempts' | 'ledger'
->
+type CallStatements = Omit<Tx, keyof ReadTx | 'savepoint' | 'lock' | 'settleInOneStatement'>
 
 /** Returns the statements of a job that are the same on both engines. */
 export function createCallStatements(runner: StatementRunner): CallStatements {
-  const { run, send, hasAllBuckets } = runner
-  const factsSql = hasAllBuckets ? lockingFactsSql : singleWriterFactsSql
+  const { run, send, countCall } = runner
   return {
-    findAdmissionFacts: (call) => first<AdmissionFacts>(runner, factsSql, call),
+    findAdmissionFacts: (call) => first<AdmissionFacts>(runner, selectFactsSql, call),
     touchKey: async (key) => send(touchKeySql, key),
-    upsertBucket: async (bucket) => send(upsertBucketSql, bucket),
+    upsertBucket: async (bucket) => send(updateBucketSql, bucket),
+    logCall: async (row) => {
+      send(insertCallSql, { detail: null, ...row })
+      countCall(row)
+    },
+    countScore: async (score, call) => send(countScoreSql, scoreRowOf(score, call)),
     sweepCalls: async (range) => {
       const sweptRows = await run(deleteOldCallsSql, range)
       if (sweptRows > 0) await run(markSweptSql, range)
@@ -61,23 +63,28 @@ async function first<Row>(
 }
 
 /** Reading the facts locks the project's bucket, so the admissions of a project run one by one. */
-const lockingFactsSql = admissionFactsSql('join')
-const singleWriterFactsSql = admissionFactsSql('left join')
-
-function admissionFactsSql(bucketJoin: 'join' | 'left join'): string {
-  return `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc", "sustainedPerS", burst,
-      billing, "fullAtUs", "unitMicros", "balanceMicros", "exhaustedAtMicros"
-    from keys join projects using ("projectId") ${bucketJoin} buckets using ("projectId")
-    join ledgers on ledger = 'budget:' || "projectId"
-    left join prices on prices."accountId" = projects."accountId" and prices.action = :action
-    where "keyId" = :keyId for update of buckets`
-}
+const selectFactsSql = `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc",
+    "sustainedPerS", burst, billing, "fullAtUs", "unitMicros", "balanceMicros", "exhaustedAtMicros"
+  from keys join projects using ("projectId") join buckets using ("projectId")
+  join ledgers on ledger = 'budget:' || "projectId"
+  left join prices on prices."accountId" = projects."accountId" and prices.action = :action
+  where "keyId" = :keyId for update of buckets`
 
 export const touchKeySql = 'update keys set "lastUsedAtUtc" = :atUtc where "keyId" = :keyId'
 
-export const upsertBucketSql = `insert into buckets ("projectId", "fullAtUs")
-  values (:projectId, :fullAtUs)
-  on conflict ("projectId") do update set "fullAtUs" = excluded."fullAtUs"`
+export const updateBucketSql =
+  'update buckets set "fullAtUs" = :fullAtUs where "projectId" = :projectId'
+
+export const insertCallSql = `insert into calls ("atMs", "keyId", "projectId", "requestId", action,
+    code, "latencyMs", "costMicros", "meteredMicros", "isReplay", "transferId", detail)
+  values (:atMs, :keyId, :projectId, :requestId, :action, :code, :latencyMs, :costMicros,
+    :meteredMicros, :isReplay, :transferId, :detail)`
+
+export const countScoreSql = `insert into "scoreHours" as h ("projectId", kind, "hourMs", bin, count,
+    matched)
+  values (:projectId, :kind, :hourMs, :bin, 1, :matched)
+  on conflict ("projectId", kind, "hourMs", bin)
+  do update set count = h.count + 1, matched = h.matched + excluded.matched`
 
 const deleteOldCallsSql = `delete from calls where ("callId", "atMs") in (
   select "callId", "atMs" from calls where "atMs" < :beforeMs order by "atMs" limit :limit

@@ -80,3 +80,12 @@ export function hourStartMs(atMs: number): number {
 export function scoreBinOf(value: number): number {
   return Math.min(scoreBinCount - 1, Math.max(0, Math.floor(value * scoreBinCount)))
 }
+
+/** Returns the row of the counts that contains a score, with what the score adds to it. */
+export function scoreRowOf(
+  { kind, value, isMatched }: Score,
+  { atMs, projectId }: Pick<CallRow, 'atMs' | 'projectId'>,
+) {
+  const matched = isMatched ? 1 : 0
+  return { projectId, kind, hourMs: hourStartMs(atMs), bin: scoreBinOf(value), matched }
+}

@@ -4,7 +4,7 @@ import {
   type StatementParameters,
   type StatementRunner,
 } from '../gate/call-statements.ts'
-import { scoreBinOf, hourStartMs } from '../gate/hourly-counts.ts'
+import { hourStartMs } from '../gate/hourly-counts.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { RunBatched } from './connection/batcher.ts'
 import { queryBuilder } from './connection/kysely-driver.ts'
@@ -29,7 +29,6 @@ export function postgresTx(transaction: PostgresTransaction, runBatched: RunBatc
       await locks[mode].run({ run: transaction.runWaiting }, { name })
     },
     ...createCallStatements(statementRunner(savepoints.runner)),
-    ...logStatements(savepoints.runner),
     settleInOneStatement: (settlement) => settleInOneStatement(transaction, runBatched, settlement),
   }
 }
@@ -89,32 +88,18 @@ function lazySavepoints(transaction: PostgresTransaction) {
   return { runner, within }
 }
 
-const countScore = prepare('select "countScore"(:projectId, :kind, :hourMs, :bin, :matched)')
-const logCall = prepare(
-  `select "recordCall"(:atMs, :keyId, :projectId, :requestId, :action, :code, :latencyMs, :bucket,
-     :costMicros, :meteredMicros, :isReplay, :transferId)`,
+/** Adds a call to the counts of its hour. `bucket`: the latency's in the histogram, counted from 1. */
+const countCall = prepare(
+  `insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, calls, billed,
+     "costMicros", "meteredMicros", latencies)
+   values (:hourMs, :projectId, :keyId, :action, :code, 1, :billed, :costMicros, :meteredMicros,
+     array_fill(0, array[:bucket::integer - 1]) || 1 || array_fill(0, array[80 - :bucket::integer]))
+   on conflict ("hourMs", "projectId", "keyId", action, code) do update set
+     calls = h.calls + 1, billed = h.billed + excluded.billed,
+     "costMicros" = h."costMicros" + excluded."costMicros",
+     "meteredMicros" = h."meteredMicros" + excluded."meteredMicros",
+     latencies[:bucket] = h.latencies[:bucket] + 1`,
 )
-
-/** The function that logs a call is also called by earlier versions, so it has no such parameter. */
-const setCallDetail = prepare(
-  `update calls set detail = :detail
-   where "callId" = currval('"callIds"') and "atMs" = :atMs`,
-)
-
-/** Logs calls by database functions, which also update the hourly counts. */
-function logStatements(on: StatementSender): Pick<Tx, 'logCall' | 'countScore'> {
-  return {
-    logCall: async ({ detail = null, ...row }) => {
-      logCall.send(on, { ...row, bucket: latencyBucketOf(row.latencyMs) + 1 })
-      if (detail !== null) setCallDetail.send(on, { detail, atMs: row.atMs })
-    },
-    countScore: async ({ kind, value, isMatched }, { atMs, projectId }) => {
-      const matched = isMatched ? 1 : 0
-      const [hourMs, bin] = [hourStartMs(atMs), scoreBinOf(value)]
-      countScore.send(on, { projectId, kind, hourMs, bin, matched })
-    },
-  }
-}
 
 /** Returns the runner of portable statements. Each text is translated at its first use. */
 function statementRunner(on: StatementSender): StatementRunner {
@@ -123,7 +108,13 @@ function statementRunner(on: StatementSender): StatementRunner {
       prepareOnce(sql).all(on, parameters) as Promise<readonly Row[]>,
     run: (sql, parameters) => prepareOnce(sql).run(on, parameters),
     send: (sql, parameters) => prepareOnce(sql).send(on, parameters),
-    hasAllBuckets: true,
+    countCall: (row) =>
+      countCall.send(on, {
+        ...row,
+        hourMs: hourStartMs(row.atMs),
+        billed: row.transferId === null ? 0 : 1,
+        bucket: latencyBucketOf(row.latencyMs) + 1,
+      }),
   }
 }
 

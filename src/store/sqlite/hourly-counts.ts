@@ -7,11 +7,11 @@ import {
   unpackLatencies,
 } from '../../lib/observability/latency-histogram.ts'
 import type { CallHourRow } from '../console-schema.ts'
+import { countScoreSql } from '../gate/call-statements.ts'
 import {
-  scoreBinOf,
+  scoreRowOf,
   hourlyCallKeyOf,
   emptyHourlyCallCount,
-  hourStartMs,
   withCall,
 } from '../gate/hourly-counts.ts'
 import type { HourlyCallCount, HourlyCallKey, CountedCall, Score } from '../gate/hourly-counts.ts'
@@ -51,27 +51,13 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
   }
   const putCallCount: HourlyCountStatements['putCallCount'] = ({ latencies, ...count }) =>
     void replaceCount.run({ ...count, latencies: packLatencies(latencies) })
-  const insertScore = prepare(
-    connection,
-    `insert into scoreHours (projectId, kind, hourMs, bin, count, matched)
-     values (:projectId, :kind, :hourMs, :bin, 1, :matched)
-     on conflict do update set count = count + 1, matched = matched + excluded.matched`,
-  )
+  const countScore = prepare(connection, countScoreSql)
   return {
     findCallCount,
     putCallCount,
     countCall: (row) =>
       putCallCount(withCall(findCallCount(hourlyCallKeyOf(row)) ?? emptyHourlyCallCount(row), row)),
-    countScore: ({ kind, value, isMatched }, { atMs, projectId }) => {
-      const matched = isMatched ? 1 : 0
-      void insertScore.run({
-        projectId,
-        kind,
-        hourMs: hourStartMs(atMs),
-        bin: scoreBinOf(value),
-        matched,
-      })
-    },
+    countScore: (score, call) => void countScore.run(scoreRowOf(score, call)),
   }
 }
 

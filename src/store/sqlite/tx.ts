@@ -7,7 +7,6 @@ import {
 import { Kysely } from '../load-kysely.ts'
 import type { Schema } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
-import { insertCallSql } from './calls/call-sql.ts'
 import type { PendingCounts } from './calls/pending-counts.ts'
 import { createSettleCall } from './calls/settle-call.ts'
 import { createStatementCache, prepare, prepareOnce, sqliteDialect } from './connection.ts'
@@ -26,7 +25,6 @@ export function sqliteTx(
   const countCall = pending?.add ?? hourlyCounts.countCall
   const beginEffect = prepare(connection, 'SAVEPOINT effect')
   const releaseEffect = prepare(connection, 'RELEASE effect')
-  const insertCall = prepare(connection, insertCallSql)
   const settleCall = createSettleCall(connection)
   const tx: Tx = {
     savepoint: async (work) => {
@@ -42,12 +40,7 @@ export function sqliteTx(
     },
     lock: async () => {},
     ...sqliteReadTx(connection),
-    ...createCallStatements(statementRunner(connection)),
-    logCall: async (row) => {
-      insertCall.run({ detail: null, ...row })
-      countCall(row)
-    },
-    countScore: async (score, call) => hourlyCounts.countScore(score, call),
+    ...createCallStatements(statementRunner(connection, countCall)),
     settleInOneStatement: (settlement) => settleCall(tx, settlement),
   }
   return tx
@@ -69,13 +62,16 @@ export function sqliteReadTx(connection: DatabaseSync): ReadTx {
   }
 }
 
-function statementRunner(connection: DatabaseSync): StatementRunner {
+function statementRunner(
+  connection: DatabaseSync,
+  countCall: StatementRunner['countCall'],
+): StatementRunner {
   const statement = prepareOnce(connection)
   return {
     all: async <Row>(sql: string, parameters: StatementParameters) =>
       statement(sql).all(parameters) as Row[],
     run: async (sql, parameters) => statement(sql).run(parameters),
     send: (sql, parameters) => void statement(sql).run(parameters),
-    hasAllBuckets: false,
+    countCall,
   }
 }

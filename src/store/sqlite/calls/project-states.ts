@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Selectable } from 'kysely'
 import type { LedgerRow } from '../../schema.ts'
-import { upsertBucketSql } from '../../gate/call-statements.ts'
+import { updateBucketSql } from '../../gate/call-statements.ts'
 import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
 
@@ -39,7 +39,7 @@ export function createProjectStates(connection: DatabaseSync): ProjectStates {
      from ledgers where ledger = :ledger`,
   )
   const writeBudget = prepareWriteBudget(connection)
-  const upsertBucket = prepare(connection, upsertBucketSql)
+  const updateBucket = prepare(connection, updateBucketSql)
   const reset = (): void => {
     budgets.clear()
     buckets.clear()
@@ -68,7 +68,7 @@ export function createProjectStates(connection: DatabaseSync): ProjectStates {
     setBucket: (projectId, fullAtUs) => void buckets.set(projectId, fullAtUs),
     flush: () => {
       for (const [projectId, budget] of budgets) writeBudget(projectId, budget)
-      for (const [projectId, fullAtUs] of buckets) upsertBucket.run({ projectId, fullAtUs })
+      for (const [projectId, fullAtUs] of buckets) updateBucket.run({ projectId, fullAtUs })
       reset()
     },
     reset,

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { SettleStatementInput, SettleStatementResult } from '../../gate/statements.ts'
-import { completeAttemptSql, insertTransferSql } from '../../gate/call-statements.ts'
+import { completeAttemptSql, insertCallSql, insertTransferSql } from '../../gate/call-statements.ts'
 import type { NewCallRow } from '../../schema.ts'
 import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
 import type { HourlyCountStatements } from '../hourly-counts.ts'
-import { insertCallSql } from './call-sql.ts'
 import type { ProjectStates } from './project-states.ts'
 
 /**

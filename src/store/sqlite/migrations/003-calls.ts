@@ -8,6 +8,9 @@ export const calls: readonly string[] = [
   `create table buckets (
     projectId text primary key references projects, fullAtUs integer not null
   ) strict, without rowid`,
+  `create trigger projects_give_bucket after insert on projects begin
+    insert into buckets values (new.projectId, 0);
+  end`,
 
   // `answer` is encrypted with a key derived from the request, so the database cannot decrypt it.
   `create table attempts (
