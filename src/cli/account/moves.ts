@@ -23,11 +23,8 @@ import { requireAccountId, withStore } from '../with-store.ts'
 import { cancelAccountMove, moveAccount, type AccountMoveResult } from './move-account.ts'
 import { createAccountReporter } from './account-reporter.ts'
 
-type MoveValues = {
-  readonly account: string
-  readonly to: string
+type MoveValues = CommandValues<'account' | 'to'> & {
   readonly cancel: boolean
-  readonly json: boolean
 }
 
 export async function move({ account, to, cancel, json }: MoveValues): Promise<void> {

@@ -23,14 +23,11 @@ import { readSettings } from '../read-settings.ts'
 import { modelsFolder } from '../models-folder.ts'
 import { applyTable } from './apply-table.ts'
 import { formatReport } from './format-report.ts'
+import type { CommandValues } from '../command.ts'
 
-export type CalibrationValues = {
-  readonly exclude: string | undefined
-  readonly suspects: string | undefined
-  readonly out: string | undefined
+export type CalibrationValues = CommandValues<never, 'exclude' | 'suspects' | 'out'> & {
   readonly 'down-to': number | undefined
   readonly apply: boolean
-  readonly json: boolean
 }
 
 /** Measures the gallery of a project, prints the report and writes the requested files. */

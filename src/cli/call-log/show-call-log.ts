@@ -1,16 +1,12 @@
 import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/calls.ts'
 import { formatTable, toJson } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
+import type { CommandValues } from '../command.ts'
 
-type CallLogOptions = {
-  readonly project: string | undefined
-  readonly key: string | undefined
-  readonly action: string | undefined
-  readonly code: string | undefined
+type CallLogOptions = CommandValues<never, 'project' | 'key' | 'action' | 'code'> & {
   readonly from: Date | undefined
   readonly to: Date | undefined
   readonly limit: number
-  readonly json: boolean
 }
 
 /** Prints rows of the request log, the newest first. */

@@ -1,22 +1,18 @@
 import path from 'node:path'
+import type { CommandValues } from '../command.ts'
 
 export const urlDefault = 'http://127.0.0.1:8080'
 export const concurrencyDefault = 4
 export const journalDefault = 'facegate-import.jsonl'
 
 /** The values of `facegate import`. */
-export type ImportOptions = {
+export type ImportOptions = CommandValues<'url' | 'journal', 'key' | 'face-policy'> & {
   /** A folder or a list, as an absolute path. */
   readonly source: string
-  readonly url: string
-  readonly key: string | undefined
   readonly groups: readonly string[] | undefined
-  readonly 'face-policy': string | undefined
   /** Images per second. */
   readonly rate: number | undefined
   readonly concurrency: number
-  readonly journal: string
-  readonly json: boolean
 }
 
 /** Returns the command line that continues an import, without the secret key. */

@@ -3,16 +3,12 @@ import { name as nameSchema } from '../../console/server/schemas.ts'
 import { findUserByName } from '../../store/console/users.ts'
 import type { Store } from '../../store/database.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { UsageError } from '../command.ts'
+import { UsageError, type CommandValues } from '../command.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 
-type LinkValues = {
-  readonly account: string | undefined
-  readonly user: string | undefined
-  readonly json: boolean
-}
+type LinkValues = CommandValues<never, 'account' | 'user'>
 
 export async function createLink({ account, user, json }: LinkValues): Promise<void> {
   if ((account === undefined) !== (user === undefined))

@@ -7,7 +7,7 @@ import {
 } from '../../store/tenancy/projects.ts'
 import type { Project } from '../../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../../store/tenancy/switches.ts'
-import { UsageError } from '../command.ts'
+import { UsageError, type CommandValues } from '../command.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
@@ -46,8 +46,7 @@ export async function list({ json }: { readonly json: boolean }): Promise<void> 
 }
 
 /** The values of `facegate project set`; undefined: unchanged, null: the default of the server. */
-type ProjectSettings = {
-  readonly project: string
+type ProjectSettings = CommandValues<'project'> & {
   readonly sustained: number | null | undefined
   readonly burst: number | null | undefined
   readonly gallery: Project['galleryMode'] | undefined
@@ -58,7 +57,6 @@ type ProjectSettings = {
   readonly 'store-crops': boolean | undefined
   readonly 'auto-enroll': boolean | undefined
   readonly billing: boolean | undefined
-  readonly json: boolean
 }
 
 export async function set(values: ProjectSettings): Promise<void> {

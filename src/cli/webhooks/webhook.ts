@@ -15,11 +15,8 @@ import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
 import { changeWebhook, requireWebhook } from './change-webhook.ts'
 
-type NewWebhookOptions = {
-  readonly project: string
-  readonly url: string
+type NewWebhookOptions = CommandValues<'project' | 'url'> & {
   readonly events: readonly string[] | undefined
-  readonly json: boolean
 }
 
 export async function create({ url, ...values }: NewWebhookOptions): Promise<void> {
