@@ -65,7 +65,7 @@ import {
 import { subjectsCsv } from './pages/gallery/subjects-csv.ts'
 import { getSystemHistory } from './pages/system/history.ts'
 import { downloadSupportBundle, getSystem } from './pages/system/system.ts'
-import { auditCsv, listAudit, listAuditActs } from './pages/team/audit.ts'
+import { auditCsv, listAudit, listAuditActions } from './pages/team/audit.ts'
 import {
   countOpenSessions,
   editUser,
@@ -109,7 +109,7 @@ const routesByPage = [
     endSessionsOfUser,
     removeSecondFactorOfUser,
   ],
-  [listAudit, listAuditActs, auditCsv],
+  [listAudit, listAuditActions, auditCsv],
   [listSessionsOfUser, endSessionOfUser],
   [getSystem, getSystemHistory, downloadSupportBundle],
 ] as const

@@ -53,14 +53,14 @@ export type LinkRow = {
 }
 
 /** A permanent entry of the audit log and its place in the account's hash chain. */
-export type AdminActRow = {
+export type AuditLogRow = {
   readonly auditId: Generated<number>
   readonly accountId: string
   readonly atMs: number
   /** null: the command line. */
   readonly userId: string | null
   readonly userName: string
-  readonly act: string
+  readonly auditAction: string
   readonly target: string
   /** A JSON object. */
   readonly detail: string

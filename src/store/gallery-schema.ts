@@ -166,7 +166,7 @@ export type DeletionRow = {
 
 /** The last row of an account's hash chain. Triggers update it. */
 export type ChainHeadRow = {
-  readonly chain: 'deletions' | 'adminActs'
+  readonly chain: 'deletions' | 'auditLog'
   readonly accountId: string
   /** The number of rows that were added. */
   readonly headSeq: number

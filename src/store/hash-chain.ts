@@ -24,7 +24,7 @@ type ChainEnd = {
 
 const rowsOf: Readonly<Record<ChainHeadRow['chain'], string>> = {
   deletions: 'deletion records',
-  adminActs: 'audit rows',
+  auditLog: 'audit rows',
 }
 
 /** SHA-256 of the account's previous hash (32 zero bytes for the first row) and the fields as JSON. */

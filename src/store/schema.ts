@@ -1,6 +1,6 @@
 import type { Generated, Kysely } from 'kysely'
 import type {
-  AdminActRow,
+  AuditLogRow,
   CallHourRow,
   LinkRow,
   RecoveryCodeRow,
@@ -68,7 +68,7 @@ export type Schema = VectorsSchema & {
   links: LinkRow
   secondFactors: SecondFactorRow
   recoveryCodes: RecoveryCodeRow
-  adminActs: AdminActRow
+  auditLog: AuditLogRow
   callHours: CallHourRow
   scoreHours: ScoreHourRow
   webhooks: WebhookRow

@@ -281,9 +281,9 @@ test('console link creates a new link, stores only its hash, and is recorded in 
   const links = await db.selectFrom('links').selectAll().execute()
   assert.equal(links.length, 1, 'the earlier link is invalid')
   assert.ok(!second.includes(Buffer.from(links[0]?.tokenHash ?? []).toString('base64url')))
-  const entries = await db.selectFrom('adminActs').select(['act', 'userName']).execute()
+  const entries = await db.selectFrom('auditLog').select(['auditAction', 'userName']).execute()
   assert.deepEqual(
     { ...entries.at(-1) },
-    { act: 'session.createSetupLink', userName: 'command line' },
+    { auditAction: 'session.createSetupLink', userName: 'command line' },
   )
 })

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import type { CliCommand } from '../../src/cli/command.ts'
 import { findCommand } from '../../src/cli/command-line/find-command.ts'
 import { commands } from '../../src/cli/commands.ts'
-import { auditActs } from '../../src/console/server/audit-acts.ts'
+import { auditActions } from '../../src/console/server/audit-actions.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { Store } from '../../src/store/database.ts'
 import { sql } from '../../src/store/load-kysely.ts'
@@ -27,16 +27,16 @@ type Values = Readonly<
   Record<'key' | 'webhook' | 'pack' | 'builtinModel' | 'copy' | 'records', string>
 >
 
-/** A command that changes data, its arguments, and the act of its entry. */
+/** A command that changes data, its arguments, and the audit action of its entry. */
 type Write = {
-  readonly act: string
+  readonly auditAction: string
   readonly run: (values: Values) => string
   /** The database: the second one is restored from a copy of the first. */
   readonly in?: 'restored'
 }
 
 /** A command whose entry another file tests, because it needs more than a database. */
-type WriteElsewhere = { readonly act: string; readonly testedIn: string }
+type WriteElsewhere = { readonly auditAction: string; readonly testedIn: string }
 
 /** A command that changes nothing in the database. */
 type Read = { readonly reads: (values: Values) => string }
@@ -49,56 +49,56 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   serve: { withoutDatabase: 'the server' },
   import: { withoutDatabase: 'its calls of the API are in the request log' },
   completion: { withoutDatabase: 'prints a script' },
-  'account create': { act: 'account.create', run: () => 'warehouse' },
+  'account create': { auditAction: 'account.create', run: () => 'warehouse' },
   'account list': { reads: () => '' },
-  'account move': { act: 'account.move', testedIn: 'nodes/account-move.test.ts' },
-  'account remove': { act: 'account.remove', testedIn: 'nodes/account-move.test.ts' },
-  'project create': { act: 'project.create', run: () => 'kiosk' },
+  'account move': { auditAction: 'account.move', testedIn: 'nodes/account-move.test.ts' },
+  'account remove': { auditAction: 'account.remove', testedIn: 'nodes/account-move.test.ts' },
+  'project create': { auditAction: 'project.create', run: () => 'kiosk' },
   'project list': { reads: () => '' },
   'project set': {
-    act: 'project.update',
+    auditAction: 'project.update',
     run: () => 'kiosk --retention-days 30 --store-crops off',
   },
-  'key create': { act: 'key.create', run: () => '--project kiosk' },
+  'key create': { auditAction: 'key.create', run: () => '--project kiosk' },
   'key list': { reads: () => '' },
   'key routes': { reads: () => '--to b' },
-  'key rotate': { act: 'key.rotate', run: ({ key }) => key },
-  'key revoke': { act: 'key.revoke', run: ({ key }) => key },
+  'key rotate': { auditAction: 'key.rotate', run: ({ key }) => key },
+  'key revoke': { auditAction: 'key.revoke', run: ({ key }) => key },
   'key create-master': { withoutDatabase: 'writes a file that no server uses yet' },
-  'key add-master': { act: 'masterKey.add', run: () => '' },
-  'key rotate-master': { act: 'masterKey.rotate', run: () => '--prepared' },
-  'console link': { act: 'session.createSetupLink', run: () => '' },
-  'wallet top-up': { act: 'money.topUp', run: () => '--amount 5000' },
+  'key add-master': { auditAction: 'masterKey.add', run: () => '' },
+  'key rotate-master': { auditAction: 'masterKey.rotate', run: () => '--prepared' },
+  'console link': { auditAction: 'session.createSetupLink', run: () => '' },
+  'wallet top-up': { auditAction: 'money.topUp', run: () => '--amount 5000' },
   'wallet show': { reads: () => '' },
-  'budget allocate': { act: 'money.allocate', run: () => '--project kiosk --amount 500' },
+  'budget allocate': { auditAction: 'money.allocate', run: () => '--project kiosk --amount 500' },
   'budget show': { reads: () => '--project kiosk' },
-  'price set': { act: 'money.setPrice', run: () => 'svc.detect --unit 5' },
+  'price set': { auditAction: 'money.setPrice', run: () => 'svc.detect --unit 5' },
   'price show': { reads: () => '' },
   log: { reads: () => '' },
   'ledger verify': { reads: () => '' },
   'webhook create': {
-    act: 'webhook.create',
+    auditAction: 'webhook.create',
     run: () => '--project kiosk --url https://webhook.invalid',
   },
   'webhook list': { reads: () => '' },
-  'webhook test': { act: 'webhook.test', testedIn: 'webhooks/operators.test.ts' },
+  'webhook test': { auditAction: 'webhook.test', testedIn: 'webhooks/operators.test.ts' },
   'webhook deliveries': { reads: ({ webhook }) => webhook },
-  'webhook redeliver': { act: 'webhook.redeliver', testedIn: 'webhooks/operators.test.ts' },
-  'webhook rotate-secret': { act: 'webhook.rotateSecret', run: ({ webhook }) => webhook },
-  'webhook delete': { act: 'webhook.delete', run: ({ webhook }) => webhook },
-  'models install': { act: 'models.install', run: ({ pack }) => pack },
+  'webhook redeliver': { auditAction: 'webhook.redeliver', testedIn: 'webhooks/operators.test.ts' },
+  'webhook rotate-secret': { auditAction: 'webhook.rotateSecret', run: ({ webhook }) => webhook },
+  'webhook delete': { auditAction: 'webhook.delete', run: ({ webhook }) => webhook },
+  'models install': { auditAction: 'models.install', run: ({ pack }) => pack },
   'models list': { reads: () => '' },
   'models prepare': { withoutDatabase: 'converts the built-in models' },
   'models verify': { reads: () => '' },
-  'models use': { act: 'models.use', run: () => 'mine' },
+  'models use': { auditAction: 'models.use', run: () => 'mine' },
   'models status': { reads: () => '' },
   'models retire': {
-    act: 'models.retire',
+    auditAction: 'models.retire',
     run: ({ builtinModel }) => `${builtinModel} --confirm ${builtinModel}`,
   },
-  'models remove': { act: 'models.remove', run: () => 'spare' },
+  'models remove': { auditAction: 'models.remove', run: () => 'spare' },
   calibrate: {
-    act: 'calibration.apply',
+    auditAction: 'calibration.apply',
     testedIn: 'gallery/calibration/gallery-calibration.test.ts',
   },
   'evaluate verification': { withoutDatabase: 'reads images' },
@@ -107,19 +107,19 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'evaluate attributes': { withoutDatabase: 'reads images' },
   backup: { reads: ({ copy }) => `--to ${copy}.second` },
   'deletions export': { reads: ({ records }) => `--to ${records}` },
-  'support-bundle': { act: 'system.supportBundle', run: ({ copy }) => `--to ${copy}.json` },
+  'support-bundle': { auditAction: 'system.supportBundle', run: ({ copy }) => `--to ${copy}.json` },
   restore: {
-    act: 'database.restore',
+    auditAction: 'database.restore',
     in: 'restored',
     run: ({ copy }) => `--from ${copy} --deletions none`,
   },
   'deletions replay': {
-    act: 'deletions.replay',
+    auditAction: 'deletions.replay',
     in: 'restored',
     run: ({ records }) => `--from ${records}`,
   },
   size: { withoutDatabase: 'computes figures' },
-  migrate: { act: 'database.migrate', testedIn: 'operations/sqlite-to-postgres.test.ts' },
+  migrate: { auditAction: 'database.migrate', testedIn: 'operations/sqlite-to-postgres.test.ts' },
 }
 
 function runnableCommands(of: readonly CliCommand[], parent: readonly string[] = []): string[] {
@@ -134,7 +134,7 @@ function runnableCommands(of: readonly CliCommand[], parent: readonly string[] =
 /** Returns the entries of the audit log in their order. */
 async function entriesIn(dataDir: string) {
   await using store = await openDisposable(dataDir)
-  return await store.db.selectFrom('adminActs').selectAll().orderBy('auditId').execute()
+  return await store.db.selectFrom('auditLog').selectAll().orderBy('auditId').execute()
 }
 
 /** Returns every row of every table. */
@@ -192,7 +192,8 @@ describe('changes of the command line in the audit log', () => {
   test('every declared command is listed here with its entry, or as one that changes nothing', () => {
     assert.deepEqual(Object.keys(declared).toSorted(), runnableCommands(commands).toSorted())
     for (const expected of Object.values(declared))
-      if ('act' in expected) assert.ok(expected.act in auditActs, expected.act)
+      if ('auditAction' in expected)
+        assert.ok(expected.auditAction in auditActions, expected.auditAction)
   })
 
   test('each change writes one entry with the actor "command line", and other commands none', async () => {
@@ -214,8 +215,8 @@ describe('changes of the command line in the audit log', () => {
     const all = await entriesIn(dataDir)
     const added = all.slice(before.length)
     assert.deepEqual(
-      added.map(({ act, userId, userName, ip }) => [act, userId, userName, ip]),
-      [[write.act, null, 'command line', '']],
+      added.map(({ auditAction, userId, userName, ip }) => [auditAction, userId, userName, ip]),
+      [[write.auditAction, null, 'command line', '']],
       name,
     )
     assert.equal(JSON.parse(added[0]?.detail ?? '').osUser, userInfo().username, name)
@@ -239,8 +240,8 @@ describe('changes of the command line in the audit log', () => {
     for (const [name, expected] of Object.entries(declared)) {
       if (!('testedIn' in expected)) continue
       const text = await readFile(path.join(rootDir, 'test', expected.testedIn), 'utf8')
-      const [, act = ''] = expected.act.split('.')
-      assert.ok(text.includes(expected.act) || text.includes(`'${act}'`), name)
+      const [, verb = ''] = expected.auditAction.split('.')
+      assert.ok(text.includes(expected.auditAction) || text.includes(`'${verb}'`), name)
     }
   })
 

@@ -57,10 +57,14 @@ async function measure(samePerson: readonly (readonly string[])[] = []) {
   }
 }
 
-async function auditEntries(act: string) {
+async function auditEntries(auditAction: string) {
   const { db } = testConsole.gallery.database.store
   assert.deepEqual(await findBrokenAuditEntries(db), [])
-  const rows = await db.selectFrom('adminActs').selectAll().where('act', '=', act).execute()
+  const rows = await db
+    .selectFrom('auditLog')
+    .selectAll()
+    .where('auditAction', '=', auditAction)
+    .execute()
   return rows.map(({ userName, target, detail }) => ({
     userName,
     target,

@@ -46,8 +46,8 @@ async function listedKey(keyId: string) {
 const detect = (key: string) =>
   createTestClient(testConsole.url, key).post({ action: 'svc.detect', params: imageParams('Ada') })
 
-async function lastAuditEntry(act: string) {
-  const { items } = await get(`/audit?act=${act}&limit=1`)
+async function lastAuditEntry(auditAction: string) {
+  const { items } = await get(`/audit?auditAction=${auditAction}&limit=1`)
   const [{ target, detail }] = items
   return { target, detail: typeof detail === 'string' ? JSON.parse(detail) : detail }
 }

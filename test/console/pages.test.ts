@@ -73,7 +73,9 @@ test('Every successful write adds one audit entry; a failed write adds none', as
   const guest = testConsole.newClient()
   assertOk(await guest.send('POST', '/sign-in', { name: 'Olga', password: validPassword }))
   assertOk(await guest.send('POST', '/sign-out'))
-  const auditActions = (await auditEntries()).map(({ act }: { act: string }) => act)
+  const auditActions = (await auditEntries()).map(
+    ({ auditAction }: { auditAction: string }) => auditAction,
+  )
   assert.equal(auditActions.length, before + 3 + 2 + writes.length + 2)
   const expectedActions = consoleRoutes.flatMap((route) =>
     'auditAction' in route ? [route.auditAction] : [],

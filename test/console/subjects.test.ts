@@ -124,7 +124,7 @@ test('Groups of many subjects change in one request; one that cannot change does
   assert.deepEqual((await subjectOf(full)).groups, manyGroups.toSorted(), 'rolled back alone')
   assert.deepEqual((await subjectOf(second)).groups, ['new'])
   const entry = await lastAuditEntry()
-  assert.deepEqual([entry.act, entry.detail.subjects], ['subject.changeGroups', 2])
+  assert.deepEqual([entry.auditAction, entry.detail.subjects], ['subject.changeGroups', 2])
   assert.deepEqual(entry.detail.subjectIds, [first, second])
   // The search in memory filters by the new groups.
   const params = { ...imageParams('Guy'), groups: ['new'] }
@@ -156,7 +156,7 @@ test('Deleting several subjects requires their number, and writes one record for
   assert.equal((await get(`${path}/${ids[0]}`)).status, 404)
   assert.equal((await testConsole.gallery.value('svc.identify', imageParams('Dan'))).matched, false)
   const entry = await lastAuditEntry()
-  assert.deepEqual([entry.act, entry.detail.subjects], ['subject.deleteSeveral', 2])
+  assert.deepEqual([entry.auditAction, entry.detail.subjects], ['subject.deleteSeveral', 2])
   assert.ok(!JSON.stringify(entry).includes('dan-1'), 'no personal data')
   const many = Array.from({ length: subjectDeletionsMax + 1 }, () => randomUUID())
   const confirm = `delete ${subjectDeletionsMax + 1} subjects`
@@ -189,7 +189,7 @@ test('A merge moves faces and groups to the target, and records the deletion of 
     [deletionId, 'mya-2', 0],
   )
   const entry = await lastAuditEntry()
-  assert.deepEqual([entry.act, entry.target], ['subject.merge', target])
+  assert.deepEqual([entry.auditAction, entry.target], ['subject.merge', target])
   assert.deepEqual(entry.detail.sourceSubjectId, source)
   const best = (await gallery.value('svc.identify', imageParams(takeOf('Mia', 1)))).bestMatch
   assert.deepEqual([best.subjectId, best.similarity], [target, 1])
@@ -278,7 +278,7 @@ test('An import updates existing subjects, and reports each row that it cannot a
   assert.deepEqual([ivo.externalId, ivo.groups, ivo.expiresAtUtc], ['ivo', [], null])
   const entry = await lastAuditEntry()
   assert.deepEqual(
-    [entry.act, entry.detail.rows, entry.detail.subjects],
+    [entry.auditAction, entry.detail.rows, entry.detail.subjects],
     ['subject.import', rows.length, 3],
   )
   const many = Array.from({ length: subjectChangesMax }, () => ({ externalId: 'missing' }))

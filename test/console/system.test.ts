@@ -263,12 +263,12 @@ function assertUseful(bundle: any): void {
 }
 
 test('Each download is audited; viewers and users of other accounts receive none', async () => {
-  const entries = async () => (await get('/audit?act=system.supportBundle')).items
+  const entries = async () => (await get('/audit?auditAction=system.supportBundle')).items
   const before = (await entries()).length
   assertOk(await download())
   const [entry] = await entries()
   assert.equal((await entries()).length, before + 1)
-  assert.deepEqual([entry.userName, entry.action], ['Olga', 'Downloaded a support bundle'])
+  assert.deepEqual([entry.userName, entry.description], ['Olga', 'Downloaded a support bundle'])
   const viewer = await testConsole.inviteMember('viewer')
   assert.equal((await viewer.send('POST', '/system/support-bundle')).status, 403)
   const { db } = testConsole.gallery.database.store

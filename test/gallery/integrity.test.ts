@@ -30,7 +30,7 @@ async function violationsOf({ database }: TestGallery): Promise<string> {
 
 const lastRows = `
   delete from deletions where seq = (select max(seq) from deletions);
-  delete from "adminActs" where "auditId" = (select max("auditId") from "adminActs")`
+  delete from "auditLog" where "auditId" = (select max("auditId") from "auditLog")`
 
 test('The audit finds deletion records and audit rows that are missing at the end of their chains', async () => {
   await using testConsole = await startWithChains()

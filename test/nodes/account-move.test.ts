@@ -220,9 +220,9 @@ async function assertRemoved(
   await ofA.value('svc.enroll', imageParams('Dan'))
   for (const { gallery } of [a, b]) await assertLedgerAudit(gallery)
   const actsIn = async ({ url }: TestSite) => {
-    const text = `select act from "adminActs"
-      where target = '${accountId}' and act like 'account.%' order by "auditId"`
-    return (await queryAllAccounts(url, text)).map(({ act }) => act)
+    const text = `select "auditAction" from "auditLog"
+      where target = '${accountId}' and "auditAction" like 'account.%' order by "auditId"`
+    return (await queryAllAccounts(url, text)).map(({ auditAction }) => auditAction)
   }
   assert.deepEqual(await actsIn(a), ['account.remove'])
   assert.deepEqual(await actsIn(b), ['account.move', 'account.cancelMove', 'account.move'])

@@ -49,7 +49,7 @@ test(
       dataDir,
       `update ledgerTransfers set atMs = atMs - 1 where transferId = 5;
      delete from deletions where seq = (select max(seq) from deletions);
-     delete from chainHeads where chain = 'adminActs'`,
+     delete from chainHeads where chain = 'auditLog'`,
     )
     const { code, out, err } = await runMigration(dataDir, url)
     assert.equal(code, 0, err)

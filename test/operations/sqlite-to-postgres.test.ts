@@ -111,7 +111,7 @@ test('A migration creates the log’s partitions and enables the triggers', { sk
   assert.ok(partitions.every(({ table }) => /^calls_\d{4}_\d\d$/u.test(String(table))))
   const moves = await queryAllAccounts(
     setup.url,
-    `select "userName" from "adminActs" where act = 'database.migrate'`,
+    `select "userName" from "auditLog" where "auditAction" = 'database.migrate'`,
   )
   assert.deepEqual(
     moves.map(({ userName }) => userName),
@@ -120,7 +120,7 @@ test('A migration creates the log’s partitions and enables the triggers', { sk
   for (const change of [
     `update "ledgerTransfers" set "amountMicros" = 1`,
     'delete from deletions',
-    `update "adminActs" set act = 'x'`,
+    `update "auditLog" set "auditAction" = 'x'`,
   ])
     await assert.rejects(queryAllAccounts(setup.url, change), /append-only/u)
 })

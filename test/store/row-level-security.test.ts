@@ -57,7 +57,7 @@ const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
   'subjectAttributes faces ' +
-  'templates galleryPages crops removals appliedRemovals deletions users sessions links adminActs chainHeads ' +
+  'templates galleryPages crops removals appliedRemovals deletions users sessions links auditLog chainHeads ' +
   'livenessChallenges livenessTokens webhooks webhookSecrets webhookDeliveries ' +
   'secondFactors recoveryCodes accountMoves'
 ).split(' ')

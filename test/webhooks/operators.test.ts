@@ -158,9 +158,9 @@ test('The command line manages webhooks while a server runs, with audit entries'
   const byCommand = items.filter(
     ({ userName }: { userName: string }) => userName === 'command line',
   )
-  const acts = new Set(byCommand.map(({ act }: { act: string }) => act))
-  for (const act of ['create', 'test', 'rotateSecret', 'redeliver', 'delete'])
-    assert.ok(acts.has(`webhook.${act}`), act)
+  const actions = new Set(byCommand.map(({ auditAction }: { auditAction: string }) => auditAction))
+  for (const verb of ['create', 'test', 'rotateSecret', 'redeliver', 'delete'])
+    assert.ok(actions.has(`webhook.${verb}`), verb)
   const failures = {
     [`${create} --events no`]: /no is not valid; use all, budget\.low/u,
     'create --project default': /--url was not given; pass --url <https/u,

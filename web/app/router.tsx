@@ -175,7 +175,7 @@ const audit = createRoute({
   path: '/team/audit',
   validateSearch: textSearchParams(
     'userId',
-    'act',
+    'auditAction',
     'kind',
     'fromUtc',
     'toUtc',

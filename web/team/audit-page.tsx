@@ -24,7 +24,7 @@ export function AuditPage() {
   const { currency } = useSignedInSession()
   const columns = useMemo(() => columnsOf(currency), [currency])
   const users = useApiQuery('/users')
-  const acts = useApiQuery('/audit/acts')
+  const actions = useApiQuery('/audit/actions')
   const kind = filters.kind ?? 'changes'
   const listFilters = { ...filters, kind: kind === 'all' ? undefined : kind }
   const query = useApiQuery('/audit', { query: { ...listFilters, cursor, sort, limit } })
@@ -58,9 +58,12 @@ export function AuditPage() {
         />
         <ChoiceFilter
           label="Action"
-          value={filters.act}
-          options={(acts.data ?? []).map(({ act, action }) => ({ value: act, label: action }))}
-          onChange={(act) => updateFilters({ act })}
+          value={filters.auditAction}
+          options={(actions.data ?? []).map(({ auditAction, description }) => ({
+            value: auditAction,
+            label: description,
+          }))}
+          onChange={(auditAction) => updateFilters({ auditAction })}
         />
         <PeriodFilter
           fromUtc={filters.fromUtc}
@@ -104,7 +107,7 @@ const columnsOf = (currency: string): readonly Column<AuditEntry>[] => [
     renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
   },
   { name: 'User', renderCell: ({ userName }) => userName },
-  { name: 'Action', renderCell: ({ action }) => action },
+  { name: 'Action', renderCell: ({ description }) => description },
   {
     name: 'Target',
     isMonospace: true,

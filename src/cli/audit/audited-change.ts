@@ -8,8 +8,8 @@ import { hasDatabase, withStore } from '../with-store.ts'
 
 /** The content of an entry of the audit log. It never contains a secret. */
 export type CommandLineEntry = {
-  /** The name of the act, as in `console/server/audit-acts.ts`. */
-  readonly act: string
+  /** The name of the change, as in `console/server/audit-actions.ts`. */
+  readonly auditAction: string
   readonly accountId: string
   /** The changed object: an id or a name. */
   readonly target: string
@@ -19,7 +19,7 @@ export type CommandLineEntry = {
 type ChangeContext = ExclusiveTransaction & { readonly nowMs: number }
 
 /** The result of a change, and the content of its entry. */
-export type AuditedResult<T> = Omit<CommandLineEntry, 'act'> & { readonly result: T }
+export type AuditedResult<T> = Omit<CommandLineEntry, 'auditAction'> & { readonly result: T }
 
 /**
  * Makes a change of the command line in one transaction with its entry in the audit log. Every
@@ -27,13 +27,13 @@ export type AuditedResult<T> = Omit<CommandLineEntry, 'act'> & { readonly result
  */
 export function auditedChange<T>(
   store: Store,
-  act: string,
+  auditAction: string,
   change: (context: ChangeContext) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   const nowMs = commandClock(store)()
   return store.runExclusive(async (transaction) => {
     const { result, ...entry } = await change({ ...transaction, nowMs })
-    await addCommandLineEntry(transaction.tx, { ...entry, act }, nowMs)
+    await addCommandLineEntry(transaction.tx, { ...entry, auditAction }, nowMs)
     return result
   })
 }
@@ -41,13 +41,13 @@ export function auditedChange<T>(
 /** Adds an entry with the actor "command line" in the transaction of its change. */
 function addCommandLineEntry(
   tx: Tx,
-  { accountId, act, target, detail }: CommandLineEntry,
+  { accountId, auditAction, target, detail }: CommandLineEntry,
   atMs: number,
 ): Promise<void> {
   const actor = { userId: null, userName: commandLineName, ip: '' }
   const osUser = operatingSystemUser()
   const text = JSON.stringify({ ...detail, ...(osUser !== undefined && { osUser }) })
-  return addAuditEntry(tx, { accountId, atMs, ...actor, act, target, detail: text })
+  return addAuditEntry(tx, { accountId, atMs, ...actor, auditAction, target, detail: text })
 }
 
 /**
@@ -55,14 +55,18 @@ function addCommandLineEntry(
  * the change; if the change fails, there is none. Before the first start there is no audit log.
  */
 export async function auditedFileChange<T>(
-  { act, ...entry }: Omit<CommandLineEntry, 'accountId'>,
+  { auditAction, ...entry }: Omit<CommandLineEntry, 'accountId'>,
   change: () => T | Promise<T>,
 ): Promise<T> {
   if (!hasDatabase(readSettings())) return change()
   return withStore(async (store) => {
     const accountId = await findFirstAccountId(store.db)
     if (accountId === undefined) return change()
-    return auditedChange(store, act, async () => ({ ...entry, accountId, result: await change() }))
+    return auditedChange(store, auditAction, async () => ({
+      ...entry,
+      accountId,
+      result: await change(),
+    }))
   })
 }
 

@@ -46,7 +46,7 @@ async function repeat(intervalMs: number, work: () => Promise<void>): Promise<vo
 export async function replayFrom({ from: file, json }: CommandValues<'from'>): Promise<void> {
   const result = await withStore(async (store) => {
     const target = path.basename(file)
-    const onFirstBatch = await createEntryHook(store, { act: 'deletions.replay', target })
+    const onFirstBatch = await createEntryHook(store, { auditAction: 'deletions.replay', target })
     return replayDeletions(store, file, onFirstBatch)
   })
   const { records, inserted, deletedAgain } = result

@@ -18,7 +18,7 @@ export async function rotate({
 }: CommandValues & { readonly prepared: boolean }): Promise<void> {
   const masterKeyFile = masterKeyPath(readSettings())
   const result = await withStore(async (store) => {
-    const entry = { act: 'masterKey.rotate', target: 'master key', detail: { prepared } }
+    const entry = { auditAction: 'masterKey.rotate', target: 'master key', detail: { prepared } }
     const onRotated = await createEntryHook(store, entry)
     return rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now, onRotated })
   })
@@ -38,7 +38,7 @@ function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): 
 
 export async function add({ json }: { readonly json: boolean }): Promise<void> {
   const file = masterKeyPath(readSettings())
-  const entry = { act: 'masterKey.add', target: 'master key' }
+  const entry = { auditAction: 'masterKey.add', target: 'master key' }
   const masterKeyId = await auditedFileChange(entry, () => addMasterKey(file))
   print({ masterKeyId, file }, json, () => `${file} has a new first key, ${masterKeyId}`)
 }

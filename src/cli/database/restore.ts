@@ -70,7 +70,7 @@ async function restoreInto(
   try {
     result = await prepareCopy(store, masterKeyPath(config), deletions)
     const { checks: _checks, ...detail } = result
-    const entry = { act: 'database.restore', target: path.basename(from), detail }
+    const entry = { auditAction: 'database.restore', target: path.basename(from), detail }
     await store.write(await createEntryHook(store, entry))
     if (!(await store.checkpoint())) throw new Error('another process reads the copy')
   } finally {

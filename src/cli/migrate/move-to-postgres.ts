@@ -84,7 +84,7 @@ export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> 
   const expired = await store.write((tx) => expireLeftover(tx, now, store.isFirstServer))
   options.onAudited(dataDir, await auditLedger(store.db, nowMs()))
   // The entry is moved with all others; a continued migration has it already.
-  const entry = { act: 'database.migrate', target: target.label }
+  const entry = { auditAction: 'database.migrate', target: target.label }
   if (!marker) await store.write(await createEntryHook(store, entry))
   const source = opened.use(openMigrationSource(dataDir))
 

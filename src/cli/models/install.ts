@@ -33,7 +33,7 @@ export async function install(values: {
     console.error(`the manifest has no checksum of ${file}: that of the received file is recorded`)
   const models = manifest.models.map(({ id, role }) => ({ model: `${manifest.name}/${id}`, role }))
   // The download takes minutes, so it is not part of the transaction of the entry.
-  const installed = { act: 'models.install', target: manifest.name, detail: { models } }
+  const installed = { auditAction: 'models.install', target: manifest.name, detail: { models } }
   await auditedFileChange(installed, () => {})
   const selected = values.use ? await usePack(folder, manifest.name) : undefined
   const result = { installed: manifest.name, models, pinned, ...selected }

@@ -25,7 +25,7 @@ export async function remove({ pack: name, json }: CommandValues<'pack'>): Promi
       `existing templates need ${former.map(modelRefOf).join(', ')}: ` +
         'without it their subjects cannot be matched',
     )
-  await auditedFileChange({ act: 'models.remove', target: name }, () =>
+  await auditedFileChange({ auditAction: 'models.remove', target: name }, () =>
     rm(target, { recursive: true }),
   )
   print({ removed: name }, json, () => `removed ${name}`)

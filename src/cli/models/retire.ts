@@ -70,7 +70,7 @@ async function deleteTemplates(
 
 /** The entry of the audit log, in the transaction of the first deleted templates. */
 function entryOf({ modelId, activeModelId }: ModelRetirement, templates = 0) {
-  return { act: 'models.retire', target: modelId, detail: { activeModelId, templates } }
+  return { auditAction: 'models.retire', target: modelId, detail: { activeModelId, templates } }
 }
 
 async function removeFormerRecognizer(

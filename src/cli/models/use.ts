@@ -43,7 +43,7 @@ export async function usePack(
   const selected = selectModels(before, selectable, { name, role })
   const after = name === 'builtin' ? await removeBrokenRecognizers(selected) : selected
   const chosen = namesOf(after)
-  const entry = { act: 'models.use', target: name, detail: chosen }
+  const entry = { auditAction: 'models.use', target: name, detail: chosen }
   await auditedFileChange(entry, () => writeActiveSet(folder, after))
   const lines = Object.entries(chosen)
     .filter(([, names]) => names.length > 0)

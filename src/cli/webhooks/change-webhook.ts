@@ -13,12 +13,12 @@ type WebhookChange = { readonly tx: Tx; readonly webhooks: Webhooks; readonly no
 /** Changes a webhook in one transaction with its audit entry. */
 export function changeWebhook<T>(
   store: Store,
-  act: string,
+  auditAction: string,
   change: (context: WebhookChange) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   const config = readConfig(process.env)
   const webhooks = createWebhooks(openKeyring(masterKeyPath(config)), addressRules(config))
-  return auditedChange(store, act, ({ tx, nowMs }) => change({ tx, webhooks, nowMs }))
+  return auditedChange(store, auditAction, ({ tx, nowMs }) => change({ tx, webhooks, nowMs }))
 }
 
 /** @throws Error when there is no webhook with this id. */

@@ -21,7 +21,7 @@ export type PasswordCheck = {
   /** The account of the audit entry if no user has the name. */
   readonly accountId: string
   /** The audit action of a wrong password. */
-  readonly failedAuditAction: FailedSignIn['act']
+  readonly auditAction: FailedSignIn['auditAction']
   /** The code of the second factor; null if the request contains none. Without it no code is required. */
   readonly code?: string | null
 }
@@ -37,7 +37,7 @@ export async function checkPassword(
   check: PasswordCheck,
   services: ConsoleServices,
 ): Promise<ConsoleUser> {
-  const { name, password, accountId, clientIp, failedAuditAction: act } = check
+  const { name, password, accountId, clientIp, auditAction } = check
   const { user, isKnownAddress } = await findUserAtAddress(check, services)
   const source = { clientIp, isKnownAddress }
   const { signInThrottle, passwordHasher } = services
@@ -49,7 +49,7 @@ export async function checkPassword(
       throw error
     })
   if (!user || !isCorrect || user.disabledAtUtc !== null) {
-    await services.failedSignInLog.add({ act, accountId, user, clientIp })
+    await services.failedSignInLog.add({ auditAction, accountId, user, clientIp })
     throw new HttpError(401, 'The name or the password is wrong.', { headers: sessionChallenge })
   }
   if (check.code !== undefined) await requireSecondFactor(check, { user, attempt }, services)
@@ -64,7 +64,7 @@ export async function checkPassword(
  * @throws HttpError 401; the header of a missing code states that one is required.
  */
 async function requireSecondFactor(
-  { code, accountId, clientIp, failedAuditAction: act }: PasswordCheck,
+  { code, accountId, clientIp, auditAction }: PasswordCheck,
   { user, attempt }: { readonly user: ConsoleUser; readonly attempt: StartedAttempt },
   { store, secondFactors, clock, failedSignInLog }: ConsoleServices,
 ): Promise<void> {
@@ -78,7 +78,7 @@ async function requireSecondFactor(
   }
   const use = { userId, code, nowMs: clock() }
   if (await store.write((tx) => secondFactors.useCode(tx, use))) return
-  await failedSignInLog.add({ act, accountId, user, clientIp, isSecondFactor: true })
+  await failedSignInLog.add({ auditAction, accountId, user, clientIp, isSecondFactor: true })
   const detail = 'The code is wrong or was used before. Wait for the next code of the app.'
   throw new HttpError(401, detail, { headers })
 }

@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 
 /** A name and password, or a code of the second factor, that were rejected. */
 export type FailedSignIn = {
-  readonly act:
+  readonly auditAction:
     | 'session.signInFailed'
     | 'session.changePasswordFailed'
     | 'secondFactor.passwordFailed'
@@ -37,7 +37,7 @@ type LogOptions = { readonly store: Store; readonly clock: Clock; readonly log: 
 export function createFailedSignInLog({ store, clock, log }: LogOptions): FailedSignInLog {
   const windows = new Map<string, { startMs: number; entries: number; omitted: number }>()
   return {
-    add: async ({ act, accountId, user, clientIp, isSecondFactor }) => {
+    add: async ({ auditAction, accountId, user, clientIp, isSecondFactor }) => {
       log.info({ clientIp }, 'console sign-in failed')
       const atMs = clock()
       const account = user?.accountId ?? accountId
@@ -58,7 +58,7 @@ export function createFailedSignInLog({ store, clock, log }: LogOptions): Failed
       window.omitted = 0
       const actor = { userId: null, userName: '', ip: clientIp }
       const target = user?.userId ?? 'unknown name'
-      const entry = { ...actor, accountId: account, atMs, act, target }
+      const entry = { ...actor, accountId: account, atMs, auditAction, target }
       await store.write((tx) => addAuditEntry(tx, { ...entry, detail: JSON.stringify(detail) }))
     },
   }

@@ -61,13 +61,13 @@ export const signIn = defineWrite({
     requireSecureTransport(request)
     const { accountId } = identity
     const { clientIp } = request
-    const failedAuditAction = 'session.signInFailed'
+    const auditAction = 'session.signInFailed'
     const check = {
       ...body,
       code: body.code ?? null,
       accountId,
       clientIp,
-      failedAuditAction,
+      auditAction,
     } as const
     return checkPassword(check, services)
   },
@@ -104,8 +104,8 @@ export const changePassword = defineWrite({
   prepare: async ({ body, identity, services, request }) => {
     const { name, accountId } = identity
     const { clientIp } = request
-    const failedAuditAction = 'session.changePasswordFailed'
-    const check = { name, password: body.current, accountId, clientIp, failedAuditAction } as const
+    const auditAction = 'session.changePasswordFailed'
+    const check = { name, password: body.current, accountId, clientIp, auditAction } as const
     await checkPassword(check, services)
     await requireStrongPassword(body.next, { userName: name, path: 'body.next' })
     return services.passwordHasher.hash(body.next, { clientIp, isKnownAddress: true })

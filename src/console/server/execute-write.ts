@@ -30,7 +30,7 @@ async function writeAuditEntry(
     atMs: call.services.clock(),
     userId,
     userName,
-    act: auditAction,
+    auditAction,
     target,
     detail: JSON.stringify(detail),
     ip: call.request.clientIp,

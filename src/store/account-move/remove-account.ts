@@ -23,7 +23,7 @@ export function runnerOf(db: Database): QueryRunner {
 const credentialTables = 'links sessions recoveryCodes secondFactors users keys'.split(' ')
 
 /** Tables whose rows triggers protect. They are deleted last, with everything that they refer to. */
-const permanentTables = ['adminActs', 'deletions', 'ledgerTransfers']
+const permanentTables = ['auditLog', 'deletions', 'ledgerTransfers']
 const balanceTables = ['chainHeads', 'ledgers']
 const lastTables = ['prices', 'buckets', 'projects', 'accounts']
 

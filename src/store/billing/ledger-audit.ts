@@ -102,7 +102,7 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
   mutable: (_, { immutabilityTriggers }) => sql`
     select 'the trigger ' || name || ' is missing' as line
     from (select t || '_no_' || change as name, t as "tableName"
-      from (select 'ledgerTransfers' as t union select 'deletions' union select 'adminActs') as tables
+      from (select 'ledgerTransfers' as t union select 'deletions' union select 'auditLog') as tables
       cross join (select 'update' as change union select 'delete') as changes) as wanted
     where not exists (select 1 from (${immutabilityTriggers}) as found
       where found.name = wanted.name and found."tableName" = wanted."tableName")

@@ -2,41 +2,41 @@ import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
-import type { AdminActRow } from '../console-schema.ts'
+import type { AuditLogRow } from '../console-schema.ts'
 import { countListed, selectPage } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
 export const commandLineName = 'command line'
 
-export type AuditLogEntry = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
+export type AuditLogEntry = Omit<Selectable<AuditLogRow>, 'auditId' | 'rowHash'>
 
 /**
  * Adds a permanent entry. Triggers prevent changes and store the head of the hash chain, which would
  * reveal them.
  */
 export async function addAuditEntry(tx: Tx, entry: AuditLogEntry): Promise<void> {
-  await tx.lock(`acts:${entry.accountId}`, 'exclusive')
+  await tx.lock(`auditLog:${entry.accountId}`, 'exclusive')
   const rowHash = auditEntryHash(await lastHash(tx, entry.accountId), entry)
-  await tx.run(tx.build.insertInto('adminActs').values({ ...entry, rowHash }))
+  await tx.run(tx.build.insertInto('auditLog').values({ ...entry, rowHash }))
 }
 
 async function lastHash(tx: ReadTx, accountId: string): Promise<Uint8Array | undefined> {
-  const query = tx.build.selectFrom('adminActs').select('rowHash')
+  const query = tx.build.selectFrom('auditLog').select('rowHash')
   const last = query.where('accountId', '=', accountId).orderBy('auditId', 'desc').limit(1)
   return (await tx.run(last))[0]?.rowHash
 }
 
 function auditEntryHash(previousHash: Uint8Array | undefined, entry: AuditLogEntry): Buffer {
-  const { accountId, atMs, userId, userName, act, target, detail, ip } = entry
-  const fields = [accountId, atMs, userId, userName, act, target, detail, ip]
+  const { accountId, atMs, userId, userName, auditAction, target, detail, ip } = entry
+  const fields = [accountId, atMs, userId, userName, auditAction, target, detail, ip]
   return chainHash(previousHash, fields)
 }
 
 export type AuditFilter = {
   readonly accountId: string
   readonly userId?: string | undefined
-  readonly act?: string | undefined
+  readonly auditAction?: string | undefined
   /** Only entries of playground calls, only the others, or only those of the command line. */
   readonly kind?: 'changes' | 'playground' | 'commandLine' | undefined
   /** Times `>= fromMs` and `< toMs`. */
@@ -45,18 +45,18 @@ export type AuditFilter = {
   /** The oldest first; by default the newest. */
   readonly isAscending?: boolean | undefined
   /** The last entry of the previous page. */
-  readonly after?: Pick<Selectable<AdminActRow>, 'atMs' | 'auditId'> | undefined
+  readonly after?: Pick<Selectable<AuditLogRow>, 'atMs' | 'auditId'> | undefined
   readonly limit: number
 }
 
 /** The actions of the playground. They change no setting and would hide the changes in a list. */
-const playgroundActs = ['playground.call', 'playground.challenge']
+const playgroundActions = ['playground.call', 'playground.challenge']
 
 /** Finds entries of the audit log, by default the newest first. */
 export function findAuditEntries(
   tx: ReadTx,
   filter: AuditFilter,
-): Promise<readonly Omit<Selectable<AdminActRow>, 'rowHash'>[]> {
+): Promise<readonly Omit<Selectable<AuditLogRow>, 'rowHash'>[]> {
   const { isAscending = false, after, limit } = filter
   const query = matchingEntries(tx, filter).select([
     'auditId',
@@ -64,7 +64,7 @@ export function findAuditEntries(
     'atMs',
     'userId',
     'userName',
-    'act',
+    'auditAction',
     'target',
     'detail',
     'ip',
@@ -87,12 +87,12 @@ export function countAuditEntries(
 }
 
 function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>) {
-  const { accountId, userId, act, kind, fromMs, toMs } = filter
-  let query = tx.build.selectFrom('adminActs').where('accountId', '=', accountId)
+  const { accountId, userId, auditAction, kind, fromMs, toMs } = filter
+  let query = tx.build.selectFrom('auditLog').where('accountId', '=', accountId)
   if (userId !== undefined) query = query.where('userId', '=', userId)
-  if (act !== undefined) query = query.where('act', '=', act)
-  else if (kind === 'playground') query = query.where('act', 'in', playgroundActs)
-  else if (kind === 'changes') query = query.where('act', 'not in', playgroundActs)
+  if (auditAction !== undefined) query = query.where('auditAction', '=', auditAction)
+  else if (kind === 'playground') query = query.where('auditAction', 'in', playgroundActions)
+  else if (kind === 'changes') query = query.where('auditAction', 'not in', playgroundActions)
   if (kind === 'commandLine')
     query = query.where('userId', 'is', null).where('userName', '=', commandLineName)
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
@@ -102,7 +102,7 @@ function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit'
 /** Checks the hash chain of every account, see `findBrokenChains`. */
 export function findBrokenAuditEntries(db: Database): Promise<string[]> {
   return findBrokenChains(db, {
-    chain: 'adminActs',
+    chain: 'auditLog',
     rows: readAuditEntries(db),
     accountIdOf: ({ accountId }) => accountId,
     nameOf: ({ auditId }) => `audit row ${auditId}`,
@@ -113,9 +113,9 @@ export function findBrokenAuditEntries(db: Database): Promise<string[]> {
 const pageRows = 1000
 
 /** Yields all entries in their order. It reads them page by page. */
-async function* readAuditEntries(db: Database): AsyncGenerator<Selectable<AdminActRow>> {
+async function* readAuditEntries(db: Database): AsyncGenerator<Selectable<AuditLogRow>> {
   for (let after = -1; ;) {
-    const query = db.selectFrom('adminActs').selectAll().where('auditId', '>', after)
+    const query = db.selectFrom('auditLog').selectAll().where('auditId', '>', after)
     const page = await query.orderBy('auditId').limit(pageRows).execute()
     yield* page
     const last = page.at(-1)
@@ -135,7 +135,7 @@ export async function hasRecentActivity(
   tx: ReadTx,
   { userId = '', ip, sinceMs }: ActivityFilter,
 ): Promise<boolean> {
-  const query = tx.build.selectFrom('adminActs').select('auditId')
+  const query = tx.build.selectFrom('auditLog').select('auditId')
   const matching = query
     .where('userId', '=', userId)
     .where('atMs', '>=', sinceMs)

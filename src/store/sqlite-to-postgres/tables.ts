@@ -113,10 +113,10 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   links: { column: 'userId', key: ['tokenHash'], ...notMoved },
   secondFactors: { column: 'userId', key: ['userId'] },
   recoveryCodes: { column: 'userId', key: ['userId', 'codeHash'] },
-  adminActs: {
+  auditLog: {
     column: 'accountId',
     key: ['auditId'],
-    identity: identityColumn('adminActs', 'auditId'),
+    identity: identityColumn('auditLog', 'auditId'),
   },
   chainHeads: { column: 'accountId', key: ['chain', 'accountId'], isFilledByTriggers: true },
   callHours: {

@@ -96,7 +96,7 @@ const countedTables = [
   'templates',
   'crops',
   'deletions',
-  'adminActs',
+  'auditLog',
   'webhooks',
   'webhookDeliveries',
   'galleryCalibrations',

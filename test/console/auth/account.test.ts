@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { consoleLink } from '../../../src/cli/tenancy/commands.ts'
 import { createSetupLink } from '../../../src/console/auth/setup.ts'
 import { consoleRoutes } from '../../../src/console/routes.ts'
-import { auditActs, describeAct } from '../../../src/console/server/audit-acts.ts'
+import { auditActions, describeAuditAction } from '../../../src/console/server/audit-actions.ts'
 import { runLines } from '../../support/cli/run-json.ts'
 import { assertOk, startConsole, validPassword } from '../../support/console/test-console.ts'
 
@@ -95,22 +95,24 @@ test('The audit log lists the changes apart from the calls of the playground', a
   const { owner, projectId } = testConsole
   const call = { projectId, call: { action: 'svc.detect', params: { images: [] } } }
   assertOk(await owner.send('POST', '/playground', call))
-  const acts = async (query: string) =>
-    (await owner.get(`/audit${query}`)).body.items.map(({ act }: { act: string }) => act)
-  assert.ok((await acts('')).includes('playground.call'))
-  assert.deepEqual(await acts('?kind=playground'), ['playground.call'])
-  assert.deepEqual(await acts('?kind=changes'), ['session.setUp'])
-  assert.deepEqual(await acts('?kind=changes&act=playground.call'), ['playground.call'])
+  const actions = async (query: string) =>
+    (await owner.get(`/audit${query}`)).body.items.map(
+      ({ auditAction }: { auditAction: string }) => auditAction,
+    )
+  assert.ok((await actions('')).includes('playground.call'))
+  assert.deepEqual(await actions('?kind=playground'), ['playground.call'])
+  assert.deepEqual(await actions('?kind=changes'), ['session.setUp'])
+  assert.deepEqual(await actions('?kind=changes&auditAction=playground.call'), ['playground.call'])
   await runLines(testConsole.gallery.dataDir, consoleLink, 'link')
-  assert.deepEqual(await acts('?kind=commandLine'), ['session.createSetupLink'])
+  assert.deepEqual(await actions('?kind=commandLine'), ['session.createSetupLink'])
   const { items } = (await owner.get('/audit?kind=commandLine')).body
   assert.deepEqual(
-    [items[0].userName, items[0].action],
+    [items[0].userName, items[0].description],
     ['command line', 'Created a setup link for an owner'],
   )
 })
 
-test('The audit log shows every act in plain words', async () => {
+test('The audit log shows every audit action in plain words', async () => {
   const declared = consoleRoutes.flatMap((route) =>
     'auditAction' in route ? [route.auditAction] : [],
   )
@@ -119,8 +121,10 @@ test('The audit log shows every act in plain words', async () => {
     'session.changePasswordFailed',
     'secondFactor.passwordFailed',
   ]
-  const withoutWords = [...declared, ...rejected].filter((act) => !(act in auditActs))
-  assert.deepEqual(withoutWords, [], 'add these acts to src/console/server/audit-acts.ts')
-  for (const words of Object.values(auditActs)) assert.match(words, /^[A-Z][a-zA-Z -]+$/u)
-  assert.equal(describeAct('later.newThing'), 'Later: new thing')
+  const withoutWords = [...declared, ...rejected].filter(
+    (auditAction) => !(auditAction in auditActions),
+  )
+  assert.deepEqual(withoutWords, [], 'add these actions to src/console/server/audit-actions.ts')
+  for (const words of Object.values(auditActions)) assert.match(words, /^[A-Z][a-zA-Z -]+$/u)
+  assert.equal(describeAuditAction('later.newThing'), 'Later: new thing')
 })

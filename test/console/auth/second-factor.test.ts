@@ -62,7 +62,7 @@ test('With a second factor, sign-in requires a code of the app, and each code is
     .newClient()
     .send('POST', '/sign-in', { name: 'Olga', password: 'wrong', code: '123456' })
   assert.equal(guessed.headers.get('x-second-factor'), null)
-  const { items } = (await owner.get('/audit?act=session.signInFailed')).body
+  const { items } = (await owner.get('/audit?auditAction=session.signInFailed')).body
   assert.deepEqual(items[1].detail, { name: 'Olga', secondFactor: true })
 
   // Each recovery code replaces the app once.

@@ -206,7 +206,7 @@ test('Failed sign-ins are in the audit log, without unknown names, at most 100 a
       { name, password: 'wrong' },
     )
   const entries = async () =>
-    (await owner.get('/audit?act=session.signInFailed&limit=200')).body.items
+    (await owner.get('/audit?auditAction=session.signInFailed&limit=200')).body.items
   assert.equal((await guess('Olga', 0)).status, 401)
   assert.equal((await guess('my secret', 1)).status, 401)
   const [unknown, known] = await entries()
@@ -224,7 +224,7 @@ test('Failed sign-ins are in the audit log, without unknown names, at most 100 a
 
   const wrong = { current: 'no', next: 'another long password' }
   assert.equal((await owner.send('POST', '/password', wrong)).status, 401)
-  const failed = (await owner.get('/audit?act=session.changePasswordFailed')).body.items
+  const failed = (await owner.get('/audit?auditAction=session.changePasswordFailed')).body.items
   assert.deepEqual(
     failed.map(({ target }: { target: string }) => target),
     [userId],

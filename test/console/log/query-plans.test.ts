@@ -24,7 +24,7 @@ import {
 import type { ReadTx } from '../../../src/store/tx.ts'
 
 /** A full scan of a table that grows with calls, years or subjects. No query may use one. */
-const largeTableScan = /^SCAN (?:calls|t|deletions|adminActs|callHours|scoreHours)(?! USING)/u
+const largeTableScan = /^SCAN (?:calls|t|deletions|auditLog|callHours|scoreHours)(?! USING)/u
 
 test('No list filter and no chart scans a large table', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
@@ -69,7 +69,7 @@ test('No list filter and no chart scans a large table', async () => {
     await findTransfers(reading, { accountId, limit: 50, isAscending: true, ...filter })
     await countTransfers(reading, { accountId, ...filter })
   }
-  for (const filter of [{}, { userId: 'u' }, { act: 'key.create' }, times]) {
+  for (const filter of [{}, { userId: 'u' }, { auditAction: 'key.create' }, times]) {
     await findAuditEntries(reading, { accountId, limit: 50, ...filter })
     await findAuditEntries(reading, { accountId, limit: 50, isAscending: true, ...filter })
     await countAuditEntries(reading, { accountId, ...filter })

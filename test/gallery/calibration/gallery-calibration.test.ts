@@ -194,9 +194,10 @@ async function assertOtherGalleries(): Promise<void> {
   assert.ok(Math.abs(value.similarity - similarityAt(scoreOfProbe(), shipped)) < 1e-3)
 }
 
-async function assertAudited(act: string): Promise<void> {
+async function assertAudited(auditAction: string): Promise<void> {
   const { db } = gallery.database.store
-  const rows = await db.selectFrom('adminActs').selectAll().where('act', '=', act).execute()
+  const query = db.selectFrom('auditLog').selectAll()
+  const rows = await query.where('auditAction', '=', auditAction).execute()
   assert.deepEqual(
     rows.map(({ target, userName }) => [target, userName]),
     [[client.project.projectId, 'command line']],

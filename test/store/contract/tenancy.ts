@@ -246,7 +246,7 @@ export const tenancyContract = {
       store.runExclusive(({ tx }) =>
         queries.addAuditEntry(tx, {
           ...entry,
-          act: number % 2 ? 'odd' : 'even',
+          auditAction: number % 2 ? 'odd' : 'even',
           atMs: nowMs + number,
         }),
       )
@@ -258,12 +258,12 @@ export const tenancyContract = {
           ({ atMs }) => atMs - nowMs,
         )
       assertSameValues(await find({}), [5, 4, 3, 2, 1])
-      assertSameValues(await find({ act: 'odd', userId: 'u1' }), [5, 3, 1])
+      assertSameValues(await find({ auditAction: 'odd', userId: 'u1' }), [5, 3, 1])
       assertSameValues(await find({ fromMs: nowMs + 2, toMs: nowMs + 4 }), [3, 2])
       const [, second] = await queries.findAuditEntries(tx, { accountId, limit: 2 })
       assertSameValues(await find({ after: second }), [3, 2, 1])
       assertSameValues(await find({ after: second, isAscending: true }), [5])
-      assertSameValues(await queries.countAuditEntries(tx, { accountId, act: 'odd' }), {
+      assertSameValues(await queries.countAuditEntries(tx, { accountId, auditAction: 'odd' }), {
         total: 3,
         isCapped: false,
       })
@@ -271,9 +271,9 @@ export const tenancyContract = {
       assert.equal(await queries.hasRecentActivity(tx, activity), true)
       assert.equal(await queries.hasRecentActivity(tx, { ...activity, sinceMs: nowMs + 6 }), false)
     })
-    const update = store.db.updateTable('adminActs').set({ ip: 'x' }).execute()
+    const update = store.db.updateTable('auditLog').set({ ip: 'x' }).execute()
     await assert.rejects(update, /append-only/u)
-    await assert.rejects(store.db.deleteFrom('adminActs').execute(), /append-only/u)
+    await assert.rejects(store.db.deleteFrom('auditLog').execute(), /append-only/u)
   },
 
   'accounts have separate prices and balances': async ({ store, accountId }: StoreFixture) => {

@@ -197,13 +197,13 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
     await db.insertInto('recoveryCodes').values({ userId, codeHash: hash }).execute()
     await db.insertInto('links').values({ tokenHash: hash, userId, expiresAtMs: 1 }).execute()
     await db
-      .insertInto('adminActs')
+      .insertInto('auditLog')
       .values({
         accountId,
         atMs: 1,
         userId,
         userName: name,
-        act: 'a',
+        auditAction: 'a',
         target: 't',
         detail: '{}',
         ip: 'i',

@@ -106,7 +106,7 @@ async function requirePassword({
   request: { clientIp },
   services,
 }: ConsoleContext<unknown, z.output<typeof passwordBody>>): Promise<void> {
-  const failedAuditAction = 'secondFactor.passwordFailed'
-  const check = { name, password: body.password, accountId, clientIp, failedAuditAction } as const
+  const auditAction = 'secondFactor.passwordFailed'
+  const check = { name, password: body.password, accountId, clientIp, auditAction } as const
   await checkPassword(check, services)
 }

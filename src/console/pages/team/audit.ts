@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { countAuditEntries, findAuditEntries } from '../../../store/console/audit-log.ts'
-import { auditActs, describeAct } from '../../server/audit-acts.ts'
+import { auditActions, describeAuditAction } from '../../server/audit-actions.ts'
 import { defineList } from '../../server/list.ts'
 import { defineRead, type ConsoleContext } from '../../server/route.ts'
 import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
 
 const auditFilter = z.strictObject({
   userId: id.optional(),
-  act: z.string().max(64).optional(),
+  auditAction: z.string().max(64).optional(),
   kind: z.enum(['changes', 'playground', 'commandLine']).optional(),
   ...timeRange,
 })
@@ -23,8 +23,8 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
     atUtc: z.string(),
     userId: z.string().nullable(),
     userName: z.string(),
-    act: z.string(),
-    action: z.string().meta({ description: 'The act in plain words.' }),
+    auditAction: z.string(),
+    description: z.string().meta({ description: 'The audit action in plain words.' }),
     target: z.string(),
     detail: z.record(z.string(), z.unknown()),
     ip: z.string(),
@@ -38,7 +38,7 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
     return rows.map(({ accountId: _accountId, atMs, detail, ...row }) => ({
       item: {
         ...row,
-        action: describeAct(row.act),
+        description: describeAuditAction(row.auditAction),
         atUtc: new Date(atMs).toISOString(),
         // execute-write.ts stores an object.
         detail: JSON.parse(detail) as Record<string, unknown>,
@@ -50,16 +50,20 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
 })
 
 function entryFilter(call: ConsoleContext<z.output<typeof auditFilter>>) {
-  const { userId, act, kind } = call.query
+  const { userId, auditAction, kind } = call.query
   const { fromUtc, toUtc } = resolveTimeRange(call.query, call.services.clock())
   const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-  return { accountId: call.identity.accountId, userId, act, kind, ...times }
+  return { accountId: call.identity.accountId, userId, auditAction, kind, ...times }
 }
 
-/** The acts of the filter, in plain words. */
-export const listAuditActs = defineRead({
-  path: '/audit/acts',
+/** The audit actions that the filter offers. */
+export const listAuditActions = defineRead({
+  path: '/audit/actions',
   minimumRole: 'viewer',
-  response: z.array(z.object({ act: z.string(), action: z.string() })),
-  handle: async () => Object.entries(auditActs).map(([act, action]) => ({ act, action })),
+  response: z.array(z.object({ auditAction: z.string(), description: z.string() })),
+  handle: async () =>
+    Object.entries(auditActions).map(([auditAction, description]) => ({
+      auditAction,
+      description,
+    })),
 })

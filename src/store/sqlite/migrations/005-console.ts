@@ -35,7 +35,7 @@ export const consoleUsers: readonly string[] = [
   // Permanent records outlive all other rows, so they have no foreign keys. Each account has a hash
   // chain of both kinds. Its head is stored, so that rows missing at the end are found.
   `create table chainHeads (
-    chain text not null check (chain in ('deletions', 'adminActs')), accountId text not null,
+    chain text not null check (chain in ('deletions', 'auditLog')), accountId text not null,
     headSeq integer not null, ${hash('headHash')},
     primary key (chain, accountId)
   ) strict, without rowid`,
@@ -54,17 +54,17 @@ export const consoleUsers: readonly string[] = [
   'create index deletions_of_tenant_by_time on deletions (tenantId, deletedAtUtc)',
   ...appendOnly('deletions'),
   storeHead('deletions', 'tenantId'),
-  `create table adminActs (
+  `create table auditLog (
     auditId integer primary key, accountId text not null, atMs integer not null,
     userId text, userName text not null,
-    act text not null, target text not null, detail text not null, ip text not null,
+    auditAction text not null, target text not null, detail text not null, ip text not null,
     ${hash('rowHash')}
   ) strict`,
-  'create index acts_by_time on adminActs (accountId, atMs)',
-  'create index acts_by_user on adminActs (userId, atMs)',
-  'create index acts_by_act on adminActs (act, atMs)',
-  ...appendOnly('adminActs'),
-  storeHead('adminActs', 'accountId'),
+  'create index audit_log_by_time on auditLog (accountId, atMs)',
+  'create index audit_log_by_user on auditLog (userId, atMs)',
+  'create index audit_log_by_action on auditLog (auditAction, atMs)',
+  ...appendOnly('auditLog'),
+  storeHead('auditLog', 'accountId'),
 ]
 
 function storeHead(table: string, account: string): string {

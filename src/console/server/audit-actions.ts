@@ -1,8 +1,8 @@
 /**
- * Every act of the audit log in plain words, grouped by its object. The log stores the name of an act;
- * pages and lists show its words.
+ * Every audit action in plain words, grouped by its object. The audit log stores the name of an
+ * action; pages and lists show its description.
  */
-export const auditActs: Readonly<Record<string, string>> = {
+export const auditActions: Readonly<Record<string, string>> = {
   'session.setUp': 'Set a password with a link',
   'session.signIn': 'Signed in',
   'session.signInFailed': 'Sign-in failed',
@@ -68,11 +68,11 @@ export const auditActs: Readonly<Record<string, string>> = {
   'playground.challenge': 'Created a challenge in the playground',
 }
 
-/** Returns an act in plain words. An act of another version becomes the words of its name. */
-export function describeAct(act: string): string {
-  const known = auditActs[act]
+/** Describes an audit action. One of another version becomes the words of its name. */
+export function describeAuditAction(auditAction: string): string {
+  const known = auditActions[auditAction]
   if (known !== undefined) return known
-  const words = act
+  const words = auditAction
     .replaceAll('.', ': ')
     .replaceAll(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
