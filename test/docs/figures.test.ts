@@ -42,7 +42,7 @@ const phrases: Readonly<Record<string, readonly RegExp[]>> = {
   'search of ten million faces, two threads': [
     /(\d[\d.]* ms) (?:per search of|among) ten million/gu,
     /[Tt]en million (?:templates|faces) (?:are searched )?in (\d[\d.]* ms)/gu,
-    /search among ten million faces (?:took|takes) (\d[\d.]* ms)/gu,
+    /search(?: among)? ten million faces (?:in|takes) (\d[\d.]* ms)/gu,
   ],
   'load of a million faces from pages': [
     /(?:\ba|\bone) million (?:templates|faces)[^.;|]{0,40}? in (\d[\d.]*(?: to \d[\d.]*)? s)\b/giu,
