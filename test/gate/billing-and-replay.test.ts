@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { isOnPostgres } from '../support/database/engine.ts'
 import {
   addKey,
   addProject,
@@ -12,11 +13,14 @@ import {
   startGate,
 } from '../support/gate/test-gate.ts'
 
+/** On PostgreSQL, a call costs ten times the processor time. */
+const [rounds, replays] = isOnPostgres() ? [3, 100] : [20, 1000]
+
 const codes = (rows: readonly { readonly code: string }[]) => rows.map((row) => row.code)
 
-test('Of 200 concurrent calls for the last unit of the budget, exactly one runs, in 20 rounds', async () => {
+test(`Of 200 concurrent calls for the last unit of the budget, exactly one runs, in ${rounds} rounds`, async () => {
   await using gate = await startGate()
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < rounds; round++) {
     await setBudget(gate, 1000n)
     const responses = await Promise.all(
       Array.from({ length: 200 }, () => gate.post(echoRequest(`round ${round}`))),
@@ -30,14 +34,14 @@ test('Of 200 concurrent calls for the last unit of the budget, exactly one runs,
   await assertLedgerAudit(gate)
 })
 
-test('1000 replays return the first response for one charge', async () => {
+test(`${replays} replays return the first response for one charge`, async () => {
   await using gate = await startGate()
   const before = await budgetMicros(gate)
   const body = echoRequest('again', randomUUID())
   const first = (await gate.post(body)).body
   assert.equal(first.ok, true)
   assert.equal('meta' in first, false)
-  for (let replay = 0; replay < 1000; replay++) {
+  for (let replay = 0; replay < replays; replay++) {
     const { meta, ...repeated } = (await gate.post(body)).body
     assert.deepEqual(meta, { idempotencyReplay: true })
     assert.deepEqual(repeated, first)
@@ -45,9 +49,9 @@ test('1000 replays return the first response for one charge', async () => {
   assert.equal(before - (await budgetMicros(gate)), 1000n)
   assert.equal(gate.runCounts.get('again'), 1)
   const rows = await callLogRows(gate)
-  assert.equal(rows.length, 1001)
+  assert.equal(rows.length, replays + 1)
   assert.equal(rows.filter((row) => row.isReplay === 0 && row.costMicros === 1000n).length, 1)
-  assert.equal(rows.filter((row) => row.isReplay === 1 && row.costMicros === 0n).length, 1000)
+  assert.equal(rows.filter((row) => row.isReplay === 1 && row.costMicros === 0n).length, replays)
   await assertLedgerAudit(gate)
 })
 

@@ -25,7 +25,7 @@ before(async () => {
 })
 after(() => rm(dataDir, { recursive: true, force: true }))
 
-const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 20))
+const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 2 : 6))
 const clients = 100
 
 /**

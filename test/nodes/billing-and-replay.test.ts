@@ -14,8 +14,8 @@ import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { closeSharedServices } from '../support/shared-service.ts'
 
 const skip = postgresSkipReason ?? false
-const rounds = Number(process.env['LAST_UNIT_ROUNDS'] ?? 5)
-const duplicatePairs = Number(process.env['DUPLICATE_PAIRS'] ?? 500)
+const rounds = Number(process.env['LAST_UNIT_ROUNDS'] ?? 2)
+const duplicatePairs = Number(process.env['DUPLICATE_PAIRS'] ?? 150)
 const unitMicros = 1000n
 /** Enough for all calls of a test. */
 const ampleMicros = 1_000_000_000n

@@ -21,7 +21,7 @@ import {
 import { startGalleryNodes, type GalleryNodes } from '../support/nodes/test-nodes.ts'
 
 const skip = postgresSkipReason ?? false
-const operations = Number(process.env['HISTORY_OPERATIONS'] ?? 200)
+const operations = Number(process.env['HISTORY_OPERATIONS'] ?? 120)
 const seed = Number(process.env['HISTORY_SEED'] ?? randomInt(2 ** 31))
 const clients = 6
 const people = ['Ann', 'Ben', 'Cid']

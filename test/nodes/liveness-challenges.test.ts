@@ -8,7 +8,7 @@ import { sharedGalleryNodes } from '../support/nodes/test-nodes.ts'
 import { closeSharedServices } from '../support/shared-service.ts'
 
 const skip = postgresSkipReason ?? false
-const callCount = 200
+const callCount = 60
 
 after(closeSharedServices)
 

@@ -1,6 +1,3 @@
 import { runOnPostgres } from '../support/database/engine.ts'
 
-runOnPostgres({
-  'gate/crash': () => import('../gate/crash.test.ts'),
-  'liveness/crash': () => import('../liveness/crash.test.ts'),
-})
+runOnPostgres(['gate/crash', 'liveness/crash'])

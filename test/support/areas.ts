@@ -1,8 +1,6 @@
 import { globSync } from 'node:fs'
-import path from 'node:path'
-import { test } from 'node:test'
 import { rootDir } from './paths.ts'
-import { shareAmongFiles } from './shared-service.ts'
+import { runTogether } from './run-together.ts'
 
 /** Folders whose test files share one process, except for the files with a process each. */
 type Area = { readonly folders: readonly string[]; readonly separate?: readonly string[] }
@@ -34,7 +32,7 @@ const areas = {
   },
   postgres: {
     folders: ['test/postgres'],
-    separate: ['console', 'crashes', 'gallery', 'gallery-maintenance', 'gate'],
+    separate: ['calls', 'console', 'crashes', 'gallery'],
   },
   store: { folders: ['test/store'] },
   units: { folders: ['src'], separate: ['vision/workers/worker'] },
@@ -52,14 +50,9 @@ function filesOf({ folders, separate = [] }: Area): string[] {
   })
 }
 
-/**
- * Runs the test files of an area, one after another: each is loaded after the tests of the earlier
- * ones. Its first test starts while it loads, so that a file declares its constants above its tests.
- */
+/** Runs the test files of an area in this process. */
 export function runArea(name: keyof typeof areas): void {
-  shareAmongFiles()
-  for (const file of filesOf(areas[name]))
-    void test(file, async () => void (await import(path.join(rootDir, file))))
+  runTogether(filesOf(areas[name]))
 }
 
 /** What runs for minutes, longest first: it starts first, so that no process runs alone at the end. */
@@ -74,7 +67,7 @@ const longest = [
   'test/areas/operations.ts',
   'test/billing/ledger-model.test.ts',
   'test/areas/postgres.ts',
-  'test/postgres/gate.test.ts',
+  'test/postgres/calls.test.ts',
   'test/areas/clients.ts',
   'test/areas/gallery.ts',
   'test/pgvector/gallery.test.ts',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { englishTexts } from '../../../client/src/liveness/texts.ts'
 import { buildConsole } from '../../../web/build.ts'
 import {
-  openChromium,
+  sharedChromium,
   skipWithoutBrowser,
   stepTimeoutMs,
   watchPageErrors,
@@ -33,9 +33,9 @@ import {
   signInWithCode,
   signOut,
 } from '../../support/console/browser/authenticator.ts'
-import { calibrateDefaultProject } from '../../support/console/browser/calibrate-gallery.ts'
 import { createTestClient, samplePhotograph } from '../../support/facegate/test-facegate.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
+import { closeSharedServices } from '../../support/shared-service.ts'
 import { spawnFacegate, type FacegateProcess } from '../../support/facegate/spawn-facegate.ts'
 
 const password = 'a long enough password'
@@ -44,7 +44,7 @@ const scriptBytesMax = 350_000
 
 describe('A new owner uses the console for the first time', { skip: skipWithoutBrowser }, () => {
   let facegate: FacegateProcess
-  let browser: Browser
+  let context: BrowserContext
   let page: Page
   let dialog: Locator
   let driver: ConsoleDriver
@@ -58,8 +58,8 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
   before(async () => {
     await buildConsole()
     facegate = await spawnFacegate({ RATE_SUSTAINED_PER_S: '20', RATE_BURST: '40' })
-    browser = await openChromium()
-    const context = await browser.newContext({ viewport: desktopViewport, reducedMotion: 'reduce' })
+    const browser = await sharedChromium()
+    context = await browser.newContext({ viewport: desktopViewport, reducedMotion: 'reduce' })
     page = await context.newPage()
     page.setDefaultTimeout(stepTimeoutMs)
     dialog = page.getByRole('dialog')
@@ -68,7 +68,8 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
   })
 
   after(async () => {
-    await browser?.close()
+    await context?.close()
+    await closeSharedServices()
     await facegate?.[Symbol.asyncDispose]()
   })
 
@@ -260,10 +261,6 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
       await driver.inspect('deletions-one', 'light')
     },
   )
-
-  step('An admin calibrates a gallery and applies the table', async () => {
-    await calibrateDefaultProject(page, driver, facegate.dataDir)
-  })
 
   step('Sign-in requires the code of the app, and returns to the previous page', async () => {
     const secret = await enableSecondFactor(page, driver, password)

@@ -145,13 +145,14 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
   })
 
   step(
-    'A reload keeps a calibration open, and its changes are stated before they are applied',
+    'A calibration stays open after a reload, leaves out confirmed duplicates and states its changes',
     async () => {
       const { page, driver, goto, testConsole } = browser
       const { gallery, projectId } = testConsole
       const { db } = gallery.database.store
       const account = await db.selectFrom('accounts').select('accountId').executeTakeFirstOrThrow()
-      await fillPeople(gallery, { projectId, ...account }, { count: 200 })
+      const more = { 'person-5b': { name: 'person 5', deviation: 0.5 } }
+      await fillPeople(gallery, { projectId, ...account }, { count: 200, more })
       await goto('/models')
       await page.getByRole('button', { name: 'Calibrate a gallery' }).click()
       const dialog = page.getByRole('dialog', { name: 'Calibrate a gallery' })
@@ -162,15 +163,23 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
       await facts.waitFor()
       await page.reload()
       await facts.waitFor()
+      await dialog.locator('.recharts-surface').first().waitFor()
       await driver.inspect('calibration-distribution', 'light')
       await inspectDark('calibration-distribution')
-      await dialog.getByRole('button', { name: 'Apply', exact: true }).click()
+      await dialog.getByRole('checkbox', { name: /^Same person: .*person-5b/u }).check()
+      const apply = dialog.getByRole('button', { name: 'Apply', exact: true })
+      assert.ok(await apply.isDisabled(), 'the ticked pair is still in the table')
+      await dialog.getByRole('button', { name: 'Calculate again' }).click()
+      await dialog.getByText('Left out: 1 confirmed duplicates').waitFor()
+      await apply.click()
       const confirmation = page.getByRole('dialog', { name: 'Apply calibration' })
       await confirmation.getByRole('row', { name: /^0.80 .* (?:stricter|looser)$/u }).waitFor()
       await confirmation.getByText(/^About \d+ of the 2 similarities/u).waitFor()
       await driver.inspect('calibration-changes', 'light')
       await confirmation.getByLabel(/to confirm$/u).fill('default')
       await confirmation.getByRole('button', { name: 'Apply', exact: true }).click()
+      await dialog.waitFor({ state: 'detached' })
+      await page.getByText(/201 subjects, .* by Olga/u).waitFor()
       await page.getByRole('button', { name: 'Revert' }).click()
       await page
         .getByRole('dialog', { name: 'Revert calibration' })

@@ -18,7 +18,7 @@ import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 import { closeSharedServices } from '../../support/shared-service.ts'
 
 const skip = postgresSkipReason ?? false
-const replays = Number(process.env['DISCONNECT_REPLAYS'] ?? 1000)
+const replays = Number(process.env['DISCONNECT_REPLAYS'] ?? 300)
 const callers = 10
 const disconnectPoints: readonly (DisconnectPoint | undefined)[] = [
   'beforeRequest',

@@ -18,7 +18,7 @@ import { startGateNodes } from '../../support/nodes/test-nodes.ts'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
-const disconnectTarget = Number(process.env['COMMIT_DISCONNECTS'] ?? 20)
+const disconnectTarget = Number(process.env['COMMIT_DISCONNECTS'] ?? 10)
 const disconnectPoints: readonly CommitDisconnectPoint[] = ['before', 'during', 'after']
 
 /** Sends a request until it succeeds. @returns its body and the number of 503 responses before. */

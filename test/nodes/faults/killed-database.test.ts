@@ -8,7 +8,7 @@ import { startGalleryNodes } from '../../support/nodes/test-nodes.ts'
 import { clusterSkipReason, startPostgresCluster } from '../../support/database/postgres-server.ts'
 
 const skip = clusterSkipReason ?? false
-const rounds = Number(process.env['DATABASE_KILLS'] ?? 5)
+const rounds = Number(process.env['DATABASE_KILLS'] ?? 2)
 
 /** The longest wait for a response after a restart. */
 const waitMsMax = 60_000

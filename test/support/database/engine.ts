@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { Client } from 'pg'
 import { readConfig, settings } from '../../../src/config.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Store } from '../../../src/store/database.ts'
+import { runTogether } from '../run-together.ts'
 import { postgresSkipReason, sharedPostgresServer, type TestDatabase } from './postgres-server.ts'
 
 // The modules of the service are loaded where they are used: tests of a started service need none.
@@ -30,26 +31,23 @@ const databasesByDataDir = new Map<string, Promise<TestDatabase>>()
 
 export type TestEnvironment = Readonly<Record<string, string>>
 
-/** Test files that are independent of the engine: the path of each below `test`, and its import. */
-export type TestFiles = Readonly<Record<string, () => Promise<unknown>>>
-
 /**
- * Runs test files on PostgreSQL, one after another. They share the process, because loading the
- * modules of the service takes more processor time than most of these tests.
+ * Runs test files on PostgreSQL, as `runTogether` does. A file that runs on pgvector is not repeated
+ * with search in memory, which is the same on both databases.
+ *
+ * @param names their paths below `test`, without `.test.ts`.
  */
-export function runOnPostgres(files: TestFiles): void {
+export function runOnPostgres(names: readonly string[]): void {
   if (postgresSkipReason !== undefined)
     return void test('on PostgreSQL', { skip: postgresSkipReason }, () => {})
   isPostgres = true
-  // In a suite, the hooks of a file run before and after its own tests only.
-  for (const [file, load] of Object.entries(files))
-    void describe(file, async () => void (await load()))
+  runTogether(names.map((name) => `test/${name}.test.ts`))
 }
 
 /** Runs test files on PostgreSQL with search in the database. */
-export function runOnPgvector(files: TestFiles): void {
+export function runOnPgvector(names: readonly string[]): void {
   extraSettings = { SEARCH: 'pgvector' }
-  runOnPostgres(files)
+  runOnPostgres(names)
 }
 
 /** Returns the settings with which a service in this data folder uses its database. */

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { outputDir as testOutputDir } from '../../paths.ts'
+import { shareService } from '../../shared-service.ts'
 import { contrastFindings, loadAxe, type CheckedStyles } from './contrast.ts'
 
 const executableNames = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
@@ -55,6 +56,9 @@ export function openChromium(): Promise<Browser> {
   if (!executablePath) throw new Error('Chromium is not installed')
   return chromium.launch({ executablePath, args: [...chromiumFlags] })
 }
+
+/** The browser that the files of a process share; each opens windows without common storage. */
+export const sharedChromium = shareService(openChromium)
 
 /** Script errors, blocked scripts, dialogs and requests to other hosts of a page. */
 export type PageErrors = { readonly messages: string[] }

@@ -3,16 +3,17 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { serveStaticFiles } from '../../../../src/http/static-files.ts'
 import { buildConsole } from '../../../../web/build.ts'
 import { rootDir } from '../../paths.ts'
+import { closeSharedServices } from '../../shared-service.ts'
 import { startConsole, type ConsoleClient, type TestConsole } from '../test-console.ts'
 import type { TestGalleryOptions } from '../../gallery/test-gallery.ts'
-import { openChromium, stepTimeoutMs, watchPageErrors, type PageErrors } from './chromium.ts'
+import { sharedChromium, stepTimeoutMs, watchPageErrors, type PageErrors } from './chromium.ts'
 import { openPage } from './console-pages.ts'
 import { createConsoleDriver, type ConsoleDriver } from './console-driver.ts'
 
 export const desktopViewport = { width: 1440, height: 900 }
 export const phoneViewport = { width: 360, height: 740 }
 
-/** A service with a fake vision client, and a browser in which its owner is signed in. */
+/** A service with a fake vision client, and a window in which its owner is signed in. */
 export type ConsoleBrowser = AsyncDisposable & {
   readonly testConsole: TestConsole
   readonly page: Page
@@ -26,7 +27,10 @@ export type ConsoleBrowser = AsyncDisposable & {
   readonly openPage: (client: ConsoleClient, options?: BrowserContextOptions) => Promise<Page>
 }
 
-/** Starts a service and a browser. The window has the desktop size without other options. */
+/**
+ * Starts a service, and opens a window of the shared browser. The window has the desktop size without
+ * other options.
+ */
 export async function openConsoleBrowser(
   galleryOptions: TestGalleryOptions = {},
   contextOptions: BrowserContextOptions = {},
@@ -35,11 +39,12 @@ export async function openConsoleBrowser(
   await using opened = new AsyncDisposableStack()
   const fallback = serveStaticFiles(path.join(rootDir, 'web', 'dist'))
   const testConsole = opened.use(await startConsole({ fallback, ...galleryOptions }))
-  const browser = await openChromium()
-  opened.defer(() => browser.close())
+  opened.defer(closeSharedServices)
+  const browser = await sharedChromium()
+  const windows = opened.use(new AsyncDisposableStack())
   const openWindow: ConsoleBrowser['openPage'] = async (client, options) => {
     const defaults = { viewport: desktopViewport, reducedMotion: 'reduce' } as const
-    const context = await browser.newContext({ ...defaults, ...options })
+    const context = windows.use(await browser.newContext({ ...defaults, ...options }))
     const [name = '', value = ''] = client.cookie().split('=')
     // A secure cookie needs this scheme, and browsers send it to the loopback address over HTTP.
     const url = testConsole.url.replace(/^http:/u, 'https:')

@@ -1,0 +1,20 @@
+import { runOnPostgres } from '../support/database/engine.ts'
+
+runOnPostgres([
+  'billing/ledger',
+  'billing/ledger-model',
+  'gate/api-keys',
+  'gate/billing-and-replay',
+  'gate/billing-switch',
+  'gate/hourly-counts',
+  'gate/rate-limit',
+  'gate/transactional-effects',
+  'http/lists',
+  'http/unstorable-text',
+  'liveness/challenges',
+  'liveness/limits',
+  'liveness/tokens',
+  'webhooks/delivery',
+  'webhooks/events',
+  'webhooks/operators',
+])
