@@ -29,34 +29,55 @@ export type OpenedDatabase = AsyncDisposable & {
 export type OpenDatabaseOptions = StoreOptions & {
   readonly clock: Clock
   readonly log: Log
-  /** Replaces parts of the store; tests and benchmarks use it. */
-  readonly wrapStore?: (store: Store) => Store
 }
+
+/** A database that this process uses as a server. Disposing it also releases the data folder. */
+export type ServerStore = AsyncDisposable & { readonly store: Store }
 
 const sweepIntervalMs = 5000
 const dayMs = 86_400_000
 
-/**
- * Locks the data folder, opens the database and starts the periodic sweep of expired calls.
- *
- * Releases the calls of an earlier process without a charge. In a database that other servers use,
- * only expired calls are released.
- *
- * @throws Error that names the process that holds the folder.
- */
+/** Locks the data folder, opens the database and starts its gate. @throws as `openServerStore`. */
 export async function openDatabase(
   config: Config,
   options: OpenDatabaseOptions,
 ): Promise<OpenedDatabase> {
-  const { log } = options
+  return startDatabase(config, options, await openServerStore(config, options))
+}
+
+/**
+ * Locks the data folder and opens the database.
+ *
+ * @throws Error that names the process that holds the folder.
+ */
+export async function openServerStore(config: Config, options: StoreOptions): Promise<ServerStore> {
   await using opened = new AsyncDisposableStack()
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
   if (config.DATABASE_URL === '') opened.use(lockDataDir(config.DATA_DIR))
-  const { wrapStore = (unchanged: Store) => unchanged } = options
   const hasGalleries = config.SEARCH === 'memory'
   const storeOptions = { ...options, isServer: true, hasGalleries }
-  const store = wrapStore(await openStore(storeLocationOf(config), storeOptions))
+  const store = await openStore(storeLocationOf(config), storeOptions)
   opened.defer(() => store.close())
+  const resources = opened.move()
+  return { store, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+}
+
+/**
+ * Opens the gate of a database and starts the periodic sweep of expired calls.
+ *
+ * Releases the calls of an earlier process without a charge. In a database that other servers use,
+ * only expired calls are released.
+ *
+ * @param serverStore is closed with the result, or if this function fails.
+ */
+export async function startDatabase(
+  config: Config,
+  options: Pick<OpenDatabaseOptions, 'clock' | 'log'>,
+  serverStore: ServerStore,
+): Promise<OpenedDatabase> {
+  const { log } = options
+  await using opened = new AsyncDisposableStack()
+  const { store } = opened.use(serverStore)
   const clock = databaseClock(store, options.clock)
   const gate = createGate(store, gateOptions(config, store, clock))
   const expired = await gate.expireLeftover()

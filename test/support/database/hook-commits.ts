@@ -7,21 +7,6 @@ import { databaseFile } from '../../../src/store/sqlite/database-files.ts'
 /** Is called before a commit (`commit`) and after it (`committed`). It may throw or kill the process. */
 export type CommitHook = (step: 'commit' | 'committed') => void
 
-export type TestStoreOptions = {
-  readonly wrapStore?: (store: Store) => Store
-  readonly onCommit?: CommitHook
-}
-
-/** Wraps the store of a service in a data folder as the options of the test demand. */
-export function wrapTestStore(
-  store: Store,
-  dataDir: string,
-  { wrapStore = (unchanged) => unchanged, onCommit }: TestStoreOptions,
-): Store {
-  const wrapped = wrapStore(store)
-  return onCommit ? hookCommits(wrapped, dataDir, onCommit) : wrapped
-}
-
 /**
  * Calls a hook around the commits of a store's jobs and calls. An error of the hook fails what the
  * commit contains, as if the database did not respond.

@@ -5,11 +5,7 @@ import path from 'node:path'
 import type { Services } from '../../../src/actions/action.ts'
 import { allActions } from '../../../src/actions/all-actions.ts'
 import { allocate, topUp } from '../../../src/billing/ledger.ts'
-import {
-  openDatabase,
-  type OpenedDatabase,
-  type OpenDatabaseOptions,
-} from '../../../src/start/open-database.ts'
+import type { OpenedDatabase } from '../../../src/start/open-database.ts'
 import type { PasswordHasher } from '../../../src/console/auth/password-hasher.ts'
 import type { Calibrations } from '../../../src/gallery/calibration/calibrations.ts'
 import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
@@ -34,7 +30,7 @@ import { createAccount, createProject, type Project } from '../../../src/store/t
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { openTestMonitor } from '../console/test-monitor.ts'
 import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
-import { wrapTestStore } from '../database/hook-commits.ts'
+import { openTestDatabase, type TestDatabaseOptions } from '../database/open-test-database.ts'
 import { dropDatabase, galleryDatabaseSettings, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -43,7 +39,7 @@ import {
   type TestResponse,
   type TestClient,
 } from '../facegate/test-client.ts'
-import { withGateSteps, withRunStep, type CallInterruptions } from '../gate/call-steps.ts'
+import { withGateSteps, withRunStep, type BeforeStep } from '../gate/call-steps.ts'
 import { createFakeVisionClient, fakeCalibrations, fakeImage } from './fake-vision.ts'
 import type { FakeVisionClient, FakeModels, FakePerson } from './fake-vision.ts'
 
@@ -78,29 +74,29 @@ type TestProjectOptions = Pick<Project, 'galleryMode'> & {
   readonly permissions?: readonly string[]
 }
 
-export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
-  CallInterruptions & {
-    readonly environment?: Readonly<Record<string, string>>
-    readonly dataDir?: string
-    readonly key?: string | undefined
-    readonly log?: Log
-    /** Whether the server is registered with its health and its history. */
-    readonly isMonitored?: boolean
-    /** The warnings and errors of that log. */
-    readonly recentProblems?: RecentProblems
-    /** A vision client that replaces the fake one. */
-    readonly vision?: Services['vision']
-    /** The calibrations of that vision client's models. */
-    readonly calibrations?: Calibrations
-    /** The models of the fake vision client; one by default. */
-    readonly models?: FakeModels
-    /** Serves the requests that no route matches, such as the files of the console. */
-    readonly fallback?: Route['handle']
-    /** Hashes the passwords of console users. */
-    readonly passwordHasher?: PasswordHasher
-    /** Awaited before each response of the fake vision client. */
-    readonly onAnalyze?: () => Promise<unknown>
-  }
+export type TestGalleryOptions = Partial<TestDatabaseOptions> & {
+  readonly beforeStep?: BeforeStep
+  readonly environment?: Readonly<Record<string, string>>
+  readonly dataDir?: string
+  readonly key?: string | undefined
+  readonly log?: Log
+  /** Whether the server is registered with its health and its history. */
+  readonly isMonitored?: boolean
+  /** The warnings and errors of that log. */
+  readonly recentProblems?: RecentProblems
+  /** A vision client that replaces the fake one. */
+  readonly vision?: Services['vision']
+  /** The calibrations of that vision client's models. */
+  readonly calibrations?: Calibrations
+  /** The models of the fake vision client; one by default. */
+  readonly models?: FakeModels
+  /** Serves the requests that no route matches, such as the files of the console. */
+  readonly fallback?: Route['handle']
+  /** Hashes the passwords of console users. */
+  readonly passwordHasher?: PasswordHasher
+  /** Awaited before each response of the fake vision client. */
+  readonly onAnalyze?: () => Promise<unknown>
+}
 
 export async function startGallery(options: TestGalleryOptions = {}): Promise<TestGallery> {
   const dataDir = options.dataDir ?? (await createDataFolder(options.environment))
@@ -115,12 +111,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { log = createLog(config.LOG_LEVEL), beforeStep } = options
   await using opened = new AsyncDisposableStack()
   const openedDatabase = opened.use(
-    await openDatabase(config, {
-      ...databaseDefaults,
-      ...options,
-      log,
-      wrapStore: (unwrapped) => wrapTestStore(unwrapped, dataDir, options),
-    }),
+    await openTestDatabase(config, { ...databaseDefaults, ...options, log }),
   )
   const { store, clock } = openedDatabase
   const gate = withGateSteps(openedDatabase.gate, beforeStep)

@@ -1,17 +1,10 @@
 import type { Action } from '../../../src/actions/action.ts'
 import type { Gate } from '../../../src/gate/gate.ts'
-import type { CommitHook } from '../database/hook-commits.ts'
 
 /** Awaited before each step of a call: it may wait, throw or kill the process. */
 export type BeforeStep = (
   step: 'read' | 'admit' | 'run' | 'settle' | 'respond',
 ) => Promise<void> | void
-
-/** Where tests interrupt the calls of a service. */
-export type CallInterruptions = {
-  readonly beforeStep?: BeforeStep
-  readonly onCommit?: CommitHook
-}
 
 /** Returns a gate that awaits `beforeStep` around its own steps; `withRunStep` adds the step `run`. */
 export function withGateSteps(gate: Gate, beforeStep: BeforeStep | undefined): Gate {

@@ -3,11 +3,7 @@ import { rm } from 'node:fs/promises'
 import type { Action, Services } from '../../../src/actions/action.ts'
 import { allocate, topUp } from '../../../src/billing/ledger.ts'
 import { auditLedger } from '../../../src/billing/audit-ledger.ts'
-import {
-  openDatabase,
-  type OpenedDatabase,
-  type OpenDatabaseOptions,
-} from '../../../src/start/open-database.ts'
+import type { OpenedDatabase } from '../../../src/start/open-database.ts'
 import { readConfig } from '../../../src/config.ts'
 import { execute } from '../../../src/http/execute.ts'
 import type { RequestObserver } from '../../../src/http/metrics/observe-request.ts'
@@ -26,10 +22,10 @@ import {
 } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
-import { wrapTestStore } from '../database/hook-commits.ts'
+import { openTestDatabase, type TestDatabaseOptions } from '../database/open-test-database.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-client.ts'
-import { withGateSteps, withRunStep, type CallInterruptions } from './call-steps.ts'
+import { withGateSteps, withRunStep, type BeforeStep } from './call-steps.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
 
 /** The HTTP server, the gate and the database, with actions that need no image. */
@@ -44,14 +40,14 @@ export type TestGate = AsyncDisposable &
     readonly withKey: (key: string) => TestClient
   }
 
-export type TestGateOptions = Partial<OpenDatabaseOptions> &
-  CallInterruptions & {
-    readonly observer?: RequestObserver
-    readonly environment?: Readonly<Record<string, string>>
-    readonly actions?: ReadonlyMap<string, Action>
-    readonly dataDir?: string
-    readonly key?: string
-  }
+export type TestGateOptions = Partial<TestDatabaseOptions> & {
+  readonly beforeStep?: BeforeStep
+  readonly observer?: RequestObserver
+  readonly environment?: Readonly<Record<string, string>>
+  readonly actions?: ReadonlyMap<string, Action>
+  readonly dataDir?: string
+  readonly key?: string
+}
 
 /** The actions of these tests use neither images nor a gallery. */
 const matching = { calibratedFor: () => matching } as unknown as Services['matching']
@@ -73,12 +69,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     DATA_DIR: dataDir,
   })
   const { log = createLog(config.LOG_LEVEL), beforeStep } = options
-  const opened = await openDatabase(config, {
-    ...databaseDefaults,
-    ...options,
-    log,
-    wrapStore: (store) => wrapTestStore(store, dataDir, options),
-  })
+  const opened = await openTestDatabase(config, { ...databaseDefaults, ...options, log })
   const database = { ...opened, store: allAccountsStore(opened.store) }
   const runs: RunCounts = new Map()
   const executeOptions = {
