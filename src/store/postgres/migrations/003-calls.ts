@@ -1,6 +1,5 @@
 import { admitCalls } from './admit-calls.ts'
 import { flag, hash, roomy, text } from './columns.ts'
-import { countCalls } from './count-calls.ts'
 import { ofProject, secure } from './row-security.ts'
 import { settleCalls } from './settle-calls.ts'
 
@@ -109,6 +108,15 @@ export const calls: readonly string[] = [
     primary key ("hourMs", "projectId", "keyId", action, code)
   ) ${roomy}`,
   'create index hours_by_key on "callHours" ("keyId", "hourMs")',
+  `create function "addLatencies"(a integer[], b integer[]) returns integer[]
+    language plpgsql immutable strict parallel safe as $$ begin
+    for at in 1..80 loop a[at] := a[at] + b[at]; end loop;
+    return a;
+  end $$`,
+  `create aggregate "sumLatencies"(integer[]) (
+    sfunc = "addLatencies", stype = integer[], initcond = '{${Array(80).fill(0).join(',')}}',
+    combinefunc = "addLatencies", parallel = safe
+  )`,
   `create table "scoreHours" (
     "projectId" ${text} not null,
     kind ${text} not null check (kind in ('similarity', 'liveness')),
@@ -118,7 +126,6 @@ export const calls: readonly string[] = [
   ) ${roomy}`,
   ...secure(ofProject, 'buckets', 'attempts', 'answerSubjects', 'calls', 'callHours', 'scoreHours'),
   ...secure(ofProject, 'livenessChallenges', 'livenessTokens'),
-  ...countCalls,
   ...admitCalls,
   ...settleCalls,
 ]

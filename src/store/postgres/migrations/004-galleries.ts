@@ -2,8 +2,6 @@ import { flag, roomy, text } from './columns.ts'
 import { indexPlans } from './index-plans.ts'
 import { ofAccount, ofGallery, ofProject, secure } from './row-security.ts'
 
-const templatePartitions = 16
-
 /**
  * Galleries, their keys and calibrations, their subjects with groups and attributes, and the faces of
  * subjects with templates and crops. Foreign keys delete everything of a subject together with its row.
@@ -118,9 +116,9 @@ export const galleries: readonly string[] = [
     foreign key ("galleryId", "faceId") references faces ("galleryId", "faceId") on delete cascade
   ) partition by hash ("galleryId")`,
   ...Array.from(
-    { length: templatePartitions },
+    { length: 16 },
     (_, part) => `create table templates_${part} partition of templates
-      for values with (modulus ${templatePartitions}, remainder ${part})`,
+      for values with (modulus 16, remainder ${part})`,
   ),
   'create index templates_of_model on templates ("modelId", "faceId")',
   `create table crops (

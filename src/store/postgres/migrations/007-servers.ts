@@ -1,9 +1,8 @@
 import { roomy, text } from './columns.ts'
 import { ofGallery, secure } from './row-security.ts'
 
-/** The state and the history of the servers. Only `appliedRemovals` has data of accounts. */
+/** Running servers (`nodes`), and their history. Only `appliedRemovals` has data of accounts. */
 export const servers: readonly string[] = [
-  // The running servers of this database, see `shared-clock.ts`.
   `create table nodes (
     "nodeId" ${text} primary key,
     host ${text} not null, pid integer not null, version ${text} not null,

@@ -58,9 +58,12 @@ export const settleCalls: readonly string[] = [
           from unnest(call."subjectIds") as one;
       end if;
       for at in 1..coalesce(array_length(call."scoreBins", 1), 0) loop
-        perform "countScore"(call."projectId", call."scoreKinds"[at],
-          floor(call."nowMs" / 3600000.0)::bigint * 3600000, call."scoreBins"[at],
-          call."scoreMatches"[at]);
+        insert into "scoreHours" as h ("projectId", kind, "hourMs", bin, count, matched)
+          values (call."projectId", call."scoreKinds"[at],
+            floor(call."nowMs" / 3600000.0)::bigint * 3600000, call."scoreBins"[at], 1,
+            call."scoreMatches"[at])
+          on conflict ("projectId", kind, "hourMs", bin)
+          do update set count = h.count + 1, matched = h.matched + excluded.matched;
       end loop;
     end loop;
 
