@@ -8,19 +8,13 @@ import {
 } from '../../lib/observability/latency-histogram.ts'
 import type { CallHourRow } from '../console-schema.ts'
 import { countScoreSql } from '../gate/call-statements.ts'
-import {
-  scoreRowOf,
-  hourlyCallKeyOf,
-  emptyHourlyCallCount,
-  withCall,
-} from '../gate/hourly-counts.ts'
-import type { HourlyCallCount, HourlyCallKey, CountedCall, Score } from '../gate/hourly-counts.ts'
+import { scoreRowOf } from '../gate/hourly-counts.ts'
+import type { HourlyCallCount, HourlyCallKey, Score } from '../gate/hourly-counts.ts'
 import type { CallRow } from '../schema.ts'
 import { prepare } from './connection.ts'
 
 /** The statements that update the hourly counts in the transaction of each call. */
 export type HourlyCountStatements = {
-  readonly countCall: (row: CountedCall) => void
   /** Finds the count of a key; undefined before its first call. */
   readonly findCallCount: (key: HourlyCallKey) => HourlyCallCount | undefined
   /** Inserts or replaces a count. */
@@ -45,18 +39,14 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
        costMicros = excluded.costMicros, meteredMicros = excluded.meteredMicros,
        latencies = excluded.latencies`,
   )
-  const findCallCount: HourlyCountStatements['findCallCount'] = (key) => {
-    const row = selectCount.first(key)
-    return row && { ...row, latencies: unpackLatencies(row.latencies) }
-  }
-  const putCallCount: HourlyCountStatements['putCallCount'] = ({ latencies, ...count }) =>
-    void replaceCount.run({ ...count, latencies: packLatencies(latencies) })
   const countScore = prepare(connection, countScoreSql)
   return {
-    findCallCount,
-    putCallCount,
-    countCall: (row) =>
-      putCallCount(withCall(findCallCount(hourlyCallKeyOf(row)) ?? emptyHourlyCallCount(row), row)),
+    findCallCount: (key) => {
+      const row = selectCount.first(key)
+      return row && { ...row, latencies: unpackLatencies(row.latencies) }
+    },
+    putCallCount: ({ latencies, ...count }) =>
+      void replaceCount.run({ ...count, latencies: packLatencies(latencies) }),
     countScore: (score, call) => void countScore.run(scoreRowOf(score, call)),
   }
 }

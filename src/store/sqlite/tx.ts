@@ -10,19 +10,14 @@ import type { ReadTx, Tx } from '../tx.ts'
 import type { PendingCounts } from './calls/pending-counts.ts'
 import { createSettleCall } from './calls/settle-call.ts'
 import { createStatementCache, prepare, prepareOnce, sqliteDialect } from './connection.ts'
-import { createHourlyCountStatements, registerSumLatencies } from './hourly-counts.ts'
+import { registerSumLatencies } from './hourly-counts.ts'
 
 /**
  * Prepares the statements of jobs on the writer's connection.
  *
- * @param pending collects calls for the hourly counts; without it, each call is counted immediately.
+ * @param pending collects calls for the hourly counts, which are updated before the commit.
  */
-export function sqliteTx(
-  connection: DatabaseSync,
-  hourlyCounts = createHourlyCountStatements(connection),
-  pending?: PendingCounts,
-): Tx {
-  const countCall = pending?.add ?? hourlyCounts.countCall
+export function sqliteTx(connection: DatabaseSync, pending: PendingCounts): Tx {
   const beginEffect = prepare(connection, 'SAVEPOINT effect')
   const releaseEffect = prepare(connection, 'RELEASE effect')
   const settleCall = createSettleCall(connection)
@@ -40,7 +35,7 @@ export function sqliteTx(
     },
     lock: async () => {},
     ...sqliteReadTx(connection),
-    ...createCallStatements(statementRunner(connection, countCall)),
+    ...createCallStatements(statementRunner(connection, pending.add)),
     settleInOneStatement: (settlement) => settleCall(tx, settlement),
   }
   return tx

@@ -11,6 +11,8 @@ import { createInitialProject } from '../../../src/store/tenancy/create-initial-
 import { findProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { sqliteDialect } from '../../../src/store/sqlite/connection.ts'
+import { createPendingCounts } from '../../../src/store/sqlite/calls/pending-counts.ts'
+import { createHourlyCountStatements } from '../../../src/store/sqlite/hourly-counts.ts'
 import { sqliteTx } from '../../../src/store/sqlite/tx.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { isOnPostgres, createMigratedDatabase, openStoreAt } from '../database/engine.ts'
@@ -68,7 +70,8 @@ export async function openLedger({ content }: LedgerSnapshot): Promise<TestLedge
   if (typeof content === 'string') return openPostgresLedger(content)
   const connection = new DatabaseSync(':memory:')
   connection.deserialize(content)
-  const tx = sqliteTx(connection)
+  const pending = createPendingCounts(createHourlyCountStatements(connection))
+  const tx = sqliteTx(connection, pending)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
   // The model test repeats one query after each step, and preparing it takes longer than its run.
   const statements = new Map<string, StatementSync>()
@@ -77,9 +80,12 @@ export async function openLedger({ content }: LedgerSnapshot): Promise<TestLedge
       connection.exec('BEGIN')
       try {
         const value = await run(tx)
+        if (outcome === 'commit') pending.flush()
+        else pending.reset()
         connection.exec(outcome === 'commit' ? 'COMMIT' : 'ROLLBACK')
         return value
       } catch (error) {
+        pending.reset()
         connection.exec('ROLLBACK')
         throw error
       }

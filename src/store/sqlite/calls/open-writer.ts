@@ -15,7 +15,7 @@ export function openWriter(options: ConnectionOptions): {
   const { connection } = options
   const hourlyCounts = createHourlyCountStatements(connection)
   const pending = createPendingCounts(hourlyCounts)
-  const tx = sqliteTx(connection, hourlyCounts, pending)
+  const tx = sqliteTx(connection, pending)
   const { countScore } = hourlyCounts
   const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
   return { tx, writer: createWriter({ ...options, tx, pending, callBatch }) }

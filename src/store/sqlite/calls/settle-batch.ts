@@ -6,6 +6,7 @@ import type { NewCallRow } from '../../schema.ts'
 import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
 import type { HourlyCountStatements } from '../hourly-counts.ts'
+import type { PendingCounts } from './pending-counts.ts'
 import type { ProjectStates } from './project-states.ts'
 
 /**
@@ -17,7 +18,7 @@ export type SettleInBatch = (settlement: SettleStatementInput) => SettleStatemen
 
 type SettleBatchOptions = {
   readonly states: ProjectStates
-  readonly countCall: HourlyCountStatements['countCall']
+  readonly countCall: PendingCounts['add']
   readonly countScore: HourlyCountStatements['countScore']
 }
 
