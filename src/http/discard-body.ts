@@ -15,12 +15,6 @@ type Payload = string | Buffer | Readable
 const msMaxDefault = 10_000
 const lingerMsDefault = 1000
 
-/** Returns whether the client has announced a body that has not arrived in full. */
-export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
-
 /**
  * Lets the client of a rejected request read its response although its body was not used: the rest
  * of the body is read and discarded, up to the limits. A connection that is closed while unread data

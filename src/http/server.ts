@@ -11,10 +11,11 @@ import {
   type ConnectionLimits,
 } from './connections/protect-connections.ts'
 import { corsHeaders, preflightResponse } from './cross-origin/cors.ts'
-import { discardBody, isBodyPending } from './discard-body.ts'
+import { discardBody } from './discard-body.ts'
 import {
   createIncomingBody,
   discardBytesMaxDefault,
+  isBodyPending,
   unlimitedBodyBudget,
   type BodyBudget,
   type IncomingBody,

@@ -1,4 +1,4 @@
-import { mediaTypeOf, readBody, readJson } from '../../http/input/read-body.ts'
+import { formType, mediaTypeOf, readBody, readJson } from '../../http/input/read-body.ts'
 import { ActionError } from '../../lib/errors.ts'
 import {
   acceptedContentTypes,
@@ -26,7 +26,7 @@ export async function readImages<const Names extends readonly string[]>(
   compreFaceRequest: CompreFaceRequest,
   names: Names,
 ): Promise<{ [Index in keyof Names]: CompreFaceImage }> {
-  const isForm = mediaTypeOf(compreFaceRequest.request) === 'multipart/form-data'
+  const isForm = mediaTypeOf(compreFaceRequest.request) === formType
   const imagesByName = isForm
     ? await imagesFromForm(compreFaceRequest)
     : await imagesFromJson(compreFaceRequest)
@@ -44,7 +44,7 @@ async function imagesFromForm({
   request,
   options,
 }: CompreFaceRequest): Promise<Map<string, string>> {
-  const bytes = await readBody(request, options.bodyBytesMax, 'multipart/form-data')
+  const bytes = await readBody(request, options.bodyBytesMax, formType)
   const files = readMultipartFiles(bytes, request.headers['content-type'] ?? '')
   return new Map([...files].map(([name, file]) => [name, file.toString('base64')]))
 }

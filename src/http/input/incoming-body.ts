@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { unavailable } from '../../lib/errors.ts'
 
@@ -44,6 +45,12 @@ export function createIncomingBody(stream: Readable, budget: BodyBudget): Incomi
     },
     discardBytesMax: () => discardBytesMax,
   }
+}
+
+/** Returns whether the client has announced a body that has not arrived in full. */
+export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 export type BodyBudgetLimits = {

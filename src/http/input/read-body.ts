@@ -3,6 +3,9 @@ import type { HttpRequest } from '../route.ts'
 import type { IncomingBody } from './incoming-body.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
 
+export const jsonType = 'application/json'
+export const formType = 'multipart/form-data'
+
 /**
  * Reads an accepted body as bytes: at most the limit plus one chunk. Its memory is reserved first:
  * its Content-Length at once, or each chunk of a body without one.
@@ -13,7 +16,7 @@ import { parseJson, type JsonLimits } from './parse-json.ts'
 export async function readBody(
   request: HttpRequest,
   bytesMax: number,
-  type = 'application/json',
+  type: string = jsonType,
 ): Promise<Buffer> {
   if (mediaTypeOf(request) !== type) {
     const sent = mediaTypeOf(request)?.slice(0, 64) || 'absent'

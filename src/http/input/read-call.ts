@@ -4,8 +4,9 @@ import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
-import { readCallBody, type SentCall, type SentCallOptions } from './read-call-body.ts'
 import { describeRequest } from './describe-request.ts'
+import { formType, jsonType, mediaTypeOf, readJson } from './read-body.ts'
+import { readImageBody, type SentCall, type SentCallOptions } from './read-image-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { findUnstorable, toStorable } from './storable.ts'
 
@@ -56,6 +57,15 @@ export async function readCall(
   } catch (error) {
     return { echoed, parsed: { error }, describeRequest: describe }
   }
+}
+
+/** Reads the body of a call: JSON, or an image as a body or in a form. */
+async function readCallBody(request: HttpRequest, options: ReadCallOptions): Promise<SentCall> {
+  const type = mediaTypeOf(request) ?? ''
+  const isBinary = type === formType || type.startsWith('image/')
+  if (type !== jsonType && (isBinary || options.imageBodyTypes))
+    return readImageBody(request, options)
+  return { body: await readJson(request, options), problems: [] }
 }
 
 /** The echoed action of a request without a valid one is truncated to this number of characters. */

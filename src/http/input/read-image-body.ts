@@ -3,7 +3,7 @@ import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import type { HttpRequest } from '../route.ts'
 import { readMultipart, type MultipartPart } from './multipart.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
-import { mediaTypeOf, readBody, readJson, type JsonBodyLimits } from './read-body.ts'
+import { formType, jsonType, mediaTypeOf, readBody, type JsonBodyLimits } from './read-body.ts'
 import { toStorable } from './storable.ts'
 
 export type SentCallOptions = JsonBodyLimits & {
@@ -21,24 +21,18 @@ export type SentCall = {
   readonly problems: readonly string[]
 }
 
-const jsonType = 'application/json'
-const formType = 'multipart/form-data'
-
 /**
- * Reads the body of a call: JSON, or an image as a body or in a form. An image has the effect of the
- * JSON with this image in `params.images`, so that all rules and retries are those of JSON.
+ * Reads the body of a call that is an image or a form with one. It has the effect of the JSON with this
+ * image in `params.images`, so that all rules and retries are those of JSON.
  *
  * @throws HttpError 400, 413, 415 or 503.
  */
-export async function readCallBody(
+export async function readImageBody(
   request: HttpRequest,
   options: SentCallOptions,
 ): Promise<SentCall> {
-  const { bodyBytesMax, jsonLimits, imageBodyTypes } = options
+  const { bodyBytesMax, jsonLimits } = options
   const type = mediaTypeOf(request) ?? ''
-  const isBinary = type === formType || type.startsWith('image/')
-  if (type === jsonType || (!isBinary && !imageBodyTypes))
-    return { body: await readJson(request, options), problems: [] }
   requireAcceptedType(type, options)
   const bytes = await readBody(request, bodyBytesMax, type)
   if (type !== formType)
