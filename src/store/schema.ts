@@ -102,7 +102,7 @@ export type ProjectRow = {
   readonly identifyThreshold: Generated<number | null>
   /** The number of its webhooks that receive `identify.matched`. */
   readonly matchWebhooks: Generated<number>
-  /** 1: the account is moved to another database; calls and changes return 503. */
+  /** 1: the account is moved to another database, on PostgreSQL; calls and changes return 503. */
   readonly isFrozen: Generated<0 | 1>
 } & { readonly [name in keyof SwitchColumns]: Generated<SwitchColumns[name]> }
 

@@ -6,7 +6,6 @@ export const tenancy: readonly string[] = [
     accountId text primary key, name text not null, createdAtUtc text not null
   ) strict`,
 
-  // Only PostgreSQL sets `isFrozen`, while the account is moved.
   `create table projects (
     projectId text primary key, accountId text not null references accounts,
     name text not null, galleryMode text not null, createdAtUtc text not null,
