@@ -60,7 +60,7 @@ export type Schema = VectorsSchema & {
   removals: RemovalRow
   deletions: DeletionRow
   chainHeads: ChainHeadRow
-  answerSubjects: AnswerSubjectRow
+  responseSubjects: ResponseSubjectRow
   livenessChallenges: LivenessChallengeRow
   livenessTokens: LivenessTokenRow
   users: UserRow
@@ -237,7 +237,7 @@ export type NewCallRow = Omit<CallRow, 'callId' | 'detail'> & { readonly detail?
 export type MarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
 
 /** A stored response that names a subject. */
-export type AnswerSubjectRow = {
+export type ResponseSubjectRow = {
   readonly subjectId: string
   readonly projectId: string
   readonly requestId: string

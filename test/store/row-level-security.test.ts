@@ -54,7 +54,7 @@ after(async () => {
 
 /** The tables with row-level security. */
 const accountTables = (
-  'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
+  'accounts projects keys prices ledgers ledgerTransfers buckets attempts responseSubjects calls ' +
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
   'subjectAttributes faces ' +
   'templates galleryPages crops removals appliedRemovals deletions users sessions links auditLog chainHeads ' +

@@ -94,7 +94,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     batchRows: batchRowsLarge,
     ...swept,
   },
-  answerSubjects: {
+  responseSubjects: {
     column: 'projectId',
     key: ['subjectId', 'projectId', 'requestId'],
     ...swept,

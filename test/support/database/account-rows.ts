@@ -162,7 +162,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .insertInto('livenessTokens')
       .values({ tokenHash: hash, projectId, modelId: 'm', sealed: hash, expiresAtMs: 1 })
       .execute()
-    await db.insertInto('answerSubjects').values({ subjectId, projectId, requestId }).execute()
+    await db.insertInto('responseSubjects').values({ subjectId, projectId, requestId }).execute()
     const webhook = { webhookId: `w-${name}`, projectId, url: 'https://example.com' }
     await db
       .insertInto('webhooks')

@@ -34,7 +34,7 @@ export async function readGateTables(
       answer: decrypt(row.answer, row.fingerprint),
       scrubbed: decrypt(row.scrubbed, row.fingerprint),
     })),
-    answerSubjects: await db.selectFrom('answerSubjects').selectAll().execute(),
+    responseSubjects: await db.selectFrom('responseSubjects').selectAll().execute(),
     buckets: await db.selectFrom('buckets').selectAll().execute(),
     ledgers: await db.selectFrom('ledgers').selectAll().execute(),
     ledgerTransfers: transfers.map(({ transferId: _transferId, ...row }) => row),

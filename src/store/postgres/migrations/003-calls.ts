@@ -36,12 +36,12 @@ export const calls: readonly string[] = [
   )`,
   `create index attempts_running on attempts ("deadlineMs") where state = 'running'`,
   'create index attempts_by_age on attempts ("windowStartMs")',
-  `create table "answerSubjects" (
+  `create table "responseSubjects" (
     "subjectId" ${text} not null, "projectId" ${text} not null, "requestId" ${text} not null,
     primary key ("subjectId", "projectId", "requestId"),
     foreign key ("projectId", "requestId") references attempts on delete cascade
   )`,
-  'create index subjects_of_answer on "answerSubjects" ("projectId", "requestId")',
+  'create index subjects_of_response on "responseSubjects" ("projectId", "requestId")',
 
   // Challenges to prove liveness, and the tokens of people who did. Rows live for minutes.
   `create table "livenessChallenges" (
@@ -124,7 +124,7 @@ export const calls: readonly string[] = [
     count bigint not null, matched bigint not null,
     primary key ("projectId", kind, "hourMs", bin)
   ) ${roomy}`,
-  ...secure(ofProject, 'buckets', 'attempts', 'answerSubjects', 'calls', 'callHours', 'scoreHours'),
+  ...secure(ofProject, 'buckets', 'attempts', 'responseSubjects', 'calls', 'callHours', 'scoreHours'),
   ...secure(ofProject, 'livenessChallenges', 'livenessTokens'),
   ...admitCalls,
   ...settleCalls,

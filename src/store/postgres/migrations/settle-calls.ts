@@ -53,7 +53,7 @@ export const settleCalls: readonly string[] = [
         raise exception 'the price of a call is higher than its reservation';
       end if;
       if array_length(call."subjectIds", 1) > 0 then
-        insert into "answerSubjects" ("subjectId", "projectId", "requestId")
+        insert into "responseSubjects" ("subjectId", "projectId", "requestId")
           select distinct one, call."projectId", call."requestId"
           from unnest(call."subjectIds") as one;
       end if;

@@ -32,7 +32,7 @@ export function createSettleBatch(
   const insertCall = prepare(connection, insertCallSql)
   const insertSubject = prepare(
     connection,
-    `insert into answerSubjects (subjectId, projectId, requestId)
+    `insert into responseSubjects (subjectId, projectId, requestId)
      values (:subjectId, :projectId, :requestId)`,
   )
   /** @returns the id of the charge; null without one. */
