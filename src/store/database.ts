@@ -6,7 +6,7 @@ import type {
   SettleStatementInput,
   SettleStatementResult,
 } from './gate/statements.ts'
-import type { RemovalMark } from './gallery/removals.ts'
+import type { RemovalWatermark } from './gallery/removals.ts'
 import type { Database } from './schema.ts'
 import type { FindKey } from './tenancy/keys.ts'
 import type { ReadTx, Tx } from './tx.ts'
@@ -97,7 +97,7 @@ export type Store = {
    * Records that this server has applied the removals of faces up to these changes to its memory, and
    * deletes records that every running server has applied.
    */
-  readonly confirmRemovals: (applied: readonly RemovalMark[]) => Promise<void>
+  readonly confirmRemovals: (applied: readonly RemovalWatermark[]) => Promise<void>
   /**
    * Whether no other server had a recent heartbeat when this one started: calls still running then
    * have no owner.

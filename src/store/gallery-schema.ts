@@ -64,7 +64,7 @@ export type SubjectRow = {
 }
 
 /** Only key rotation reads this column of a subject. */
-export type SubjectKeyMark = {
+export type SubjectKeyFlag = {
   /** 1: data that was encrypted with the subject's key was deleted since the key was created. */
   readonly needsNewKey: Generated<0 | 1>
 }

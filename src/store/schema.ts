@@ -15,7 +15,7 @@ import type {
   GalleryPageRow,
   GalleryCalibrationRow,
   SubjectRow,
-  SubjectKeyMark,
+  SubjectKeyFlag,
   SubjectSearchText,
   FaceRow,
   TemplateRow,
@@ -46,11 +46,11 @@ export type Schema = VectorsSchema & {
   buckets: BucketRow
   attempts: AttemptRow
   calls: CallRow
-  marks: MarkRow
+  watermarks: WatermarkRow
   galleries: GalleryRow
   galleryKeys: GalleryKeyRow
   galleryCalibrations: GalleryCalibrationRow
-  subjects: SubjectRow & SubjectKeyMark & SubjectSearchText
+  subjects: SubjectRow & SubjectKeyFlag & SubjectSearchText
   faces: FaceRow
   templates: TemplateRow
   galleryPages: GalleryPageRow
@@ -234,7 +234,7 @@ export type CallRow = {
 /** A row to add to the request log. */
 export type NewCallRow = Omit<CallRow, 'callId' | 'detail'> & { readonly detail?: string | null }
 
-export type MarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
+export type WatermarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
 
 /** A stored response that names a subject. */
 export type ResponseSubjectRow = {

@@ -116,22 +116,26 @@ test(
       const january = [1, 5, 20].map((day) => Date.UTC(2021, 0, day))
       const february = [1, 2, 3].map((day) => Date.UTC(2021, 1, day))
       for (const atMs of [...january, ...february]) await addCall(store, atMs)
-      const marks = () => store.db.selectFrom('marks').selectAll().execute()
+      const watermarks = () => store.db.selectFrom('watermarks').selectAll().execute()
       assert.equal(
         await dropOldMonths(store, Date.UTC(2021, 1) - 1),
         0,
         'one millisecond too early',
       )
-      assert.deepEqual(await marks(), [])
+      assert.deepEqual(await watermarks(), [])
       const beforeMs = Date.UTC(2021, 1, 3)
       assert.equal(await dropOldMonths(store, beforeMs), 1)
       assert.equal(await exists(pool, 'calls_2021_01'), false)
-      const markOf = (valueMs: number) => [{ name: 'callsSweptBefore', valueMs }]
-      assert.deepEqual(await marks(), markOf(Date.UTC(2021, 1)), 'the end of the month')
+      const waterwatermarkOf = (valueMs: number) => [{ name: 'callsSweptBefore', valueMs }]
+      assert.deepEqual(
+        await watermarks(),
+        waterwatermarkOf(Date.UTC(2021, 1)),
+        'the end of the month',
+      )
       const sweep = () => store.write((tx) => tx.sweepCalls({ beforeMs, limit: 1 }))
       assert.deepEqual([await sweep(), await sweep(), await sweep()], [1, 1, 0])
       assert.deepEqual(Object.keys(await partitionsOf(pool)), [String(february[2])])
-      assert.deepEqual(await marks(), markOf(beforeMs))
+      assert.deepEqual(await watermarks(), waterwatermarkOf(beforeMs))
     })
   },
 )

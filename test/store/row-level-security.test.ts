@@ -64,7 +64,7 @@ const accountTables = (
 
 /** Tables without data of accounts: the swept time, the servers and their history, the migrations. */
 const sharedTables = [
-  'marks',
+  'watermarks',
   'nodes',
   'systemServers',
   'systemSamples',

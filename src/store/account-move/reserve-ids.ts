@@ -73,7 +73,7 @@ export function adaptRow(
 }
 
 const selectSweptTime = prepare<{ readonly valueMs: number }>(
-  `select "valueMs" from marks where name = 'callsSweptBefore'`,
+  `select "valueMs" from watermarks where name = 'callsSweptBefore'`,
 )
 
 /** Charges before this time have no rows in the log, and the audit of the target expects none. */

@@ -42,7 +42,8 @@ type AuditRuleQuery = (nowMs: number, dialect: SqlDialect) => RawBuilder<{ reado
 
 const posted = sql`(select ledger, sum("amountMicros") as "sumMicros" from "ledgerPostings"
   group by ledger) as postings`
-const sweptBefore = sql`coalesce((select "valueMs" from marks where name = 'callsSweptBefore'), 0)`
+const sweptBefore = sql`coalesce((select "valueMs" from watermarks
+  where name = 'callsSweptBefore'), 0)`
 const checkable = sql`kind = 'charge' and "windowStartMs" >= ${sweptBefore} + ${sweepMarginMs}`
 
 const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {

@@ -47,7 +47,7 @@ export function findSubjectsNeedingKey(
   return tx.run(query)
 }
 
-/** Stores the new wrapped key of a subject and removes its mark. */
+/** Stores the new wrapped key of a subject and clears its flag. */
 export async function replaceSubjectKey(
   tx: Tx,
   subjectId: string,

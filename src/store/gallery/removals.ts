@@ -2,32 +2,35 @@ import { sql } from '../load-kysely.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** A gallery with records of removed faces, and the last change that has one. */
-export type RemovalMark = { readonly galleryId: string; readonly sequence: number }
+export type RemovalWatermark = { readonly galleryId: string; readonly sequence: number }
 
 /**
  * Finds the galleries with records of removed faces. It reads two index entries per gallery, however
  * many records there are.
  */
-export async function findRemovalMarks({ build, run }: ReadTx): Promise<readonly RemovalMark[]> {
+export async function findRemovalWatermarks({
+  build,
+  run,
+}: ReadTx): Promise<readonly RemovalWatermark[]> {
   const next = sql<string | null>`(select min(r."galleryId") from removals r
-    where r."galleryId" > marked."galleryId")`
+    where r."galleryId" > affected."galleryId")`
   const last = sql<number>`(select max(r.sequence) from removals r
-    where r."galleryId" = marked."galleryId")`
+    where r."galleryId" = affected."galleryId")`
   const query = build
-    .withRecursive('marked', (cte) =>
+    .withRecursive('affected', (cte) =>
       cte
         .selectFrom('removals')
         .select((row) => row.fn.min<string | null>('galleryId').as('galleryId'))
         .unionAll((more) =>
           more
-            .selectFrom('marked')
+            .selectFrom('affected')
             .select(next.as('galleryId'))
-            .where('marked.galleryId', 'is not', null),
+            .where('affected.galleryId', 'is not', null),
         ),
     )
-    .selectFrom('marked')
-    .select(['marked.galleryId', last.as('sequence')])
-    .where('marked.galleryId', 'is not', null)
+    .selectFrom('affected')
+    .select(['affected.galleryId', last.as('sequence')])
+    .where('affected.galleryId', 'is not', null)
     .$narrowType<{ galleryId: string }>()
   return run(query)
 }
@@ -38,7 +41,7 @@ const recordsMax = 1000
 /** Deletes the oldest records up to this change. More may be left. */
 export async function deleteRemovals(
   { build, run }: Tx,
-  { galleryId, sequence }: RemovalMark,
+  { galleryId, sequence }: RemovalWatermark,
 ): Promise<void> {
   const oldest = sql`(select r.sequence, r."faceId" from removals r
     where r."galleryId" = ${galleryId} and r.sequence <= ${sequence}

@@ -91,10 +91,10 @@ const deleteOldCallsSql = `delete from calls where ("callId", "atMs") in (
   for update skip locked)`
 
 /** Records up to when rows of the log were deleted: the audit expects no earlier rows. */
-export const markSweptSql = `insert into marks (name, "valueMs")
+export const markSweptSql = `insert into watermarks (name, "valueMs")
   values ('callsSweptBefore', :beforeMs)
   on conflict (name) do update set "valueMs" = excluded."valueMs"
-  where excluded."valueMs" > marks."valueMs"`
+  where excluded."valueMs" > watermarks."valueMs"`
 
 function attemptStatements(runner: StatementRunner): AttemptStatements {
   const { all, run, send } = runner

@@ -1,6 +1,6 @@
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Store } from '../database.ts'
-import { deleteRemovals, type RemovalMark } from '../gallery/removals.ts'
+import { deleteRemovals, type RemovalWatermark } from '../gallery/removals.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
@@ -25,18 +25,18 @@ export function createConfirmRemovals(deps: AppliedRemovalsDeps): Store['confirm
       await lockReports.run(transaction, {})
       return job(transaction)
     })
-  const confirm = async (applied: readonly RemovalMark[]): Promise<void> => {
+  const confirm = async (applied: readonly RemovalWatermark[]): Promise<void> => {
     const galleryIds = applied.map(({ galleryId }) => galleryId)
     const sequences = applied.map(({ sequence }) => sequence)
-    const marks = { galleryIds, sequences, nodeId: self.nodeId }
+    const watermarks = { galleryIds, sequences, nodeId: self.nodeId }
     const deletable = await runLocked(async (transaction) => {
-      if (self.hasGalleries) await upsertApplied.run(transaction, marks)
-      return selectDeletable.all(transaction, marks)
+      if (self.hasGalleries) await upsertApplied.run(transaction, watermarks)
+      return selectDeletable.all(transaction, watermarks)
     })
     // One transaction each: a gallery with a long transaction delays only its own records.
-    for (const mark of deletable) await write((tx) => deleteRemovals(tx, mark))
+    for (const watermark of deletable) await write((tx) => deleteRemovals(tx, watermark))
     if (deletable.length > 0)
-      await runLocked((transaction) => deleteOldReports.run(transaction, marks))
+      await runLocked((transaction) => deleteOldReports.run(transaction, watermarks))
   }
   return (applied) => runAsAllAccounts(() => confirm(applied))
 }
@@ -46,20 +46,21 @@ const lockReports = prepare(`select pg_advisory_xact_lock(hashtextextended('remo
 
 const upsertApplied = prepare(
   `insert into "appliedRemovals" ("nodeId", "galleryId", sequence)
-   select :nodeId, mark.* from unnest(:galleryIds::text[], :sequences::bigint[]) as mark
+   select :nodeId, watermark.* from unnest(:galleryIds::text[], :sequences::bigint[]) as watermark
    where exists (select from nodes where "nodeId" = :nodeId)
    on conflict ("nodeId", "galleryId") do update set sequence = excluded.sequence`,
 )
 
 /** The last change of each gallery that all running servers with galleries have applied. */
-const selectDeletable = prepare<RemovalMark>(
+const selectDeletable = prepare<RemovalWatermark>(
   `with applied as (
-     select mark."galleryId", min(case when n."nodeId" is null then mark.sequence
+     select watermark."galleryId", min(case when n."nodeId" is null then watermark.sequence
        else coalesce(a.sequence, 0) end) as sequence
-     from unnest(:galleryIds::text[], :sequences::bigint[]) as mark ("galleryId", sequence)
+     from unnest(:galleryIds::text[], :sequences::bigint[]) as watermark ("galleryId", sequence)
      left join nodes n on n."hasGalleries" and ${isAliveSql('n')}
-     left join "appliedRemovals" a on a."nodeId" = n."nodeId" and a."galleryId" = mark."galleryId"
-     group by mark."galleryId")
+     left join "appliedRemovals" a
+       on a."nodeId" = n."nodeId" and a."galleryId" = watermark."galleryId"
+     group by watermark."galleryId")
    select * from applied where exists (select from removals r
      where r."galleryId" = applied."galleryId" and r.sequence <= applied.sequence)`,
 )

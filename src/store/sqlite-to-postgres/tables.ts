@@ -106,7 +106,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     identity: { column: 'callId', sequence: `'"callIds"'::regclass` },
     ...swept,
   },
-  marks: { column: null, key: ['name'] },
+  watermarks: { column: null, key: ['name'] },
   users: { column: 'accountId', key: ['userId'] },
   // Cookies are bound to the host name of an installation.
   sessions: { column: 'userId', key: ['tokenHash'], ...notMoved },

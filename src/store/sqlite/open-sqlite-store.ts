@@ -61,7 +61,7 @@ export async function openSqliteStoreForMigration(
     isShared: false,
     // No other server uses the database.
     confirmRemovals: async (applied) => {
-      for (const mark of applied) await write((writing) => deleteRemovals(writing, mark))
+      for (const watermark of applied) await write((writing) => deleteRemovals(writing, watermark))
     },
     isFirstServer: true,
     steadyClock,

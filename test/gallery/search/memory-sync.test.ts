@@ -74,11 +74,11 @@ async function seedGallery(store: Store): Promise<string> {
       attributes: '{}',
       expiresAtUtc: null,
     }
-    const marks = { needsNewKey: 0, withoutFaces: 0 } as const
+    const flags = { needsNewKey: 0, withoutFaces: 0 } as const
     const ids = { subjectId: 's', galleryId, projectId, keyId: 'k', wrappedKey: sealed }
     await db
       .insertInto('subjects')
-      .values({ ...ids, ...names, ...times, ...marks })
+      .values({ ...ids, ...names, ...times, ...flags })
       .execute()
     for (let face = 1; face <= faceCount; face++) {
       const faceId = faceIdOf(face)

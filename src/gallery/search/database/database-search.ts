@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { formatUtc } from '../../../lib/clock.ts'
 import { mapSequential } from '../../../lib/map-sequential.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
-import { findRemovalMarks } from '../../../store/gallery/removals.ts'
+import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import {
   countWithoutPreferred,
   findLargeGalleries,
@@ -104,7 +104,7 @@ async function countFaces(
 
 async function maintain(context: DatabaseSearchContext, signal: AbortSignal): Promise<void> {
   const { store, maintenance, exactMax } = context
-  await store.confirmRemovals(await store.read(findRemovalMarks))
+  await store.confirmRemovals(await store.read(findRemovalWatermarks))
   await buildVectors(context, signal)
   const large = await store.read((reading) => findLargeGalleries(reading, exactMax))
   for (const { dimensions, ...target } of large)

@@ -1,6 +1,6 @@
 import type { Store } from '../../../store/database.ts'
 import { listGalleryIds } from '../../../store/gallery/galleries.ts'
-import { findRemovalMarks, type RemovalMark } from '../../../store/gallery/removals.ts'
+import { findRemovalWatermarks, type RemovalWatermark } from '../../../store/gallery/removals.ts'
 import type { ParallelLoad } from '../load/load-gallery.ts'
 import { createPageMaintenance } from '../load/maintain-pages.ts'
 import { loadedModelsOf } from '../load/read-range.ts'
@@ -53,19 +53,19 @@ function createApplyRemovals(store: Store, { sync, sequenceOf }: GallerySync) {
   let confirmed = ''
   let confirmedMs = -Infinity
   return async (): Promise<void> => {
-    const marks = await store.read(findRemovalMarks)
-    for (const { galleryId, sequence } of marks)
+    const watermarks = await store.read(findRemovalWatermarks)
+    for (const { galleryId, sequence } of watermarks)
       if (sequenceOf(galleryId) < sequence) await sync(galleryId)
-    const key = marks.map(keyOf).join(' ')
-    if (marks.length === 0) return
+    const key = watermarks.map(keyOf).join(' ')
+    if (watermarks.length === 0) return
     const isDue = performance.now() >= confirmedMs + confirmIntervalMs
     if (key === confirmed && !isDue) return
-    await store.confirmRemovals(marks)
+    await store.confirmRemovals(watermarks)
     confirmed = key
     confirmedMs = performance.now()
   }
 }
 
-function keyOf({ galleryId, sequence }: RemovalMark): string {
+function keyOf({ galleryId, sequence }: RemovalWatermark): string {
   return `${galleryId} ${sequence}`
 }

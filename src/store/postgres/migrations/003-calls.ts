@@ -96,7 +96,7 @@ export const calls: readonly string[] = [
   `create unique index one_call_per_charge on calls ("transferId", "atMs")
     where "transferId" is not null`,
   // The time up to which old rows of the log were deleted.
-  `create table marks (name ${text} primary key, "valueMs" bigint not null)`,
+  `create table watermarks (name ${text} primary key, "valueMs" bigint not null)`,
 
   // Hourly counts, so that a chart of millions of calls reads thousands of rows.
   `create table "callHours" (
@@ -124,7 +124,15 @@ export const calls: readonly string[] = [
     count bigint not null, matched bigint not null,
     primary key ("projectId", kind, "hourMs", bin)
   ) ${roomy}`,
-  ...secure(ofProject, 'buckets', 'attempts', 'responseSubjects', 'calls', 'callHours', 'scoreHours'),
+  ...secure(
+    ofProject,
+    'buckets',
+    'attempts',
+    'responseSubjects',
+    'calls',
+    'callHours',
+    'scoreHours',
+  ),
   ...secure(ofProject, 'livenessChallenges', 'livenessTokens'),
   ...admitCalls,
   ...settleCalls,

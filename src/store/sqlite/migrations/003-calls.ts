@@ -76,7 +76,7 @@ export const calls: readonly string[] = [
   `create index calls_failed_by_time on calls (atMs) where code <> 'OK'`,
   'create unique index one_call_per_charge on calls (transferId) where transferId is not null',
   // The time up to which old rows of the log were deleted.
-  'create table marks (name text primary key, valueMs integer not null) strict, without rowid',
+  'create table watermarks (name text primary key, valueMs integer not null) strict, without rowid',
 
   // Hourly counts, so that a chart of millions of calls reads thousands of rows.
   `create table callHours (
