@@ -815,7 +815,7 @@ export interface VerifyValue {
   /** The most similar face of the subject. */
   faceId?: string | undefined
   /** The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it. */
-  adoptedFaceId?: string | undefined
+  autoEnrolledFaceId?: string | undefined
   image: ImageFacts
   /** Only if the request has `debug: true`. */
   debug?: {

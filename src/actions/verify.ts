@@ -75,7 +75,7 @@ const verifyValue = z
     subjectId: z.uuid().optional(),
     externalId: z.string().nullable().optional(),
     faceId: z.uuid().optional().meta({ description: 'The most similar face of the subject.' }),
-    adoptedFaceId: z.uuid().optional().meta({
+    autoEnrolledFaceId: z.uuid().optional().meta({
       description:
         'The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it.',
     }),
@@ -117,7 +117,7 @@ export const verify = defineAction({
     ...value,
     externalId: null,
     faceId: undefined,
-    adoptedFaceId: undefined,
+    autoEnrolledFaceId: undefined,
   }),
   scores: ({ similarity, matched }) => [
     { kind: 'similarity', value: similarity, isMatched: matched },
@@ -188,7 +188,7 @@ async function compareWithSubject(call: VerifyCall) {
   const [probe] = faces
   return {
     effect: async (tx: Tx) => {
-      await subjects.lock(tx, caller.galleryId, caller.switches.adopt ? 'exclusive' : 'shared')
+      await subjects.lock(tx, caller.galleryId, caller.switches.autoEnroll ? 'exclusive' : 'shared')
       const subject = await findSubject(call, tx)
       const best = await matching.matchSubject(tx, subject, probe.probes)
       if (!best)
@@ -197,7 +197,7 @@ async function compareWithSubject(call: VerifyCall) {
         })
       const matchValue = toMatchValue(call, best)
       if (matchValue.matched) await matching.touch(tx, [subject.subjectId])
-      const adoptedFaceId = matchValue.matched
+      const autoEnrolledFaceId = matchValue.matched
         ? await autoEnroll(call, tx, subject, { probe, best })
         : undefined
       const value = {
@@ -208,7 +208,7 @@ async function compareWithSubject(call: VerifyCall) {
         subjectId: subject.subjectId,
         externalId: subject.externalId,
         faceId: best.faceId,
-        ...(adoptedFaceId !== undefined && { adoptedFaceId }),
+        ...(autoEnrolledFaceId !== undefined && { autoEnrolledFaceId }),
         image: toImageFacts(analysis),
         ...debugInfo(call.debug, analysis, probe, {
           scores: { recognizer: best.score },
@@ -240,7 +240,7 @@ async function extractOptionsFor(call: VerifyCall, reading: ReadTx): Promise<Ext
   const switches = await subjects.switches(reading, call.caller.projectId)
   return {
     previousTemplates: models.former,
-    contextCrops: !models.hasActive && switches.adopt && switches.storeCrops,
+    contextCrops: !models.hasActive && switches.autoEnroll && switches.storeCrops,
   }
 }
 

@@ -177,7 +177,7 @@ async function retireFormerModel(gallery: TestGallery, dataDir: string): Promise
   await assert.rejects(runJson(dataDir, models, command), /2 subjects .* would be lost/u)
   await runJson(dataDir, project, 'set default --auto-enroll on')
   const uma = await gallery.value('svc.verify', { ...imageParams('Uma'), externalId: 'Uma' })
-  assert.ok(uma.adoptedFaceId)
+  assert.ok(uma.autoEnrolledFaceId)
   await gallery.value('svc.enroll', { ...imageParams('Vic'), externalId: 'Vic' })
   await assert.rejects(runJson(dataDir, models, command), /2 faces .* --delete-faces/u)
   const retired = await runJson(dataDir, models, `${command} --delete-faces`)

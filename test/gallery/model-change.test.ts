@@ -149,17 +149,17 @@ test('Faces with templates of a former model only are used for mismatch and dupl
   assert.equal(await gallery.code('svc.enroll', duplicate), 'DUPLICATE_SUBJECT')
 })
 
-test('Verification uses the former model, and adopts the face only if that is switched on', async () => {
+test('Verification uses the former model, and auto-enrolls the face only if that is switched on', async () => {
   await using gallery = await restart(changedModels)
   const { subjectId, faceId } = enrolledByName.get('Dan') ?? {}
   const dan = { ...imageParams({ name: 'Dan', deviation: 0.3 }), subjectId }
   const first = await gallery.value('svc.verify', dan, { debug: true })
   assert.deepEqual([first.matched, first.faceId], [true, faceId])
   assert.equal(first.debug.providers.formerRecognizer, 'people@1')
-  assert.equal(first.adoptedFaceId, undefined)
+  assert.equal(first.autoEnrolledFaceId, undefined)
   assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
 
-  await enableSwitches(gallery, { adopt: true })
+  await enableSwitches(gallery, { autoEnroll: true })
   const different = await gallery.value('svc.verify', { ...imageParams('Eve'), subjectId })
   const dissimilar = await gallery.value('svc.verify', {
     ...imageParams({ name: 'Dan', deviation: 2 }),
@@ -173,35 +173,38 @@ test('Verification uses the former model, and adopts the face only if that is sw
   })
   const strict = await gallery.value('svc.verify', { ...dan, threshold: 0.999 })
   for (const value of [different, dissimilar, blurred, strict])
-    assert.equal(value.adoptedFaceId, undefined)
+    assert.equal(value.autoEnrolledFaceId, undefined)
 
-  const adopted = await gallery.value('svc.verify', dan)
-  assert.equal(adopted.faceId, faceId)
+  const autoEnrolled = await gallery.value('svc.verify', dan)
+  assert.equal(autoEnrolled.faceId, faceId)
   const { embeddingCount, faces } = await subjectOf(gallery, subjectId)
   assert.equal(embeddingCount, 2)
   assert.deepEqual(
     faces.map((face) => [face.faceId, face.modelId]),
     [
       [faceId, 'people@1'],
-      [adopted.adoptedFaceId, 'people@2'],
+      [autoEnrolled.autoEnrolledFaceId, 'people@2'],
     ],
   )
   const next = await gallery.value('svc.verify', dan, { debug: true })
-  assert.deepEqual([next.faceId, next.adoptedFaceId], [adopted.adoptedFaceId, undefined])
+  assert.deepEqual(
+    [next.faceId, next.autoEnrolledFaceId],
+    [autoEnrolled.autoEnrolledFaceId, undefined],
+  )
   assert.equal(next.debug.providers.formerRecognizer, undefined)
   assert.deepEqual(await identifiedNames(gallery, 'Dan'), ['Dan'])
-  await enableSwitches(gallery, { adopt: false })
+  await enableSwitches(gallery, { autoEnroll: false })
 })
 
-test('A subject at its template limit is verified, and no face is adopted', async () => {
+test('A subject at its template limit is verified, and no face is auto-enrolled', async () => {
   const environment = { SUBJECT_TEMPLATES_MAX: '1' }
   await using gallery = await startGallery({ dataDir, key, models: changedModels, environment })
-  await enableSwitches(gallery, { adopt: true })
+  await enableSwitches(gallery, { autoEnroll: true })
   const { subjectId } = enrolledByName.get('Eve') ?? {}
   const verified = await gallery.value('svc.verify', { ...imageParams('Eve'), subjectId })
-  assert.deepEqual([verified.matched, verified.adoptedFaceId], [true, undefined])
+  assert.deepEqual([verified.matched, verified.autoEnrolledFaceId], [true, undefined])
   assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
-  await enableSwitches(gallery, { adopt: false })
+  await enableSwitches(gallery, { autoEnroll: false })
 })
 
 test('Of concurrent enrollments of one face, one succeeds and the others are duplicates', async () => {

@@ -42,7 +42,7 @@ test(
     await serve(dataDir, key, async (client, store, newKey) => {
       key = newKey
       await client.value('svc.enroll', { ...(await imageParamsOf(1)), externalId: '1' })
-      await store.db.updateTable('projects').set({ storeCrops: 1, adopt: 1 }).execute()
+      await store.db.updateTable('projects').set({ storeCrops: 1, autoEnroll: 1 }).execute()
       for (const photograph of [3, 5] as const) {
         const params = await imageParamsOf(photograph)
         await client.value('svc.enroll', { ...params, externalId: String(photograph) })
@@ -70,9 +70,9 @@ test(
       }
       const probe = { ...(await imageParamsOf(1)), externalId: '1' }
       const first = await client.value('svc.verify', probe)
-      assert.ok(first.adoptedFaceId)
+      assert.ok(first.autoEnrolledFaceId)
       const next = await client.value('svc.verify', probe)
-      assert.deepEqual([next.similarity, next.adoptedFaceId], [1, undefined])
+      assert.deepEqual([next.similarity, next.autoEnrolledFaceId], [1, undefined])
       assert.equal((await progress()).notComparableSubjects, 0)
     })
     const builtin = await runJson(dataDir, models, 'use builtin')

@@ -24,7 +24,7 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
     'Store crops',
     'Stores an encrypted crop of each newly enrolled face, so that a later model can create new templates. Off: stored crops are deleted.',
   ],
-  adopt: [
+  autoEnroll: [
     'Enroll on verify',
     'svc.verify can add the face to a subject whose templates are all from the previous model.',
   ],

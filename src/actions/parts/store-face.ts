@@ -131,7 +131,7 @@ export async function autoEnroll(
   const isReliable =
     best.similarity >= autoEnrollSimilarityMin && probe.qualityScore >= enrollmentMinima.minQuality
   if (!isReliable || (await matching.modelsOf(tx, subject)).hasActive) return undefined
-  if (!(await subjects.switches(tx, call.caller.projectId)).adopt) return undefined
+  if (!(await subjects.switches(tx, call.caller.projectId)).autoEnroll) return undefined
   try {
     return await subjects.addFace(tx, subject, await toNewFace(call, tx, probe))
   } catch (error) {

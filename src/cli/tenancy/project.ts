@@ -105,7 +105,7 @@ function switchesOf(values: ProjectSettings): Partial<ProjectSwitches> {
       gender,
       expression,
       storeCrops: values['store-crops'],
-      adopt: values['auto-enroll'],
+      autoEnroll: values['auto-enroll'],
       billing,
     }).filter(([, value]) => value !== undefined),
   )

@@ -16,7 +16,7 @@ const switches = z.strictObject({
   gender: switchState,
   expression: switchState,
   storeCrops: switchState,
-  adopt: switchState,
+  autoEnroll: switchState,
   billing: switchState,
 }) satisfies z.ZodType<ProjectSwitches>
 

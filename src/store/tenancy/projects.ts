@@ -71,8 +71,8 @@ function projectFromRow({
   isFrozen: _isFrozen,
   ...project
 }: Selectable<ProjectRow>): Project {
-  const { gender, expression, storeCrops, adopt, billing, ...row } = project
-  const columns = { gender, expression, storeCrops, adopt, billing }
+  const { gender, expression, storeCrops, autoEnroll, billing, ...row } = project
+  const columns = { gender, expression, storeCrops, autoEnroll, billing }
   return { ...row, switches: switchesFromColumns(columns) }
 }
 

@@ -3,7 +3,7 @@ export const defaultSwitches: ProjectSwitches = {
   gender: true,
   expression: true,
   storeCrops: false,
-  adopt: false,
+  autoEnroll: false,
   billing: true,
 }
 
@@ -15,7 +15,7 @@ export type ProjectSwitches = {
   /** Whether enrolled faces are stored with a crop, so that a later model can embed them again. */
   readonly storeCrops: boolean
   /** Whether svc.verify may enroll the probe for a subject that has templates of former models only. */
-  readonly adopt: boolean
+  readonly autoEnroll: boolean
   /** Whether calls are charged to the budget. If not, they are metered in the request log only. */
   readonly billing: boolean
 }
@@ -23,15 +23,15 @@ export type ProjectSwitches = {
 /** The switches as columns of `projects`. */
 export type SwitchColumns = { readonly [name in keyof ProjectSwitches]: 0 | 1 }
 
-export const switchNames = ['gender', 'expression', 'storeCrops', 'adopt', 'billing'] as const
+export const switchNames = ['gender', 'expression', 'storeCrops', 'autoEnroll', 'billing'] as const
 
 export function switchesFromColumns(row: SwitchColumns): ProjectSwitches {
-  const { gender, expression, storeCrops, adopt, billing } = row
+  const { gender, expression, storeCrops, autoEnroll, billing } = row
   return {
     gender: gender === 1,
     expression: expression === 1,
     storeCrops: storeCrops === 1,
-    adopt: adopt === 1,
+    autoEnroll: autoEnroll === 1,
     billing: billing === 1,
   }
 }

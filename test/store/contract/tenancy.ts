@@ -10,6 +10,7 @@ import {
 } from './store-fixture.ts'
 
 const hash = Buffer.alloc(32, 7)
+const switches = { expression: true, autoEnroll: false }
 
 export const tenancyContract = {
   'the initial project is created once, and its key is valid': async ({
@@ -29,7 +30,7 @@ export const tenancyContract = {
       projectId: project.projectId,
       accountId,
       galleryId: project.projectId,
-      switches: { gender: true, expression: true, storeCrops: false, adopt: false, billing: true },
+      switches: { ...switches, gender: true, storeCrops: false, billing: true },
       permissions: ['*'],
       matchWebhooks: 0,
       isFrozen: 0,
@@ -66,7 +67,7 @@ export const tenancyContract = {
       burst: 7,
       retentionDays: 30,
       identifyThreshold: 0.625,
-      switches: { gender: false, expression: true, storeCrops: true, adopt: false, billing: false },
+      switches: { ...switches, gender: false, storeCrops: true, billing: false },
     })
     assertSameValues(
       (await queries.listProjects(store.db)).map(({ name }) => name),

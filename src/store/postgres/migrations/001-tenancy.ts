@@ -14,7 +14,7 @@ export const tenancy: readonly string[] = [
     "retentionDays" integer check ("retentionDays" between 1 and 36500),
     "identifyThreshold" double precision check ("identifyThreshold" between 0 and 1),
     ${flag('gender', 1)}, ${flag('expression', 1)}, ${flag('billing', 1)},
-    ${flag('storeCrops', 0)}, ${flag('adopt', 0)}, ${flag('isFrozen', 0)},
+    ${flag('storeCrops', 0)}, ${flag('autoEnroll', 0)}, ${flag('isFrozen', 0)},
     "matchWebhooks" bigint not null default 0,
     constraint projects_name_in_account unique ("accountId", name)
   )`,
