@@ -26,11 +26,11 @@ import { identifyStored } from './parts/search/identify-stored.ts'
 import {
   countIncomparable,
   findUnknownGroups,
+  isStoredSearch,
   searchFacts,
   searchProbe,
   unknownGroupWarnings,
 } from './parts/search/search-probe.ts'
-import { isStoredSearch } from './parts/search/stored-probe.ts'
 import { candidateExample, faceExample, imageExample } from './schemas/examples.ts'
 import { identifyParams, identifyValue, pictureFields } from './schemas/identify.ts'
 

@@ -3,31 +3,39 @@ import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import type { DeletionRecord } from '../store/gallery/deletions.ts'
 import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
-import { findFaces } from '../store/gallery/faces.ts'
+import { findFaces, faceCounts, findSubjectFaces } from '../store/gallery/faces.ts'
 import { lockGallery, type GallerySize } from '../store/gallery/galleries.ts'
-import { listGroups } from '../store/gallery/groups.ts'
-import { countSubjects, readSubjects } from '../store/gallery/search/search-subjects.ts'
-import type {
-  CountSubjects,
-  LoadSubjects,
-  SubjectSource,
+import { listGroups, findSubjectGroups } from '../store/gallery/groups.ts'
+import {
+  countSubjects,
+  readSubjects,
+  type CountSubjects,
+  type LoadSubjects,
+  type SubjectSource,
 } from '../store/gallery/search/search-subjects.ts'
-import { findSubject, findSubjectsByIds } from '../store/gallery/subjects.ts'
-import type { SubjectFilter } from '../store/gallery/subjects.ts'
+import { findSubject, findSubjectsByIds, type SubjectFilter } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
-import { addFace, createSubject } from './enroll.ts'
-import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
+import {
+  addFace,
+  createSubject,
+  type EnrollLimits,
+  type FaceToEnroll,
+  type NewSubject,
+  type SubjectOwner,
+} from './enroll.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
 import { createReadCrop, type ReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
 import { hasExpired, requireFutureExpiry, type OnExpiredDeleted } from './unexpired-subjects.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
+import { findSubjectTemplates } from '../store/gallery/templates.ts'
+import { selectTemplate } from './select-template.ts'
 
 /**
  * Enrolled subjects and their faces. Functions that take a `Tx` must be called in the transaction that
@@ -134,4 +142,64 @@ function createUnexpiredReads(
     listGroups: (reading, galleryId, filter) =>
       listGroups(reading, galleryId, { ...filter, unexpiredAtUtc: nowUtc() }),
   }
+}
+
+/** A subject as responses contain it; never includes templates. */
+export type SubjectDetails = Pick<
+  SubjectRow,
+  'subjectId' | 'externalId' | 'displayName' | 'createdAtUtc' | 'updatedAtUtc' | 'expiresAtUtc'
+> & {
+  readonly groups: string[]
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly embeddingCount: number
+  readonly faces?: FaceDetails[]
+}
+
+type FaceDetails = {
+  readonly faceId: string
+  readonly qualityScore: number
+  /** The model by which the face is compared. */
+  readonly modelId: string
+  readonly createdAtUtc: string
+}
+
+/** Returns the subjects in the order of their rows; `faces` adds the details of each face. */
+export type LoadSubjectDetails = (
+  reading: ReadTx,
+  rows: readonly SubjectRow[],
+  include?: { readonly faces: boolean },
+) => Promise<SubjectDetails[]>
+
+function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetails {
+  return async (reading, rows, include = { faces: false }) => {
+    const subjectIds = rows.map(({ subjectId }) => subjectId)
+    const groups = await findSubjectGroups(reading, subjectIds)
+    const counts = await faceCounts(reading, subjectIds)
+    return mapSequential(rows, async (row) => ({
+      subjectId: row.subjectId,
+      externalId: row.externalId,
+      displayName: row.displayName,
+      groups: [...(groups.get(row.subjectId) ?? [])],
+      // Only this folder writes the column, and always an object.
+      attributes: JSON.parse(row.attributes) as Record<string, unknown>,
+      embeddingCount: counts.get(row.subjectId) ?? 0,
+      ...(include.faces && { faces: await faceDetailsOf(reading, row.subjectId, calibrations) }),
+      createdAtUtc: row.createdAtUtc,
+      updatedAtUtc: row.updatedAtUtc,
+      expiresAtUtc: row.expiresAtUtc,
+    }))
+  }
+}
+
+async function faceDetailsOf(
+  reading: ReadTx,
+  subjectId: string,
+  calibrations: Calibrations,
+): Promise<FaceDetails[]> {
+  const byFace = Map.groupBy(await findSubjectTemplates(reading, subjectId), ({ faceId }) => faceId)
+  const faces = await findSubjectFaces(reading, subjectId)
+  return faces.map(({ faceId, qualityScore, createdAtUtc }) => {
+    const { modelId = '' } = selectTemplate(byFace.get(faceId) ?? [], calibrations) ?? {}
+    return { faceId, qualityScore, modelId, createdAtUtc }
+  })
 }

@@ -1,9 +1,8 @@
 import { encodeJpeg } from './image/decode.ts'
 import type { OrientedImage } from './image/frame.ts'
 import type { Rect } from './image/geometry.ts'
-import type { ImagePyramid } from './image/pyramid.ts'
+import type { ImagePyramid, PlanarCrop } from './image/pyramid.ts'
 import { cropTransform, fitSimilarityTransform } from './image/similarity-transform.ts'
-import type { PlanarCrop } from './image/warp.ts'
 import { arcfaceTemplate, landmarkPoints } from './embed/aligned-crops.ts'
 import type { Landmarks } from './landmarks/mesh.ts'
 

@@ -1,9 +1,8 @@
 import type { Frame } from './image/frame.ts'
 import type { ImageSize } from './image/geometry.ts'
 import { levelPlanes, type CropLevels } from './image/kernel/image-kernel.ts'
-import type { ImagePyramid } from './image/pyramid.ts'
+import { warp, type ImagePyramid, type PlanarCrop } from './image/pyramid.ts'
 import { cropTransform } from './image/similarity-transform.ts'
-import { warp, type PlanarCrop } from './image/warp.ts'
 import type { NetworkInput } from './network-input.ts'
 
 /**

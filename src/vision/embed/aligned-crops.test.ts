@@ -3,10 +3,9 @@ import { test } from 'node:test'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { arcfaceTemplate, sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
-import { createImagePyramid } from '../image/pyramid.ts'
+import { createImagePyramid, type PlanarCrop } from '../image/pyramid.ts'
 import { mirrorTensor } from '../tensor.ts'
 import type { Point } from '../image/geometry.ts'
-import type { PlanarCrop } from '../image/warp.ts'
 
 const { face_recognition: dlib, facemesh } = builtinPack.models
 

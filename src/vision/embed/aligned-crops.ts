@@ -1,7 +1,6 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import type { ImagePyramid } from '../image/pyramid.ts'
+import type { ImagePyramid, PlanarCrop } from '../image/pyramid.ts'
 import { fitSimilarityTransform } from '../image/similarity-transform.ts'
-import type { PlanarCrop } from '../image/warp.ts'
 import { meshLandmarks68, meshLandmarks, type Landmarks, type Mesh } from '../landmarks/mesh.ts'
 import type { Point } from '../image/geometry.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import type { PlanarCrop } from '../image/warp.ts'
+import type { PlanarCrop } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
 import { mirrorTensor, toTensor, appendMirror } from '../tensor.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { assert as check, double, property, record } from 'fast-check'
 import { iou, suppressOverlaps } from './geometry.ts'
 import { applyTransform, cropTransform, fitSimilarityTransform } from './similarity-transform.ts'
-import { warp } from './warp.ts'
+import { warp } from './pyramid.ts'
 
 const near = (actual: number, expected: number, tolerance = 1e-6): void =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`)

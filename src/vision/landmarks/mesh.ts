@@ -7,13 +7,12 @@ import {
   type Point,
   type Rect,
 } from '../image/geometry.ts'
-import type { ImagePyramid } from '../image/pyramid.ts'
+import { shrinkFactor, type ImagePyramid, type PlanarCrop } from '../image/pyramid.ts'
 import {
   applyTransform,
   cropTransform,
   type AffineTransform,
 } from '../image/similarity-transform.ts'
-import { shrinkFactor, type PlanarCrop } from '../image/warp.ts'
 import { requireOutput, type ModelSession } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 

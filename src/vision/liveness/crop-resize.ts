@@ -1,6 +1,6 @@
 import type { Frame } from '../image/frame.ts'
 import type { ImageSize } from '../image/geometry.ts'
-import type { PlanarCrop } from '../image/warp.ts'
+import type { PlanarCrop } from '../image/pyramid.ts'
 
 /** Whole pixels of a frame. The rectangle can extend beyond the borders of the frame. */
 export type PixelRect = {

@@ -1,6 +1,6 @@
 import type { Frame } from '../image/frame.ts'
 import type { Rect } from '../image/geometry.ts'
-import type { PlanarCrop } from '../image/warp.ts'
+import type { PlanarCrop } from '../image/pyramid.ts'
 
 /** A grey image, row by row, Rec. 601 luma 0..255. */
 export type Luma = {

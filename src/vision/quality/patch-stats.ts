@@ -1,6 +1,5 @@
-import { boundsOf } from '../image/geometry.ts'
-import type { Point } from '../image/geometry.ts'
-import type { PlanarCrop } from '../image/warp.ts'
+import { boundsOf, type Point } from '../image/geometry.ts'
+import type { PlanarCrop } from '../image/pyramid.ts'
 import { lumaOf } from './luma.ts'
 
 /** Statistics of the pixels in a patch: means, unless described otherwise. */

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../../../gallery/match.ts'
-import type { SubjectDetails } from '../../../gallery/subject-details.ts'
-import type { Subjects } from '../../../gallery/subjects.ts'
+import type { SubjectDetails, Subjects } from '../../../gallery/subjects.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { ValueMatch } from '../../action.ts'
 import type { candidate, matchLevel } from '../../schemas/fields.ts'

@@ -9,13 +9,9 @@ import {
   searchFacts,
   searchProbe,
   unknownGroupWarnings,
-} from './search-probe.ts'
-import {
-  findProbeSubject,
-  readStoredProbe,
   type ProbeSelector,
-  type StoredProbe,
-} from './stored-probe.ts'
+} from './search-probe.ts'
+import { findProbeSubject, readStoredProbe, type StoredProbe } from './stored-probe.ts'
 
 type IdentifyStoredCall = ActionCall<
   ProbeSelector & {

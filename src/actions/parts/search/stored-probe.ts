@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { ActionError } from '../../../lib/errors.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ReadTx } from '../../../store/tx.ts'
@@ -6,49 +5,7 @@ import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall } from '../../action.ts'
 import { subjectNotFound } from '../action-errors.ts'
 import { mergeTemplates } from '../pictures/merge-templates.ts'
-
-/** The parameters that name what to search for. A call has exactly one of them. */
-const probeFields = ['images', 'subjectId', 'externalId', 'faceId'] as const
-
-export type ProbeSelector = {
-  readonly images?: readonly unknown[] | undefined
-  readonly subjectId?: string | undefined
-  readonly externalId?: string | undefined
-  readonly faceId?: string | undefined
-}
-
-/**
- * Whether a search is for a stored face, not for those of images.
- *
- * @param pictureFields the parameters that only a search with images has, with their defaults.
- * @throws ActionError INVALID_REQUEST unless exactly one parameter states what to search for, or for
- *   a parameter that would have no effect.
- */
-export function isStoredSearch(
-  params: ProbeSelector & object,
-  pictureFields: Readonly<Record<string, z.ZodType>>,
-): boolean {
-  const [field, other] = probeFields.filter((name) => params[name] !== undefined)
-  if (field === undefined)
-    throw new ActionError(
-      'INVALID_REQUEST',
-      'params.images: is missing; send 1 to 10 images, or subjectId, externalId or faceId to search for a stored face',
-    )
-  if (other !== undefined)
-    throw new ActionError(
-      'INVALID_REQUEST',
-      `params.${other}: must be absent with ${field}; send one of ${probeFields.join(', ')}`,
-    )
-  if (field === 'images') return false
-  const values = new Map<string, unknown>(Object.entries(params))
-  for (const [name, schema] of Object.entries(pictureFields))
-    if (values.get(name) !== schema.parse(undefined))
-      throw new ActionError(
-        'INVALID_REQUEST',
-        `params.${name}: must be absent with ${field}; it applies only to images`,
-      )
-  return true
-}
+import type { ProbeSelector } from './search-probe.ts'
 
 type StoredSearchCall = Pick<ActionCall<ProbeSelector>, 'params' | 'caller' | 'services'>
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { test } from 'node:test'
 
-import { shrinkFactor } from '../warp.ts'
+import { shrinkFactor } from '../pyramid.ts'
 import type { Frame } from '../frame.ts'
 import { halveFrame, levelPlanes, sampleFrame } from './image-kernel.ts'
 

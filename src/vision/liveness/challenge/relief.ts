@@ -1,6 +1,6 @@
 import { meanOf, type Point } from '../../image/geometry.ts'
 import { applyTransform } from '../../image/similarity-transform.ts'
-import { shrinkFactor } from '../../image/warp.ts'
+import { shrinkFactor } from '../../image/pyramid.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import { readPoints, type ChallengePoints } from './challenge-points.ts'
 import type { ChallengeFacts, ChallengeStep } from './challenge.ts'
