@@ -39,14 +39,14 @@ import {
   testWebhook,
 } from './pages/webhooks/webhooks.ts'
 import type { ConsoleRoute } from './server/route.ts'
-import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
+import { changePassword, getSession, signIn, signOut } from './auth/sign-in.ts'
 import {
   endOwnSession,
   endSessionOfUser,
   listSessions,
   listSessionsOfUser,
   signOutElsewhere,
-} from './auth/sessions.ts'
+} from './auth/open-sessions.ts'
 import {
   beginSecondFactor,
   confirmSecondFactor,

@@ -21,7 +21,7 @@ import { invalidField } from '../server/validation-error.ts'
 import { defineWrite, type ConsoleContext } from '../server/route.ts'
 import { requireStrongPassword } from './password-strength.ts'
 import { requireSecureTransport } from './request-security.ts'
-import { createSession, password, session } from './session.ts'
+import { createSession, password, session } from './sign-in.ts'
 import { hashToken, generateToken } from './session-token.ts'
 
 const linkLifetimeMs = 24 * 3_600_000
