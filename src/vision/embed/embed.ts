@@ -39,7 +39,7 @@ export async function embedWithDlib(
 ): Promise<Float32Array> {
   const tensor = toTensor(crop, session.input)
   const batch = withoutMirror ? tensor : appendMirror(tensor, crop.width)
-  const values = requireOutput(await session.run(batch), 'descriptor')
+  const values = requireOutput(await session.run(batch), 'embedding')
   const { dimensions } = models.face_recognition.constants
   assert.equal(values.length, withoutMirror ? dimensions : 2 * dimensions)
   if (withoutMirror) return values

@@ -49,12 +49,12 @@ export const faceRecognition = {
   roles: ['recognizer'],
   artifact: {
     file: 'face_recognition.onnx',
-    sha256: 'e0004acd01a5675b4498987266744810b12f72a9596835a5c6e35e3e3b757eab',
+    sha256: 'a78b780cf11f91a4cff5da9d39f6b90785a6e19a4cd5609e1b96e5ec6d3227a6',
   },
   int8: {
     artifact: {
       file: 'face_recognition.int8.onnx',
-      sha256: 'b82464cb996a7dcc76b24622446fbb415f97941e5978af139138d59163126b8d',
+      sha256: 'c96fd6c2fae5033ba9f1c71d41e0c50cabb1e6da121e88c78c08251d62ba5e1f',
     },
     ranges: {
       Relu_4: [0, 10.53],
@@ -111,7 +111,7 @@ export const faceRecognition = {
       Relu_83: [0, 4.984],
     },
     golden: {
-      descriptor: {
+      embedding: {
         samples: [
           -0.082615, 0.0997447, -0.032982, -0.28233, -0.010151, 0.0141358, 0.16308, 0.0341163,
           0.12334, 0.3749, 0.0132358, 0.0205904, 0.0392704, -0.0698859, 0.124033, -0.0164394,
@@ -167,7 +167,7 @@ export const faceRecognition = {
   },
   outputs: [
     {
-      name: 'descriptor',
+      name: 'embedding',
       shape: [128],
       meaning: 'embedding of the face, not normalised; compare by Euclidean distance',
     },
@@ -179,7 +179,7 @@ export const faceRecognition = {
     dimensions: 128,
   },
   golden: {
-    descriptor: {
+    embedding: {
       samples: [
         -0.0847785, 0.0995176, -0.0319873, -0.283204, -0.0101106, 0.0184116, 0.161784, 0.0349257,
         0.12369, 0.368124, 0.00778554, 0.0166788, 0.0378306, -0.0757726, 0.119504, -0.0146829,

@@ -29,7 +29,7 @@ export function buildFaceRecognition(builder: FaceApiBuilder): void {
   const mean = { ...features, name: graph.add('GlobalAveragePool', [features.name]) }
   const { data, shape } = findWeights(builder, 'fc')
   const embedding = graph.add('MatMul', [flatten(builder, mean), graph.floats(data, shape)])
-  graph.output('descriptor', embedding, [128])
+  graph.output('embedding', embedding, [128])
 }
 
 /** The blocks by the names of their weights; the number is the number of channels. */
