@@ -2,9 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { admitInSingleStatement } from '../src/gate/admission/admit-single-statement.ts'
-import { fingerprintOf } from '../src/gate/fingerprint.ts'
-import { settleOnStore } from '../src/gate/settle.ts'
+import {
+  admissionInputOf,
+  createAdmitRequest,
+  reservationOf,
+} from '../src/gate/admission/admit-request.ts'
+import { settle } from '../src/gate/settle.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
 import { hashApiKey, isApiKey, generateApiKey } from '../src/lib/crypto/api-key.ts'
 import { newId } from '../src/lib/ids.ts'
@@ -156,8 +159,6 @@ async function gateOnce(store: MemoryStore, caller: KeyIdentity): Promise<void> 
     throw new Error('the generated key is invalid')
   const requestId = newId()
   const params = { text: 'bench' }
-  const { projectId } = caller
-  const content = { projectId, requestId, action: 'svc.echo', params, debug: false }
   const call = {
     requestId,
     action: 'svc.echo',
@@ -165,27 +166,24 @@ async function gateOnce(store: MemoryStore, caller: KeyIdentity): Promise<void> 
     atMs: Date.now(),
     caller,
   }
-  const parsed = {
-    action: { price: () => 1 },
-    params,
-    debug: false,
-    permissions: ['svc.echo'],
-    fingerprint: fingerprintOf(content),
-  }
-  const request = { call, parsed, consumedTokens: undefined, token: newId() }
-  const admission = await admitInSingleStatement(store, request, admissionSettings())
-  if (!admission) throw new Error('the call was not admitted')
+  const action = { price: () => 1 }
+  const content = { action, params, debug: false, permissions: ['svc.echo'] }
+  const request = createAdmitRequest(call, content)
+  const nowMs = Date.now()
+  const now = { nowMs, steadyUs: nowMs * 1000 }
+  const terms = await store.admitCall(admissionInputOf(request, admissionSettings, now))
+  if (!terms) throw new Error('the call was not admitted')
   const response = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
   const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
   const options = { nowMs: Date.now(), outboxMax: 1 }
-  await settleOnStore(store, admission.reservation, completed, options)
+  await settle(store, reservationOf(request, terms), completed, options)
 }
 
-function admissionSettings() {
-  const nowMs = Date.now()
-  const limits = { sustainedPerS: 10_000, burst: 100_000 }
-  const now = { nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000 }
-  return { ...now, limits, unitMicros: 1000n, attemptMsMax: 30_000 }
+const admissionSettings = {
+  limits: { sustainedPerS: 10_000, burst: 100_000 },
+  unitMicros: 1000n,
+  attemptMsMax: 30_000,
+  windowMs: 86_400_000,
 }
 
 function cells({ perS, p50Ms, p99Ms }: LoadResult): string[] {

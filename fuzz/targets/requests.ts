@@ -88,11 +88,11 @@ export const call: FuzzTarget = {
   tokens: [...jsonTokens, '"params":', '"images":', '"bytes":', ...actionsByName.keys()],
   run: async (input) => {
     const options = { actions: actionsByName, bodyBytesMax: 1_000_000, jsonLimits }
-    const { echoed, parsed } = await readCall(requestOf(input), { keyId: 'key' }, options)
+    const { echoed, content } = await readCall(requestOf(input), { keyId: 'key' }, options)
     assert.ok(isUuid(echoed.requestId) && echoed.action.isWellFormed())
-    if ('error' in parsed) throw parsed.error
-    const result = parsed.action.params.safeParse(parsed.params)
-    return `${parsed.action.name} ${result.success ? 'valid' : result.error.issues[0]?.code}`
+    if ('error' in content) throw content.error
+    const result = content.action.params.safeParse(content.params)
+    return `${content.action.name} ${result.success ? 'valid' : result.error.issues[0]?.code}`
   },
   isExpected: (error) =>
     isHttpRejection(error) || (error instanceof ActionError && error.code === 'INVALID_REQUEST'),

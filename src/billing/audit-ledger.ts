@@ -7,7 +7,7 @@ import {
 import { findBrokenAuditEntries } from '../store/console/audit-log.ts'
 import type { Database } from '../store/schema.ts'
 import { findBrokenDeletions } from '../store/gallery/deletions.ts'
-import { transferHash } from './transfer-hash.ts'
+import { transferHash } from '../store/billing/transfer-hash.ts'
 
 /** The result of one audit rule. */
 export type AuditCheck = {

@@ -1,8 +1,8 @@
 import { microsMax, type Micros } from '../lib/money.ts'
+import { transferHash } from '../store/billing/transfer-hash.ts'
 import { budgetLedger, walletLedger } from '../store/tenancy/projects.ts'
 import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
-import { transferHash, transferHashInput } from './transfer-hash.ts'
 
 /** Thrown when a transfer is not possible. The message is one line with amounts in micros. */
 export class LedgerError extends Error {
@@ -102,41 +102,6 @@ export async function release(tx: Tx, projectId: string, amountMicros: Micros): 
   const ledger = budgetLedger(projectId)
   if (!(await tx.ledger.unreserve({ ledger, amountMicros })))
     throw new Error(`${ledger} does not exist or has no such reservation`)
-}
-
-export type Charge = {
-  readonly projectId: string
-  /** In lower case. */
-  readonly requestId: string
-  readonly windowStartMs: number
-  readonly action: string
-  readonly amountMicros: Micros
-  readonly atMs: number
-}
-
-/** Budget → revenue of the action. Must follow the release, in the same transaction. */
-export function charge(tx: Tx, callCharge: Charge): Promise<number> {
-  return transfer(tx, transferOf(callCharge))
-}
-
-/** Returns the hashed text of a charge without its number, for code that adds it to its chain. */
-export function chargeHashInput(callCharge: Charge) {
-  return transferHashInput(transferOf(callCharge))
-}
-
-function transferOf({ action, projectId, requestId, windowStartMs, amountMicros, atMs }: Charge) {
-  const budget = budgetLedger(projectId)
-  return {
-    chain: budget,
-    kind: 'charge',
-    fromLedger: budget,
-    toLedger: `revenue:${action}`,
-    amountMicros,
-    atMs,
-    projectId,
-    requestId,
-    windowStartMs,
-  } as const
 }
 
 /** Updates the stored balances and appends the transfer to its hash chain. */

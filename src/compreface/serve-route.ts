@@ -1,11 +1,12 @@
 import { calibratedServices, type Caller, type Services } from '../actions/action.ts'
+import type { CallContent, UnreadableContent } from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { executeCall, type ExecuteOptions } from '../http/execute.ts'
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
 import { assertRoom } from '../http/run-action.ts'
-import type { RunnableCall } from '../http/run-call.ts'
+import { rejectCall, type RunnableCall } from '../http/run-call.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
@@ -90,26 +91,30 @@ async function readCall(
   requestId: string,
 ) {
   const { request, caller, options } = compreFaceRequest
-  const { name, parsed } =
+  const { name, content } =
     (await rejectEarly(route, compreFaceRequest)) ??
     (await parseRequest(route, compreFaceRequest, requestId))
-  if (!('error' in parsed)) assertCallHasRoom(parsed.params, caller, options)
-  const describe = () => describeRequest(request, parsed)
-  return { caller, action: name, parsed, describeRequest: describe }
+  if (!('error' in content)) assertCallHasRoom(content.params, caller, options)
+  const describe = () => describeRequest(request, content)
+  return { caller, content, action: name, describeRequest: describe }
 }
 
 async function executeAndReply(
   { status }: CompreFaceRoute,
-  { caller, ...call }: Awaited<ReturnType<typeof readCall>>,
+  { caller, content, ...read }: Awaited<ReturnType<typeof readCall>>,
   { requestId, startMs, addHeaders }: RequestScope,
-  options: CompreFaceOptions,
+  { gate, onCallCompleted }: CompreFaceOptions,
 ): Promise<HttpResponse> {
-  const end = await executeCall(caller, { ...call, requestId, startMs }, options.gate)
+  const received = { ...read, requestId, startMs }
+  const end =
+    'error' in content
+      ? await rejectCall(caller, received, content, gate)
+      : await executeCall(caller, received, content, gate)
   addHeaders(end.headers)
   if (end.kind === 'replay') throw new Error('a request id of a CompreFace call was reused')
   if (end.kind !== 'settled') throw end.error
   const { response: envelope, reply } = end.settlement
-  options.onCallCompleted(envelope, performance.now() - startMs)
+  onCallCompleted(envelope, performance.now() - startMs)
   if (reply instanceof ActionError) throw reply
   return { status, headers: reply.headers ?? {}, body: reply.body }
 }
@@ -117,9 +122,9 @@ async function executeAndReply(
 /** Names of subjects are in the query, in the path or in the parameters. */
 function describeRequest(
   { query, pathParams }: HttpRequest,
-  parsed: { readonly params: unknown } | { readonly error: unknown },
+  content: CallContent | UnreadableContent,
 ) {
-  const params = 'params' in parsed ? parsed.params : undefined
+  const params = 'params' in content ? content.params : undefined
   return describeFields([], [...query].flat(), Object.values(pathParams), params)
 }
 
@@ -142,8 +147,6 @@ type CompreFaceSettlement = Settlement<Envelope> & {
   readonly reply: CompreFaceReply | ActionError
 }
 
-type RunnableCompreFaceCall = RunnableCall<CompreFaceReply, CompreFaceSettlement>
-
 /** Returns a call that the gate rejects, if that is certain before the body is read. */
 async function rejectEarly(
   { known }: CompreFaceRoute,
@@ -153,7 +156,7 @@ async function rejectEarly(
   request.body.accept(caller.keyId, bodyBytesMax)
   const { name, permissions } = known
   const error = await gate.findEarlyRejection({ caller, permissions })
-  return error && { name, parsed: { error, permissions } }
+  return error && { name, content: { error, permissions } }
 }
 
 /** An error of the parser is kept: the gate checks the caller's permissions before it returns it. */
@@ -163,16 +166,16 @@ async function parseRequest(
   requestId: string,
 ): Promise<{
   readonly name: string
-  readonly parsed: RunnableCompreFaceCall | { readonly error: unknown }
+  readonly content: RunnableCall<CompreFaceReply, CompreFaceSettlement> | UnreadableContent
 }> {
   try {
     requireStorableParameters(compreFaceRequest.request)
     const { accountId } = compreFaceRequest.caller
     // Some routes read the gallery to build their call.
     const call = await runAsAccount(accountId, () => route.parse(compreFaceRequest))
-    return { name: call.name, parsed: toRunnableCall(call, compreFaceRequest, requestId) }
+    return { name: call.name, content: toRunnableCall(call, compreFaceRequest, requestId) }
   } catch (error) {
-    return { name: routeName(route), parsed: { error } }
+    return { name: routeName(route), content: { error } }
   }
 }
 
@@ -180,7 +183,7 @@ function toRunnableCall(
   { name, params, permissions, units, run }: CompreFaceCall,
   { caller, request: { signal }, options: { services } }: CompreFaceRequest,
   requestId: string,
-): RunnableCompreFaceCall {
+): RunnableCall<CompreFaceReply, CompreFaceSettlement> {
   return {
     params,
     permissions,

@@ -1,10 +1,11 @@
 import type { SteadyClock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
-import type { Admission } from './incoming-call.ts'
+import type { AdmittedCall } from './call-states.ts'
 import type { AdmitResult } from './admission/admit.ts'
 import { errorCodeOf } from './log-call.ts'
-import { amountsOf, type Settlement } from './settle.ts'
+import { amountsOf } from '../store/gate/settlement-rule.ts'
+import type { Settlement } from './settle.ts'
 
 /** Counts of this process since its start. */
 export type GateStats = {
@@ -20,10 +21,10 @@ export type GateStats = {
 /** Counts calls as they enter and leave the gate. */
 export type GateStatsRecorder = {
   /** @returns its argument. */
-  readonly recordAdmission: (result: AdmitResult) => AdmitResult
+  readonly recordAdmission: <Result extends AdmitResult>(result: Result) => Result
   /** @throws its argument. */
   readonly recordFailure: (error: unknown) => never
-  readonly recordSettlement: (admission: Admission, settlement: Settlement) => void
+  readonly recordSettlement: (admitted: AdmittedCall, settlement: Settlement) => void
   readonly recordSweep: () => void
   readonly stats: () => GateStats
 }
@@ -47,10 +48,11 @@ export function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
       if (error instanceof HttpError) recordRejection(error)
       throw error
     },
-    recordSettlement: (admission, settlement) => {
-      const { action } = admission.call
-      const { costMicros } = amountsOf(admission, settlement)
-      if (costMicros > 0n) chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + costMicros)
+    recordSettlement: (admitted, settlement) => {
+      const { action } = admitted.call
+      const { amountMicros } = amountsOf(admitted, settlement)
+      if (amountMicros > 0n)
+        chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + amountMicros)
     },
     recordSweep: () => {
       lastSweepUs = steadyClock()

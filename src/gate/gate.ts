@@ -4,18 +4,18 @@ import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
 import type { Store } from '../store/database.ts'
+import type { Now } from '../store/gate/admission-facts.ts'
 import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
-import type { IncomingCall, Admission } from './incoming-call.ts'
-import { createAdmit, type AdmitResult } from './admission/admit.ts'
+import type { AdmittedCall, CallContent, ReceivedCall, UnreadableContent } from './call-states.ts'
+import { createAdmission, type AdmitResult, type RejectedCall } from './admission/admit.ts'
 import { findEarlyRejection, type EarlyCheck } from './admission/early-rejection.ts'
 import { authenticate, type RequestIdentity } from './authenticate.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
-import type { Now } from './admission/find-replay.ts'
 import {
   finishUnbilled,
   releaseReservation,
-  settleOnStore,
+  settle,
   type CompletedCall,
   type Settlement,
 } from './settle.ts'
@@ -55,16 +55,29 @@ export type Gate = {
   /** Returns the error with which `admit` will reject a call whose body has not been read. */
   readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
   /** The other checks. @throws HttpError 401 when the key was revoked in the meantime, 503. */
-  readonly admit: (caller: KeyIdentity, call: IncomingCall) => Promise<AdmitResult>
+  readonly admit: (
+    caller: KeyIdentity,
+    received: ReceivedCall,
+    content: CallContent,
+  ) => Promise<AdmitResult>
+  /**
+   * Rejects a call that could not be read: it is logged and consumes its rate-limit token. A failed
+   * check that precedes the error in the order of the checks replaces it.
+   */
+  readonly reject: (
+    caller: KeyIdentity,
+    received: ReceivedCall,
+    content: UnreadableContent,
+  ) => Promise<RejectedCall>
   /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
   readonly settle: <Outcome, S extends Settlement>(
-    admission: Admission,
+    admitted: AdmittedCall,
     completed: CompletedCall<Outcome, S>,
   ) => Promise<S>
   /** Ends a successful call that costs nothing and is not kept for replays. */
-  readonly finish: (admission: Admission) => Promise<void>
+  readonly finish: (admitted: AdmittedCall) => Promise<void>
   /** Ends a call that failed because of a fault of the server. @returns the given error. */
-  readonly release: (admission: Admission, error: unknown) => Promise<unknown>
+  readonly release: (admitted: AdmittedCall, error: unknown) => Promise<unknown>
   /** Expires the calls that an earlier process left. Call it once, at the start. */
   readonly expireLeftover: () => Promise<number>
   readonly sweep: () => Promise<void>
@@ -75,41 +88,42 @@ export type Gate = {
 
 export function createGate(store: Store, options: GateOptions): Gate {
   const { clock } = options
-  const getNow = (): Now => ({
-    nowMs: clock(),
-    steadyUs: options.steadyClock(),
-    windowMs: options.windowMs,
-  })
+  const getNow = (): Now => ({ nowMs: clock(), steadyUs: options.steadyClock() })
   const inFlight = createInFlightCalls()
   const recorder = createGateStats(options.steadyClock)
   const authThrottle = createAuthThrottle(options.authThrottleLimits, options.steadyClock)
-  const { findKey, admitInOneStatement, findRememberedKey } = store
+  const { findKey, findRememberedKey } = store
   const createAuthenticate = (find: FindKey) => (request: RequestIdentity) =>
     withSpan('gate.authenticate', () =>
       authenticate(request, { findKey: find, authThrottle, clock }).catch(recorder.recordFailure),
     )
-  const admit = createAdmit(store, { ...options, inFlight, now: getNow })
+  const admission = createAdmission(store, { ...options, inFlight, now: getNow })
+  const recordDecision = <Result extends AdmitResult>(
+    { accountId }: KeyIdentity,
+    decide: () => Promise<Result>,
+  ): Promise<Result> =>
+    withSpan('gate.admit', () =>
+      runAsAccount(accountId, decide).then(
+        recorder.recordAdmission<Result>,
+        recorder.recordFailure,
+      ),
+    )
   return {
     authenticate: createAuthenticate(findKey),
-    authenticateForAdmission: createAuthenticate(
-      (admitInOneStatement && findRememberedKey) ?? findKey,
-    ),
+    authenticateForAdmission: createAuthenticate(findRememberedKey),
     findEarlyRejection: (check) =>
       runAsAccount(check.caller.accountId, () =>
         findEarlyRejection(store, check, { ...options, ...getNow() }),
       ),
-    admit: (caller, call) =>
-      withSpan('gate.admit', () =>
-        runAsAccount(caller.accountId, () => admit(caller, call)).then(
-          recorder.recordAdmission,
-          recorder.recordFailure,
-        ),
-      ),
+    admit: (caller, received, content) =>
+      recordDecision(caller, () => admission.admit(caller, received, content)),
+    reject: (caller, received, content) =>
+      recordDecision(caller, () => admission.reject(caller, received, content)),
     ...createEndings(store, recorder, options),
     expireLeftover: () =>
       writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
     sweep: async () => {
-      await writeAll(store, (tx) => sweep(tx, getNow(), options.logMsMax))
+      await writeAll(store, (tx) => sweep(tx, getNow(), options))
       recorder.recordSweep()
       // After the sweep, so that a failure does not prevent the release of reservations.
       await store.dropOldLogMonths?.(clock() - options.logMsMax)
@@ -125,31 +139,31 @@ function createEndings(
   recorder: GateStatsRecorder,
   { clock, outboxMax }: Pick<GateOptions, 'clock' | 'outboxMax'>,
 ): Pick<Gate, 'settle' | 'finish' | 'release'> {
-  const write = ({ call }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> =>
+  const write = ({ call }: AdmittedCall, job: (tx: Tx) => Promise<void>): Promise<void> =>
     runAsAccount(call.caller.accountId, () => store.write(job))
   return {
-    settle: (admission, completed) =>
+    settle: (admitted, completed) =>
       withSpan('gate.settle', () =>
-        runAsAccount(admission.call.caller.accountId, async () => {
-          const settlement = await settleOnStore(store, admission, completed, {
+        runAsAccount(admitted.call.caller.accountId, async () => {
+          const settlement = await settle(store, admitted, completed, {
             nowMs: clock(),
             outboxMax,
           })
-          recorder.recordSettlement(admission, settlement)
+          recorder.recordSettlement(admitted, settlement)
           if ('effect' in completed.output) await completed.output.afterCommit?.()
-          admission.complete()
+          admitted.complete()
           return settlement
         }),
       ),
-    finish: async (admission) => {
-      await write(admission, (tx) => finishUnbilled(tx, admission))
-      admission.complete()
+    finish: async (admitted) => {
+      await write(admitted, (tx) => finishUnbilled(tx, admitted))
+      admitted.complete()
     },
-    release: async (admission, error) => {
+    release: async (admitted, error) => {
       // If the database is down, the reservation expires later.
-      const job = (tx: Tx): Promise<void> => releaseReservation(tx, admission, error)
-      await write(admission, job).catch(() => undefined)
-      admission.complete()
+      const job = (tx: Tx): Promise<void> => releaseReservation(tx, admitted, error)
+      await write(admitted, job).catch(() => undefined)
+      admitted.complete()
       return error
     },
   }

@@ -1,18 +1,12 @@
 import { ActionError, errorTable, HttpError } from '../lib/errors.ts'
-import type { Micros } from '../lib/money.ts'
 import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
 import { callDetailOf, problemsOfError, type LoggedProblem } from './call-detail.ts'
-import type { AuthenticatedCall } from './incoming-call.ts'
+import type { AuthenticatedCall } from './call-states.ts'
 
 export type CallOutcome = {
   readonly code: string
   readonly isReplay?: boolean
-  /** The id and the amount of the charge, if there is one. */
-  readonly transferId?: number
-  readonly costMicros?: Micros
-  /** The price of a call that is not charged, because the project's billing is off. */
-  readonly meteredMicros?: Micros
   /** Why the call, or a part of it, failed. */
   readonly problems?: readonly LoggedProblem[]
 }
@@ -28,11 +22,13 @@ export async function logCall(
   await tx.logCall(callRowOf(call, outcome))
 }
 
+type UnchargedRow = NewCallRow & { readonly detail: string | null }
+
 /**
- * Returns the log row of a call that ends now. Fields are copied one by one, so that parameters
+ * Returns the log row of a call that ends now and is not charged. Fields are copied one by one, so that parameters
  * cannot get into the log, except for the options that `callDetailOf` selects.
  */
-export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): NewCallRow {
+export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): UnchargedRow {
   const { caller, requestId, action, startMs } = call
   const latencyMs = performance.now() - startMs
   return {
@@ -43,10 +39,10 @@ export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): NewCal
     action: toLoggableText(action),
     code: outcome.code,
     latencyMs: Math.round(latencyMs * 1000) / 1000,
-    costMicros: outcome.costMicros ?? 0n,
-    meteredMicros: outcome.meteredMicros ?? 0n,
+    costMicros: 0n,
+    meteredMicros: 0n,
     isReplay: outcome.isReplay ? 1 : 0,
-    transferId: outcome.transferId ?? null,
+    transferId: null,
     detail: callDetailOf(call, outcome.problems ?? []),
   }
 }

@@ -1,7 +1,7 @@
 import { release } from '../billing/ledger.ts'
 import type { AttemptRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
-import type { Now } from './admission/find-replay.ts'
+import type { AdmissionSettings, Now } from '../store/gate/admission-facts.ts'
 
 /** The maximum number of rows of each kind per sweep, so that calls do not wait long for it. */
 const rowsMax = 500
@@ -9,8 +9,8 @@ const rowsMax = 500
 /** Expires overdue reservations, and deletes stored responses and log rows that are old enough. */
 export async function sweep(
   tx: Tx,
-  { nowMs, steadyUs, windowMs }: Now,
-  logMsMax: number,
+  { nowMs, steadyUs }: Now,
+  { windowMs, logMsMax }: Pick<AdmissionSettings, 'windowMs'> & { readonly logMsMax: number },
 ): Promise<void> {
   const deadlineMs = Math.floor(steadyUs / 1000)
   for (const attempt of await tx.attempts.findOverdue({ deadlineMs, limit: rowsMax }))
@@ -27,7 +27,7 @@ export async function sweep(
  */
 export async function expireLeftover(
   tx: Tx,
-  { nowMs, steadyUs }: Pick<Now, 'nowMs' | 'steadyUs'>,
+  { nowMs, steadyUs }: Now,
   isFirstServer: boolean,
 ): Promise<number> {
   const deadlineMs = isFirstServer ? Number.MAX_SAFE_INTEGER : Math.floor(steadyUs / 1000)

@@ -1,8 +1,7 @@
 import type { Services } from '../actions/action.ts'
+import type { AdmittedCall, ReceivedCall } from '../gate/call-states.ts'
 import type { Gate } from '../gate/gate.ts'
-import type { Admission } from '../gate/incoming-call.ts'
 import type { Settlement } from '../gate/settle.ts'
-import { ActionError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import { toEnvelope, type Envelope } from './envelope.ts'
@@ -10,8 +9,8 @@ import { errorResponse } from './error-response.ts'
 import { readCall, type ReadCallOptions } from './input/read-call.ts'
 import type { HttpRequest } from './route.ts'
 import { toRunnableCall } from './run-action.ts'
-import { runCall } from './run-call.ts'
-import type { CallEnd, CallToExecute, RunnableCall } from './run-call.ts'
+import { endOfError, rejectCall, runCall } from './run-call.ts'
+import type { CallEnd, RunnableCall } from './run-call.ts'
 
 export type ExecuteOptions = ReadCallOptions & {
   readonly gate: Gate
@@ -26,11 +25,14 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
   const { gate, services, log, onCallCompleted } = options
   const startMs = performance.now()
   const caller = await gate.authenticateForAdmission(request) // before the body is read
-  const { echoed, parsed, describeRequest } = await readCall(request, caller, options)
+  const { echoed, content, describeRequest } = await readCall(request, caller, options)
   addCallAttributes({ requestId: echoed.requestId })
-  const call = toRunnableCall(parsed, { echoed, caller, services, signal: request.signal })
-  const incoming = { ...echoed, startMs, parsed: call, describeRequest } // the gate rejects errors
-  const end = await executeCall(caller, incoming, gate)
+  const received = { ...echoed, startMs, describeRequest }
+  const context = { echoed, caller, services, signal: request.signal }
+  const end =
+    'error' in content
+      ? await rejectCall(caller, received, content, gate)
+      : await executeCall(caller, received, toRunnableCall(content, context), gate)
   if (end.kind === 'failed') {
     const response = errorResponse(end.error, echoed.requestId, log)
     return { ...response, headers: { ...end.headers, ...response.headers } }
@@ -42,39 +44,34 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
 
 /** Admits a call, runs it and settles it; also used by the CompreFace routes. */
 export async function executeCall<Outcome, S extends Settlement>(
-  caller: Admission['call']['caller'],
-  call: CallToExecute<Outcome, S>,
+  caller: AdmittedCall['call']['caller'],
+  received: ReceivedCall,
+  call: RunnableCall<Outcome, S>,
   gate: Gate,
 ): Promise<CallEnd<S>> {
   let headers: CallEnd<S>['headers'] = {}
   try {
-    const decision = await gate.admit(caller, call) // permissions, rate limit, replay, budget
-    headers = decision.headers
-    if (decision.kind === 'replay') return { kind: 'replay', headers, response: decision.response }
-    if (decision.kind === 'rejected') throw decision.error
-    if ('error' in call.parsed) throw call.parsed.error // unreachable: the gate has rejected it
-    const settlement = await runAndSettle(call.parsed, decision.admission, gate)
+    const result = await gate.admit(caller, received, call) // permissions, rate limit, replay, budget
+    headers = result.headers
+    if (result.kind === 'replay') return { kind: 'replay', headers, response: result.response }
+    if (result.kind === 'rejected') return endOfError(headers, result.error)
+    const settlement = await runAndSettle(call, result.admitted, gate)
     return { kind: 'settled', headers, settlement }
   } catch (error) {
-    if (error instanceof ActionError) {
-      const { retryAfterS } = error
-      const retryAfter = retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }
-      return { kind: 'rejected', headers: { ...headers, ...retryAfter }, error }
-    }
-    return { kind: 'failed', headers, error }
+    return endOfError(headers, error)
   }
 }
 
 /** Runs a call; then writes its effect, its charge and its response in one transaction. */
 async function runAndSettle<Outcome, S extends Settlement>(
   call: RunnableCall<Outcome, S>,
-  admission: Admission,
+  admitted: AdmittedCall,
   gate: Gate,
 ): Promise<S> {
   try {
-    const output = await runCall(call, admission.call.caller)
-    return await gate.settle(admission, { output, toSettlement: call.toSettlement })
+    const output = await runCall(call, admitted.call.caller)
+    return await gate.settle(admitted, { output, toSettlement: call.toSettlement })
   } catch (error) {
-    throw await gate.release(admission, error)
+    throw await gate.release(admitted, error)
   }
 }

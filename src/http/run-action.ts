@@ -3,7 +3,7 @@ import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../ac
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from './envelope.ts'
-import type { EchoedFields, ParsedCall } from './input/read-call.ts'
+import type { ActionContent, EchoedFields } from './input/read-call.ts'
 import type { RunnableCall } from './run-call.ts'
 
 type ActionContext = {
@@ -14,23 +14,19 @@ type ActionContext = {
   readonly signal: AbortSignal
 }
 
-type RunnableAction = RunnableCall<ItemOutcomes, Settlement<Envelope>>
-type ReadError = { readonly error: unknown }
-
 /**
- * Combines a parsed call with what its action needs and with the envelope of its response.
+ * Combines the content of a call with what its action needs and with the envelope of its response.
  *
  * @throws HttpError 503 if the vision workers have no room for its images.
  */
 export function toRunnableCall(
-  parsed: ParsedCall | ReadError,
+  content: ActionContent,
   { echoed, caller, services, signal }: ActionContext,
-): RunnableAction | ReadError {
-  if ('error' in parsed) return parsed
-  const { action, params, debug } = parsed
+): RunnableCall<ItemOutcomes, Settlement<Envelope>> {
+  const { action, params, debug } = content
   assertRoom(services.vision, { action, params, projectId: caller.projectId })
   return {
-    ...parsed,
+    ...content,
     signal,
     run: async (admitted) => {
       const calibrated = calibratedServices(services, admitted)

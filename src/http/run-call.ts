@@ -1,11 +1,12 @@
 import type { Caller } from '../actions/action.ts'
-import type { BillableCall, IncomingCall, UnparsedCall } from '../gate/incoming-call.ts'
+import type { Gate } from '../gate/gate.ts'
+import type { CallContent, ReceivedCall, UnreadableContent } from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
 
-/** A call that was read: what the gate checks, what runs, and how its response is built. */
-export type RunnableCall<Outcome, S extends Settlement> = BillableCall & {
+/** The content of a call, what runs for it, and how its response is built. */
+export type RunnableCall<Outcome, S extends Settlement> = CallContent & {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   /** Runs for the caller that was admitted. @throws ActionError if the call cannot be completed. */
@@ -13,22 +14,22 @@ export type RunnableCall<Outcome, S extends Settlement> = BillableCall & {
   readonly toSettlement: (outcome: Outcome | ActionError) => S
 }
 
-/** A call to execute, or the error that its request was read with. */
-export type CallToExecute<Outcome, S extends Settlement> = Omit<IncomingCall, 'parsed'> & {
-  readonly parsed: RunnableCall<Outcome, S> | UnparsedCall
-}
-
 /** How a call ended. The headers contain the rate limit; they are empty before admission. */
 export type CallEnd<S extends Settlement> = {
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: CallHeaders
 } & (
   | { readonly kind: 'settled'; readonly settlement: S }
   /** `response` is the stored JSON. */
   | { readonly kind: 'replay'; readonly response: string }
+  | FailedEnd
+)
+
+type FailedEnd =
   | { readonly kind: 'rejected'; readonly error: ActionError }
   /** An HttpError, or a bug. */
   | { readonly kind: 'failed'; readonly error: unknown }
-)
+
+type CallHeaders = Readonly<Record<string, string>>
 
 /**
  * Runs a call that was admitted. An ActionError is an outcome: the call is settled with it, unless it
@@ -50,4 +51,30 @@ export async function runCall<Outcome, S extends Settlement>(
     if (signal.aborted) throw new HttpError(499, 'The client disconnected.', { cause: error })
     throw error
   }
+}
+
+/** Ends a call that could not be read: the gate logs it and determines the error to report. */
+export async function rejectCall(
+  caller: Parameters<Gate['reject']>[0],
+  received: ReceivedCall,
+  content: UnreadableContent,
+  gate: Gate,
+): Promise<FailedEnd & { readonly headers: CallHeaders }> {
+  try {
+    const { headers, error } = await gate.reject(caller, received, content)
+    return endOfError(headers, error)
+  } catch (error) {
+    return endOfError({}, error)
+  }
+}
+
+/** Returns the end of a call that was rejected or has failed. */
+export function endOfError(
+  headers: CallHeaders,
+  error: unknown,
+): FailedEnd & { readonly headers: CallHeaders } {
+  if (!(error instanceof ActionError)) return { kind: 'failed', headers, error }
+  const { retryAfterS } = error
+  const retryAfter = retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }
+  return { kind: 'rejected', headers: { ...headers, ...retryAfter }, error }
 }

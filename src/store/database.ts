@@ -1,11 +1,7 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type {
-  AdmitStatementInput,
-  AdmitStatementRow,
-  SettleStatementInput,
-  SettleStatementResult,
-} from './gate/statements.ts'
+import type { AdmissionInput } from './gate/admission-facts.ts'
+import type { AdmittedTerms } from './gate/admission-rule.ts'
 import type { RemovalWatermark } from './gallery/removals.ts'
 import type { Database } from './schema.ts'
 import type { FindKey } from './tenancy/keys.ts'
@@ -63,27 +59,24 @@ export type Store = {
   readonly findKey: FindKey
   /**
    * Finds a key that this process may remember. The identity may be outdated, so it only serves until
-   * `admitInOneStatement`, which admits a call only if nothing has changed; after any other result it
-   * must be refreshed. Without this function, every lookup reads the database.
+   * `admitCall`, which admits a call only if nothing has changed; after any other result it
+   * must be refreshed.
    */
-  readonly findRememberedKey?: FindKey
+  readonly findRememberedKey: FindKey
   /**
-   * Admits a call with one statement, where that saves round trips.
+   * Admits a new call that passes every check: on PostgreSQL with one statement, which saves round
+   * trips, on SQLite together with others.
    *
-   * @returns undefined if the call was not admitted or the result is unknown. The gate then checks
-   *   each condition with its own statement.
+   * @returns undefined if the call was not admitted or the result is unknown. The gate then decides in
+   *   a transaction.
    */
-  readonly admitInOneStatement?: (
-    input: AdmitStatementInput,
-  ) => Promise<AdmitStatementRow | undefined>
+  readonly admitCall: (input: AdmissionInput) => Promise<AdmittedTerms | undefined>
   /**
-   * Settles a call that writes nothing else, where that takes less time than a job of `write`.
+   * Settles a call that writes nothing else, together with others.
    *
-   * @returns undefined if the caller no longer owns the attempt; nothing is written then.
+   * @returns false if the caller no longer owns the attempt; nothing is written then.
    */
-  readonly settleInOneStatement?: (
-    input: SettleStatementInput,
-  ) => Promise<SettleStatementResult | undefined>
+  readonly settleCall: Tx['settleCall']
   /**
    * Drops the months of the request log that are older than a time, where it is stored by months.
    *

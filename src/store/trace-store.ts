@@ -7,28 +7,17 @@ import type { Store } from './database.ts'
  * bound to its call: log lines of the job then carry that call's ids.
  */
 export function traceStore(store: Store): Store {
-  const { write, runExclusive, read, findKey, findRememberedKey } = store
-  const { admitInOneStatement, settleInOneStatement } = store
+  const { write, runExclusive, read, findKey, findRememberedKey, admitCall, settleCall } = store
   return {
     ...store,
     findKey: (apiKey, now) =>
       withSpan('database.read', () => findKey(apiKey, now), { operation: 'findKey' }),
-    ...(findRememberedKey && {
-      findRememberedKey: (apiKey, now) =>
-        withSpan('database.read', () => findRememberedKey(apiKey, now), { operation: 'findKey' }),
-    }),
-    ...(admitInOneStatement && {
-      admitInOneStatement: (input) =>
-        withSpan('database.write', () => admitInOneStatement(input), {
-          operation: 'admitInOneStatement',
-        }),
-    }),
-    ...(settleInOneStatement && {
-      settleInOneStatement: (input) =>
-        withSpan('database.write', () => settleInOneStatement(input), {
-          operation: 'settleInOneStatement',
-        }),
-    }),
+    findRememberedKey: (apiKey, now) =>
+      withSpan('database.read', () => findRememberedKey(apiKey, now), { operation: 'findKey' }),
+    admitCall: (input) =>
+      withSpan('database.write', () => admitCall(input), { operation: 'admitCall' }),
+    settleCall: (input) =>
+      withSpan('database.write', () => settleCall(input), { operation: 'settleCall' }),
     write: (job) => withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
     runExclusive: (job) =>
       withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),

@@ -1,13 +1,7 @@
 import type { Compilable } from 'kysely'
-import type {
-  AdmissionFacts,
-  AttemptStatements,
-  LedgerStatements,
-  SettleStatementInput,
-  SettleStatementResult,
-} from './gate/statements.ts'
-import type { Score } from './gate/hourly-counts.ts'
-import type { BucketRow, CallRow, Database, NewCallRow } from './schema.ts'
+import type { AdmissionFacts, CallKey } from './gate/admission-facts.ts'
+import type { AttemptStatements, LedgerStatements, SettlementInput } from './gate/statements.ts'
+import type { BucketRow, Database, NewCallRow } from './schema.ts'
 
 /** Queries of one snapshot of the database. */
 export type ReadTx = {
@@ -29,16 +23,12 @@ export type Tx = ReadTx & {
    * others; shared locks exclude only exclusive ones. SQLite has one writer and needs no lock.
    */
   readonly lock: (name: string, mode: LockMode) => Promise<void>
-  readonly findAdmissionFacts: (call: {
-    readonly keyId: string
-    readonly action: string
-  }) => Promise<AdmissionFacts | undefined>
+  /** Reads and locks what the admission of a call depends on. @returns undefined if the key is unknown. */
+  readonly findAdmissionFacts: (call: CallKey) => Promise<AdmissionFacts | undefined>
   readonly touchKey: (key: { readonly keyId: string; readonly atUtc: string }) => Promise<void>
   readonly upsertBucket: (bucket: BucketRow) => Promise<void>
   readonly attempts: AttemptStatements
   readonly ledger: LedgerStatements
-  /** Counts a score of a call for the charts. */
-  readonly countScore: (score: Score, call: Pick<CallRow, 'atMs' | 'projectId'>) => Promise<void>
   /** Adds a row to the request log and to the counts of its hour. */
   readonly logCall: (row: NewCallRow) => Promise<void>
   /** Deletes the oldest rows of the log and records up to when. @returns the number of rows. */
@@ -47,12 +37,11 @@ export type Tx = ReadTx & {
     readonly limit: number
   }) => Promise<number>
   /**
-   * Completes a call with one statement, or with fewer than the functions above. It must be the last
-   * statement of its job. @returns undefined if the caller no longer owns the attempt; nothing is written then.
+   * Completes a call: its stored response, its charge and its log row.
+   *
+   * @returns false if the caller no longer owns the attempt; nothing is written then.
    */
-  readonly settleInOneStatement?: (
-    settlement: SettleStatementInput,
-  ) => Promise<SettleStatementResult | undefined>
+  readonly settleCall: (settlement: SettlementInput) => Promise<boolean>
 }
 
 export type LockMode = 'exclusive' | 'shared'

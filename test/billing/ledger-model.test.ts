@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { allocate, LedgerError, topUp } from '../../src/billing/ledger.ts'
-import type { Reservation } from '../../src/gate/incoming-call.ts'
+import type { Reservation } from '../../src/gate/call-states.ts'
+import {
+  admissionInputOf,
+  createAdmitRequest,
+  reservationOf,
+} from '../../src/gate/admission/admit-request.ts'
 import {
   admitInTransaction,
-  type AdmitTransactionResult,
+  type AdmissionResult,
 } from '../../src/gate/admission/admit-transaction.ts'
-import { fingerprintOf } from '../../src/gate/fingerprint.ts'
-import { releaseReservation, settle } from '../../src/gate/settle.ts'
+import { releaseReservation, settleInTransaction } from '../../src/gate/settle.ts'
 import { expireLeftover, sweep } from '../../src/gate/sweep.ts'
 import { HttpError } from '../../src/lib/errors.ts'
-import { newId } from '../../src/lib/ids.ts'
 import type { Tx } from '../../src/store/tx.ts'
 import { defaultSwitches } from '../../src/store/tenancy/switches.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
@@ -98,7 +101,7 @@ async function applyCommand(
       model.nowMs += command.ms
       return
     case 'sweep':
-      await runTransaction((tx) => sweep(tx, nowOf(model), 1e12), command.outcome)
+      await runTransaction((tx) => sweep(tx, nowOf(model), sweepLimits), command.outcome)
       if (!isCommitted) return
       for (const [request, { dueMs }] of model.running)
         if (dueMs < model.nowMs) model.running.delete(request)
@@ -149,9 +152,11 @@ async function applyAdmit(
   state: ModelTestState,
   model: LedgerModel,
 ): Promise<void> {
+  const call = admitRequestOf(state, model, { request, content })
+  const now = nowOf(model)
+  const input = admissionInputOf(call, settings, now)
   const result = await state.ledger.runTransaction(
-    (tx) =>
-      admitInTransaction(tx, incomingCallOf(state, model, { request, content }), optionsOf(model)),
+    (tx) => admitInTransaction(tx, call.call, input, () => now),
     outcome,
   )
   const running = model.running.get(request)
@@ -174,9 +179,9 @@ async function applyAdmit(
   if (running && !isRunning) model.running.delete(request)
   if (done && !isDone) model.done.delete(request)
   if (result.kind !== 'admitted') return
-  state.reservations.push(result.reservation)
+  state.reservations.push(reservationOf(call, result))
   const dueMs = model.nowMs + callMsMax
-  model.running.set(request, { token: result.reservation.token, content, dueMs })
+  model.running.set(request, { token: call.token, content, dueMs })
 }
 
 async function applySettle(
@@ -189,17 +194,14 @@ async function applySettle(
   const response = ok
     ? { ok, errors: [], data: { results: [{ ok }] } }
     : { ok, errors: [{ code: 'NO_FACE_FOUND', message: 'no face' }], data: null }
-  const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
-  const settled = await state.ledger
-    .runTransaction(
-      (tx) => settle(tx, reservation, completed, { nowMs: model.nowMs, outboxMax: 1 }),
-      outcome,
-    )
-    .catch(undefinedIfUnavailable)
+  const options = { nowMs: model.nowMs, outboxMax: 1 }
+  const isSettled = await state.ledger
+    .runTransaction((tx) => settleInTransaction(tx, reservation, { response }, options), outcome)
+    .then(() => true, falseIfUnavailable)
   const request = Number(reservation.requestId)
   const running = model.running.get(request)
   // Only the reservation of the in-flight call can be settled: never twice, or after a retry.
-  assert.equal(settled !== undefined, running?.token === reservation.token)
+  assert.equal(isSettled, running?.token === reservation.token)
   if (outcome === 'crash' || running?.token !== reservation.token) return
   model.running.delete(request)
   const code = ok ? 'OK' : 'NO_FACE_FOUND'
@@ -213,9 +215,10 @@ function selectReservation({ reservations }: ModelTestState, index: number) {
   return reservations[index % Math.max(1, reservations.length)]
 }
 
-/** If settling is a single statement, a lost reservation causes an error. */
-function undefinedIfUnavailable(error: unknown): undefined {
-  if (!(error instanceof HttpError && error.status === 503)) throw error
+/** A lost reservation causes an error, which rolls back the transaction. */
+function falseIfUnavailable(error: unknown): false {
+  if (error instanceof HttpError && error.status === 503) return false
+  throw error
 }
 
 function removeRunning(model: LedgerModel, { requestId, token }: Reservation): void {
@@ -225,7 +228,7 @@ function removeRunning(model: LedgerModel, { requestId, token }: Reservation): v
 
 type ModelRequest = { readonly request: number; readonly content: number }
 
-function incomingCallOf(
+function admitRequestOf(
   { template }: ModelTestState,
   model: LedgerModel,
   { request, content }: ModelRequest,
@@ -242,37 +245,26 @@ function incomingCallOf(
   } as const
   const caller = { ...template, ...ids, ...access }
   const params = { content }
-  const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }
-  return {
-    call: {
-      requestId,
-      action: 'svc.echo',
-      startMs: performance.now(),
-      atMs: model.nowMs,
-      caller,
-    },
-    parsed: {
-      action: { price: () => 1 },
-      params,
-      debug: false,
-      permissions: ['svc.echo'],
-      fingerprint: fingerprintOf(scope),
-    },
-    consumedTokens: undefined,
-    token: newId(),
-  }
+  const action = { price: () => 1 }
+  return createAdmitRequest(
+    { requestId, action: 'svc.echo', startMs: performance.now(), atMs: model.nowMs, caller },
+    { action, params, debug: false, permissions: ['svc.echo'] },
+  )
 }
 
 function nowOf({ nowMs }: LedgerModel) {
-  return { nowMs, steadyUs: nowMs * 1000, windowMs: replayWindowMs }
+  return { nowMs, steadyUs: nowMs * 1000 }
 }
 
-function optionsOf(model: LedgerModel) {
-  const limits = { sustainedPerS: 10_000, burst: 100_000 }
-  return { now: () => nowOf(model), limits, unitMicros: priceMicros, attemptMsMax: callMsMax }
+const settings = {
+  limits: { sustainedPerS: 10_000, burst: 100_000 },
+  unitMicros: priceMicros,
+  attemptMsMax: callMsMax,
+  windowMs: replayWindowMs,
 }
+const sweepLimits = { windowMs: replayWindowMs, logMsMax: 1e12 }
 
-function resultKindOf(result: AdmitTransactionResult): string {
+function resultKindOf(result: AdmissionResult): string {
   if (result.kind !== 'rejected') return result.kind
   return result.error instanceof Error && 'code' in result.error
     ? String(result.error.code)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { allocate, charge, LedgerError, reserve, topUp } from '../../src/billing/ledger.ts'
+import { allocate, LedgerError, reserve, topUp } from '../../src/billing/ledger.ts'
 import { microsMax } from '../../src/lib/money.ts'
 import type { Tx } from '../../src/store/tx.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
+import { chargeCall } from '../support/billing/charge-call.ts'
 import {
   createLedgerSnapshot,
   openLedger,
@@ -51,6 +52,10 @@ test('Invalid and too large amounts are rejected and change nothing', async () =
   assert.deepEqual(await balances(ledger), [0n, microsMax])
 })
 
+function callOf(projectId: string, requestId: string) {
+  return { projectId, keyId: 'k', requestId, action: 'svc.echo', windowStartMs: 1e12 }
+}
+
 /** Opens a ledger with a top-up, an allocation and three charges. */
 async function openUsedLedger(): Promise<TestLedger> {
   const ledger = await openLedger(snapshot)
@@ -58,19 +63,9 @@ async function openUsedLedger(): Promise<TestLedger> {
   await ledger.runTransaction((tx) => topUp(tx, accountId, 10_000n, 1))
   await ledger.runTransaction((tx) => allocate(tx, snapshot.project, 9000n, 2))
   for (const requestId of ['a', 'b', 'c'])
-    await ledger.runTransaction(async (tx) => {
-      const base = { projectId, requestId, windowStartMs: 1e12, action: 'svc.echo', atMs: 4 }
-      const transferId = await charge(tx, { ...base, amountMicros: 1000n })
-      const call = {
-        keyId: 'k',
-        latencyMs: 1,
-        isReplay: 0,
-        code: 'OK',
-        costMicros: 1000n,
-        meteredMicros: 0n,
-      } as const
-      await tx.logCall({ ...call, atMs: 4, projectId, requestId, action: 'svc.echo', transferId })
-    })
+    await ledger.runTransaction((tx) =>
+      chargeCall(tx, { ...callOf(projectId, requestId), nowMs: 4, amountMicros: 1000n }),
+    )
   return ledger
 }
 
@@ -89,11 +84,8 @@ test('The ledger is append-only', async () => {
 test('A request cannot be charged twice', async () => {
   await using ledger = await openUsedLedger()
   const { projectId } = snapshot.project
-  const duplicate = { projectId, requestId: 'a', windowStartMs: 1e12, action: 'svc.echo', atMs: 5 }
-  await assert.rejects(
-    () => ledger.runTransaction((tx) => charge(tx, { ...duplicate, amountMicros: 1n })),
-    /unique/iu,
-  )
+  const duplicate = { ...callOf(projectId, 'a'), nowMs: 5, amountMicros: 1n }
+  await assert.rejects(() => ledger.runTransaction((tx) => chargeCall(tx, duplicate)), /unique/iu)
 })
 
 test('Reserved money cannot be reserved again or transferred', async () => {

@@ -1,113 +1,215 @@
 import { HttpError, unavailable } from '../../lib/errors.ts'
-import { newId } from '../../lib/ids.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
+import { limitHeaders, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
+import type { AdmissionSettings, Now } from '../../store/gate/admission-facts.ts'
+import { lastUseIntervalMs, type AdmittedTerms } from '../../store/gate/admission-rule.ts'
+import { recordFormerSecretUse } from '../../store/tenancy/key-changes.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
-import type { IncomingCall, Admission, AuthenticatedCall } from '../incoming-call.ts'
-import { admitInSingleStatement } from './admit-single-statement.ts'
+import type { Tx } from '../../store/tx.ts'
+import { accountIsMoved, apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
+import type {
+  AdmittedCall,
+  AuthenticatedCall,
+  CallContent,
+  ReceivedCall,
+  UnreadableContent,
+} from '../call-states.ts'
+import { decryptResponse } from '../fingerprint.ts'
+import { logCall, outcomeOfError } from '../log-call.ts'
+import {
+  accessRequestOf,
+  admissionInputOf,
+  createAdmitRequest,
+  reservationOf,
+  type AdmitRequest,
+} from './admit-request.ts'
 import {
   admitInTransaction,
-  type AdmitTransactionResult,
-  type AdmitSettings,
-  type AdmitRequest,
+  rejectInTransaction,
+  type AdmissionResult,
+  type Rejected,
 } from './admit-transaction.ts'
-import { accountIsMoved, apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
-import { limitHeaders, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
-import { logCall, outcomeOfError } from '../log-call.ts'
-import type { Now } from './find-replay.ts'
-import { touchFormerSecret } from './former-secret.ts'
-import { fingerprintOf, decryptResponse } from '../fingerprint.ts'
 import type { InFlightCalls } from './in-flight.ts'
 
-/** The decision about a call. Every response to the call gets the rate-limit headers. */
-export type AdmitResult = { readonly headers: Readonly<Record<string, string>> } & (
-  | { readonly kind: 'rejected'; readonly error: unknown }
-  /** The stored response as it was first sent, as JSON. */
-  | { readonly kind: 'replay'; readonly response: string }
-  | { readonly kind: 'admitted'; readonly admission: Admission }
-)
+type LimitHeaders = { readonly headers: Readonly<Record<string, string>> }
 
-export type AdmitOptions = AdmitSettings & {
+/** Every response to the call gets the rate-limit headers. */
+export type RejectedCall = LimitHeaders & { readonly kind: 'rejected'; readonly error: unknown }
+
+/** The decision about a call. */
+export type AdmitResult =
+  | RejectedCall
+  /** The stored response as it was first sent, as JSON. */
+  | (LimitHeaders & { readonly kind: 'replay'; readonly response: string })
+  | (LimitHeaders & { readonly kind: 'admitted'; readonly admitted: AdmittedCall })
+
+export type AdmitOptions = AdmissionSettings & {
   readonly inFlight: InFlightCalls
   readonly inFlightWaitMsMax: number
   readonly now: () => Now
 }
 
+/** The functions that decide about the calls of authenticated keys. */
+type Admission = {
+  readonly admit: (
+    caller: KeyIdentity,
+    received: ReceivedCall,
+    content: CallContent,
+  ) => Promise<AdmitResult>
+  readonly reject: (
+    caller: KeyIdentity,
+    received: ReceivedCall,
+    content: UnreadableContent,
+  ) => Promise<RejectedCall>
+}
+
 /**
- * Returns the function that admits calls. While an earlier call with the same requestId runs, it
- * waits for that call and then tries again.
+ * Returns the functions that admit and reject calls. While an earlier call with the same requestId
+ * runs, `admit` waits for that call and then tries again.
  */
-export function createAdmit(store: Store, options: AdmitOptions) {
-  const admitAs = createAdmitAs(store, options)
-  return async (caller: KeyIdentity, call: IncomingCall): Promise<AdmitResult> => {
-    const result = await admitAs(caller, call)
-    if (result !== unconfirmed) return result
-    const current = await caller.refresh?.(new Date(options.now().nowMs))
-    if (current?.state !== 'active') throw unauthorized(current?.state ?? 'unknown')
-    if (current.isFrozen === 1) throw accountIsMoved()
-    const retried = await admitAs(current, call)
-    if (retried === unconfirmed) throw new Error('the identity of a caller was not refreshed')
-    return retried
+export function createAdmission(store: Store, options: AdmitOptions): Admission {
+  const { inFlight, inFlightWaitMsMax, now } = options
+  const runInTransaction = createProjectTransactions(store)
+
+  const admit: Admission['admit'] = async (caller, received, content) => {
+    const call = await authenticatedCall(store, caller, received, now)
+    const request = createAdmitRequest(call, content)
+    const admitted = await admitNew(request)
+    if (admitted) return admitted
+    if (!caller.refresh) return admitByTransaction(request)
+    // The statement has not confirmed a remembered caller.
+    const current = await refreshed(caller, now())
+    const confirmed = { ...request, call: await authenticatedCall(store, current, received, now) }
+    return (await admitNew(confirmed)) ?? admitByTransaction(confirmed)
+  }
+
+  /** Admits a call that is no retry and passes every check. */
+  const admitNew = async (request: AdmitRequest): Promise<AdmitResult | undefined> => {
+    const terms = await store.admitCall(admissionInputOf(request, options, now()))
+    return terms && admittedResult(request, terms, inFlight)
+  }
+
+  const admitByTransaction = async (request: AdmitRequest): Promise<AdmitResult> => {
+    const { call } = request
+    const waitUntilMs = performance.now() + inFlightWaitMsMax
+    for (let consumedTokens: TokenBucketResult | undefined; ;) {
+      const input = { ...admissionInputOf(request, options, now()), consumedTokens }
+      const result = await runInTransaction(call, (tx) => admitInTransaction(tx, call, input, now))
+      if (result.kind !== 'inFlight') return admitResult(request, result, inFlight)
+      consumedTokens = result.access.tokens
+      const remainingMs = waitUntilMs - performance.now()
+      if (remainingMs <= 0) return rejectAfterTimeout(store, call, consumedTokens)
+      await inFlight.wait(scopeOf(call), remainingMs)
+    }
+  }
+
+  const reject: Admission['reject'] = async (caller, received, { error, permissions = [] }) => {
+    const current = await refreshed(caller, now())
+    const call = await authenticatedCall(store, current, received, now)
+    const request = accessRequestOf(call, permissions, options)
+    const result = await runInTransaction(call, (tx) =>
+      rejectInTransaction(tx, call, { error, request }, now),
+    )
+    if (result.kind === 'unauthorized') throw unauthorized(result.state)
+    return rejectedResult(result)
+  }
+
+  return { admit, reject }
+}
+
+type RunInTransaction = <T>(call: AuthenticatedCall, job: (tx: Tx) => Promise<T>) => Promise<T>
+
+/**
+ * Transactions of one project wait for each other in a shared database, where each holds a connection.
+ * They wait here instead.
+ */
+function createProjectTransactions(store: Store): RunInTransaction {
+  const projectQueue = createKeyedQueue()
+  return ({ caller: { projectId } }, job) => {
+    const run = () => store.write(job)
+    return store.isShared ? projectQueue(projectId, run) : run()
   }
 }
 
-/** The single statement did not admit the call, so it did not confirm a remembered caller either. */
-const unconfirmed = Symbol('unconfirmed')
+/** Returns the caller as it is stored now. @throws HttpError 401, or 503 while its account is moved. */
+async function refreshed(caller: KeyIdentity, { nowMs }: Now): Promise<KeyIdentity> {
+  if (!caller.refresh) return caller
+  const current = await caller.refresh(new Date(nowMs))
+  if (current?.state !== 'active') throw unauthorized(current?.state ?? 'unknown')
+  if (current.isFrozen === 1) throw accountIsMoved()
+  return current
+}
 
-function createAdmitAs(store: Store, options: AdmitOptions) {
-  const { inFlight, inFlightWaitMsMax, now } = options
-  const projectQueue = createKeyedQueue()
-  // Transactions of one project wait for each other in the database, where each holds a connection.
-  // They wait here instead.
-  const admitByTransaction = (request: AdmitRequest): Promise<AdmitTransactionResult> => {
-    const run = () => store.write((tx) => admitInTransaction(tx, request, options))
-    return store.isShared ? projectQueue(request.call.caller.projectId, run) : run()
+async function authenticatedCall(
+  store: Store,
+  caller: KeyIdentity,
+  received: ReceivedCall,
+  now: () => Now,
+): Promise<AuthenticatedCall> {
+  await recordFormerSecret(store, caller, now().nowMs)
+  const elapsedMs = performance.now() - received.startMs
+  return { ...received, caller, atMs: Math.round(now().nowMs - elapsedMs) }
+}
+
+/**
+ * Stores the last use of a former secret, at most once per interval. A call with the current secret
+ * runs no statement for it.
+ */
+async function recordFormerSecret(
+  store: Pick<Store, 'write'>,
+  { keyId, formerSecret }: KeyIdentity,
+  nowMs: number,
+): Promise<void> {
+  if (!formerSecret) return
+  const beforeMs = nowMs - lastUseIntervalMs
+  if (Date.parse(formerSecret.lastUsedAtUtc ?? '1970') > beforeMs) return
+  const use = {
+    keyId,
+    endsAtUtc: formerSecret.endsAtUtc,
+    atUtc: formatUtc(nowMs),
+    unlessUsedAfterUtc: formatUtc(beforeMs),
   }
-  return async (
-    caller: KeyIdentity,
-    { parsed, ...incoming }: IncomingCall,
-  ): Promise<AdmitResult | typeof unconfirmed> => {
-    await touchFormerSecret(store, caller, now().nowMs)
-    const elapsedMs = performance.now() - incoming.startMs
-    const call: AuthenticatedCall = {
-      ...incoming,
-      caller,
-      atMs: Math.round(now().nowMs - elapsedMs),
-    }
-    const newRequest = { call, parsed: withFingerprint(call, parsed), token: newId() }
-    const scope = `${caller.projectId} ${incoming.requestId.toLowerCase()}`
-    const waitUntilMs = performance.now() + inFlightWaitMsMax
-    for (let consumedTokens: TokenBucketResult | undefined; ;) {
-      const request: AdmitRequest = { ...newRequest, consumedTokens }
-      const single = await admitInSingleStatement(store, request, { ...options, ...now() })
-      if (!single && caller.refresh) return unconfirmed
-      const decision = single ?? (await admitByTransaction(request))
-      if (decision.kind === 'unauthorized') throw unauthorized(decision.state)
-      if (decision.kind !== 'inFlight') return toAdmitResult(decision, () => inFlight.begin(scope))
-      consumedTokens = decision.tokens
-      const remainingMs = waitUntilMs - performance.now()
-      if (remainingMs <= 0) return rejectAfterTimeout(store, call, consumedTokens)
-      await inFlight.wait(scope, remainingMs)
-    }
-  }
+  await store.write((tx) => recordFormerSecretUse(tx, use))
 }
 
 function unauthorized(state: keyof typeof unauthorizedMessages): HttpError {
   return new HttpError(401, unauthorizedMessages[state], { headers: apiKeyChallenge })
 }
 
-type FinalDecision = Extract<AdmitTransactionResult, { kind: 'rejected' | 'replay' | 'admitted' }>
+function admittedResult(
+  request: AdmitRequest,
+  terms: AdmittedTerms,
+  inFlight: InFlightCalls,
+): AdmitResult {
+  const admitted = {
+    ...reservationOf(request, terms),
+    complete: inFlight.begin(scopeOf(request.call)),
+  }
+  return { kind: 'admitted', headers: limitHeaders(terms.access.tokens), admitted }
+}
 
-function toAdmitResult(decision: FinalDecision, begin: () => () => void): AdmitResult {
-  const headers = limitHeaders(decision.tokens)
-  if (decision.kind === 'rejected') return { kind: 'rejected', headers, error: decision.error }
-  if (decision.kind === 'replay')
-    return {
-      kind: 'replay',
-      headers,
-      response: decryptResponse(decision.fingerprint.responseKey, decision.response),
-    }
-  return { kind: 'admitted', headers, admission: { ...decision.reservation, complete: begin() } }
+function scopeOf({ caller, requestId }: AuthenticatedCall): string {
+  return `${caller.projectId} ${requestId.toLowerCase()}`
+}
+
+type FinalResult = Exclude<AdmissionResult, { readonly kind: 'inFlight' }>
+
+function admitResult(
+  request: AdmitRequest,
+  result: FinalResult,
+  inFlight: InFlightCalls,
+): AdmitResult {
+  if (result.kind === 'unauthorized') throw unauthorized(result.state)
+  if (result.kind === 'admitted') return admittedResult(request, result, inFlight)
+  if (result.kind === 'rejected') return rejectedResult(result)
+  const response = decryptResponse(request.fingerprint.responseKey, result.response)
+  return { kind: 'replay', headers: limitHeaders(result.access.tokens), response }
+}
+
+function rejectedResult({ tokens, error }: Pick<Rejected, 'tokens' | 'error'>): RejectedCall {
+  return { kind: 'rejected', headers: limitHeaders(tokens), error }
 }
 
 async function rejectAfterTimeout(
@@ -117,17 +219,5 @@ async function rejectAfterTimeout(
 ): Promise<AdmitResult> {
   const error = unavailable('The first call with this requestId is still running.')
   await store.write((tx) => logCall(tx, call, outcomeOfError(error)))
-  return { kind: 'rejected', headers: limitHeaders(tokens), error }
-}
-
-function withFingerprint(
-  call: AuthenticatedCall,
-  parsed: IncomingCall['parsed'],
-): AdmitRequest['parsed'] {
-  if ('error' in parsed) return parsed
-  const { params, debug } = parsed
-  const requestId = call.requestId.toLowerCase()
-  const { projectId } = call.caller
-  const fingerprint = fingerprintOf({ projectId, requestId, action: call.action, params, debug })
-  return { ...parsed, fingerprint }
+  return rejectedResult({ tokens, error })
 }

@@ -1,35 +1,27 @@
-import { ActionError } from '../../lib/errors.ts'
+import type { ActionError } from '../../lib/errors.ts'
+import { takeToken, type RateLimits } from '../../lib/limits/token-bucket.ts'
 import type { Store } from '../../store/database.ts'
+import { checkPermissions, checkTokens, limitsOf } from '../../store/gate/admission-rule.ts'
 import { readBucketState } from '../../store/gate/bucket-state.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
-import { takeToken } from '../../lib/limits/token-bucket.ts'
-import {
-  limitsOf,
-  rateLimitedError,
-  requirePermission,
-  type AdmitSettings,
-} from './admit-transaction.ts'
+import { errorOf } from './admit-transaction.ts'
 
 /**
  * Finds out whether admission will reject a call, before its body is read: by its permissions and by
- * the rate limit of its project. It writes nothing and consumes no token; the call is then admitted
+ * the rate limit of its project. It writes nothing and consumes no token; the call is then rejected
  * with this error, which is logged and consumes its token as usual.
  */
 export async function findEarlyRejection(
   store: Pick<Store, 'read'>,
   { caller, permissions }: EarlyCheck,
-  { limits, steadyUs }: Pick<AdmitSettings, 'limits'> & { readonly steadyUs: number },
+  { limits, steadyUs }: { readonly limits: RateLimits; readonly steadyUs: number },
 ): Promise<ActionError | undefined> {
-  try {
-    for (const permission of permissions) requirePermission(caller.permissions, permission)
-  } catch (error) {
-    if (error instanceof ActionError) return error
-    throw error
-  }
+  const forbidden = checkPermissions(caller.permissions, permissions)
+  if (forbidden) return errorOf(forbidden)
   const bucket = await store.read((tx) => readBucketState(tx, caller.projectId))
   if (!bucket) return undefined // admission rejects the key
-  const tokens = takeToken(limitsOf(bucket, limits), bucket.fullAtUs, steadyUs)
-  return tokens.isAllowed ? undefined : rateLimitedError()
+  const rejection = checkTokens(takeToken(limitsOf(bucket, limits), bucket.fullAtUs, steadyUs))
+  return rejection && errorOf(rejection)
 }
 
 export type EarlyCheck = {

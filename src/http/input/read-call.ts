@@ -1,5 +1,6 @@
 import type { Action, Caller } from '../../actions/action.ts'
 import type { RequestDescription } from '../../gate/call-detail.ts'
+import type { CallContent, UnreadableContent } from '../../gate/call-states.ts'
 import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
@@ -10,13 +11,8 @@ import { readImageBody, type SentCall, type SentCallOptions } from './read-image
 import type { HttpRequest } from '../route.ts'
 import { findUnstorable, toStorable } from './storable.ts'
 
-/** A call with a valid envelope; the action validates `params`. */
-export type ParsedCall = {
-  readonly action: Action
-  readonly params: unknown
-  readonly debug: boolean
-  readonly permissions: readonly string[]
-}
+/** The content of a call with a valid envelope; the action validates `params`. */
+export type ActionContent = CallContent & { readonly action: Action }
 
 export type ActionsByName = ReadonlyMap<string, Action>
 
@@ -39,7 +35,7 @@ export async function readCall(
   options: ReadCallOptions,
 ): Promise<{
   readonly echoed: EchoedFields
-  readonly parsed: ParsedCall | { readonly error: unknown }
+  readonly content: ActionContent | UnreadableContent
   /** Describes the request for the request log. */
   readonly describeRequest: () => RequestDescription
 }> {
@@ -53,9 +49,9 @@ export async function readCall(
     const call = await readCallBody(request, options)
     sent = call.body
     echoed = readEchoedFields(sent)
-    return { echoed, parsed: parseCall(call, options.actions), describeRequest: describe }
+    return { echoed, content: parseCall(call, options.actions), describeRequest: describe }
   } catch (error) {
-    return { echoed, parsed: { error }, describeRequest: describe }
+    return { echoed, content: { error }, describeRequest: describe }
   }
 }
 
@@ -97,7 +93,7 @@ function readCorrelationIds(params: unknown): (string | undefined)[] {
 function parseCall(
   { body, problems: bodyProblems }: SentCall,
   actionsByName: ActionsByName,
-): ParsedCall {
+): ActionContent {
   const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
   // Before the fingerprint is computed: null for an optional field and its absence are the same call.
   const params = action ? action.withoutNulls(body['params']) : body['params']

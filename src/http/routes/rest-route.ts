@@ -88,15 +88,10 @@ async function readCall(
     sentBody = route.body && (await readJson(request, options))
     const input = checkInput(route, request, sentBody)
     const run = () => route.run({ ...input, caller, services: options.services })
-    const parsed = { action: { price: () => 0 }, params: {}, debug: false, permissions }
-    return { caller, parsed, run, describeRequest }
+    const content = { action: { price: () => 0 }, params: {}, debug: false, permissions, run }
+    return { caller, content, describeRequest }
   } catch (error) {
-    return {
-      caller,
-      parsed: { error, permissions },
-      run: () => Promise.reject(error),
-      describeRequest,
-    }
+    return { caller, content: { error, permissions }, describeRequest }
   }
 }
 
@@ -124,21 +119,27 @@ function describeSent({ query, body }: RestRoute, request: HttpRequest, sentBody
 /** Admits a call and runs it; then ends it at the gate, which logs it. */
 async function admitAndRun(
   route: RestRoute,
-  { caller, run, ...incoming }: Awaited<ReturnType<typeof readCall>>,
+  { caller, content, describeRequest }: Awaited<ReturnType<typeof readCall>>,
   { requestId, startMs, addHeaders }: RequestScope,
   { gate }: RestOptions,
 ): Promise<HttpResponse> {
-  const action = `${route.method} ${route.path}`
-  const result = await gate.admit(caller, { requestId, startMs, action, ...incoming })
+  const received = { requestId, startMs, action: `${route.method} ${route.path}`, describeRequest }
+  if ('error' in content) {
+    const { headers, error } = await gate.reject(caller, received, content)
+    addHeaders(headers)
+    throw error
+  }
+  const result = await gate.admit(caller, received, content)
   addHeaders(result.headers)
   if (result.kind === 'rejected') throw result.error
   if (result.kind === 'replay') throw new Error('a route call has a new requestId')
-  const { admission } = result
+  const { admitted } = result
   try {
-    const body = await parseResponse(route.value, await runAsAccount(caller.accountId, run))
-    await gate.finish(admission)
+    const value = await runAsAccount(caller.accountId, content.run)
+    const body = await parseResponse(route.value, value)
+    await gate.finish(admitted)
     return { status: 200, body }
   } catch (error) {
-    throw await gate.release(admission, error)
+    throw await gate.release(admitted, error)
   }
 }

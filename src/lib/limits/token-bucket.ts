@@ -44,13 +44,25 @@ export function takeToken(
   const debtUs = storedDebtUs > capacityUs + clockSkewUsMax ? capacityUs : storedDebtUs
   const isAllowed = debtUs + intervalUs <= capacityUs
   const debtAfterUs = isAllowed ? debtUs + intervalUs : debtUs
+  return describeBucket(limits, { isAllowed, fullAtUs: nowUs + debtAfterUs }, nowUs)
+}
+
+/** Describes a bucket after a token was requested from it. */
+export function describeBucket(
+  limits: RateLimits,
+  { isAllowed, fullAtUs }: Pick<TokenBucketResult, 'isAllowed' | 'fullAtUs'>,
+  nowUs: number,
+): TokenBucketResult {
+  const intervalUs = Math.ceil(usPerS / limits.sustainedPerS)
+  const capacityUs = limits.burst * intervalUs
+  const debtUs = fullAtUs - nowUs
   return {
     isAllowed,
-    fullAtUs: nowUs + debtAfterUs,
+    fullAtUs,
     sustainedPerS: limits.sustainedPerS,
     burst: limits.burst,
-    remaining: Math.max(0, Math.floor((capacityUs - debtAfterUs) / intervalUs)),
-    resetS: Math.ceil(debtAfterUs / usPerS),
+    remaining: Math.max(0, Math.floor((capacityUs - debtUs) / intervalUs)),
+    resetS: Math.ceil(debtUs / usPerS),
     retryAfterS: Math.max(1, Math.ceil((debtUs + intervalUs - capacityUs) / usPerS)),
   }
 }

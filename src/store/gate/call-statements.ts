@@ -2,14 +2,10 @@ import type { Selectable } from 'kysely'
 import { microsMax } from '../../lib/money.ts'
 import type { AttemptRow, TransferRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
-import { scoreRowOf, type CountedCall } from './hourly-counts.ts'
-import type {
-  AdmissionFacts,
-  AttemptStatements,
-  LedgerAmount,
-  LedgerHead,
-  LedgerStatements,
-} from './statements.ts'
+import type { CountedCall } from './hourly-counts.ts'
+import { budgetLedger } from '../tenancy/projects.ts'
+import { admissionFactsOf, type BudgetState, type KeyFactsRow } from './admission-facts.ts'
+import type { AttemptStatements, LedgerAmount, LedgerHead, LedgerStatements } from './statements.ts'
 
 export type StatementParameters = Readonly<
   Record<string, string | number | bigint | Uint8Array | null>
@@ -30,20 +26,27 @@ export type StatementRunner = {
   readonly countCall: (row: CountedCall) => void
 }
 
-type CallStatements = Omit<Tx, keyof ReadTx | 'savepoint' | 'lock' | 'settleInOneStatement'>
+type CallStatements = Omit<Tx, keyof ReadTx | 'savepoint' | 'lock' | 'settleCall'>
 
 /** Returns the statements of a job that are the same on both engines. */
 export function createCallStatements(runner: StatementRunner): CallStatements {
   const { run, send, countCall } = runner
   return {
-    findAdmissionFacts: (call) => first<AdmissionFacts>(runner, selectFactsSql, call),
+    findAdmissionFacts: async (call) => {
+      // They are sent together; each reads what was committed before its turn.
+      const [key, attempt, budget] = await Promise.all([
+        first<KeyFactsRow>(runner, selectKeyFactsSql, call),
+        first<AttemptRow>(runner, findAttemptSql, call),
+        first<BudgetState>(runner, selectBudgetSql, { ledger: budgetLedger(call.projectId) }),
+      ])
+      return admissionFactsOf({ key, budget, attempt })
+    },
     touchKey: async (key) => send(touchKeySql, key),
     upsertBucket: async (bucket) => send(updateBucketSql, bucket),
     logCall: async (row) => {
       send(insertCallSql, { detail: null, ...row })
       countCall(row)
     },
-    countScore: async (score, call) => send(countScoreSql, scoreRowOf(score, call)),
     sweepCalls: async (range) => {
       const sweptRows = await run(deleteOldCallsSql, range)
       if (sweptRows > 0) await run(markSweptSql, range)
@@ -62,13 +65,23 @@ async function first<Row>(
   return (await all<Row>(sql, parameters))[0]
 }
 
-/** Reading the facts locks the project's bucket, so the admissions of a project run one by one. */
-const selectFactsSql = `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc",
-    "sustainedPerS", burst, billing, "fullAtUs", "unitMicros", "balanceMicros", "exhaustedAtMicros"
-  from keys join projects using ("projectId") join buckets using ("projectId")
-  join ledgers on ledger = 'budget:' || "projectId"
-  left join prices on prices."accountId" = projects."accountId" and prices.action = :action
-  where "keyId" = :keyId for update of buckets`
+/**
+ * Selects the columns of `KeyFactsRow`, and further ones. It locks the project's bucket, so the
+ * admissions of a project run one by one.
+ */
+export function keyFactsSql(furtherColumns = ''): string {
+  return `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc", "sustainedPerS", burst,
+      billing, "fullAtUs", "unitMicros"${furtherColumns}
+    from keys join projects using ("projectId") join buckets using ("projectId")
+    left join prices on prices."accountId" = projects."accountId" and prices.action = :action
+    where "keyId" = :keyId and "projectId" = :projectId for update of buckets`
+}
+
+const selectKeyFactsSql = keyFactsSql()
+
+export const selectBudgetSql = `select "balanceMicros", "reservedMicros", "headSeq", "headHash",
+    "lowAtMicros", "exhaustedAtMicros"
+  from ledgers where ledger = :ledger`
 
 export const touchKeySql = 'update keys set "lastUsedAtUtc" = :atUtc where "keyId" = :keyId'
 
@@ -99,9 +112,7 @@ export const markSweptSql = `insert into watermarks (name, "valueMs")
 function attemptStatements(runner: StatementRunner): AttemptStatements {
   const { all, run, send } = runner
   return {
-    find: (key) => first<AttemptRow>(runner, findAttemptSql, key),
     insert: async (row) => send(insertAttemptSql, row),
-    complete: async (owner) => (await run(completeAttemptSql, owner)) === 1,
     deleteOwned: async (owner) => (await run(deleteOwnedAttemptSql, owner)) === 1,
     delete: async (key) => (await run(deleteAttemptSql, key)) === 1,
     findOverdue: (filter) => all<AttemptRow>(selectOverdueAttemptsSql, filter),

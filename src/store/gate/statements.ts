@@ -1,35 +1,23 @@
 import type { Selectable } from 'kysely'
-import type { AttemptRow, CallRow, KeyRow, LedgerRow, ProjectRow, TransferRow } from '../schema.ts'
+import type { Micros } from '../../lib/money.ts'
+import type { AttemptRow, LedgerRow, NewCallRow, TransferRow } from '../schema.ts'
 import type { Score } from './hourly-counts.ts'
-
-/** All facts that admission depends on, as this transaction reads them. */
-export type AdmissionFacts = Pick<
-  Selectable<KeyRow>,
-  'permissions' | 'expiresAtUtc' | 'revokedAtUtc' | 'lastUsedAtUtc'
-> &
-  Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst' | 'billing'> & {
-    /** The time at which the project's bucket is full again; null before its first call. */
-    readonly fullAtUs: number | null
-    /** The account's price of one unit of the action; null: the default price. */
-    readonly unitMicros: bigint | null
-  } & Pick<Selectable<LedgerRow>, 'balanceMicros' | 'exhaustedAtMicros'>
 
 export type AttemptKey = { readonly projectId: string; readonly requestId: string }
 export type AttemptOwner = AttemptKey & { readonly token: string }
 
+/** What a completed call stores for replays. */
+export type CompletedAttempt = {
+  readonly code: string
+  readonly answer: Uint8Array
+  readonly scrubbed: Uint8Array | null
+}
+
 export type AttemptStatements = {
-  readonly find: (key: AttemptKey) => Promise<AttemptRow | undefined>
   readonly insert: (
     row: Omit<AttemptRow, 'state' | 'code' | 'answer' | 'scrubbed'>,
   ) => Promise<void>
-  /** `complete` and `deleteOwned` require the token of a running attempt. @returns whether it matched. */
-  readonly complete: (
-    owner: AttemptOwner & {
-      readonly code: string
-      readonly answer: Uint8Array
-      readonly scrubbed: Uint8Array | null
-    },
-  ) => Promise<boolean>
+  /** Deletes a running attempt with this token. @returns whether it matched. */
   readonly deleteOwned: (owner: AttemptOwner) => Promise<boolean>
   /** @returns whether the attempt existed: of two concurrent deletions only one returns true. */
   readonly delete: (key: AttemptKey) => Promise<boolean>
@@ -62,63 +50,29 @@ export type LedgerStatements = {
   readonly append: (row: Omit<TransferRow, 'transferId'>) => Promise<number>
 }
 
-/** A call to be admitted by one statement. */
-export type AdmitStatementInput = {
-  /** The project of the key. */
-  readonly projectId: string
-  readonly keyId: string
-  /** The call is admitted only if the key and its project still have this version; null: any. */
-  readonly keyVersion: string | null
-  readonly action: string
-  /** In lower case. */
-  readonly requestId: string
-  /** The key must have all of these. */
-  readonly permissions: readonly string[]
-  readonly nowMs: number
-  readonly nowUtc: string
-  /** The key's last use is updated if the stored time is this one or earlier. */
-  readonly touchedBeforeUtc: string
-  readonly steadyUs: number
-  /** Defaults for projects without limits and for accounts without a price. */
-  readonly sustainedPerS: number
-  readonly burst: number
-  readonly defaultMicros: bigint
-  /** The price, in units. */
-  readonly units: number
-  readonly fingerprint: Uint8Array
-  readonly token: string
-  readonly deadlineMs: number
+/** A completed call with its response and its price. */
+export type SettlementInput = AttemptOwner &
+  CompletedAttempt &
+  Amounts & {
+    /** The subjects that the response names. */
+    readonly subjectIds: readonly string[]
+    readonly scores: readonly Score[]
+    /** The price that was reserved at admission. */
+    readonly reservedMicros: Micros
+    readonly action: string
+    readonly windowStartMs: number
+    readonly nowMs: number
+    readonly row: LoggedFields
+  }
+
+/** The fields of a log row that the settlement does not determine. */
+type LoggedFields = Pick<NewCallRow, 'atMs' | 'keyId' | 'requestId' | 'action' | 'latencyMs'> & {
+  readonly detail: string | null
 }
 
-/** The limits, price and billing of an admitted call; `fullAtUs` is the bucket's value before the call. */
-export type AdmitStatementRow = Pick<
-  AdmissionFacts,
-  'sustainedPerS' | 'burst' | 'billing' | 'fullAtUs' | 'unitMicros'
->
-
-/** A completed call with its response. */
-export type SettleStatementInput = AttemptKey & {
-  readonly token: string
-  readonly code: string
-  readonly answer: Uint8Array
-  readonly scrubbed: Uint8Array | null
-  /** The subjects that the response names. */
-  readonly subjectIds: readonly string[]
-  /** The reserved price, and the part of it that is charged. */
-  readonly reservedMicros: bigint
-  readonly amountMicros: bigint
+export type Amounts = {
+  /** The part of the reserved price that is charged. */
+  readonly amountMicros: Micros
   /** The price of a call that is not charged, because the project's billing is off. */
-  readonly meteredMicros: bigint
-  readonly action: string
-  readonly windowStartMs: number
-  readonly nowMs: number
-  /** The hashed text of the charge, before and after its sequence number in the chain. */
-  readonly link: { readonly before: string; readonly after: string }
-  readonly scores: readonly Score[]
-  readonly row: Pick<CallRow, 'atMs' | 'keyId' | 'requestId' | 'action' | 'latencyMs'>
-}
-
-export type SettleStatementResult = {
-  /** The charge; null: nothing was charged. */
-  readonly transferId: number | null
+  readonly meteredMicros: Micros
 }

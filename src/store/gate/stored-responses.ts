@@ -1,18 +1,5 @@
 import { sql } from '../load-kysely.ts'
 import type { Tx } from '../tx.ts'
-import type { AttemptKey } from './statements.ts'
-
-/** Records which subjects a stored response names. */
-export async function addResponseSubjects(
-  tx: Tx,
-  key: AttemptKey,
-  subjectIds: readonly string[],
-): Promise<void> {
-  if (subjectIds.length === 0) return
-  const { projectId, requestId } = key
-  const rows = [...new Set(subjectIds)].map((subjectId) => ({ subjectId, projectId, requestId }))
-  await tx.run(tx.build.insertInto('responseSubjects').values(rows))
-}
 
 /** Replaces every stored response that names the subject by its version without subjects. */
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {

@@ -17,7 +17,7 @@ import { migrate } from './migrate.ts'
 import { readPostgresInfo } from './read-info.ts'
 import { createKeyFinders } from '../tenancy/remembered-keys.ts'
 import { joinSharedClock } from './shared-clock.ts'
-import { admitInOneStatement } from './single-statement.ts'
+import { admitInOneStatement, settleInOneStatement } from './call-functions.ts'
 import { postgresReadTx, postgresTx } from './tx.ts'
 
 /** A longer statement of a call is cancelled, and the call fails with 503. */
@@ -56,7 +56,7 @@ export async function openPostgresStore(
   const writeOptions: TransactionOptions = { access: 'write', retryOn: 'race' }
   const runBatched = createBatcher(pool)
   const write: Store['write'] = (job) =>
-    transact(pool, writeOptions, (transaction) => job(postgresTx(transaction, runBatched)))
+    transact(pool, writeOptions, (transaction) => job(postgresTx(transaction)))
   const resources = opened.move()
   return {
     isShared: true,
@@ -69,7 +69,7 @@ export async function openPostgresStore(
     write,
     runExclusive: (job) =>
       transact(pool, { access: 'write' }, async (transaction) => {
-        const tx = postgresTx(transaction, runBatched)
+        const tx = postgresTx(transaction)
         await tx.lock('change', 'exclusive')
         return job({ db: databaseOnTransaction(transaction), tx })
       }),
@@ -79,7 +79,10 @@ export async function openPostgresStore(
     ...createKeyFinders((hash) => readKey(pool, hash)),
     readInfo: () => readPostgresInfo(pool, url, Date.now()),
     dropOldLogMonths: (beforeMs) => runAsAllAccounts(() => dropOldMonths(pool, beforeMs)),
-    admitInOneStatement: (input) => admitInOneStatement(runBatched, input),
+    admitCall: (input) => admitInOneStatement(runBatched, input),
+    // The statement is a separate transaction; this function repeats it after a race.
+    settleCall: (input) =>
+      transact(pool, writeOptions, () => settleInOneStatement(runBatched, input)),
     close: () => resources.disposeAsync(),
   }
 }

@@ -6,9 +6,8 @@ import {
 } from '../gate/call-statements.ts'
 import { hourStartMs } from '../gate/hourly-counts.ts'
 import type { ReadTx, Tx } from '../tx.ts'
-import type { RunBatched } from './connection/batcher.ts'
+import { settleInTransaction } from './call-functions.ts'
 import { queryBuilder } from './connection/kysely-driver.ts'
-import { settleInOneStatement } from './single-statement.ts'
 import {
   prepare,
   statementName,
@@ -20,7 +19,7 @@ import type { PostgresTransaction } from './connection/transaction.ts'
 type StatementSender = Pick<PostgresTransaction, 'run' | 'send'>
 
 /** Returns the statements of a job in its transaction. */
-export function postgresTx(transaction: PostgresTransaction, runBatched: RunBatched): Tx {
+export function postgresTx(transaction: PostgresTransaction): Tx {
   const savepoints = lazySavepoints(transaction)
   return {
     ...postgresReadTx(savepoints.runner),
@@ -29,7 +28,7 @@ export function postgresTx(transaction: PostgresTransaction, runBatched: RunBatc
       await locks[mode].run({ run: transaction.runWaiting }, { name })
     },
     ...createCallStatements(statementRunner(savepoints.runner)),
-    settleInOneStatement: (settlement) => settleInOneStatement(transaction, runBatched, settlement),
+    settleCall: (settlement) => settleInTransaction(transaction, settlement),
   }
 }
 

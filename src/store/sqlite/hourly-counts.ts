@@ -7,10 +7,7 @@ import {
   unpackLatencies,
 } from '../../lib/observability/latency-histogram.ts'
 import type { CallHourRow } from '../console-schema.ts'
-import { countScoreSql } from '../gate/call-statements.ts'
-import { scoreRowOf } from '../gate/hourly-counts.ts'
-import type { HourlyCallCount, HourlyCallKey, Score } from '../gate/hourly-counts.ts'
-import type { CallRow } from '../schema.ts'
+import type { HourlyCallCount, HourlyCallKey } from '../gate/hourly-counts.ts'
 import { prepare } from './connection.ts'
 
 /** The statements that update the hourly counts in the transaction of each call. */
@@ -19,7 +16,6 @@ export type HourlyCountStatements = {
   readonly findCallCount: (key: HourlyCallKey) => HourlyCallCount | undefined
   /** Inserts or replaces a count. */
   readonly putCallCount: (count: HourlyCallCount) => void
-  readonly countScore: (score: Score, call: Pick<CallRow, 'atMs' | 'projectId'>) => void
 }
 
 export function createHourlyCountStatements(connection: DatabaseSync): HourlyCountStatements {
@@ -39,7 +35,6 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
        costMicros = excluded.costMicros, meteredMicros = excluded.meteredMicros,
        latencies = excluded.latencies`,
   )
-  const countScore = prepare(connection, countScoreSql)
   return {
     findCallCount: (key) => {
       const row = selectCount.first(key)
@@ -47,7 +42,6 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
     },
     putCallCount: ({ latencies, ...count }) =>
       void replaceCount.run({ ...count, latencies: packLatencies(latencies) }),
-    countScore: (score, call) => void countScore.run(scoreRowOf(score, call)),
   }
 }
 

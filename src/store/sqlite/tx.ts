@@ -8,7 +8,8 @@ import { Kysely } from '../load-kysely.ts'
 import type { Schema } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { PendingCounts } from './calls/pending-counts.ts'
-import { createSettleCall } from './calls/settle-call.ts'
+import { createProjectStates } from './calls/project-states.ts'
+import { createSettleBatch } from './calls/settle-batch.ts'
 import { createStatementCache, prepare, prepareOnce, sqliteDialect } from './connection.ts'
 import { registerSumLatencies } from './hourly-counts.ts'
 
@@ -20,8 +21,7 @@ import { registerSumLatencies } from './hourly-counts.ts'
 export function sqliteTx(connection: DatabaseSync, pending: PendingCounts): Tx {
   const beginEffect = prepare(connection, 'SAVEPOINT effect')
   const releaseEffect = prepare(connection, 'RELEASE effect')
-  const settleCall = createSettleCall(connection)
-  const tx: Tx = {
+  return {
     savepoint: async (work) => {
       beginEffect.run({})
       try {
@@ -36,9 +36,26 @@ export function sqliteTx(connection: DatabaseSync, pending: PendingCounts): Tx {
     lock: async () => {},
     ...sqliteReadTx(connection),
     ...createCallStatements(statementRunner(connection, pending.add)),
-    settleInOneStatement: (settlement) => settleCall(tx, settlement),
+    settleCall: settleStatement(connection, pending.add),
   }
-  return tx
+}
+
+/** Returns the settlement of one call, by the functions that settle a batch. */
+function settleStatement(
+  connection: DatabaseSync,
+  countCall: PendingCounts['add'],
+): Tx['settleCall'] {
+  const states = createProjectStates(connection)
+  const settle = createSettleBatch(connection, { states, countCall })
+  return async (settlement) => {
+    try {
+      const isSettled = settle(settlement)
+      states.flush()
+      return isSettled
+    } finally {
+      states.reset()
+    }
+  }
 }
 
 /** Builds and runs queries. SQLite runs them synchronously, so the promises are already settled. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '../../lib/errors.ts'
 import type { Store } from '../database.ts'
-import type { AdmitStatementRow, SettleStatementResult } from '../gate/statements.ts'
+import type { AdmittedTerms } from '../gate/admission-rule.ts'
 import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
 import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
@@ -29,7 +29,7 @@ type QueuedCall = Settle & { readonly job: CallJob }
 type Queue = { readonly writes: QueuedWrite[]; readonly calls: QueuedCall[] }
 
 /** The calls that are admitted and settled by one commit are one batch. */
-export type Writer = Required<Pick<Store, 'write' | 'admitInOneStatement' | 'settleInOneStatement'>>
+export type Writer = Pick<Store, 'write' | 'admitCall' | 'settleCall'>
 
 /** More jobs than the permitted connections can send; further calls fail with 503. */
 const queuedWritesMax = 20_000
@@ -59,10 +59,8 @@ export function createWriter(writerOptions: WriterOptions): Writer {
       enqueue((settle) => waiting.writes.push({ run, ...settle })) as Promise<
         Awaited<ReturnType<typeof run>>
       >,
-    admitInOneStatement: (input) =>
-      runCall({ kind: 'admit', input }) as Promise<AdmitStatementRow | undefined>,
-    settleInOneStatement: (input) =>
-      runCall({ kind: 'settle', input }) as Promise<SettleStatementResult | undefined>,
+    admitCall: (input) => runCall({ kind: 'admit', input }) as Promise<AdmittedTerms | undefined>,
+    settleCall: (input) => runCall({ kind: 'settle', input }) as Promise<boolean>,
   }
 
   /** Waits until kysely's transactions leave the connection, then runs all jobs. */

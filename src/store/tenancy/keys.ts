@@ -108,7 +108,7 @@ export function identityOf(row: KeyLookupRow, now: Date): KeyIdentity {
   const switches = switchesFromColumns(row)
   const permissions = parsePermissions(row.permissions)
   const formerSecret = formerSecretOf(row)
-  const hasEnded = formerSecret !== undefined && hasFormerSecretEnded(formerSecret, now)
+  const hasEnded = formerSecret !== undefined && hasFormerSecretEnded(formerSecret.endsAtUtc, now)
   const ofKey = keyState(row, now)
   const state: CredentialState = ofKey === 'active' && hasEnded ? 'replaced' : ofKey
   const ids = { keyId, projectId, accountId, galleryId }
@@ -127,7 +127,7 @@ function formerSecretOf(row: KeyLookupRow): FormerSecret | undefined {
 }
 
 /** A former secret is valid until, but not in, the millisecond of its end. */
-export function hasFormerSecretEnded({ endsAtUtc }: FormerSecret, now: Date): boolean {
+export function hasFormerSecretEnded(endsAtUtc: string, now: Date): boolean {
   return now.toISOString() >= endsAtUtc
 }
 

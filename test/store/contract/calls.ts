@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { latencyPercentileMs } from '../../../src/lib/observability/latency-histogram.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { queries } from './tracked-queries.ts'
+import { settlementOf } from '../../support/billing/charge-call.ts'
 import { chargeCall, countedCallOf, fundProject } from './ledger-rows.ts'
 import { nowMs, nowUtc, assertSameValues, type StoreFixture } from './store-fixture.ts'
 
@@ -16,23 +17,23 @@ export const callsContract = {
     accountId,
   }: StoreFixture) => {
     const { projectId } = project
+    const call = { projectId, keyId, requestId: 'r1', action: 'svc.detect' }
     await queries.setPrice(store.db, accountId, { action: 'svc.detect', unitMicros: 77n })
     await store.write(async (tx) => {
-      const facts = await tx.findAdmissionFacts({ keyId, action: 'svc.detect' })
-      assert.equal(facts?.unitMicros, 77n)
+      const facts = await tx.findAdmissionFacts(call)
+      assert.equal(facts?.key.unitMicros, 77n)
       assert.ok(!facts.fullAtUs, 'an unused bucket is full')
-      assert.equal((await tx.findAdmissionFacts({ keyId, action: 'svc.other' }))?.unitMicros, null)
-      assert.equal(
-        await tx.findAdmissionFacts({ keyId: 'unknown', action: 'svc.detect' }),
-        undefined,
-      )
+      assertSameValues([facts.budget.balanceMicros, facts.attempt], [0n, undefined])
+      const other = await tx.findAdmissionFacts({ ...call, action: 'svc.other' })
+      assert.equal(other?.key.unitMicros, null)
+      assert.equal(await tx.findAdmissionFacts({ ...call, keyId: 'unknown' }), undefined)
       await tx.touchKey({ keyId, atUtc: nowUtc })
       await tx.upsertBucket({ projectId, fullAtUs: nowMs * 1000 })
     })
     await store.write(async (tx) => {
-      const facts = await tx.findAdmissionFacts({ keyId, action: 'svc.detect' })
+      const facts = await tx.findAdmissionFacts(call)
       assert.equal(facts?.fullAtUs, nowMs * 1000)
-      assert.equal(facts.lastUsedAtUtc, nowUtc)
+      assert.equal(facts.key.lastUsedAtUtc, nowUtc)
     })
     await store.read(async (tx) => {
       const bucket = await queries.readBucketState(tx, projectId)
@@ -66,20 +67,25 @@ export const callsContract = {
       await insert(requestId, nowMs + index)
     await assert.rejects(insert('r1', 0), /unique/iu)
     const owner = (requestId: string, token = `t ${requestId}`) => ({ projectId, requestId, token })
-    const result = { code: 'OK', answer: Buffer.from('a'), scrubbed: null }
-    await store.write(async ({ attempts }) => {
-      const found = await attempts.find(owner('r1'))
+    const charged = { projectId, keyId, action: 'a', windowStartMs: nowMs, nowMs, amountMicros: 0n }
+    const complete = (tx: Tx, { requestId, token }: ReturnType<typeof owner>) =>
+      tx.settleCall(settlementOf({ ...charged, requestId }, { token }))
+    await store.write(async (tx) => {
+      const { attempts } = tx
+      const find = async ({ requestId }: ReturnType<typeof owner>) =>
+        (await tx.findAdmissionFacts({ projectId, keyId, requestId, action: 'a' }))?.attempt
+      const found = await find(owner('r1'))
       assertSameValues(
         [found?.state, found?.reservedMicros, found?.deadlineMs],
         ['running', 5n, nowMs],
       )
       assertSameValues(Buffer.from(found?.fingerprint ?? []), hash)
-      assert.equal(await attempts.complete({ ...owner('r1', 'other'), ...result }), false)
-      assert.equal(await attempts.complete({ ...owner('r1'), ...result }), true)
-      assert.equal(await attempts.complete({ ...owner('r1'), ...result }), false)
+      assert.equal(await complete(tx, owner('r1', 'other')), false)
+      assert.equal(await complete(tx, owner('r1')), true)
+      assert.equal(await complete(tx, owner('r1')), false)
       assert.equal(await attempts.deleteOwned(owner('r1')), false, 'it is complete')
       assert.equal(await attempts.deleteOwned(owner('r2')), true)
-      assert.equal(await attempts.find(owner('r2')), undefined)
+      assert.equal(await find(owner('r2')), undefined)
       const idsOf = async (deadlineMs: number, limit: number) =>
         (await attempts.findOverdue({ deadlineMs, limit })).map((row) => row.requestId)
       assertSameValues(await idsOf(nowMs + 3, 9), ['r3'])
@@ -179,12 +185,14 @@ export const callsContract = {
           }),
         )
       await tx.logCall(countedCallOf(fixture, { latencyMs: 10, atMs: startMs + 5 }))
-      const call = { atMs: startMs, projectId }
-      for (const value of [0, 0.5, 0.501, 1])
-        await tx.countScore({ kind: 'similarity', value, isMatched: value > 0.5 }, call)
     })
     await fundProject(fixture, 10_000n)
-    await store.write((tx) => chargeCall(tx, fixture, 'paid'))
+    const scores = [0, 0.5, 0.501, 1].map((value) => ({
+      kind: 'similarity' as const,
+      value,
+      isMatched: value > 0.5,
+    }))
+    await store.write((tx) => chargeCall(tx, fixture, 'paid', { scores }))
     const filter = { accountId, fromMs: startMs, toMs: startMs + 4 * hourMs }
     await store.read(async (tx) => {
       const byCode = await queries.countCalls(tx, filter, { by: 'code', stepMs: 2 * hourMs })

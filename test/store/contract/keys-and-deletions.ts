@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { chargeCall } from '../../support/billing/charge-call.ts'
 import { queries } from './tracked-queries.ts'
 import {
   compareNullable,
@@ -113,28 +114,19 @@ export const keysAndDeletionsContract = {
   'a stored response that names a deleted subject is replaced': async (fixture: StoreFixture) => {
     const { store, project, keyId } = fixture
     const { projectId } = project
-    const attempt = {
-      projectId,
-      keyId,
-      action: 'svc.identify',
-      fingerprint: Buffer.alloc(32),
-      token: 't',
-    }
-    const times = { deadlineMs: 1, windowStartMs: now.getTime(), reservedMicros: 0n }
+    const times = { nowMs: now.getTime(), windowStartMs: now.getTime() }
+    const call = { projectId, keyId, action: 'svc.identify', ...times, amountMicros: 0n }
     await store.write(async (tx) => {
-      for (const requestId of ['r1', 'r2']) {
-        await tx.attempts.insert({ ...attempt, ...times, requestId })
-        await tx.attempts.complete({
-          projectId,
-          requestId,
-          token: 't',
-          code: 'OK',
-          answer: Buffer.from('names s1'),
-          scrubbed: requestId === 'r1' ? Buffer.from('no names') : null,
-        })
-        await queries.addResponseSubjects(tx, { projectId, requestId }, ['s1', 's1', 's2'])
-        await queries.addResponseSubjects(tx, { projectId, requestId }, [])
-      }
+      for (const requestId of ['r1', 'r2'])
+        await chargeCall(
+          tx,
+          { ...call, requestId },
+          {
+            answer: Buffer.from('names s1'),
+            scrubbed: requestId === 'r1' ? Buffer.from('no names') : null,
+            subjectIds: ['s1', 's1', 's2'],
+          },
+        )
       await queries.scrubResponses(tx, 's1')
     })
     const responses = await store.db

@@ -1,6 +1,8 @@
-import { allocate, charge, topUp } from '../../../src/billing/ledger.ts'
+import { allocate, topUp } from '../../../src/billing/ledger.ts'
 import type { CountedCall } from '../../../src/store/gate/hourly-counts.ts'
+import type { SettlementInput } from '../../../src/store/gate/statements.ts'
 import type { Tx } from '../../../src/store/tx.ts'
+import * as calls from '../../support/billing/charge-call.ts'
 import { nowMs, type StoreFixture } from './store-fixture.ts'
 
 export function countedCallOf(
@@ -35,19 +37,13 @@ export async function fundProject(
 }
 
 /** Charges a call and logs it. @returns the id of the charge. */
-export async function chargeCall(
+export function chargeCall(
   tx: Tx,
-  fixture: StoreFixture,
+  { project, keyId }: StoreFixture,
   requestId: string,
+  overrides: Partial<SettlementInput> = {},
 ): Promise<number> {
-  const { projectId } = fixture.project
-  const call = {
-    projectId,
-    requestId: requestId.toLowerCase(),
-    windowStartMs: nowMs,
-    action: 'svc.detect',
-  }
-  const transferId = await charge(tx, { ...call, amountMicros: 1000n, atMs: nowMs + 2 })
-  await tx.logCall(countedCallOf(fixture, { requestId, costMicros: 1000n, transferId }))
-  return transferId
+  const { projectId } = project
+  const call = { projectId, keyId, requestId, action: 'svc.detect', windowStartMs: nowMs }
+  return calls.chargeCall(tx, { ...call, amountMicros: 1000n, nowMs: nowMs + 2 }, overrides)
 }

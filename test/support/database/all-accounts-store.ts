@@ -22,12 +22,10 @@ import type { Database, Schema } from '../../../src/store/schema.ts'
  */
 export function allAccountsStore(store: Store): Store {
   if (!store.isShared) return store
-  const { admitInOneStatement } = store
   return {
     ...store,
-    ...(admitInOneStatement && {
-      admitInOneStatement: (input) => inScope(() => admitInOneStatement(input)),
-    }),
+    admitCall: (input) => inScope(() => store.admitCall(input)),
+    settleCall: (input) => inScope(() => store.settleCall(input)),
     db: allAccountsDatabase(store.db),
     read: (job) => inScope(() => store.read(job)),
     write: (job) => inScope(() => store.write(job)),

@@ -37,7 +37,6 @@ function hookDriver(file: string, hook: CommitHook): void {
 }
 
 function hookJobs(store: Store, hook: CommitHook): Store {
-  const { admitInOneStatement, settleInOneStatement } = store
   const call: CommitHook = (step) => {
     try {
       hook(step)
@@ -66,7 +65,7 @@ function hookJobs(store: Store, hook: CommitHook): Store {
           return value
         }),
       ),
-    ...(admitInOneStatement && { admitInOneStatement: hookStatement(admitInOneStatement) }),
-    ...(settleInOneStatement && { settleInOneStatement: hookStatement(settleInOneStatement) }),
+    admitCall: hookStatement(store.admitCall),
+    settleCall: hookStatement(store.settleCall),
   }
 }

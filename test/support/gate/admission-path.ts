@@ -2,17 +2,22 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { allocate } from '../../../src/billing/ledger.ts'
-import { admitInSingleStatement } from '../../../src/gate/admission/admit-single-statement.ts'
+import {
+  accessRequestOf,
+  admissionInputOf,
+  reservationOf,
+} from '../../../src/gate/admission/admit-request.ts'
 import {
   admitInTransaction,
-  type AdmitRequest,
-  type AdmitTransactionResult,
+  rejectInTransaction,
+  type AdmissionResult,
 } from '../../../src/gate/admission/admit-transaction.ts'
-import type { Now } from '../../../src/gate/admission/find-replay.ts'
+import type { Now } from '../../../src/store/gate/admission-facts.ts'
+import type { AdmittedTerms } from '../../../src/store/gate/admission-rule.ts'
 import { decryptResponse } from '../../../src/gate/fingerprint.ts'
-import type { Reservation } from '../../../src/gate/incoming-call.ts'
+import type { Reservation } from '../../../src/gate/call-states.ts'
 import { errorCodeOf } from '../../../src/gate/log-call.ts'
-import { finishUnbilled, releaseReservation, settleOnStore } from '../../../src/gate/settle.ts'
+import { finishUnbilled, releaseReservation, settle } from '../../../src/gate/settle.ts'
 import { sweep } from '../../../src/gate/sweep.ts'
 import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { HttpError } from '../../../src/lib/errors.ts'
@@ -22,12 +27,12 @@ import { openStore } from '../../../src/store/open-store.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer } from '../database/postgres-server.ts'
-import { admitRequestOf, type AdmissionSnapshot } from './admission-snapshot.ts'
+import type { AdmitRequest } from '../../../src/gate/admission/admit-request.ts'
+import { admitRequestOf, readErrors, type AdmissionSnapshot } from './admission-snapshot.ts'
 import { readGateTables, type GateTables } from './gate-tables.ts'
 import { completedCallOf, type RandomCall } from './random-call.ts'
-import { stepwiseStore } from './stepwise-store.ts'
 
-/** A database in which calls are admitted and settled in one of the two ways. */
+/** A database in which calls are admitted in one of the two ways. */
 export type AdmissionPath = AsyncDisposable & {
   /** Runs one call. @returns everything that its caller can observe. */
   readonly run: (call: RandomCall, context: AdmissionPathContext) => Promise<readonly unknown[]>
@@ -38,10 +43,8 @@ export type AdmissionPath = AsyncDisposable & {
     now: Now,
     order: 'sequential' | 'concurrent',
   ) => Promise<readonly unknown[]>
-  /** The number of calls that the single statement admitted. */
-  readonly singleStatementCount: () => number
-  /** The number of settlements by the single statement. */
-  readonly singleSettlementCount: () => number
+  /** The number of calls that `admitCall` of the store admitted. */
+  readonly directCount: () => number
 }
 
 export type AdmissionPathContext = { readonly now: Now; readonly token: string }
@@ -50,66 +53,69 @@ const settings = {
   limits: { sustainedPerS: 5, burst: 4 },
   unitMicros: 1000n,
   attemptMsMax: 30_000,
+  windowMs: 20_000,
 }
 const logMsMax = 100_000
 
 export async function openAdmissionPath(
   snapshot: AdmissionSnapshot,
-  kind: 'singleStatement' | 'stepwise',
+  kind: 'direct' | 'transactions',
 ): Promise<AdmissionPath> {
-  const { store: opened, remove } = await openCopy(snapshot)
-  let singleSettlementCount = 0
-  const countSettlement = (): void => void singleSettlementCount++
-  const store =
-    kind === 'stepwise' ? stepwiseStore(opened) : countSettlements(opened, countSettlement)
+  const { store, remove } = await openCopy(snapshot)
   const reservations: Reservation[] = []
   const responseKeys = new Map<string, Buffer>()
-  let singleStatementCount = 0
+  let directCount = 0
+  const requestOf = (call: RandomCall, { now, token }: AdmissionPathContext): AdmitRequest => {
+    const request = admitRequestOf(snapshot, call, { nowMs: now.nowMs, token })
+    const { hash, responseKey } = request.fingerprint
+    responseKeys.set(hash.toString('hex'), responseKey)
+    return request
+  }
+  const admitDirectly = async (request: AdmitRequest, now: Now) => {
+    const terms = await store.admitCall(admissionInputOf(request, settings, now))
+    if (terms) directCount++
+    return terms
+  }
+  const admit = async (request: AdmitRequest, call: RandomCall, now: Now) => {
+    const error = readErrors[call.parseError]
+    if (error) return rejectCall(store, request, error, now)
+    const terms = kind === 'direct' ? await admitDirectly(request, now) : undefined
+    return terms ? { kind: 'admitted' as const, ...terms } : admitStepwise(store, request, now)
+  }
   return {
-    run: (call, { now, token }) =>
+    run: (call, context) =>
       runAsAccount(snapshot.accountId, async () => {
+        const { now } = context
         await runOtherWork(store, snapshot, call, now)
-        const request = admitRequestOf(snapshot, call, { nowMs: now.nowMs, token })
-        if ('fingerprint' in request.parsed) {
-          const { hash, responseKey } = request.parsed.fingerprint
-          responseKeys.set(hash.toString('hex'), responseKey)
-        }
-        const single = await admitInSingleStatement(store, request, { ...settings, ...now })
-        if (single) singleStatementCount++
-        const decision = single ?? (await admitStepwise(store, request, now))
-        const results = [observableDecision(decision)]
+        const request = requestOf(call, context)
+        const decision = await admit(request, call, now)
+        const results = [observableDecision(request, decision)]
         if (decision.kind === 'admitted') {
-          reservations.push(decision.reservation)
-          results.push(await endCall(store, decision.reservation, call, now))
+          const reservation = reservationOf(request, decision)
+          reservations.push(reservation)
+          results.push(await endCall(store, reservation, call, now))
         }
         const late = reservations[call.lateSettlement]
         if (late) results.push(await endCall(store, late, { ...call, ending: 'ok' }, now))
         return results
       }),
-    readTables: () => readGateTables(opened, responseKeys),
+    readTables: () => readGateTables(store, responseKeys),
     runTogether: (calls, now, order) =>
       runAsAccount(snapshot.accountId, async () => {
         const map = order === 'sequential' ? mapSequential : mapConcurrent
         const admitted = await map([...calls.entries()], async ([index, call]) => {
-          const context = { nowMs: now.nowMs, token: `token-${index}` }
-          const request = admitRequestOf(snapshot, call, context)
-          if ('fingerprint' in request.parsed) {
-            const { hash, responseKey } = request.parsed.fingerprint
-            responseKeys.set(hash.toString('hex'), responseKey)
-          }
-          const decision = await admitInSingleStatement(store, request, { ...settings, ...now })
-          if (decision) singleStatementCount++
-          return { call, decision }
+          const request = requestOf(call, { now, token: `token-${index}` })
+          const terms = await admitDirectly(request, now)
+          return terms && { call, terms, reservation: reservationOf(request, terms) }
         })
-        const ends = await map(admitted, async ({ call, decision }) =>
-          decision ? endCall(store, decision.reservation, call, now) : undefined,
+        const ends = await map(admitted, async (found) =>
+          found ? endCall(store, found.reservation, found.call, now) : undefined,
         )
-        return [admitted.map(({ decision }) => decision && observableDecision(decision)), ends]
+        return [admitted.map((found) => found && observableTerms(found)), ends]
       }),
-    singleStatementCount: () => singleStatementCount,
-    singleSettlementCount: () => singleSettlementCount,
+    directCount: () => directCount,
     [Symbol.asyncDispose]: async () => {
-      await opened.close()
+      await store.close()
       await remove()
     },
   }
@@ -127,29 +133,6 @@ async function openCopy({ engine, database }: AdmissionSnapshot) {
   return { store: await openStoreAt(copy.url), remove: () => copy[Symbol.asyncDispose]() }
 }
 
-function countSettlements(store: Store, count: () => void): Store {
-  const { settleInOneStatement } = store
-  return {
-    ...store,
-    ...(settleInOneStatement && {
-      settleInOneStatement: (settlement) => {
-        count()
-        return settleInOneStatement(settlement)
-      },
-    }),
-    write: (job) =>
-      store.write((tx) =>
-        job({
-          ...tx,
-          settleInOneStatement: (settlement) => {
-            count()
-            return Promise.resolve(tx.settleInOneStatement?.(settlement))
-          },
-        }),
-      ),
-  }
-}
-
 function mapConcurrent<T, Result>(
   items: readonly T[],
   run: (item: T) => Promise<Result>,
@@ -164,7 +147,7 @@ async function runOtherWork(
   { isSwept, allocatedMicros, billing }: RandomCall,
   now: Now,
 ): Promise<void> {
-  if (isSwept) await store.write((tx) => sweep(tx, now, logMsMax))
+  if (isSwept) await store.write((tx) => sweep(tx, now, { ...settings, logMsMax }))
   if (billing !== undefined)
     await store.write((tx) => tx.run(setBilling(tx, project.projectId, billing)))
   if (allocatedMicros === 0) return
@@ -178,25 +161,38 @@ function setBilling(tx: Tx, projectId: string, billing: boolean) {
   return update.where('projectId', '=', projectId)
 }
 
-function admitStepwise(
-  store: Store,
-  request: AdmitRequest,
-  now: Now,
-): Promise<AdmitTransactionResult> {
-  return store.write((tx) => admitInTransaction(tx, request, { ...settings, now: () => now }))
+function admitStepwise(store: Store, request: AdmitRequest, now: Now): Promise<AdmissionResult> {
+  const input = admissionInputOf(request, settings, now)
+  return store.write((tx) => admitInTransaction(tx, request.call, input, () => now))
 }
 
-function observableDecision(decision: AdmitTransactionResult): unknown {
+function rejectCall(store: Store, { call, content }: AdmitRequest, error: unknown, now: Now) {
+  // The permissions of a call are known only if it was read.
+  const request = accessRequestOf(call, content.debug ? content.permissions : [], settings)
+  return store.write((tx) => rejectInTransaction(tx, call, { error, request }, () => now))
+}
+
+type Decision = AdmissionResult | (AdmittedTerms & { readonly kind: 'admitted' })
+
+function observableDecision(request: AdmitRequest, decision: Decision): unknown {
   if (decision.kind === 'admitted') {
-    const { call: _, priceMicros, ...reservation } = decision.reservation
-    const pricesMicros = [priceMicros(0), priceMicros(1)]
-    return { ...decision, reservation: { ...reservation, pricesMicros } }
+    const reservation = reservationOf(request, decision)
+    return { kind: decision.kind, ...observableTerms({ terms: decision, reservation }) }
   }
   if (decision.kind === 'rejected')
     return { ...decision, error: [errorCodeOf(decision.error), String(decision.error)] }
   if (decision.kind !== 'replay') return decision
-  const response = decryptResponse(decision.fingerprint.responseKey, decision.response)
+  const response = decryptResponse(request.fingerprint.responseKey, decision.response)
   return { ...decision, response }
+}
+
+type ObservedTerms = { readonly terms: AdmittedTerms; readonly reservation: Reservation }
+
+function observableTerms({ terms, reservation }: ObservedTerms): object {
+  const { call: _, priceMicros, ...stored } = reservation
+  // The headers of an admitted call do not contain when a rejected one may be retried.
+  const { retryAfterS: _retry, ...tokens } = terms.access.tokens
+  return { tokens, ...stored, pricesMicros: [priceMicros(0), priceMicros(1)] }
 }
 
 /** @returns the response, or how the end of the call failed. */
@@ -214,7 +210,7 @@ async function endCall(
   const { accountId } = reservation.call.caller
   const executed = completedCallOf(reservation, call, accountId)
   try {
-    return await settleOnStore(store, reservation, executed, { nowMs, outboxMax: 1 })
+    return await settle(store, reservation, executed, { nowMs, outboxMax: 1 })
   } catch (error) {
     return error instanceof HttpError && error.status === 503 ? 'expired' : 'fault'
   }

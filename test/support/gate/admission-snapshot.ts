@@ -2,8 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { allocate, topUp } from '../../../src/billing/ledger.ts'
-import type { AdmitRequest } from '../../../src/gate/admission/admit-transaction.ts'
-import { fingerprintOf } from '../../../src/gate/fingerprint.ts'
+import { createAdmitRequest, type AdmitRequest } from '../../../src/gate/admission/admit-request.ts'
 import { ActionError, HttpError } from '../../../src/lib/errors.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { createInitialProject } from '../../../src/store/tenancy/create-initial-project.ts'
@@ -132,29 +131,30 @@ export function admitRequestOf(
   const requestId = `request-${call.request}`
   const params = { content: call.content, ...(action === 'svc.batch' && { images: ['a', 'b'] }) }
   return {
-    call: {
-      requestId: call.isUpperCase ? requestId.toUpperCase() : requestId,
-      action,
-      startMs: performance.now(),
-      atMs: nowMs,
-      caller,
-    },
-    parsed: parseErrors[call.parseError] ?? {
-      action: { price: prices[action] },
-      params,
-      debug,
-      permissions: debug ? [action, 'debug'] : [action],
-      fingerprint: fingerprintOf({ projectId, requestId, action, params, debug }),
-    },
-    consumedTokens: undefined,
+    ...createAdmitRequest(
+      {
+        requestId: call.isUpperCase ? requestId.toUpperCase() : requestId,
+        action,
+        startMs: performance.now(),
+        atMs: nowMs,
+        caller,
+      },
+      {
+        action: { price: prices[action] },
+        params,
+        debug,
+        permissions: debug ? [action, 'debug'] : [action],
+      },
+    ),
     token,
   }
 }
 
-const parseErrors = {
+/** Why a call cannot be read. */
+export const readErrors = {
   none: undefined,
-  action: { error: new ActionError('INVALID_REQUEST', 'invalid') },
-  http: { error: new HttpError(400, 'unreadable') },
+  action: new ActionError('INVALID_REQUEST', 'invalid'),
+  http: new HttpError(400, 'unreadable'),
 }
 
 const prices: Readonly<Record<RandomCall['action'], (imageCount: number) => number>> = {

@@ -16,13 +16,13 @@ export function withGateSteps(gate: Gate, beforeStep: BeforeStep | undefined): G
       await beforeStep('read')
       return caller
     },
-    admit: async (caller, call) => {
+    admit: async (caller, received, content) => {
       await beforeStep('admit')
-      return gate.admit(caller, call)
+      return gate.admit(caller, received, content)
     },
-    settle: async (admission, completed) => {
+    settle: async (admitted, completed) => {
       await beforeStep('settle')
-      const settlement = await gate.settle(admission, completed)
+      const settlement = await gate.settle(admitted, completed)
       await beforeStep('respond')
       return settlement
     },

@@ -1,11 +1,9 @@
 import { inheritedSettings } from '../database/engine.ts'
-import { stepwiseStore } from './stepwise-store.ts'
 import { startGate } from './test-gate.ts'
 
 /**
  * Runs the HTTP server and the gate of `test-gate.ts` in a separate process, so that it can be killed.
  * `FAIL_AT=step:count`: the process kills itself at that step, after it passed the step `count` times.
- * `SINGLE_STATEMENT=off`: PostgreSQL calls are admitted and settled by transactions.
  */
 const [step, passCount = '0'] = (process.env['FAIL_AT'] ?? '').split(':')
 let remainingPasses = Number(passCount)
@@ -20,7 +18,6 @@ const gate = await startGate({
   environment: { STARTER_CREDIT_MICROS: '1000000000', ...inheritedSettings() },
   beforeStep: failAtStep,
   onCommit: failAtStep,
-  ...(process.env['SINGLE_STATEMENT'] === 'off' && { wrapStore: stepwiseStore }),
   ...(key && { key }),
 })
 process.on('message', () => {

@@ -1,5 +1,5 @@
 import type { BillableResponse, CompletedCall, Settlement } from '../../../src/gate/settle.ts'
-import type { Reservation } from '../../../src/gate/incoming-call.ts'
+import type { Reservation } from '../../../src/gate/call-states.ts'
 import { ActionError } from '../../../src/lib/errors.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import * as fc from 'fast-check'

@@ -12,12 +12,13 @@ import { indexPlans } from './index-plans.ts'
  */
 export const admitCalls: readonly string[] = [
   `create type "admittedCall" as (index integer, scope text, "keyId" text, "keyVersion" text,
-    action text, "requestId" text, permissions text[], "nowMs" bigint, "nowUtc" text,
-    "touchedBeforeUtc" text, "steadyUs" bigint, "sustainedPerS" integer, burst integer,
-    "defaultMicros" bigint, units bigint, fingerprint bytea, token text, "deadlineMs" bigint)`,
+    "formerEndsAtUtc" text, action text, "requestId" text, permissions text[], "nowMs" bigint,
+    "nowUtc" text, "lastUsedBeforeUtc" text, "steadyUs" bigint, "sustainedPerS" integer,
+    burst integer, "unitMicros" bigint, units bigint, fingerprint bytea, token text,
+    "deadlineMs" bigint)`,
   `create function "admitCalls"("input" json)
   returns table (index integer, "fullAtUs" bigint, "sustainedPerS" integer, burst integer,
-    "unitMicros" bigint, billing integer)
+    "unitMicros" bigint, "reservedMicros" bigint, "isBilled" boolean)
   language plpgsql as $$
   declare
     "sent" "admittedCall"[];
@@ -32,7 +33,6 @@ export const admitCalls: readonly string[] = [
     "intervalUs" bigint;
     "capacityUs" bigint;
     "newUs" bigint;
-    "priceMicros" bigint;
     "heldMicros" bigint := 0;
     "admitted" "admittedCall"[] := '{}';
     "prices" bigint[] := '{}';
@@ -53,10 +53,13 @@ export const admitCalls: readonly string[] = [
       end if;
       if known."projectId" is null or known.version <> call."keyVersion"
         or known."revokedAtUtc" is not null or known."expiresAtUtc" <= call."nowUtc"
+        or call."formerEndsAtUtc" <= call."nowUtc"
         or not (known.permissions ? '*' or known.permissions ?& call.permissions)
       then continue; end if;
-      "intervalUs" := ceil(1000000.0 / coalesce(known."sustainedPerS", call."sustainedPerS"));
-      "capacityUs" := "intervalUs" * coalesce(known.burst, call.burst);
+      "sustainedPerS" := coalesce(known."sustainedPerS", call."sustainedPerS");
+      burst := coalesce(known.burst, call.burst);
+      "intervalUs" := ceil(1000000.0 / "sustainedPerS");
+      "capacityUs" := "intervalUs" * burst;
       -- This check needs no lock.
       if greatest(known."fullAtUs" - call."steadyUs", 0) + "intervalUs" > "capacityUs"
       then continue; end if;
@@ -74,34 +77,31 @@ export const admitCalls: readonly string[] = [
       perform from attempts a
         where a."projectId" = "project" and a."requestId" = call."requestId";
       if found then continue; end if;
-      "priceMicros" := case when known.billing = 0 then 0
-        else call.units * coalesce(known."unitMicros", call."defaultMicros") end;
-      if "priceMicros" > 0 then
+      "isBilled" := known.billing = 1;
+      "unitMicros" := coalesce(known."unitMicros", call."unitMicros");
+      "reservedMicros" := case when "isBilled" then call.units * "unitMicros" else 0 end;
+      if "reservedMicros" > 0 then
         if "freeMicros" is null then
           select l."balanceMicros" - l."reservedMicros" into "freeMicros" from ledgers l
             where l.ledger = 'budget:' || "project" for update;
         end if;
-        if "freeMicros" is null or "freeMicros" < "priceMicros" then continue; end if;
-        "freeMicros" := "freeMicros" - "priceMicros";
-        "heldMicros" := "heldMicros" + "priceMicros";
+        if "freeMicros" is null or "freeMicros" < "reservedMicros" then continue; end if;
+        "freeMicros" := "freeMicros" - "reservedMicros";
+        "heldMicros" := "heldMicros" + "reservedMicros";
       end if;
-      if known."lastUsedAtUtc" is null or known."lastUsedAtUtc" <= call."touchedBeforeUtc" then
+      if known."lastUsedAtUtc" is null or known."lastUsedAtUtc" <= call."lastUsedBeforeUtc" then
         if not call."keyId" = any ("touched") then
           update keys set "lastUsedAtUtc" = call."nowUtc" where "keyId" = call."keyId";
           "touched" := "touched" || call."keyId";
         end if;
       end if;
       "admitted" := "admitted" || call;
-      "prices" := "prices" || "priceMicros";
+      "prices" := "prices" || "reservedMicros";
       "usedIds" := "usedIds" || call."requestId";
+      "bucketUs" := "newUs";
       index := call.index;
       "fullAtUs" := "bucketUs";
-      "sustainedPerS" := known."sustainedPerS";
-      burst := known.burst;
-      "unitMicros" := known."unitMicros";
-      billing := known.billing;
       return next;
-      "bucketUs" := "newUs";
     end loop;
     if array_length("admitted", 1) is null then return; end if;
 
@@ -110,9 +110,9 @@ export const admitCalls: readonly string[] = [
       select "project", c."requestId", c."keyId", c.action, c.fingerprint, 'running', c.token,
           price, c."deadlineMs", c."nowMs"
         from rows from (unnest("admitted"), unnest("prices")) as c("index", "scope", "keyId",
-          "keyVersion", action, "requestId", permissions, "nowMs", "nowUtc", "touchedBeforeUtc",
-          "steadyUs", "sustainedPerS", burst, "defaultMicros", units, fingerprint, token,
-          "deadlineMs", price);
+          "keyVersion", "formerEndsAtUtc", action, "requestId", permissions, "nowMs", "nowUtc",
+          "lastUsedBeforeUtc", "steadyUs", "sustainedPerS", burst, "unitMicros", units, fingerprint,
+          token, "deadlineMs", price);
     if "heldMicros" > 0 then
       update ledgers l set "reservedMicros" = l."reservedMicros" + "heldMicros"
         where l.ledger = 'budget:' || "project";

@@ -6,8 +6,7 @@ import { indexPlans } from './index-plans.ts'
  * rows: each with one statement for all calls. A chain's hash covers the previous hash and the row as
  * text. The caller sends that text without the sequence number, which is assigned here.
  *
- * Returns the id of the charge of each call, or 0 without a charge; no row for a call whose attempt the
- * caller no longer owns.
+ * Returns the index of each call that was settled: the others no longer own their attempts.
  */
 export const settleCalls: readonly string[] = [
   `create type "settledCall" as (index integer, scope text, "projectId" text, "requestId" text,
@@ -16,9 +15,9 @@ export const settleCalls: readonly string[] = [
      "windowStartMs" bigint, "nowMs" bigint, "linkBefore" text, "linkAfter" text,
      "scoreKinds" text[], "scoreBins" integer[], "scoreMatches" integer[], "atMs" bigint,
      "keyId" text, "loggedRequestId" text, "loggedAction" text, "latencyMs" double precision,
-     bucket integer)`,
+     detail text, bucket integer)`,
   `create function "settleCalls"("input" json)
-  returns table (index integer, "transferId" bigint) language plpgsql as $$
+  returns table (index integer) language plpgsql as $$
   declare
     "sent" "settledCall"[];
     "settled" "settledCall"[];
@@ -124,13 +123,12 @@ export const settleCalls: readonly string[] = [
         returning t."transferId", t.seq
     ), logged as (
       insert into calls ("atMs", "keyId", "projectId", "requestId", action, code, "latencyMs",
-          "costMicros", "meteredMicros", "isReplay", "transferId")
+          "costMicros", "meteredMicros", "isReplay", "transferId", detail)
         select n."atMs", n."keyId", n."projectId", n."loggedRequestId", n."loggedAction", n.code,
-            n."latencyMs", n."amountMicros", n."meteredMicros", 0, paid."transferId"
+            n."latencyMs", n."amountMicros", n."meteredMicros", 0, paid."transferId", n.detail
           from numbered n left join paid on paid.seq = n.seq order by n.place
     )
-    select n.index, coalesce(paid."transferId", 0)
-      from numbered n left join paid on paid.seq = n.seq;
+    select n.index from numbered n;
   end $$`,
   ...indexPlans('"settleCalls"(json)'),
 ]

@@ -1,78 +1,73 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { takeToken } from '../../../lib/limits/token-bucket.ts'
+import { formatUtc } from '../../../lib/clock.ts'
 import type {
-  AdmissionFacts,
-  AdmitStatementInput,
-  AdmitStatementRow,
-} from '../../gate/statements.ts'
-import { insertAttemptSql, touchKeySql } from '../../gate/call-statements.ts'
+  AdmissionInput,
+  BudgetState,
+  KeyFacts,
+  KeyFactsRow,
+} from '../../gate/admission-facts.ts'
+import { decideAdmission, type Admitted } from '../../gate/admission-rule.ts'
+import { insertAttemptSql, keyFactsSql, touchKeySql } from '../../gate/call-statements.ts'
 import { parsePermissions } from '../../tenancy/keys.ts'
 import { prepare, type SqliteParameters } from '../connection.ts'
 import { keyVersionSql } from '../key-reader.ts'
-import type { BudgetState, ProjectStates } from './project-states.ts'
+import type { ProjectStates } from './project-states.ts'
 
-type StoredFacts = Omit<AdmissionFacts, 'balanceMicros' | 'exhaustedAtMicros'> & {
-  readonly version: string
-}
-
-/** What admission reads about a key and an action, once for all calls of a transaction. */
-type CallFacts = Omit<StoredFacts, 'permissions'> & { readonly permissions: ReadonlySet<string> }
+type StoredVersion = { readonly version: string }
 
 export type AdmitBatch = {
   /**
-   * Admits a call if every check passes.
+   * Admits a new call if every check passes.
    *
    * @returns undefined if it was not admitted; then nothing was written.
    */
-  readonly admit: (input: AdmitStatementInput) => AdmitStatementRow | undefined
+  readonly admit: (input: AdmissionInput) => Admitted | undefined
   /** Forgets what was read: the transaction ends, or other statements run in it. */
   readonly reset: () => void
 }
 
 /** Prepares the admission of many calls in one transaction. */
 export function createAdmitBatch(connection: DatabaseSync, states: ProjectStates): AdmitBatch {
-  const findFacts = createFindFacts(connection)
+  const keys = createKeyFacts(connection)
   const touchKey = prepare(connection, touchKeySql)
   const insertAttempt = prepare(connection, `${insertAttemptSql} on conflict do nothing`)
-  const admit = (input: AdmitStatementInput): AdmitStatementRow | undefined => {
-    const { projectId, steadyUs, nowUtc: atUtc } = input
-    const facts = findFacts.find(input)
-    if (!facts || !isPermitted(facts, input)) return undefined
-    const { sustainedPerS, burst, billing, unitMicros } = facts
-    const fullAtUs = states.bucketOf(projectId, facts.fullAtUs)
-    const limits = {
-      sustainedPerS: sustainedPerS ?? input.sustainedPerS,
-      burst: burst ?? input.burst,
-    }
-    const tokens = takeToken(limits, fullAtUs, steadyUs)
-    if (!tokens.isAllowed) return undefined
-    const unitPriceMicros = unitMicros ?? input.defaultMicros
-    const reservedMicros = billing === 1 ? BigInt(input.units) * unitPriceMicros : 0n
+  const admit = (input: AdmissionInput): Admitted | undefined => {
+    const { projectId, keyId, keyVersion } = input
+    const key = keys.find(input)
     const budget = states.budgetOf(projectId)
-    if (!budget || !isCovered(budget, reservedMicros)) return undefined
-    if (insertAttempt.run(attemptRowOf(input, reservedMicros)) === 0) return undefined
+    if (!key || !budget || (keyVersion !== null && keyVersion !== key.version)) return undefined
+    const fullAtUs = states.bucketOf(projectId, key.fullAtUs)
+    // A search for the attempt would take longer: its insert fails if there is one.
+    const decision = decideAdmission({ key, fullAtUs, budget, attempt: undefined }, input, input)
+    if (decision.kind !== 'admitted') return undefined
+    if (insertAttempt.run(attemptRowOf(input, decision)) === 0) return undefined
+    const { access, reservedMicros } = decision
     if (reservedMicros > 0n) states.setBudget(projectId, withReservation(budget, reservedMicros))
-    states.setBucket(projectId, tokens.fullAtUs)
-    if ((facts.lastUsedAtUtc ?? '') <= input.touchedBeforeUtc) {
-      touchKey.run({ atUtc, keyId: input.keyId })
-      findFacts.reset()
+    states.setBucket(projectId, access.tokens.fullAtUs)
+    if (access.updatesLastUse) {
+      touchKey.run({ atUtc: formatUtc(input.nowMs), keyId })
+      keys.reset()
     }
-    return { sustainedPerS, burst, billing, fullAtUs, unitMicros }
+    return decision
   }
-  return { admit, reset: findFacts.reset }
+  return { admit, reset: keys.reset }
 }
 
-function attemptRowOf(input: AdmitStatementInput, reservedMicros: bigint): SqliteParameters {
+/** The literals of this file have no spread objects: a property after one takes longer. */
+function attemptRowOf(
+  { projectId, requestId, keyId, action, fingerprint, token }: AdmissionInput,
+  { reservedMicros, deadlineMs, windowStartMs }: Admitted,
+): SqliteParameters {
   return {
-    projectId: input.projectId,
-    requestId: input.requestId,
-    keyId: input.keyId,
-    action: input.action,
-    fingerprint: input.fingerprint,
-    token: input.token,
+    projectId,
+    requestId,
+    keyId,
+    action,
+    fingerprint,
+    token,
     reservedMicros,
-    deadlineMs: input.deadlineMs,
-    windowStartMs: input.nowMs,
+    deadlineMs,
+    windowStartMs,
   }
 }
 
@@ -87,42 +82,22 @@ function withReservation(budget: BudgetState, reservedMicros: bigint): BudgetSta
   }
 }
 
-function isCovered({ balanceMicros, reservedMicros }: BudgetState, priceMicros: bigint): boolean {
-  return priceMicros === 0n || balanceMicros - reservedMicros >= priceMicros
-}
+type StoredKey = KeyFacts & Pick<KeyFactsRow, 'fullAtUs'> & StoredVersion
 
-/** Whether the key is valid, unchanged since the caller was read, and has the permissions. */
-function isPermitted(facts: CallFacts, input: AdmitStatementInput): boolean {
-  const { revokedAtUtc, expiresAtUtc, permissions, version } = facts
-  if (input.keyVersion !== null && input.keyVersion !== version) return false
-  if (revokedAtUtc !== null || (expiresAtUtc !== null && input.nowUtc >= expiresAtUtc)) return false
-  return permissions.has('*') || input.permissions.every((name) => permissions.has(name))
-}
-
-type FindFacts = {
-  readonly find: (input: AdmitStatementInput) => CallFacts | undefined
-  readonly reset: () => void
-}
-
-function createFindFacts(connection: DatabaseSync): FindFacts {
-  const found = new Map<string, CallFacts>()
-  const select = prepare<StoredFacts>(
-    connection,
-    `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, billing,
-       fullAtUs, unitMicros, ${keyVersionSql} as version
-     from keys join projects using (projectId) left join buckets using (projectId)
-     left join prices on prices.accountId = projects.accountId and prices.action = :action
-     where keyId = :keyId and projectId = :projectId`,
-  )
+/** Reads what admission depends on of a key and an action once for all calls of a transaction. */
+function createKeyFacts(connection: DatabaseSync) {
+  const found = new Map<string, StoredKey>()
+  const sql = keyFactsSql(`, ${keyVersionSql} as version`)
+  const select = prepare<KeyFactsRow & StoredVersion>(connection, sql)
   return {
-    find: ({ keyId, projectId, action }) => {
+    find: ({ keyId, projectId, action }: AdmissionInput): StoredKey | undefined => {
       const name = `${keyId} ${action}`
       const known = found.get(name)
       if (known) return known
       const row = select.first({ keyId, projectId, action })
-      const facts = row && { ...row, permissions: new Set(parsePermissions(row.permissions)) }
-      if (facts) found.set(name, facts)
-      return facts
+      const key = row && { ...row, permissions: parsePermissions(row.permissions) }
+      if (key) found.set(name, key)
+      return key
     },
     reset: () => found.clear(),
   }

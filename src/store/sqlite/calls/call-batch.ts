@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { AdmitStatementInput, SettleStatementInput } from '../../gate/statements.ts'
-import type { HourlyCountStatements } from '../hourly-counts.ts'
+import type { AdmissionInput } from '../../gate/admission-facts.ts'
+import type { SettlementInput } from '../../gate/statements.ts'
 import { createAdmitBatch } from './admit-batch.ts'
 import { createProjectStates } from './project-states.ts'
 import { createSettleBatch } from './settle-batch.ts'
@@ -8,8 +8,8 @@ import type { PendingCounts } from './pending-counts.ts'
 
 /** The admission or the settlement of a call that needs no other statement. */
 export type CallJob =
-  | { readonly kind: 'admit'; readonly input: AdmitStatementInput }
-  | { readonly kind: 'settle'; readonly input: SettleStatementInput }
+  | { readonly kind: 'admit'; readonly input: AdmissionInput }
+  | { readonly kind: 'settle'; readonly input: SettlementInput }
 
 /** The result of a job, or the error that rolled it back. */
 export type CallJobResult = { readonly value: unknown } | { readonly error: unknown }
@@ -26,17 +26,16 @@ export type CallBatch = {
 
 type CallBatchOptions = {
   readonly pending: PendingCounts
-  readonly countScore: HourlyCountStatements['countScore']
   readonly isFatal: (error: unknown) => boolean
 }
 
 export function createCallBatch(
   connection: DatabaseSync,
-  { pending, countScore, isFatal }: CallBatchOptions,
+  { pending, isFatal }: CallBatchOptions,
 ): CallBatch {
   const states = createProjectStates(connection)
   const { admit, reset } = createAdmitBatch(connection, states)
-  const settle = createSettleBatch(connection, { states, countScore, countCall: pending.add })
+  const settle = createSettleBatch(connection, { states, countCall: pending.add })
   const begin = connection.prepare('SAVEPOINT calls')
   const release = connection.prepare('RELEASE calls')
   const runJob = (job: CallJob): CallJobResult => ({

@@ -13,10 +13,8 @@ export function openWriter(options: ConnectionOptions): {
   readonly writer: Writer
 } {
   const { connection } = options
-  const hourlyCounts = createHourlyCountStatements(connection)
-  const pending = createPendingCounts(hourlyCounts)
+  const pending = createPendingCounts(createHourlyCountStatements(connection))
   const tx = sqliteTx(connection, pending)
-  const { countScore } = hourlyCounts
-  const callBatch = createCallBatch(connection, { pending, countScore, isFatal })
+  const callBatch = createCallBatch(connection, { pending, isFatal })
   return { tx, writer: createWriter({ ...options, tx, pending, callBatch }) }
 }

@@ -1,15 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Selectable } from 'kysely'
-import type { LedgerRow } from '../../schema.ts'
-import { updateBucketSql } from '../../gate/call-statements.ts'
+import type { BudgetState } from '../../gate/admission-facts.ts'
+import { selectBudgetSql, updateBucketSql } from '../../gate/call-statements.ts'
 import { budgetLedger } from '../../tenancy/projects.ts'
 import { prepare } from '../connection.ts'
-
-/** The budget of a project within a transaction. */
-export type BudgetState = Pick<
-  Selectable<LedgerRow>,
-  'balanceMicros' | 'reservedMicros' | 'headSeq' | 'headHash' | 'lowAtMicros' | 'exhaustedAtMicros'
->
 
 /**
  * The rows that all calls of a project change: its token bucket and its budget. The calls of one
@@ -33,11 +26,7 @@ type CachedBudget = { stored: BudgetState; current: BudgetState }
 export function createProjectStates(connection: DatabaseSync): ProjectStates {
   const budgets = new Map<string, CachedBudget>()
   const buckets = new Map<string, number>()
-  const selectBudget = prepare<BudgetState>(
-    connection,
-    `select balanceMicros, reservedMicros, headSeq, headHash, lowAtMicros, exhaustedAtMicros
-     from ledgers where ledger = :ledger`,
-  )
+  const selectBudget = prepare<BudgetState>(connection, selectBudgetSql)
   const writeBudget = prepareWriteBudget(connection)
   const updateBucket = prepare(connection, updateBucketSql)
   const reset = (): void => {

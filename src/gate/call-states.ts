@@ -3,25 +3,24 @@ import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { RequestDescription } from './call-detail.ts'
 import type { RequestFingerprint } from './fingerprint.ts'
 
-/** A call as it arrives at the gate: parsed, or with the reason why it could not be parsed. */
-export type IncomingCall = {
+/*
+ * The states of a call: received → authenticated → admitted → completed (`settle.ts`). A received call
+ * that could not be read is rejected, and has no content.
+ */
+
+/** A call whose request was read, with the fields that its log row and its response repeat. */
+export type ReceivedCall = {
   /** In the spelling of the response. */
   readonly requestId: string
   readonly action: string
   /** Time of arrival, by `performance.now()`. */
   readonly startMs: number
-  readonly parsed: BillableCall | UnparsedCall
   /** Describes the request for the request log. It is called only if the call fails. */
   readonly describeRequest?: (() => RequestDescription) | undefined
 }
 
-/** The reason why a call could not be parsed, and the permissions that it needs in any case. */
-export type UnparsedCall = {
-  readonly error: unknown
-  readonly permissions?: readonly string[]
-}
-
-export type BillableCall = {
+/** What the gate checks and bills of a received call. A retry has the same content. */
+export type CallContent = {
   readonly action: { readonly price: (imageCount: number, params: unknown) => number }
   readonly params: unknown
   readonly debug: boolean
@@ -29,15 +28,21 @@ export type BillableCall = {
   readonly permissions: readonly string[]
 }
 
-/** The call of an authenticated key, with the fields of its log row. */
-export type AuthenticatedCall = Omit<IncomingCall, 'parsed'> & {
+/** The reason why a received call has no content, and the permissions that it needs in any case. */
+export type UnreadableContent = {
+  readonly error: unknown
+  readonly permissions?: readonly string[]
+}
+
+/** A received call with its key, and the fields of its log row. */
+export type AuthenticatedCall = ReceivedCall & {
   readonly caller: KeyIdentity
   /** Time of arrival, by the wall clock. */
   readonly atMs: number
 }
 
-/** Permission to run an action once. Its owner must settle, finish or release it. */
-export type Admission = Reservation & {
+/** Permission to run a call once. Its owner must settle, finish or release it. */
+export type AdmittedCall = Reservation & {
   /** Resumes the retries that wait for this call in this process. */
   readonly complete: () => void
 }

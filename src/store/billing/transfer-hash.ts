@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import type { TransferRow } from '../store/schema.ts'
+import { hash } from 'node:crypto'
+import type { TransferRow } from '../schema.ts'
 
 type HashedFields = Omit<TransferRow, 'transferId' | 'rowHash'>
 
@@ -10,10 +10,11 @@ type HashedFields = Omit<TransferRow, 'transferId' | 'rowHash'>
  */
 export function transferHash(previousHash: Uint8Array, row: HashedFields): Buffer {
   const { before, after } = transferHashInput(row)
-  return createHash('sha256')
-    .update(previousHash)
-    .update(before + row.seq + after)
-    .digest()
+  return hash(
+    'sha256',
+    Buffer.concat([previousHash, Buffer.from(before + row.seq + after)]),
+    'buffer',
+  )
 }
 
 /** Returns the hashed text before and after `seq`, for code that assigns the number later. */

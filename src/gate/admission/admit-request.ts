@@ -1,0 +1,106 @@
+import { newId } from '../../lib/ids.ts'
+import type { Micros } from '../../lib/money.ts'
+import type {
+  AccessRequest,
+  AdmissionInput,
+  AdmissionSettings,
+  CallKey,
+  Now,
+} from '../../store/gate/admission-facts.ts'
+import type { AdmittedTerms } from '../../store/gate/admission-rule.ts'
+import type { AuthenticatedCall, CallContent, Reservation } from '../call-states.ts'
+import { fingerprintOf, type RequestFingerprint } from '../fingerprint.ts'
+
+/** A call to be admitted. */
+export type AdmitRequest = {
+  readonly call: AuthenticatedCall
+  readonly content: CallContent
+  readonly fingerprint: RequestFingerprint
+  /** Only the owner of this token may settle the reservation. */
+  readonly token: string
+}
+
+export function createAdmitRequest(call: AuthenticatedCall, content: CallContent): AdmitRequest {
+  const { requestId } = callKeyOf(call)
+  const { params, debug } = content
+  const { projectId } = call.caller
+  const fingerprint = fingerprintOf({ projectId, requestId, action: call.action, params, debug })
+  return { call, content, fingerprint, token: newId() }
+}
+
+export function callKeyOf({ caller, requestId, action }: AuthenticatedCall): CallKey {
+  const { projectId, keyId } = caller
+  // Two spellings of a UUID are one request.
+  return { projectId, keyId, requestId: requestId.toLowerCase(), action }
+}
+
+/** Returns what the checks of the key depend on. */
+export function accessRequestOf(
+  { caller }: AuthenticatedCall,
+  permissions: readonly string[],
+  { limits }: Pick<AdmissionSettings, 'limits'>,
+): AccessRequest {
+  const formerEndsAtUtc = caller.formerSecret?.endsAtUtc ?? null
+  return { formerEndsAtUtc, permissions, consumedTokens: undefined, limits }
+}
+
+/** Returns what the admission rule and its statements depend on. It is copied field by field for speed. */
+export function admissionInputOf(
+  { call, content, fingerprint, token }: AdmitRequest,
+  settings: AdmissionSettings,
+  { nowMs, steadyUs }: Now,
+): AdmissionInput {
+  const { caller } = call
+  return {
+    projectId: caller.projectId,
+    keyId: caller.keyId,
+    requestId: call.requestId.toLowerCase(),
+    action: call.action,
+    keyVersion: caller.version ?? null,
+    formerEndsAtUtc: caller.formerSecret?.endsAtUtc ?? null,
+    permissions: content.permissions,
+    consumedTokens: undefined,
+    limits: settings.limits,
+    unitMicros: settings.unitMicros,
+    attemptMsMax: settings.attemptMsMax,
+    windowMs: settings.windowMs,
+    units: priceUnitsOf(content, 0),
+    fingerprint: fingerprint.hash,
+    token,
+    nowMs,
+    steadyUs,
+  }
+}
+
+/** Returns the stored record of an admitted call. */
+export function reservationOf(
+  { call, content, fingerprint, token }: AdmitRequest,
+  { windowStartMs, unitMicros, reservedMicros, isBilled }: AdmittedTerms,
+): Reservation {
+  const priceMicros = (failedCount: number): Micros =>
+    BigInt(priceUnitsOf(content, failedCount)) * unitMicros
+  return {
+    call,
+    projectId: call.caller.projectId,
+    requestId: call.requestId.toLowerCase(),
+    token,
+    fingerprint,
+    windowStartMs,
+    reservedMicros,
+    isBilled,
+    priceMicros,
+  }
+}
+
+const imagesMax = 10
+
+/** Returns the price in units when the given number of images failed. */
+function priceUnitsOf({ action, params }: CallContent, failedCount: number): number {
+  return action.price(imageCountOf(params) - failedCount, params)
+}
+
+/** Parameters are not validated at this point; anything but a list of images counts as none. */
+function imageCountOf(params: unknown): number {
+  if (typeof params !== 'object' || params === null || !('images' in params)) return 0
+  return Array.isArray(params.images) ? Math.min(params.images.length, imagesMax) : 0
+}
