@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { correctedScore } from '../../src/gallery/calibration/score.ts'
+import { correctedScore } from '../../src/gallery/calibration/similarity.ts'
 import {
   createTemplateSource,
   dimensions,

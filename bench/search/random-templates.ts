@@ -1,4 +1,4 @@
-import type { TemplateVector } from '../../src/gallery/calibration/score.ts'
+import type { TemplateVector } from '../../src/gallery/calibration/similarity.ts'
 
 export type { TemplateVector }
 

@@ -3,8 +3,11 @@ import { mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
 import { meanOf } from '../../src/evaluation/calibration/vectors.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import type { TemplateModel } from '../../src/models/template/template-model.ts'
-import { fuseEmbeddings, projectToAxes } from '../../src/vision/embed/create-template.ts'
-import type { NetworkEmbeddings } from '../../src/vision/embed/embed.ts'
+import {
+  fuseEmbeddings,
+  projectToAxes,
+  type NetworkEmbeddings,
+} from '../../src/vision/embed/create-template.ts'
 import { principalAxes } from './principal-axes.ts'
 
 /** A template model without its id, and the least squared distance of a cohort row to an image. */

@@ -12,6 +12,12 @@ import {
   toCandidates,
   type HitSubjects,
   type ThresholdSplit,
+  countIncomparable,
+  findUnknownGroups,
+  isStoredSearch,
+  searchFacts,
+  searchProbe,
+  unknownGroupWarnings,
 } from './parts/search/candidates.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo, toFaceValue, toImageFacts, toWarnings } from './parts/response-fields.ts'
@@ -23,14 +29,6 @@ import {
 } from './parts/extract-probes.ts'
 import { extractMergedProbe, requireFrames } from './parts/pictures/merge-frames.ts'
 import { identifyStored } from './parts/search/identify-stored.ts'
-import {
-  countIncomparable,
-  findUnknownGroups,
-  isStoredSearch,
-  searchFacts,
-  searchProbe,
-  unknownGroupWarnings,
-} from './parts/search/search-probe.ts'
 import { candidateExample, faceExample, imageExample } from './schemas/examples.ts'
 import { identifyParams, identifyValue, pictureFields } from './schemas/identify.ts'
 

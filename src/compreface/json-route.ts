@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CallOutput } from '../gate/settle.ts'
 import { readBody } from '../http/input/read-body.ts'
-import { parseJson } from '../http/input/parse-json.ts'
+import { parseJson, requireStorable } from '../http/input/parse-json.ts'
 import { requireValid } from '../lib/validation/parse-input.ts'
 import {
   routeName,
@@ -10,7 +10,6 @@ import {
   type CompreFaceRequest,
   type CompreFaceRoute,
 } from './serve-route.ts'
-import { requireStorable } from '../http/input/storable.ts'
 
 type JsonRoute<Query, Body> = {
   readonly method: CompreFaceRoute['method']

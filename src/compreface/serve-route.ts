@@ -15,7 +15,7 @@ import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
 import { compreFaceErrorFormat } from './error-response.ts'
 import { describeFields } from '../http/input/describe-request.ts'
-import { requireStorableParameters } from '../http/input/storable.ts'
+import { requireStorableParameters } from '../http/input/parse-json.ts'
 import { requestIdHeader, serveRoute, type RequestScope } from '../http/serve-route.ts'
 
 /** A route of CompreFace: it parses its request to a call. */

@@ -6,8 +6,12 @@ import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { selectTemplate } from './select-template.ts'
-import { squaredDistance } from './calibration/score.ts'
-import { roundSimilarity, scoreOf, similarityOf } from './calibration/similarity.ts'
+import {
+  squaredDistance,
+  roundSimilarity,
+  scoreOf,
+  similarityOf,
+} from './calibration/similarity.ts'
 import {
   findFaceChanges,
   afterAllFaceIds,

@@ -21,11 +21,7 @@ import {
   type IncomingBody,
 } from './input/incoming-body.ts'
 import type { HttpResponse, HttpRequest, Route } from './route.ts'
-import {
-  observeRequest,
-  type SentResponse,
-  type RequestObserver,
-} from './metrics/observe-request.ts'
+import { observeRequest, type SentResponse, type RequestObserver } from './metrics/metrics.ts'
 import { errorResponse } from './error-response.ts'
 
 export type HttpServerOptions = ConnectionLimits & {

@@ -10,8 +10,7 @@ import {
 import { seededRandom, type RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { shareAbove } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 import type { GalleryTemplates } from '../../src/gallery/calibration/read-templates.ts'
-import { correctedScore } from '../../src/gallery/calibration/score.ts'
-import type { Calibration } from '../../src/gallery/calibration/similarity.ts'
+import { correctedScore, type Calibration } from '../../src/gallery/calibration/similarity.ts'
 
 /** Not a multiple of eight: the kernel pads the rows. */
 const dimensions = 30

@@ -22,7 +22,7 @@ import {
 } from '../auth/identity.ts'
 import { hashToken } from '../auth/session-token.ts'
 import { executeWrite } from './execute-write.ts'
-import { requireStorable, requireStorableParameters } from '../../http/input/storable.ts'
+import { requireStorable, requireStorableParameters } from '../../http/input/parse-json.ts'
 
 const apiPath = '/console/v1'
 

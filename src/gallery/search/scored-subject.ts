@@ -1,4 +1,4 @@
-import { correctedScore, isIdentical, type TemplateVector } from '../calibration/score.ts'
+import { correctedScore, isIdentical, type TemplateVector } from '../calibration/similarity.ts'
 
 /** A candidate of a search: a subject with the score of its best template. */
 export type ScoredSubject = {

@@ -9,7 +9,7 @@ import { describeRequest } from './describe-request.ts'
 import { formType, jsonType, mediaTypeOf, readJson } from './read-body.ts'
 import { readImageBody, type SentCall, type SentCallOptions } from './read-image-body.ts'
 import type { HttpRequest } from '../route.ts'
-import { findUnstorable, toStorable } from './storable.ts'
+import { findUnstorable, toStorable } from './parse-json.ts'
 
 /** The content of a call with a valid envelope; the action validates `params`. */
 export type ActionContent = CallContent & { readonly action: Action }

@@ -2,9 +2,8 @@ import { HttpError } from '../../lib/errors.ts'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import type { HttpRequest } from '../route.ts'
 import { readMultipart, type MultipartPart } from './multipart.ts'
-import { parseJson, type JsonLimits } from './parse-json.ts'
+import { parseJson, type JsonLimits, toStorable } from './parse-json.ts'
 import { formType, jsonType, mediaTypeOf, readBody, type JsonBodyLimits } from './read-body.ts'
-import { toStorable } from './storable.ts'
 
 export type SentCallOptions = JsonBodyLimits & {
   /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ActionError } from '../../lib/errors.ts'
 import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
-import { requireStorable } from '../input/storable.ts'
+import { requireStorable } from '../input/parse-json.ts'
 
 /** Parameters of every list. */
 export const limit = z.coerce

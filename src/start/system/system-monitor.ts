@@ -16,7 +16,7 @@ import {
 } from '../../store/system/system-history.ts'
 import type { VisionPool, VisionPoolStats } from '../../vision/workers/vision-pool.ts'
 import { schedule } from '../schedule.ts'
-import { createMinuteLatency } from './minute-latency.ts'
+import { createMinuteLatency } from '../observability.ts'
 import { readRuntimeVersions } from './runtime-versions.ts'
 
 /** Measures this server, and stores a sample and its report once a minute. */

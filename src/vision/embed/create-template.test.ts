@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 
-import { l2Normalize } from './embed.ts'
+import { l2Normalize } from './create-template.ts'
 import manifest from '../../models/template/manifest.json' with { type: 'json' }
 import { readTemplateModel } from '../../models/template/template-model.ts'
 import { openDensityKernel } from '../../lib/density/density-kernel.ts'

@@ -8,7 +8,7 @@ import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, toTensor, appendMirror } from '../tensor.ts'
 import { openDensityKernel } from '../../lib/density/density-kernel.ts'
-import { l2Normalize } from './embed.ts'
+import { l2Normalize } from './create-template.ts'
 import type { Recognizer } from './recognizer.ts'
 
 /**

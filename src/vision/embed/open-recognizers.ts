@@ -1,11 +1,14 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { readTemplateModel } from '../../models/template/template-model.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
+import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
-import { openTemplateCreator, type CreateTemplate } from './create-template.ts'
-import { embedWithDlib, embedWithFaceres } from './embed.ts'
+import {
+  openTemplateCreator,
+  type CreateTemplate,
+  embedWithDlib,
+  embedWithFaceres,
+} from './create-template.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
 import { certainSimilarity } from './quick-match.ts'
 import type { QuickRecognizer, Recognizer } from './recognizer.ts'

@@ -1,9 +1,7 @@
-import { meshRegions } from '../landmarks/mesh-regions.ts'
-import type { MeshRegion } from '../landmarks/mesh-regions.ts'
+import { meshRegions, type MeshRegion } from '../landmarks/mesh-regions.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
 import type { Occlusion } from './face-quality.ts'
-import { mergePatches, measurePatch } from './patch-stats.ts'
-import type { PatchStats } from './patch-stats.ts'
+import { mergePatches, measurePatch, type PatchStats } from './luma.ts'
 
 /**
  * Estimates the probability that the eyes or the lower face are covered. From 0.5 on they count as

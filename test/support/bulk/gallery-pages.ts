@@ -17,7 +17,7 @@ import {
   type LoadedModels,
 } from '../../../src/gallery/search/load/read-range.ts'
 import { createPageWriter } from '../../../src/gallery/search/load/write-pages.ts'
-import { idWords, readIdWords } from '../../../src/gallery/search/table/face-id.ts'
+import { idWords, readIdWords } from '../../../src/gallery/search/table/face-rows.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { findGallery, findNewestGalleryKey } from '../../../src/store/gallery/galleries.ts'
 

@@ -7,7 +7,7 @@ import {
   allocateBlock,
   freeBlock,
   writeRows,
-} from '../../../src/gallery/search/table/row-block.ts'
+} from '../../../src/gallery/search/table/row-store.ts'
 import {
   codeBytes,
   leadAxisCount,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { correctedScore, squaredDistance } from '../../../gallery/calibration/score.ts'
+import { correctedScore, squaredDistance } from '../../../gallery/calibration/similarity.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import { mergeTemplates } from './merge-templates.ts'
 

@@ -2,8 +2,10 @@ import type { z } from 'zod'
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { SubjectDetails, Subjects } from '../../../gallery/subjects.ts'
 import type { Tx } from '../../../store/tx.ts'
-import type { ValueMatch } from '../../action.ts'
+import type { ValueMatch, ActionCall } from '../../action.ts'
 import type { candidate, matchLevel } from '../../schemas/fields.ts'
+import { ActionError } from '../../../lib/errors.ts'
+import type { Template } from '../../../vision/embed/template.ts'
 
 export type MatchCandidate = z.input<typeof candidate>
 
@@ -67,7 +69,7 @@ export function faceMatches({ faces, threshold }: IdentifiedFaces): ValueMatch[]
 }
 
 /** Candidates below the threshold in `debug`. */
-export const debugCandidatesMax = 5
+const debugCandidatesMax = 5
 
 export type ThresholdSplit = { readonly above: MatchCandidate[]; readonly below: MatchCandidate[] }
 
@@ -81,4 +83,122 @@ export function splitAtThreshold(
     above: candidates.filter(isAbove),
     below: candidates.filter((one) => !isAbove(one)).slice(0, debugCandidatesMax),
   }
+}
+
+/** The parameters that name what to search for. A call has exactly one of them. */
+const probeFields = ['images', 'subjectId', 'externalId', 'faceId'] as const
+
+export type ProbeSelector = {
+  readonly images?: readonly unknown[] | undefined
+  readonly subjectId?: string | undefined
+  readonly externalId?: string | undefined
+  readonly faceId?: string | undefined
+}
+
+/**
+ * Whether a search is for a stored face, not for those of images.
+ *
+ * @param pictureFields the parameters that only a search with images has, with their defaults.
+ * @throws ActionError INVALID_REQUEST unless exactly one parameter states what to search for, or for
+ *   a parameter that would have no effect.
+ */
+export function isStoredSearch(
+  params: ProbeSelector & object,
+  pictureFields: Readonly<Record<string, z.ZodType>>,
+): boolean {
+  const [field, other] = probeFields.filter((name) => params[name] !== undefined)
+  if (field === undefined)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'params.images: is missing; send 1 to 10 images, or subjectId, externalId or faceId to search for a stored face',
+    )
+  if (other !== undefined)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `params.${other}: must be absent with ${field}; send one of ${probeFields.join(', ')}`,
+    )
+  if (field === 'images') return false
+  const values = new Map<string, unknown>(Object.entries(params))
+  for (const [name, schema] of Object.entries(pictureFields))
+    if (values.get(name) !== schema.parse(undefined))
+      throw new ActionError(
+        'INVALID_REQUEST',
+        `params.${name}: must be absent with ${field}; it applies only to images`,
+      )
+  return true
+}
+
+type SearchParams = {
+  readonly maxCandidates: number
+  readonly threshold?: number | 'auto' | undefined
+  readonly groups?: readonly string[] | undefined
+}
+
+type SearchCall = Pick<ActionCall<SearchParams>, 'params' | 'caller' | 'services' | 'debug'>
+
+/** Searches the gallery with one face; `debug` needs some candidates more. */
+export function searchProbe(
+  { params, caller, services, debug }: SearchCall,
+  probes: readonly Template[],
+  excludeSubjectId?: string,
+): Promise<SearchHit[]> {
+  const limit = params.maxCandidates + (debug ? debugCandidatesMax : 0)
+  const options = { limit, groups: params.groups, excludeSubjectId }
+  return services.matching.search(caller.galleryId, probes, options)
+}
+
+/**
+ * Counts the faces of the gallery that a probe with templates of these models cannot be compared with.
+ *
+ * @throws ActionError MODEL_MISMATCH if that is every face.
+ */
+export async function countIncomparable(
+  { caller, services: { matching } }: SearchCall,
+  modelIds: readonly string[],
+): Promise<number> {
+  const { count, otherCount } = await matching.countComparable(caller.galleryId, modelIds)
+  if (count === 0 && otherCount > 0)
+    throw new ActionError(
+      'MODEL_MISMATCH',
+      `the gallery has no template of ${modelIds.join(' or ')}`,
+    )
+  return otherCount
+}
+
+/** Returns the size of the gallery and the threshold of the search when the call is settled. */
+export function searchFacts(
+  { params, caller: { galleryId, projectId }, services: { matching } }: SearchCall,
+  tx: Tx,
+) {
+  return matching.searchThreshold(tx, { galleryId, projectId, requested: params.threshold })
+}
+
+/**
+ * Returns the groups of a search that no subject of the gallery belongs to.
+ *
+ * @throws ActionError GROUP_NOT_FOUND if none of the groups exists: the search could return no match.
+ */
+export async function findUnknownGroups({
+  params: { groups = [] },
+  caller: { galleryId },
+  services: { subjects },
+}: SearchCall): Promise<readonly string[]> {
+  const names = [...new Set(groups)]
+  if (names.length === 0) return []
+  const found = await subjects.read((reading) => subjects.listGroups(reading, galleryId, { names }))
+  const existing = new Set(found.map(({ name }) => name))
+  const unknown = names.filter((name) => !existing.has(name))
+  if (unknown.length === names.length)
+    throw new ActionError(
+      'GROUP_NOT_FOUND',
+      `params.groups: no subject of the gallery belongs to ${unknown.join(', ')}`,
+    )
+  return unknown
+}
+
+/** Returns the warning about groups that do not exist. */
+export function unknownGroupWarnings(unknown: readonly string[]): string[] {
+  return unknown.length > 0
+    ? [`groups: no subject of the gallery belongs to ${unknown.join(', ')}`]
+    : []
 }

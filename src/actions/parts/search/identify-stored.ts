@@ -2,15 +2,17 @@ import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
 import { toWarnings } from '../response-fields.ts'
-import { loadHitSubjects, splitAtThreshold, toCandidates } from './candidates.ts'
 import {
+  loadHitSubjects,
+  splitAtThreshold,
+  toCandidates,
   countIncomparable,
   findUnknownGroups,
   searchFacts,
   searchProbe,
   unknownGroupWarnings,
   type ProbeSelector,
-} from './search-probe.ts'
+} from './candidates.ts'
 import { findProbeSubject, readStoredProbe, type StoredProbe } from './stored-probe.ts'
 
 type IdentifyStoredCall = ActionCall<

@@ -5,7 +5,7 @@ import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall } from '../../action.ts'
 import { subjectNotFound } from '../action-errors.ts'
 import { mergeTemplates } from '../pictures/merge-templates.ts'
-import type { ProbeSelector } from './search-probe.ts'
+import type { ProbeSelector } from './candidates.ts'
 
 type StoredSearchCall = Pick<ActionCall<ProbeSelector>, 'params' | 'caller' | 'services'>
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { correctedScore, type TemplateVector } from '../../calibration/score.ts'
+import { correctedScore, type TemplateVector } from '../../calibration/similarity.ts'
 import { augmentProbe, augmentRow } from './augmented-vector.ts'
 
 /** Returns a generator of pseudo-random numbers in -1..1; a seed always gives the same numbers. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TemplateVector } from '../../calibration/score.ts'
+import type { TemplateVector } from '../../calibration/similarity.ts'
 
 /**
  * Converts templates to vectors whose Euclidean distance orders them as the score does. The

@@ -11,7 +11,7 @@ import {
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
-import { assertTemplateVector } from '../../calibration/score.ts'
+import { assertTemplateVector } from '../../calibration/similarity.ts'
 import { limitMax, type ScoredSubject, type TimedSearchOptions } from '../scored-subject.ts'
 import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { buildVectors } from './build-vectors.ts'

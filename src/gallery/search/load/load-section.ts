@@ -1,9 +1,7 @@
 import { rowIdWords, type PackedSection } from './packed-rows.ts'
-import { readIdWords } from '../table/face-id.ts'
-import type { FaceRows } from '../table/face-rows.ts'
+import { readIdWords, type FaceRows } from '../table/face-rows.ts'
 import { emptyGroupSetId, type GroupSets } from '../table/group-sets.ts'
-import type { RowPosition } from '../table/row-block.ts'
-import type { RowStore } from '../table/row-store.ts'
+import type { RowPosition, RowStore } from '../table/row-store.ts'
 
 /** Rows of a model, and the sets of groups to which they refer. */
 type SectionToLoad = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { assertTemplateVector } from '../../calibration/score.ts'
+import { assertTemplateVector } from '../../calibration/similarity.ts'
 import type { IndexedTemplate } from '../memory/index-change.ts'
-import { idWords, writeIdWords } from '../table/face-id.ts'
+import { idWords, writeIdWords } from '../table/face-rows.ts'
 
 /** A template of a gallery that is being loaded, with its face. */
 export type LoadedTemplate = IndexedTemplate & { readonly faceId: string }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { TemplateVector } from '../../calibration/score.ts'
+import type { TemplateVector } from '../../calibration/similarity.ts'
 import { scoreSubject, type ScoredSubject } from '../scored-subject.ts'
 import { openExactSearch, type ExactSearch, type ModelSearchOptions } from './exact-search.ts'
 import type { IndexChange } from './index-change.ts'

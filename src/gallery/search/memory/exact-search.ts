@@ -5,9 +5,8 @@ import type { PackedRows } from '../load/packed-rows.ts'
 import { packChanges, type IndexChange } from './index-change.ts'
 import type { GalleryIndexState, GalleryLoad } from './gallery-indexes.ts'
 import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored-subject.ts'
-import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
-import { openSearchThreads } from './search-threads.ts'
-import type { SearchThreads } from './search-threads.ts'
+import { assertTemplateVector, type TemplateVector } from '../../calibration/similarity.ts'
+import { openSearchThreads, type SearchThreads } from './search-threads.ts'
 
 /**
  * Exact search over the templates of galleries. Separate threads hold the templates in memory; the

@@ -5,10 +5,9 @@ import type { IndexChange } from './index-change.ts'
 import { unpackSections, type PackedRows, type SectionHeader } from '../load/packed-rows.ts'
 import { rankTable } from './rank-table.ts'
 import type { ScoredSubject, IndexSearchOptions } from '../scored-subject.ts'
-import type { TemplateVector } from '../../calibration/score.ts'
+import type { TemplateVector } from '../../calibration/similarity.ts'
 import { leadBytes, rowBytes } from '../scan/row-layout.ts'
-import { leadRowsMin, openTemplateTable } from '../table/template-table.ts'
-import type { TemplateTable } from '../table/template-table.ts'
+import { leadRowsMin, openTemplateTable, type TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
 
 /** The indexes of all galleries. They belong to the index thread. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
+import { assertTemplateVector, type TemplateVector } from '../../calibration/similarity.ts'
 
 /** A change of one face: its new template, or its removal. */
 export type IndexChange = {

@@ -6,7 +6,7 @@ import {
   type ScoredSubject,
   type IndexSearchOptions,
 } from '../scored-subject.ts'
-import type { TemplateVector } from '../../calibration/score.ts'
+import type { TemplateVector } from '../../calibration/similarity.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
 

@@ -1,5 +1,5 @@
 import { leadAxisCount, type LeadAxes } from '../scan/row-layout.ts'
-import type { TemplateVector } from '../../calibration/score.ts'
+import type { TemplateVector } from '../../calibration/similarity.ts'
 
 /** Rows that are searched for in the sample, to measure which share of it the lead excludes. */
 const trialProbes = 16

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { idWords, readIdWords, writeIdWords } from './face-id.ts'
-import { createFaceRows } from './face-rows.ts'
+import { idWords, readIdWords, writeIdWords, createFaceRows } from './face-rows.ts'
 
 test('A UUID is stored in four words and read unchanged; another text is not stored', () => {
   const words = new Uint32Array(idWords + 1)

@@ -1,5 +1,4 @@
-import { idWords, readIdWords, writeIdWords } from './face-id.ts'
-import type { FaceIdWords } from './face-rows.ts'
+import { idWords, readIdWords, writeIdWords, type FaceIdWords } from './face-rows.ts'
 
 /** The face of a row. */
 export type RowOwner = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSearchMemory, openSharedMemory } from '../scan/shared-memory.ts'
-import { blockCapacity, blockIndex } from './row-block.ts'
+import { blockCapacity, blockIndex } from './row-store.ts'
 import { jobBytes, jobOffset } from '../scan/scan-job.ts'
 import { openScanKernel } from '../scan/scan-kernel.ts'
 import { rankTable } from '../memory/rank-table.ts'

@@ -2,15 +2,21 @@ import assert from 'node:assert/strict'
 import { loadSection } from '../load/load-section.ts'
 import type { PackedSection } from '../load/packed-rows.ts'
 import type { SharedMemory } from '../scan/shared-memory.ts'
-import { blockBytes, clearRow, readRow, type RowPosition, type RowTemplates } from './row-block.ts'
+import {
+  blockBytes,
+  clearRow,
+  readRow,
+  type RowPosition,
+  type RowTemplates,
+  openRowStore,
+  type RowStore,
+} from './row-store.ts'
 import { chooseLeadAxes } from './choose-lead-axes.ts'
 import { createFaceRows, type FaceIdWords } from './face-rows.ts'
 import type { LeadAxes } from '../scan/row-layout.ts'
 import type { RowOwner } from './row-owners.ts'
 import { createGroupSets } from './group-sets.ts'
-import { openRowStore } from './row-store.ts'
-import type { RowStore } from './row-store.ts'
-import type { TemplateVector } from '../../calibration/score.ts'
+import type { TemplateVector } from '../../calibration/similarity.ts'
 
 /** The templates of one model in one gallery. Rows of removed templates are reused. */
 export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
