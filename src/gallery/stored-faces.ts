@@ -1,6 +1,6 @@
+import { mapSequential } from '../lib/map-sequential.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findFaceTemplates, findSubjectTemplates } from '../store/gallery/templates.ts'
-import type { StoredTemplate } from '../store/gallery/templates.ts'
 import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
@@ -28,8 +28,12 @@ type StoredFacesOptions = {
   readonly formerModels: (galleryId: string) => Promise<readonly string[]>
 }
 
-export function createReadStoredFaces(options: StoredFacesOptions): ReadStoredFaces {
-  const { read, calibrations, formerModels } = options
+export function createReadStoredFaces({
+  read,
+  decryptStored,
+  calibrations,
+  formerModels,
+}: StoredFacesOptions): ReadStoredFaces {
   return async ({ subject, faceId }) => {
     const modelIds = [calibrations.activeModelId, ...(await formerModels(subject.galleryId))]
     return read(async (reading) => {
@@ -40,26 +44,14 @@ export function createReadStoredFaces(options: StoredFacesOptions): ReadStoredFa
       const used = rows.filter(({ modelId }) => modelIds.includes(modelId))
       const faces: StoredFace[] = []
       for (const [id, ofFace] of Map.groupBy(used, (row) => row.faceId)) {
-        const templates = await decryptFace(reading, ofFace, options)
+        const decrypted = await mapSequential(ofFace, (row) => decryptStored(reading, row))
+        const templates = decrypted.flatMap((template) => template ?? [])
         if (templates.length > 0)
           faces.push({ faceId: id, templates: inOrder(templates, modelIds) })
       }
       return faces
     })
   }
-}
-
-async function decryptFace(
-  reading: ReadTx,
-  rows: readonly StoredTemplate[],
-  { decryptStored }: StoredFacesOptions,
-): Promise<readonly Template[]> {
-  const templates: Template[] = []
-  for (const row of rows) {
-    const template = await decryptStored(reading, row)
-    if (template) templates.push(template)
-  }
-  return templates
 }
 
 function inOrder(templates: readonly Template[], modelIds: readonly string[]): Template[] {

@@ -1,5 +1,5 @@
 import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
-import { listWrappedKeys, requireUnwrappable } from '../../gallery/keys/check-master-key.ts'
+import { listWrappedKeys, requireUnwrappable } from '../../gallery/keys/open-keys.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { createSubjectKeys } from '../../gallery/keys/subject-keys.ts'
 import { selectOrderedTemplates } from '../../store/gallery/templates.ts'

@@ -1,10 +1,10 @@
+import path from 'node:path'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
-import path from 'node:path'
 import { auditLedger, type AuditCheck } from '../../billing/audit-ledger.ts'
 import type { Config } from '../../config.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
-import { checkMasterKey } from '../../gallery/keys/check-master-key.ts'
+import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
 import {
   replayDeletions,
   type ReplayDeletionsResult,

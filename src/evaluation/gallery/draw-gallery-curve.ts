@@ -4,7 +4,7 @@ import {
   similarityAtFmr,
   type Calibration,
 } from '../../gallery/calibration/similarity.ts'
-import { countedRates, type RatePoint } from '../../gallery/calibration/measure/counted-rates.ts'
+import { countedRates, type RatePoint } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { drawPlot } from '../draw-plot.ts'
 
 export type GalleryCurve = {

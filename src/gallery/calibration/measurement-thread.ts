@@ -9,7 +9,7 @@ import { openKeyring } from '../keys/keyring.ts'
 import { createSubjectKeys } from '../keys/subject-keys.ts'
 import { calibrateGallery } from './measure/calibrate-gallery.ts'
 import { CalibrationRefusal } from './measure/calibration-refusal.ts'
-import { countedRates } from './measure/counted-rates.ts'
+import { countedRates } from './measure/sorted-scores.ts'
 import type {
   MeasurementMessage,
   MeasurementProgress,

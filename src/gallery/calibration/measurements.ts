@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { StoreLocation } from '../../store/database.ts'
 import type { MeasuredTable } from './apply-measured-table.ts'
-import type { RatePoint } from './measure/counted-rates.ts'
+import type { RatePoint } from './measure/sorted-scores.ts'
 import type { ScoreDistribution } from './score-distribution.ts'
 import type { Calibration } from './similarity.ts'
 

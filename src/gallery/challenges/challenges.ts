@@ -13,7 +13,6 @@ import {
 } from '../../store/gate/liveness-challenges.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
 import type { ChallengeStep } from '../../vision/liveness/challenge/challenge.ts'
-import { drawSteps, type RandomInteger } from './draw-steps.ts'
 import {
   createLivenessTokens,
   sweepLivenessTokens,
@@ -144,4 +143,29 @@ function tooManyOpen(openMax: number): ActionError {
     `The project has ${openMax} open liveness challenges; complete some, wait until they expire, or raise LIVENESS_CHALLENGES_OPEN_MAX.`,
     { retryAfterS: openRetryAfterS },
   )
+}
+
+const allSteps: readonly ChallengeStep[] = ['turnLeft', 'turnRight', 'lookUp', 'lookDown']
+
+/** A turn to a side is the step that a flat picture cannot show. */
+const sideSteps: ReadonlySet<ChallengeStep> = new Set(['turnLeft', 'turnRight'])
+
+/** Returns a random integer from 0 to `limit - 1`, each with the same probability. */
+export type RandomInteger = (limit: number) => number
+
+/**
+ * Draws the steps of a challenge: never the same twice in a row, and at least one turn to a side. All
+ * sequences that follow these rules have the same probability, because the others are drawn again.
+ */
+function drawSteps(count: number, randomInteger: RandomInteger): ChallengeStep[] {
+  for (;;) {
+    const steps: ChallengeStep[] = []
+    while (steps.length < count) {
+      const choices = allSteps.filter((step) => step !== steps.at(-1))
+      const step = choices[randomInteger(choices.length)]
+      if (!step) throw new RangeError('the random number is out of its range')
+      steps.push(step)
+    }
+    if (steps.some((step) => sideSteps.has(step))) return steps
+  }
 }

@@ -1,7 +1,10 @@
 import type { Store } from '../../store/database.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
-import { listWrappedKeys, requireUnwrappable } from './check-master-key.ts'
 import { createMasterKeyFile, openKeyring, type Keyring } from './keyring.ts'
+import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
+import { listGalleryKeys } from '../../store/gallery/galleries.ts'
+import { listStoredSecrets, type StoredSecret } from './stored-secrets.ts'
+import { unwrapGalleryKey } from './subject-keys.ts'
 
 type KeysLocation = { readonly store: Store; readonly masterKeyFile: string }
 
@@ -20,4 +23,33 @@ export async function openKeys({ store, masterKeyFile }: KeysLocation): Promise<
   const keyring = openKeyring(masterKeyFile)
   requireUnwrappable(keyring, keys)
   return keyring
+}
+
+/** Everything that master keys wrap. */
+type WrappedKeys = {
+  readonly galleryKeys: readonly GalleryKeyRow[]
+  readonly secrets: readonly StoredSecret[]
+}
+
+export function listWrappedKeys(store: Pick<Store, 'read'>): Promise<WrappedKeys> {
+  return store.read(async (tx) => ({
+    galleryKeys: await listGalleryKeys(tx),
+    secrets: await listStoredSecrets(tx),
+  }))
+}
+
+/** @throws Error if a master key is not in the file of the keyring. */
+export function requireUnwrappable(keyring: Keyring, { galleryKeys, secrets }: WrappedKeys): void {
+  for (const key of galleryKeys) unwrapGalleryKey(keyring, key)
+  for (const secret of secrets) keyring.unwrap(secret, secret.binding)
+}
+
+/** @throws Error if the database was written with a master key that the file does not contain. */
+export async function checkMasterKey(
+  store: Pick<Store, 'read'>,
+  masterKeyFile: string,
+): Promise<void> {
+  const keys = await listWrappedKeys(store)
+  if (keys.galleryKeys.length + keys.secrets.length > 0)
+    requireUnwrappable(openKeyring(masterKeyFile), keys)
 }
