@@ -11,7 +11,7 @@ type Area = { readonly folders: readonly string[]; readonly separate?: readonly 
  */
 const areas = {
   actions: { folders: ['test/actions'] },
-  browser: { folders: ['test/console/browser'] },
+  browser: { folders: ['test/console/browser'], separate: ['first-use', 'working-day'] },
   clients: { folders: ['test/cli', 'test/client', 'test/compreface'] },
   console: { folders: ['test/console'], separate: ['browser/*', 'auth/sign-in-throttle'] },
   gallery: {
@@ -58,21 +58,28 @@ export function runArea(name: keyof typeof areas): void {
 /** What runs for minutes, longest first: it starts first, so that no process runs alone at the end. */
 const longest = [
   'test/areas/browser.ts',
-  'test/gallery/accuracy.test.ts',
   'test/areas/nodes.ts',
-  'test/docs/code-blocks.test.ts',
+  'test/gallery/accuracy.test.ts',
+  'test/console/browser/first-use.test.ts',
   'test/areas/vision.ts',
-  'test/nodes/gallery.test.ts',
-  'test/postgres/gallery.test.ts',
-  'test/areas/operations.ts',
-  'test/billing/ledger-model.test.ts',
-  'test/areas/postgres.ts',
   'test/postgres/calls.test.ts',
-  'test/areas/clients.ts',
-  'test/areas/gallery.ts',
   'test/pgvector/gallery.test.ts',
-  'test/postgres/console.test.ts',
+  'test/console/browser/working-day.test.ts',
   'test/liveness/camera-component.test.ts',
+  'test/postgres/gallery.test.ts',
+  'test/areas/gallery.ts',
+  'test/areas/clients.ts',
+  'test/areas/postgres.ts',
+  'test/docs/site.test.ts',
+  'test/docs/code-blocks.test.ts',
+  'test/areas/operations.ts',
+  'test/nodes/gallery.test.ts',
+  'test/postgres/crashes.test.ts',
+  'test/postgres/console.test.ts',
+  'test/areas/actions.ts',
+  'test/areas/models.ts',
+  'test/areas/http.ts',
+  'test/gate/crash.test.ts',
 ]
 
 /**
