@@ -153,7 +153,7 @@ export type DeletionRow = {
   readonly seq: Generated<number>
   readonly deletionId: string
   readonly galleryId: string
-  readonly tenantId: string
+  readonly accountId: string
   readonly subjectId: string
   /** JSON array of names. */
   readonly groups: string

@@ -34,9 +34,9 @@ export async function readDeletionsFile(
   for await (const line of completeLines(handle)) {
     records++
     const row = parseLine(line, `line ${records} of ${file}`)
-    if (!isNextInChain(ends.get(row.tenantId), row))
+    if (!isNextInChain(ends.get(row.accountId), row))
       throw new Error(`line ${records} of ${file} does not follow the record before it`)
-    ends.set(row.tenantId, row)
+    ends.set(row.accountId, row)
     bytes += line.length + 1
     await onRecord(row)
   }
@@ -70,7 +70,7 @@ async function* completeLines(handle: FileHandle): AsyncGenerator<Buffer> {
 const recordSchema = z.strictObject({
   deletionId: z.string().min(1),
   galleryId: z.string().min(1),
-  tenantId: z.string(),
+  accountId: z.string(),
   subjectId: z.string().min(1),
   groups: z.string(),
   externalId: z.string().nullable(),

@@ -3,7 +3,7 @@ import type { Store } from '../../store/database.ts'
 import {
   deletionsAfter,
   isNextInChain,
-  tenantsWithDeletions,
+  accountsWithDeletions,
 } from '../../store/gallery/deletion-chain.ts'
 import type { DeletionChainHead } from '../../store/gallery/deletion-chain.ts'
 import { formatDeletionLine, openDeletionsFile, readDeletionsFile } from './deletions-file.ts'
@@ -27,8 +27,8 @@ export async function exportDeletions(
   await handle.truncate(bytes)
   let added = 0
   let position = bytes
-  for (const tenantId of await store.read(tenantsWithDeletions)) {
-    for await (const text of linesAfter(store, tenantId, ends.get(tenantId))) {
+  for (const accountId of await store.read(accountsWithDeletions)) {
+    for await (const text of linesAfter(store, accountId, ends.get(accountId))) {
       position += await append(handle, text, position)
       added += text.split('\n').length - 1
     }
@@ -39,13 +39,13 @@ export async function exportDeletions(
 
 async function* linesAfter(
   store: Pick<Store, 'read'>,
-  tenantId: string,
+  accountId: string,
   end: DeletionChainHead | undefined,
 ): AsyncGenerator<string> {
   for (let last = end; ;) {
     const after = last?.deletionId
     const rows = await store.read((reading) =>
-      deletionsAfter(reading, tenantId, after, recordBatchSize),
+      deletionsAfter(reading, accountId, after, recordBatchSize),
     )
     for (const row of rows) {
       if (!isNextInChain(last, row))

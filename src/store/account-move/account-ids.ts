@@ -32,7 +32,6 @@ function idsOf(text: string) {
 export async function readAccountIds(on: QueryRunner, accountId: string): Promise<AccountIds> {
   return {
     accountId: [accountId],
-    tenantId: [accountId],
     projectId: await selectIds.projectId(on, accountId),
     galleryId: await selectIds.galleryId(on, accountId),
     chain: await selectIds.chain(on, accountId),

@@ -17,10 +17,10 @@ export function isNextInChain(
 }
 
 /** Lists the accounts that have deletion records. */
-export async function tenantsWithDeletions(tx: ReadTx): Promise<readonly string[]> {
-  const query = tx.build.selectFrom('deletions').select('tenantId').distinct()
-  const rows = await tx.run(query.orderBy('tenantId'))
-  return rows.map(({ tenantId }) => tenantId)
+export async function accountsWithDeletions(tx: ReadTx): Promise<readonly string[]> {
+  const query = tx.build.selectFrom('deletions').select('accountId').distinct()
+  const rows = await tx.run(query.orderBy('accountId'))
+  return rows.map(({ accountId }) => accountId)
 }
 
 /**
@@ -30,7 +30,7 @@ export async function tenantsWithDeletions(tx: ReadTx): Promise<readonly string[
  */
 export async function deletionsAfter(
   tx: ReadTx,
-  tenantId: string,
+  accountId: string,
   after: string | undefined,
   limit: number,
 ): Promise<readonly ChainedDeletion[]> {
@@ -39,7 +39,7 @@ export async function deletionsAfter(
   const query = tx.build
     .selectFrom('deletions')
     .select([...deletionColumns])
-    .where('tenantId', '=', tenantId)
+    .where('accountId', '=', accountId)
     .where('seq', '>', seq)
     .orderBy('seq')
     .limit(limit)
@@ -66,7 +66,7 @@ export async function withoutDeletionRecord<Row extends Pick<ChainedDeletion, 's
 const deletionColumns = [
   'deletionId',
   'galleryId',
-  'tenantId',
+  'accountId',
   'subjectId',
   'groups',
   'externalId',

@@ -8,8 +8,8 @@ import type { ReadTx, Tx } from '../tx.ts'
 /** The permanent record of a subject's deletion, with the field names of the contract. */
 export type DeletionRecord = Pick<
   DeletionRow,
-  'deletionId' | 'subjectId' | 'tenantId' | 'externalId' | 'embeddingCount' | 'deletedAtUtc'
-> & { readonly groups: string[] }
+  'deletionId' | 'subjectId' | 'externalId' | 'embeddingCount' | 'deletedAtUtc'
+> & { readonly tenantId: string; readonly groups: string[] }
 
 /**
  * Adds a permanent deletion record. Triggers prevent changes and store the head of the hash chain,
@@ -18,9 +18,10 @@ export type DeletionRecord = Pick<
 export async function addDeletion(
   tx: Tx,
   galleryId: string,
-  record: DeletionRecord,
+  { tenantId: accountId, ...record }: DeletionRecord,
 ): Promise<void> {
-  await appendDeletion(tx, { ...record, galleryId, groups: JSON.stringify(record.groups) })
+  const groups = JSON.stringify(record.groups)
+  await appendDeletion(tx, { ...record, galleryId, accountId, groups })
 }
 
 /** Appends a record, a new one or one from before a restore, to its account's chain. */
@@ -28,16 +29,16 @@ export async function appendDeletion(
   tx: Tx,
   row: Omit<DeletionRow, 'seq' | 'rowHash'>,
 ): Promise<void> {
-  await tx.lock(`deletions:${row.tenantId}`, 'exclusive')
-  const rowHash = deletionHash(await lastHash(tx, row.tenantId), row)
+  await tx.lock(`deletions:${row.accountId}`, 'exclusive')
+  const rowHash = deletionHash(await lastHash(tx, row.accountId), row)
   await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
 }
 
-async function lastHash(tx: ReadTx, tenantId: string): Promise<Uint8Array | undefined> {
+async function lastHash(tx: ReadTx, accountId: string): Promise<Uint8Array | undefined> {
   const query = tx.build
     .selectFrom('deletions')
     .select('rowHash')
-    .where('tenantId', '=', tenantId)
+    .where('accountId', '=', accountId)
     .orderBy('seq', 'desc')
     .limit(1)
   return (await tx.run(query))[0]?.rowHash
@@ -51,7 +52,7 @@ export function deletionHash(
   return chainHash(previousHash, [
     row.deletionId,
     row.galleryId,
-    row.tenantId,
+    row.accountId,
     row.subjectId,
     row.groups,
     row.externalId,
@@ -61,7 +62,7 @@ export function deletionHash(
 }
 
 /** Records of one gallery, or of all galleries of an account, deleted ones included. */
-export type DeletionScope = { readonly galleryId: string } | { readonly tenantId: string }
+export type DeletionScope = { readonly galleryId: string } | { readonly accountId: string }
 
 export type DeletionFilter = DeletionScope & {
   readonly subjectId?: string | undefined
@@ -112,7 +113,7 @@ function matchingDeletions(tx: ReadTx, filter: DeletionConditions) {
   query =
     'galleryId' in filter
       ? query.where('galleryId', '=', filter.galleryId)
-      : query.where('tenantId', '=', filter.tenantId)
+      : query.where('accountId', '=', filter.accountId)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
   if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
@@ -121,7 +122,14 @@ function matchingDeletions(tx: ReadTx, filter: DeletionConditions) {
 }
 
 function deletionRecordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {
-  const { deletionId, subjectId, tenantId, externalId, embeddingCount, deletedAtUtc } = row
+  const {
+    deletionId,
+    subjectId,
+    accountId: tenantId,
+    externalId,
+    embeddingCount,
+    deletedAtUtc,
+  } = row
   // `addDeletion` writes an array of strings.
   const groups = JSON.parse(row.groups) as string[]
   return { deletionId, subjectId, tenantId, groups, externalId, embeddingCount, deletedAtUtc }
@@ -132,7 +140,7 @@ export async function findBrokenDeletions(db: Database): Promise<string[]> {
   return findBrokenChains(db, {
     chain: 'deletions',
     rows: await db.selectFrom('deletions').selectAll().orderBy('seq').execute(),
-    accountIdOf: ({ tenantId }) => tenantId,
+    accountIdOf: ({ accountId }) => accountId,
     nameOf: ({ deletionId }) => `deletion ${deletionId}`,
     hashOf: deletionHash,
   })

@@ -5,14 +5,7 @@ import type { VectorsSchema } from '../vectors-schema.ts'
 export type TableName = Exclude<keyof Schema, 'ledgerPostings' | keyof VectorsSchema>
 
 /** A column by which a row belongs to an account. */
-export type OwnerColumn =
-  | 'accountId'
-  | 'tenantId'
-  | 'projectId'
-  | 'galleryId'
-  | 'chain'
-  | 'userId'
-  | 'webhookId'
+export type OwnerColumn = 'accountId' | 'projectId' | 'galleryId' | 'chain' | 'userId' | 'webhookId'
 
 export type Table = {
   readonly name: TableName
@@ -87,7 +80,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   },
   crops: { column: 'projectId', key: ['faceId'], batchRows: batchRowsLarge },
   removals: { column: 'galleryId', key: ['galleryId', 'sequence', 'faceId'], ...swept },
-  deletions: { column: 'tenantId', key: ['seq'], identity: identityColumn('deletions', 'seq') },
+  deletions: { column: 'accountId', key: ['seq'], identity: identityColumn('deletions', 'seq') },
   attempts: {
     column: 'projectId',
     key: ['projectId', 'requestId'],

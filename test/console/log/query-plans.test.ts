@@ -79,8 +79,8 @@ test('No list filter and no chart scans a large table', async () => {
     await findDeletions(reading, { galleryId: 'g', limit: 50, ...filter })
   await findDeletions(reading, { galleryId: 'g', limit: 50, ...utcTimes })
   for (const filter of [{}, { subjectId: 's' }, { externalId: 'e' }, utcTimes]) {
-    await findDeletions(reading, { tenantId: accountId, limit: 50, ...filter })
-    await countDeletions(reading, { tenantId: accountId, ...filter })
+    await findDeletions(reading, { accountId: accountId, limit: 50, ...filter })
+    await countDeletions(reading, { accountId: accountId, ...filter })
   }
   const chart = { accountId, projectId: 'p', ...times }
   for (const by of ['action', 'projectId', 'keyId', 'code'] as const)

@@ -61,7 +61,7 @@ export const keysAndDeletionsContract = {
     await Promise.all([1, 2, 3, 4, 5, 6].map(add))
     assertSameValues(await queries.findBrokenDeletions(store.db), [])
     await store.read(async (tx) => {
-      assertSameValues(await queries.tenantsWithDeletions(tx), [accountId])
+      assertSameValues(await queries.accountsWithDeletions(tx), [accountId])
       const [oldest, ...others] = await queries.deletionsAfter(tx, accountId, undefined, 9)
       assertSameValues(others, await queries.deletionsAfter(tx, accountId, oldest?.deletionId, 9))
       assert.equal(others.length, 5)
@@ -98,7 +98,7 @@ export const keysAndDeletionsContract = {
       queries.appendDeletion(tx, {
         deletionId: 'd7',
         galleryId: 'gallery',
-        tenantId: accountId,
+        accountId,
         subjectId: 's7',
         groups: '[]',
         externalId: null,

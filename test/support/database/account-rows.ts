@@ -145,7 +145,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({
         deletionId: `d-${name}`,
         galleryId,
-        tenantId: accountId,
+        accountId,
         subjectId: `deleted-${name}`,
         groups: '[]',
         externalId: null,

@@ -53,7 +53,7 @@ async function readConditions(tx: ReadTx, call: ConsoleContext<z.output<typeof d
   const { fromUtc, toUtc } = resolveTimeRange(query, services.clock())
   const times = { fromUtc: fromUtc?.toISOString(), toUtc: toUtc?.toISOString() }
   const conditions = { subjectId, externalId, ...times }
-  if (projectId === undefined) return { tenantId: identity.accountId, ...conditions }
+  if (projectId === undefined) return { accountId: identity.accountId, ...conditions }
   const { galleryId } = await requireProject(tx, { pathParameters: { projectId }, identity })
   return { galleryId, ...conditions }
 }

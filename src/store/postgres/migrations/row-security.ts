@@ -6,7 +6,6 @@ const ownIds = (column: string, table: string, isOwn: string): string =>
 
 /** Conditions that a row belongs to the account of the scope. */
 export const ofAccount = `"accountId" = ${scope}`
-export const ofTenant = `"tenantId" = ${scope}`
 export const ofProject = ownIds('"projectId"', 'projects', ofAccount)
 export const ofGallery = ownIds('"galleryId"', 'galleries', ofAccount)
 export const ofUser = ownIds('"userId"', 'users', ofAccount)

@@ -41,7 +41,7 @@ export const consoleUsers: readonly string[] = [
   ) strict, without rowid`,
   `create table deletions (
     seq integer primary key, deletionId text not null unique,
-    galleryId text not null, tenantId text not null, subjectId text not null unique,
+    galleryId text not null, accountId text not null, subjectId text not null unique,
     groups text not null, externalId text,
     embeddingCount integer not null check (embeddingCount >= 0), deletedAtUtc text not null,
     ${hash('rowHash')}
@@ -49,11 +49,11 @@ export const consoleUsers: readonly string[] = [
   'create index deletions_of_gallery on deletions (galleryId, seq)',
   'create index deletions_by_external_id on deletions (galleryId, externalId, seq)',
   'create index deletions_by_time on deletions (galleryId, deletedAtUtc)',
-  'create index deletions_of_tenant on deletions (tenantId, seq)',
-  'create index deletions_of_tenant_by_external_id on deletions (tenantId, externalId, seq)',
-  'create index deletions_of_tenant_by_time on deletions (tenantId, deletedAtUtc)',
+  'create index deletions_of_account on deletions (accountId, seq)',
+  'create index deletions_of_account_by_external_id on deletions (accountId, externalId, seq)',
+  'create index deletions_of_account_by_time on deletions (accountId, deletedAtUtc)',
   ...appendOnly('deletions'),
-  storeHead('deletions', 'tenantId'),
+  storeHead('deletions'),
   `create table auditLog (
     auditId integer primary key, accountId text not null, atMs integer not null,
     userId text, userName text not null,
@@ -64,12 +64,12 @@ export const consoleUsers: readonly string[] = [
   'create index audit_log_by_user on auditLog (userId, atMs)',
   'create index audit_log_by_action on auditLog (auditAction, atMs)',
   ...appendOnly('auditLog'),
-  storeHead('auditLog', 'accountId'),
+  storeHead('auditLog'),
 ]
 
-function storeHead(table: string, account: string): string {
+function storeHead(table: string): string {
   return `create trigger ${table}_head after insert on ${table} begin
-    insert into chainHeads values ('${table}', new.${account}, 1, new.rowHash)
+    insert into chainHeads values ('${table}', new.accountId, 1, new.rowHash)
       on conflict (chain, accountId)
       do update set headSeq = headSeq + 1, headHash = excluded.headHash;
   end`
