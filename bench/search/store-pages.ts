@@ -80,6 +80,6 @@ async function storeOnePage(
   await tx.run(tx.build.insertInto('faces').values(faceRows))
   const range = { galleryId, accountId, afterSequence: sequence - 1, toSequence: sequence }
   const binding = { ...range, faces: size, modelIds: modelIdsOf(faces.models) }
-  const page = await pageEncryption.seal(tx, binding, packRows(rows).bytes)
+  const page = await pageEncryption.encrypt(tx, binding, packRows(rows).bytes)
   if (!page || !(await storePage(tx, page))) throw new Error('the page was not stored')
 }

@@ -134,7 +134,7 @@ async function storeBatch(tx: Tx, input: FillInput, from: number, to: number): P
     galleryId,
     faceId,
     modelId,
-    sealed: encryptedTemplate,
+    ciphertext: encryptedTemplate,
   }))
   await tx.run(tx.build.insertInto('templates').values(templates))
   const members = rows.flatMap(({ subjectId, names }) =>

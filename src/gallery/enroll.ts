@@ -127,12 +127,12 @@ export async function addFace(
     qualityScore,
     createdAtUtc: nowUtc,
   })
-  const sealed = encryptTemplate(key, { ...binding, modelId }, template)
-  await addTemplate(tx, { galleryId, faceId, modelId, sealed })
+  const ciphertext = encryptTemplate(key, { ...binding, modelId }, template)
+  await addTemplate(tx, { galleryId, faceId, modelId, ciphertext })
   await storeVector(tx, binding, template)
   if (crop) {
     const { projectId, jpeg } = crop
-    await addCrop(tx, { faceId, projectId, sealed: encryptCrop(key, binding, jpeg) })
+    await addCrop(tx, { faceId, projectId, ciphertext: encryptCrop(key, binding, jpeg) })
   }
   const change = { updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc, withoutFaces: 0 } as const
   await updateSubjectRow(tx, subjectId, change)

@@ -31,7 +31,7 @@ export function createReadCrop({ keys, log }: ReadCropOptions): ReadCrop {
     const binding = { accountId, galleryId, subjectId, faceId }
     const key = await keys.unwrap(reading, subject)
     try {
-      return decryptCrop(key, binding, crop.sealed)
+      return decryptCrop(key, binding, crop.ciphertext)
     } catch (error) {
       const alert = { alert: 'crop-tampered', galleryId, subjectId, faceId }
       log.error({ ...alert, err: error }, 'a stored crop cannot be decrypted; it is not shown')

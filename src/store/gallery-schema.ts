@@ -93,7 +93,7 @@ export type TemplateRow = {
   readonly galleryId: string
   readonly modelId: string
   /** Encrypted under the subject's key. */
-  readonly sealed: Uint8Array
+  readonly ciphertext: Uint8Array
 }
 
 /**
@@ -112,7 +112,7 @@ export type GalleryPageRow = {
   /** The gallery key that encrypts the key of the page. */
   readonly keyId: string
   readonly wrappedKey: Uint8Array
-  readonly sealed: Uint8Array
+  readonly ciphertext: Uint8Array
 }
 
 /** The stored crop of a face, for projects that store crops. */
@@ -121,7 +121,7 @@ export type CropRow = {
   /** The project that stored it. */
   readonly projectId: string
   /** A JPEG, encrypted under the subject's key. */
-  readonly sealed: Uint8Array
+  readonly ciphertext: Uint8Array
 }
 
 export type SubjectGroupRow = {

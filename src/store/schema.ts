@@ -264,6 +264,6 @@ export type LivenessTokenRow = {
   /** The model of the template. */
   readonly modelId: string
   /** The template of the frontal frame, encrypted with a key derived from the token. */
-  readonly sealed: Uint8Array
+  readonly ciphertext: Uint8Array
   readonly expiresAtMs: number
 }

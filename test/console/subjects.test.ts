@@ -90,7 +90,7 @@ test('A stored crop is shown to users of its account, and only with the id of it
   const { db } = gallery.database.store
   await db
     .updateTable('crops')
-    .set({ sealed: Buffer.alloc(64) })
+    .set({ ciphertext: Buffer.alloc(64) })
     .where('faceId', '=', faceId)
     .execute()
   assert.equal((await get(`${path}/${subjectId}/faces/${faceId}/crop`)).status, 404, 'tampered')

@@ -44,7 +44,7 @@ async function withFolder(run: (dataDir: string) => Promise<void>): Promise<void
   }
 }
 
-const crops = ({ db }: Store) => db.selectFrom('crops').select(['faceId', 'sealed']).execute()
+const crops = ({ db }: Store) => db.selectFrom('crops').select(['faceId', 'ciphertext']).execute()
 
 async function enrollAll(client: GalleryClient, names: readonly string[]) {
   const enrollments = names.map((name) =>
@@ -84,7 +84,7 @@ test(
       const stored = await crops(store)
       assert.equal(stored.length, 2)
       await store.checkpoint()
-      const ciphertexts = stored.map((crop) => Buffer.from(crop.sealed))
+      const ciphertexts = stored.map((crop) => Buffer.from(crop.ciphertext))
       assert.equal(await countExposed(dataDir, ciphertexts), 2, 'the check finds the ciphertext')
       const plaintexts = ['Hal', 'Ivy'].flatMap((name) => {
         const { bytes } = fakeImage(name)
@@ -280,8 +280,8 @@ test('A crop that was moved to another face cannot be decrypted, raises an alert
       const { db } = gallery.database.store
       const [ann, bob] = await crops(gallery.database.store)
       assert.ok(ann && bob)
-      const { sealed } = bob
-      await db.updateTable('crops').set({ sealed }).where('faceId', '=', ann.faceId).execute()
+      const { ciphertext } = bob
+      await db.updateTable('crops').set({ ciphertext }).where('faceId', '=', ann.faceId).execute()
     }
     await using gallery = await startGallery({ dataDir, key, models: changedModels, log })
     assert.deepEqual(await gallery.openedGallery.reEmbedding, { succeeded: 1, failed: 1 })

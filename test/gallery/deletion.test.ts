@@ -106,7 +106,7 @@ test('A template that was moved to another subject cannot be decrypted, raises a
     ] as const)
       await db
         .updateTable('templates')
-        .set({ sealed: from.sealed })
+        .set({ ciphertext: from.ciphertext })
         .where('faceId', '=', to.faceId)
         .execute()
   }

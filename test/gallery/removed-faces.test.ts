@@ -205,7 +205,7 @@ test('A changed ciphertext does not stop a rotation, and is reported', async () 
   await gallery.value('svc.updateSubject', { subjectId, removeFaceIds: [faceIds[2]] })
   await database.store.db
     .updateTable('templates')
-    .set({ sealed: Buffer.alloc(100) })
+    .set({ ciphertext: Buffer.alloc(100) })
     .where('faceId', '=', changedId)
     .execute()
   const rotated = await runJson(dataDir, keyCommands, 'rotate-master')

@@ -60,7 +60,7 @@ test('Subjects are found by id, name, group and time, and returned with their fa
   assert.equal(body.displayName, 'Anna Berg')
   assert.deepEqual(body.attributes, { n: 1 })
   assert.equal(body.faces[0].faceId, faceId)
-  assert.ok(!JSON.stringify(body).includes('sealed'))
+  assert.ok(!JSON.stringify(body).includes('ciphertext'))
 })
 
 test('A group is listed with its size, and deleted with all its subjects', async () => {

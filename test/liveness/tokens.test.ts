@@ -119,7 +119,7 @@ test('The database contains no token and no template of it, and the sweep delete
     db.selectFrom('livenessTokens').selectAll().where('projectId', '=', projectId).execute()
   const [row] = await rows()
   assert.ok(row)
-  const stored = Buffer.concat([row.tokenHash, row.sealed]).toString('latin1')
+  const stored = Buffer.concat([row.tokenHash, row.ciphertext]).toString('latin1')
   assert.ok(!stored.includes(livenessToken.slice(4, 20)))
   const challenges = () =>
     db.selectFrom('livenessChallenges').selectAll().where('projectId', '=', projectId).execute()

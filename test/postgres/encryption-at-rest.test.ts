@@ -56,7 +56,7 @@ test('The server’s files never contain an unencrypted template or crop', { ski
     'the scan finds unencrypted text',
   )
   const { db } = gallery.database.store
-  const crops = await db.selectFrom('crops').select('sealed').execute()
+  const crops = await db.selectFrom('crops').select('ciphertext').execute()
   assert.equal(crops.length, names.length)
   for (const subjectId of subjectIds) await gallery.value('svc.deleteSubject', { subjectId })
   await assertEncrypted('after deletion')

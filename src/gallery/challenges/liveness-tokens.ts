@@ -60,15 +60,15 @@ export function createLivenessTokens({
       const { tokenHash, projectId, nowMs } = keyOf(owner, token)
       const { modelId } = template
       const binding = bindingOf(owner, { tokenHash, modelId })
-      const sealed = encryptTemplate(templateKeyOf(token), binding, template)
+      const ciphertext = encryptTemplate(templateKeyOf(token), binding, template)
       const expiresAtMs = nowMs + tokenLifeMs
-      await addLivenessToken(tx, { tokenHash, projectId, modelId, sealed, expiresAtMs })
+      await addLivenessToken(tx, { tokenHash, projectId, modelId, ciphertext, expiresAtMs })
       return token
     },
     read: async (owner, token) => {
       const row = await store.read((reading) => findLivenessToken(reading, keyOf(owner, token)))
       if (row?.modelId !== activeModelId) throw invalidToken()
-      return decryptTemplate(templateKeyOf(token), bindingOf(owner, row), row.sealed)
+      return decryptTemplate(templateKeyOf(token), bindingOf(owner, row), row.ciphertext)
     },
     spend: async (tx, owner, token) => {
       if (!(await spendLivenessToken(tx, keyOf(owner, token)))) throw invalidToken()

@@ -35,7 +35,7 @@ export function createDecryptStoredTemplate(
         return decryptTemplate(
           key,
           { galleryId, subjectId, faceId, modelId, accountId },
-          row.sealed,
+          row.ciphertext,
         )
       } finally {
         key.fill(0)

@@ -1,7 +1,7 @@
 import {
   findSubjectCrops,
-  replaceSealedCrop,
-  replaceSealedTemplate,
+  replaceCropCiphertext,
+  replaceTemplateCiphertext,
 } from '../../store/gallery/key-renewals.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
@@ -36,23 +36,23 @@ export async function encryptForSubject(
   const { galleryId } = target
   const [oldKey, newKey] = [await keys.unwrap(tx, source), await keys.unwrap(tx, target)]
   const templates: FaceTemplate[] = []
-  for (const { faceId, modelId, sealed } of await findSubjectTemplates(tx, source.subjectId)) {
+  for (const { faceId, modelId, ciphertext } of await findSubjectTemplates(tx, source.subjectId)) {
     const binding = { accountId, galleryId, faceId, modelId }
     const from = { ...binding, subjectId: source.subjectId }
-    const template = decrypted(() => decryptTemplate(oldKey, from, sealed))
+    const template = decrypted(() => decryptTemplate(oldKey, from, ciphertext))
     if (!template) continue
     const to = { ...binding, subjectId: target.subjectId }
     const replacement = encryptTemplate(newKey, to, template)
-    await replaceSealedTemplate(tx, { galleryId, faceId, modelId, sealed: replacement })
+    await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext: replacement })
     templates.push({ faceId, template })
   }
-  for (const { faceId, sealed } of await findSubjectCrops(tx, source.subjectId)) {
+  for (const { faceId, ciphertext } of await findSubjectCrops(tx, source.subjectId)) {
     const binding = { accountId, galleryId, faceId }
     const from = { ...binding, subjectId: source.subjectId }
-    const jpeg = decrypted(() => decryptCrop(oldKey, from, sealed))
+    const jpeg = decrypted(() => decryptCrop(oldKey, from, ciphertext))
     if (!jpeg) continue
     const to = { ...binding, subjectId: target.subjectId }
-    await replaceSealedCrop(tx, { faceId, sealed: encryptCrop(newKey, to, jpeg) })
+    await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(newKey, to, jpeg) })
     jpeg.fill(0)
   }
   return templates

@@ -7,7 +7,7 @@ import type { Keyring } from './keyring.ts'
 import { createGalleryKeyCache } from './subject-keys.ts'
 
 /** The range, models and account that a page is bound to. */
-export type PageBinding = Omit<GalleryPageRow, 'keyId' | 'wrappedKey' | 'sealed'> & {
+export type PageBinding = Omit<GalleryPageRow, 'keyId' | 'wrappedKey' | 'ciphertext'> & {
   readonly accountId: string
 }
 
@@ -17,34 +17,38 @@ export type PageBinding = Omit<GalleryPageRow, 'keyId' | 'wrappedKey' | 'sealed'
  */
 export type PageEncryption = {
   /** Encrypts a page with a new key. @returns undefined if the gallery has no key. */
-  readonly seal: (
+  readonly encrypt: (
     reading: ReadTx,
     binding: PageBinding,
     plain: ArrayBuffer,
   ) => Promise<GalleryPageRow | undefined>
   /** @throws Error if a key is missing, the bytes were changed, or they belong to another range. */
-  readonly open: (reading: ReadTx, accountId: string, page: GalleryPageRow) => Promise<ArrayBuffer>
+  readonly decrypt: (
+    reading: ReadTx,
+    accountId: string,
+    page: GalleryPageRow,
+  ) => Promise<ArrayBuffer>
 }
 
 export function createPageEncryption(keyring: Keyring): PageEncryption {
   const galleryKeys = createGalleryKeyCache(keyring)
   return {
-    seal: async (reading, { accountId, ...page }, plain) => {
+    encrypt: async (reading, { accountId, ...page }, plain) => {
       const row = await findNewestGalleryKey(reading, page.galleryId)
       if (!row) return undefined
       const key = randomBytes(keyBytes)
       const boundTo = associatedData({ ...page, accountId })
       const wrappedKey = encrypt(galleryKeys.unwrap(row), key, `key|${boundTo}`)
-      const sealed = encrypt(createSecretKey(key), new Uint8Array(plain), boundTo)
+      const ciphertext = encrypt(createSecretKey(key), new Uint8Array(plain), boundTo)
       key.fill(0)
-      return { ...page, keyId: row.keyId, wrappedKey, sealed }
+      return { ...page, keyId: row.keyId, wrappedKey, ciphertext }
     },
-    open: async (reading, accountId, page) => {
+    decrypt: async (reading, accountId, page) => {
       const boundTo = associatedData({ ...page, accountId })
       const galleryKey = await galleryKeys.find(reading, page.keyId)
       const key = decrypt(galleryKey, page.wrappedKey, `key|${boundTo}`)
       try {
-        return wholeBuffer(decrypt(key, page.sealed, boundTo))
+        return wholeBuffer(decrypt(key, page.ciphertext, boundTo))
       } finally {
         key.fill(0)
       }

@@ -1,7 +1,7 @@
 import {
   findSubjectCrops,
-  replaceSealedCrop,
-  replaceSealedTemplate,
+  replaceCropCiphertext,
+  replaceTemplateCiphertext,
   replaceSubjectKey,
 } from '../../store/gallery/key-renewals.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
@@ -33,22 +33,22 @@ export async function renewSubjectKey(
   const oldKey = await keys.unwrap(tx, subject)
   const { key, ...wrapped } = await keys.create(tx, subject)
   let unreadable = 0
-  for (const { faceId, modelId, sealed } of await findSubjectTemplates(tx, subjectId)) {
+  for (const { faceId, modelId, ciphertext } of await findSubjectTemplates(tx, subjectId)) {
     const binding = { accountId, galleryId, subjectId, faceId, modelId }
-    const template = decrypted(() => decryptTemplate(oldKey, binding, sealed))
+    const template = decrypted(() => decryptTemplate(oldKey, binding, ciphertext))
     if (!template) unreadable += 1
     else {
       const replacement = encryptTemplate(key, binding, template)
       template.vector.fill(0)
-      await replaceSealedTemplate(tx, { galleryId, faceId, modelId, sealed: replacement })
+      await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext: replacement })
     }
   }
-  for (const { faceId, sealed } of await findSubjectCrops(tx, subjectId)) {
+  for (const { faceId, ciphertext } of await findSubjectCrops(tx, subjectId)) {
     const binding = { accountId, galleryId, subjectId, faceId }
-    const jpeg = decrypted(() => decryptCrop(oldKey, binding, sealed))
+    const jpeg = decrypted(() => decryptCrop(oldKey, binding, ciphertext))
     if (!jpeg) unreadable += 1
     else {
-      await replaceSealedCrop(tx, { faceId, sealed: encryptCrop(key, binding, jpeg) })
+      await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(key, binding, jpeg) })
       jpeg.fill(0)
     }
   }

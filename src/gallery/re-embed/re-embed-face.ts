@@ -107,7 +107,7 @@ async function decryptForReEmbed(
   try {
     const binding = { accountId, galleryId, subjectId, faceId }
     const key = await keys.unwrap(reading, first)
-    return { jpeg: decryptCrop(key, binding, source.crop.sealed), templates }
+    return { jpeg: decryptCrop(key, binding, source.crop.ciphertext), templates }
   } catch (error) {
     const alert = { alert: 'crop-tampered', galleryId, subjectId, faceId }
     log.error({ ...alert, err: error }, 'a stored crop cannot be decrypted; it is not used')
@@ -178,14 +178,14 @@ async function writeTemplate(
   const { modelId } = template
   if (!first || !(await findCrop(tx, faceId)) || rows.some((row) => row.modelId === modelId))
     return 'skipped'
-  const sealed = encryptTemplate(
+  const ciphertext = encryptTemplate(
     await keys.unwrap(tx, first),
     await templateBindingOf(tx, first, modelId),
     template,
   )
   const { galleryId } = first
   await markFaceChanged(tx, faceId, await recordGalleryChange(tx, { galleryId }))
-  await addTemplate(tx, { galleryId, faceId, modelId, sealed })
+  await addTemplate(tx, { galleryId, faceId, modelId, ciphertext })
   await search.storeVector(tx, first, template)
   return 'reEmbedded'
 }

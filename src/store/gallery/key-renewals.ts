@@ -58,14 +58,14 @@ export async function replaceSubjectKey(
 }
 
 /** Replaces the ciphertext of a template. */
-export async function replaceSealedTemplate(
+export async function replaceTemplateCiphertext(
   tx: Tx,
-  { galleryId, faceId, modelId, sealed }: TemplateRow,
+  { galleryId, faceId, modelId, ciphertext }: TemplateRow,
 ): Promise<void> {
   await tx.run(
     tx.build
       .updateTable('templates')
-      .set({ sealed })
+      .set({ ciphertext })
       .where('galleryId', '=', galleryId)
       .where('faceId', '=', faceId)
       .where('modelId', '=', modelId),
@@ -73,22 +73,22 @@ export async function replaceSealedTemplate(
 }
 
 /** Replaces the ciphertext of a crop. */
-export async function replaceSealedCrop(
+export async function replaceCropCiphertext(
   tx: Tx,
-  { faceId, sealed }: Pick<CropRow, 'faceId' | 'sealed'>,
+  { faceId, ciphertext }: Pick<CropRow, 'faceId' | 'ciphertext'>,
 ): Promise<void> {
-  await tx.run(tx.build.updateTable('crops').set({ sealed }).where('faceId', '=', faceId))
+  await tx.run(tx.build.updateTable('crops').set({ ciphertext }).where('faceId', '=', faceId))
 }
 
 /** Finds the stored crops of a subject. */
 export function findSubjectCrops(
   tx: ReadTx,
   subjectId: string,
-): Promise<readonly Pick<CropRow, 'faceId' | 'sealed'>[]> {
+): Promise<readonly Pick<CropRow, 'faceId' | 'ciphertext'>[]> {
   const query = tx.build
     .selectFrom('crops')
     .innerJoin('faces', 'faces.faceId', 'crops.faceId')
-    .select(['crops.faceId', 'crops.sealed'])
+    .select(['crops.faceId', 'crops.ciphertext'])
     .where('faces.subjectId', '=', subjectId)
   return tx.run(query)
 }

@@ -15,11 +15,11 @@ test('A key converted to text and back is unchanged', () => {
 test('Money, bytes and histograms are written in the format that PostgreSQL reads', () => {
   const latencies = createLatencyHistogram()
   recordLatency(latencies, 0.01)
-  const row = { costMicros: 2n ** 62n, sealed: Buffer.from([0, 171]), none: null, ms: 1 / 3 }
+  const row = { costMicros: 2n ** 62n, ciphertext: Buffer.from([0, 171]), none: null, ms: 1 / 3 }
   const [read] = JSON.parse(rowsToJson([{ ...row, latencies: packLatencies(latencies) }]))
   assert.deepEqual(read, {
     costMicros: '4611686018427387904',
-    sealed: '\\x00ab',
+    ciphertext: '\\x00ab',
     none: null,
     ms: 1 / 3,
     latencies: [1, ...Array<number>(79).fill(0)],

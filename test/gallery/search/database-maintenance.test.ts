@@ -201,7 +201,7 @@ test('A template that was tampered with matches nothing and hides no other', { s
   await runSql(
     url,
     `set "facegate.account" = '*';
-    update templates set sealed = sealed || '\\x00' where "faceId" = '${faceId}'`,
+    update templates set ciphertext = ciphertext || '\\x00' where "faceId" = '${faceId}'`,
   )
   const alerts: object[] = []
   const log = { ...silentLog, error: (line: object) => void alerts.push(line) }

@@ -33,7 +33,7 @@ before(async () => {
     await seedAccount(store, 'own')
     const [stored] = await store.db.selectFrom('galleryPages').selectAll().execute()
     assert.ok(stored)
-    page = { ...stored, sealed: randomBytes(100) }
+    page = { ...stored, ciphertext: randomBytes(100) }
   })
   other = new Client({ connectionString: database.url })
   probe = new Client({ connectionString: database.url })
@@ -50,7 +50,7 @@ after(async () => {
 const deletions: Readonly<Record<string, string>> = {
   face: 'delete from faces',
   subject: 'delete from subjects',
-  template: `update templates set sealed = 'other'`,
+  template: `update templates set ciphertext = 'other'`,
 }
 
 /** Resolves when a transaction waits for a lock of another one. */
@@ -128,7 +128,7 @@ async function restoreRows(): Promise<void> {
       .insertInto('faces')
       .values({ ...face, createdAtUtc: now })
       .execute()
-    const template = { faceId: 'f', galleryId, modelId: 'm', sealed: randomBytes(9) }
+    const template = { faceId: 'f', galleryId, modelId: 'm', ciphertext: randomBytes(9) }
     await store.db.insertInto('templates').values(template).execute()
   })
 }

@@ -112,7 +112,7 @@ test('The retirement of a model and a key rotation delete the pages', async () =
   // A second template by a former model, as after a model change.
   await store.write(async (tx) => {
     const template = { galleryId: paged.galleryId, faceId: face ?? '', modelId: 'people@1' }
-    const row = { ...template, sealed: Buffer.alloc(40) }
+    const row = { ...template, ciphertext: Buffer.alloc(40) }
     await tx.run(tx.build.insertInto('templates').values(row))
   })
   const retired = await retireTemplates(store, { ...retirement, modelId: 'people@1' })
@@ -146,10 +146,10 @@ test('A page that was changed, moved or does not match its faces is deleted and 
   const source = (column: string) =>
     `(select o."${column}" from "galleryPages" o where o."galleryId" = '${galleryId}'
       and o."toSequence" = ${pages[5]?.toSequence ?? 0})`
-  const moved = `sealed = ${source('sealed')}, "wrappedKey" = ${source('wrappedKey')}`
+  const moved = `ciphertext = ${source('ciphertext')}, "wrappedKey" = ${source('wrappedKey')}`
   const [deleted = ''] = subjects[3 * pageFaces]?.faceIds ?? []
   for (const sql of [
-    `update "galleryPages" set sealed = ${source('sealed')} where ${first}`,
+    `update "galleryPages" set ciphertext = ${source('ciphertext')} where ${first}`,
     `update "galleryPages" set ${moved} where ${second}`,
     `update "galleryPages" set faces = faces - 1 where ${third}`,
     // Without triggers: the page still contains the face.

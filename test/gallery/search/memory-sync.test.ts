@@ -64,8 +64,8 @@ async function seedGallery(store: Store): Promise<string> {
     const { projectId } = await createProject(db, project, now)
     const galleryId = projectId
     await createGallery(tx, { galleryId, accountId })
-    const sealed = Buffer.from('encrypted')
-    const key = { keyId: 'k', galleryId, masterKeyId: 'm', wrapped: sealed, createdAtMs: 1 }
+    const ciphertext = Buffer.from('encrypted')
+    const key = { keyId: 'k', galleryId, masterKeyId: 'm', wrapped: ciphertext, createdAtMs: 1 }
     await db.insertInto('galleryKeys').values(key).execute()
     const times = { createdAtUtc: nowUtc, updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc }
     const names = {
@@ -75,7 +75,7 @@ async function seedGallery(store: Store): Promise<string> {
       expiresAtUtc: null,
     }
     const flags = { needsNewKey: 0, withoutFaces: 0 } as const
-    const ids = { subjectId: 's', galleryId, projectId, keyId: 'k', wrappedKey: sealed }
+    const ids = { subjectId: 's', galleryId, projectId, keyId: 'k', wrappedKey: ciphertext }
     await db
       .insertInto('subjects')
       .values({ ...ids, ...names, ...times, ...flags })
@@ -88,7 +88,7 @@ async function seedGallery(store: Store): Promise<string> {
         .insertInto('faces')
         .values({ ...row, createdAtUtc: nowUtc })
         .execute()
-      const template = { faceId, galleryId, modelId: 'people@1', sealed }
+      const template = { faceId, galleryId, modelId: 'people@1', ciphertext }
       await db.insertInto('templates').values(template).execute()
     }
     return galleryId

@@ -47,8 +47,11 @@ test('From 10,000 faces on, threads load a gallery at the start, and searches fi
     assert.deepEqual([found.bestMatch.subjectId, found.gallerySize], [dan.subjectId, 10_000])
   }
   const [moved = '', source = '', rekeyed = ''] = faceIds
-  const sealed = `(select other.sealed from templates other where other."faceId" = '${source}')`
-  await tamper(dataDir, `update templates set sealed = ${sealed} where "faceId" = '${moved}'`)
+  const ciphertext = `(select other.ciphertext from templates other where other."faceId" = '${source}')`
+  await tamper(
+    dataDir,
+    `update templates set ciphertext = ${ciphertext} where "faceId" = '${moved}'`,
+  )
   const subjectOf = (faceId: string) =>
     `(select "subjectId" from faces where "faceId" = '${faceId}')`
   const wrapped = `(select other."wrappedKey" from subjects other where other."subjectId" = ${subjectOf(source)})`

@@ -230,7 +230,7 @@ export const galleriesContract = {
     await enrollSubject(fixture, 'both', { models: ['old', 'active'] })
     const { faceId } = await enrollSubject(fixture, 'behind', { models: ['old'] })
     const { projectId } = project
-    await store.write((tx) => queries.addCrop(tx, { faceId, projectId, sealed: ciphertext }))
+    await store.write((tx) => queries.addCrop(tx, { faceId, projectId, ciphertext }))
     await store.read(async (tx) => {
       const cropped = { subjectId: 'behind', faceId }
       assertSameValues(await queries.findCroppedFaces(tx, ['both', 'behind']), [cropped])
@@ -247,7 +247,8 @@ export const galleriesContract = {
       )
       assert.equal((await queries.findFaceTemplates(tx, [faceId, 'none'])).length, 1)
       assertSameValues(await queries.findFaceTemplates(tx, []), [])
-      assertSameValues(Buffer.from((await queries.findCrop(tx, faceId))?.sealed ?? []), ciphertext)
+      const crop = await queries.findCrop(tx, faceId)
+      assertSameValues(Buffer.from(crop?.ciphertext ?? []), ciphertext)
       assertSameValues(
         await queries.findFacesToReEmbed(tx, { modelId: 'active', afterFaceId: '', limit: 9 }),
         [faceId],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { queries } from './tracked-queries.ts'
 import { assertSameValues, nowMs, type StoreFixture } from './store-fixture.ts'
 
-const sealed = Buffer.from('ciphertext')
+const ciphertext = Buffer.from('ciphertext')
 
 export const livenessContract = {
   'a challenge is spent once, before it expires, and only in its project': async ({
@@ -58,7 +58,7 @@ export const livenessContract = {
   }: StoreFixture) => {
     const { projectId } = project
     const tokenHash = Buffer.alloc(32, 7)
-    const token = { tokenHash, projectId, modelId: 'm@1', sealed, expiresAtMs: nowMs + 100 }
+    const token = { tokenHash, projectId, modelId: 'm@1', ciphertext, expiresAtMs: nowMs + 100 }
     await store.write(async (tx) => {
       await queries.addLivenessToken(tx, token)
       await queries.addLivenessToken(tx, { ...token, tokenHash: Buffer.alloc(32, 8) })
@@ -70,7 +70,7 @@ export const livenessContract = {
       store.write((tx) => queries.spendLivenessToken(tx, { ...key, ...change }))
     const found = await find({ nowMs: nowMs + 99 })
     assertSameValues([found?.modelId, found?.expiresAtMs], ['m@1', nowMs + 100])
-    assertSameValues(Buffer.from(found?.sealed ?? []), sealed)
+    assertSameValues(Buffer.from(found?.ciphertext ?? []), ciphertext)
     for (const change of [{ nowMs: nowMs + 100 }, { projectId: 'other' }]) {
       assert.equal(await find(change), undefined)
       assert.equal(await spend(change), false)

@@ -61,7 +61,7 @@ function byFaceAndModel(rows: readonly ContractTemplate[]) {
   return rows
     .map((row) => ({
       ...row,
-      sealed: Buffer.from(row.sealed),
+      ciphertext: Buffer.from(row.ciphertext),
       wrappedKey: Buffer.from(row.wrappedKey),
     }))
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))

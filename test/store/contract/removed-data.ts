@@ -27,25 +27,30 @@ export const removedDataContract = {
       })
     assertSameValues(await marked(), [], 'a new subject has a new key')
     await store.write(async (tx) => {
-      await queries.addCrop(tx, { faceId, projectId, sealed: ciphertext })
+      await queries.addCrop(tx, { faceId, projectId, ciphertext })
       await queries.markForNewKey(tx, [])
       await queries.markForNewKey(tx, [faceId, 'none'])
     })
     assertSameValues(await marked(), [galleryId, 'removed from'])
-    const sealed = Buffer.from('another ciphertext')
+    const replacement = Buffer.from('another ciphertext')
     await store.write(async (tx) => {
-      const key = { keyId: 'wrapping', wrappedKey: sealed }
+      const key = { keyId: 'wrapping', wrappedKey: replacement }
       await queries.replaceSubjectKey(tx, 'removed from', key)
-      await queries.replaceSealedCrop(tx, { faceId, sealed })
-      await queries.replaceSealedTemplate(tx, { galleryId, faceId, modelId: 'active', sealed })
+      await queries.replaceCropCiphertext(tx, { faceId, ciphertext: replacement })
+      await queries.replaceTemplateCiphertext(tx, {
+        galleryId,
+        faceId,
+        modelId: 'active',
+        ciphertext: replacement,
+      })
     })
     assertSameValues(await marked(), [])
     await store.read(async (tx) => {
       const [template] = await queries.findSubjectTemplates(tx, 'removed from')
       const [crop, ...others] = await queries.findSubjectCrops(tx, 'removed from')
       assert.equal(others.length, 0)
-      for (const bytes of [template?.sealed, template?.wrappedKey, crop?.sealed])
-        assertSameValues(Buffer.from(bytes ?? []), sealed)
+      for (const bytes of [template?.ciphertext, template?.wrappedKey, crop?.ciphertext])
+        assertSameValues(Buffer.from(bytes ?? []), replacement)
       assert.equal((await queries.findSubjectCrops(tx, 'kept')).length, 0)
     })
   },

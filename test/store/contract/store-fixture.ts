@@ -90,7 +90,7 @@ export async function enrollSubject(
     const face = { faceId, subjectId, galleryId, sequence, qualityScore: 80, createdAtUtc: nowUtc }
     await queries.insertFace(tx, face)
     for (const modelId of models)
-      await queries.addTemplate(tx, { faceId, galleryId, modelId, sealed: randomBytes(16) })
+      await queries.addTemplate(tx, { faceId, galleryId, modelId, ciphertext: randomBytes(16) })
     return face
   })
 }

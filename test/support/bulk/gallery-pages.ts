@@ -94,7 +94,7 @@ export async function readStoredPages({ store, masterKeyFile, galleryId }: Paged
     const pages: ReadonlyMap<string, IndexedRow>[] = []
     for (const page of stored) {
       const rows = new Map<string, IndexedRow>()
-      addRows(rows, openPackedRows(await pageEncryption.open(reading, accountId, page)))
+      addRows(rows, openPackedRows(await pageEncryption.decrypt(reading, accountId, page)))
       pages.push(rows)
     }
     return pages
@@ -133,8 +133,12 @@ export async function addPage(store: Store, galleryId: string): Promise<void> {
     const key = await findNewestGalleryKey(tx, galleryId)
     assert.ok(key && sequence > 0, 'the gallery has a subject')
     const range = { galleryId, afterSequence: 0, toSequence: sequence, faces: 1, modelIds: '[]' }
-    const sealed = { keyId: key.keyId, wrappedKey: randomBytes(60), sealed: randomBytes(5_000) }
-    await tx.run(tx.build.insertInto('galleryPages').values({ ...range, ...sealed }))
+    const encrypted = {
+      keyId: key.keyId,
+      wrappedKey: randomBytes(60),
+      ciphertext: randomBytes(5_000),
+    }
+    await tx.run(tx.build.insertInto('galleryPages').values({ ...range, ...encrypted }))
   })
 }
 

@@ -76,7 +76,7 @@ async function storeBatch(
     faces.push({ faceId, subjectId, galleryId, sequence, qualityScore: 90, createdAtUtc: nowUtc })
     const { modelId } = template
     const binding = { accountId, galleryId, subjectId, faceId, modelId }
-    stored.push({ faceId, galleryId, modelId, sealed: encryptTemplate(key, binding, template) })
+    stored.push({ faceId, galleryId, modelId, ciphertext: encryptTemplate(key, binding, template) })
   }
   await tx.run(tx.build.insertInto('subjects').values(subjects))
   await tx.run(tx.build.insertInto('faces').values(faces))

@@ -130,15 +130,15 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .execute()
     await db
       .insertInto('templates')
-      .values({ faceId, galleryId, modelId: 'm', sealed: hash })
+      .values({ faceId, galleryId, modelId: 'm', ciphertext: hash })
       .execute()
     const { keyId: wrappingKeyId } = galleryKey
     const page = { afterSequence: 0, toSequence: 1, faces: 1, modelIds: '["m"]' }
     await db
       .insertInto('galleryPages')
-      .values({ galleryId, ...page, keyId: wrappingKeyId, wrappedKey: hash, sealed: hash })
+      .values({ galleryId, ...page, keyId: wrappingKeyId, wrappedKey: hash, ciphertext: hash })
       .execute()
-    await db.insertInto('crops').values({ faceId, projectId, sealed: hash }).execute()
+    await db.insertInto('crops').values({ faceId, projectId, ciphertext: hash }).execute()
     await db.insertInto('removals').values({ galleryId, sequence: 1, faceId }).execute()
     await db
       .insertInto('deletions')
@@ -160,7 +160,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .execute()
     await db
       .insertInto('livenessTokens')
-      .values({ tokenHash: hash, projectId, modelId: 'm', sealed: hash, expiresAtMs: 1 })
+      .values({ tokenHash: hash, projectId, modelId: 'm', ciphertext: hash, expiresAtMs: 1 })
       .execute()
     await db.insertInto('responseSubjects').values({ subjectId, projectId, requestId }).execute()
     const webhook = { webhookId: `w-${name}`, projectId, url: 'https://example.com' }

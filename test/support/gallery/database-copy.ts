@@ -22,7 +22,7 @@ type EncryptedFace = {
   readonly faceId: string
   /** Only templates have a model. */
   readonly modelId?: string
-  readonly sealed: Uint8Array
+  readonly ciphertext: Uint8Array
 }
 
 export async function copyDatabase({ db }: Pick<Store, 'db'>): Promise<DatabaseCopy> {
@@ -35,11 +35,11 @@ export async function copyDatabase({ db }: Pick<Store, 'db'>): Promise<DatabaseC
     subjects: await db.selectFrom('subjects').select(['subjectId', 'wrappedKey']).execute(),
     templates: await faces
       .innerJoin('templates', 'templates.faceId', 'faces.faceId')
-      .select(['modelId', 'sealed'])
+      .select(['modelId', 'ciphertext'])
       .execute(),
     crops: await faces
       .innerJoin('crops', 'crops.faceId', 'faces.faceId')
-      .select('sealed')
+      .select('ciphertext')
       .execute(),
   }
 }
@@ -69,8 +69,8 @@ export function isReadable(face: EncryptedFace, keys: readonly Buffer[]): boolea
     (key) =>
       attempt(() =>
         modelId === undefined
-          ? decryptCrop(key, face, face.sealed)
-          : decryptTemplate(key, { ...face, modelId }, face.sealed),
+          ? decryptCrop(key, face, face.ciphertext)
+          : decryptTemplate(key, { ...face, modelId }, face.ciphertext),
       ).length > 0,
   )
 }

@@ -78,7 +78,7 @@ export function readRange(range: LoadRange, deps: ReadRangeDeps): Promise<RangeC
       if (templates.length === 0) return
       const rows = packRows(templates)
       packed.push(rows)
-      const page = await sealPage(reading, part, { rows, deps })
+      const page = await encryptPage(reading, part, { rows, deps })
       if (page) newPages.push(page)
     }
     let readTo = after
@@ -108,8 +108,8 @@ async function openPage(
 ): Promise<PackedRows> {
   if (facesNow !== page.faces)
     throw new Error(`the page has ${page.faces} faces, but its range has ${facesNow}`)
-  const rows = openPackedRows(await deps.pageEncryption.open(reading, accountId, page))
-  freeBytes(page.sealed)
+  const rows = openPackedRows(await deps.pageEncryption.decrypt(reading, accountId, page))
+  freeBytes(page.ciphertext)
   if (countRows(rows) !== page.faces)
     throw new Error(`the page has ${countRows(rows)} templates for ${page.faces} faces`)
   return rows
@@ -124,7 +124,7 @@ function freeBytes({ buffer, byteOffset, byteLength }: Uint8Array): void {
 
 type RowsToSeal = { readonly rows: PackedRows; readonly deps: ReadRangeDeps }
 
-async function sealPage(
+async function encryptPage(
   reading: ReadTx,
   { galleryId, accountId, after, to, becomesPage }: LoadRange,
   { rows, deps }: RowsToSeal,
@@ -132,7 +132,7 @@ async function sealPage(
   if (!becomesPage) return undefined
   const range = { galleryId, accountId, afterSequence: after, toSequence: to }
   const binding = { ...range, faces: countRows(rows), modelIds: modelIdsOf(deps.models) }
-  return deps.pageEncryption.seal(reading, binding, rows.bytes)
+  return deps.pageEncryption.encrypt(reading, binding, rows.bytes)
 }
 
 /** Decrypts the templates by which the faces of a range are compared. */

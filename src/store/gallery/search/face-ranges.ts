@@ -47,7 +47,7 @@ const separator = '\n'
 
 type JoinedTemplates = { readonly [column in JoinedText]: string } & {
   readonly wrappedKeys: Uint8Array
-  readonly sealed: Uint8Array
+  readonly ciphertext: Uint8Array
 }
 type JoinedText =
   | 'faceIds'
@@ -56,7 +56,7 @@ type JoinedText =
   | 'keyIds'
   | 'expiries'
   | 'keyLengths'
-  | 'sealedLengths'
+  | 'ciphertextLengths'
 
 /**
  * Finds the templates of the faces of a range, of all models, in no particular order. The database
@@ -82,9 +82,9 @@ export async function findRangeTemplates(
       joinColumn('subjects.keyId').as('keyIds'),
       joinTexts(sql`coalesce(${sql.ref('subjects.expiresAtUtc')}, '')`, separator).as('expiries'),
       joinLengths('subjects.wrappedKey').as('keyLengths'),
-      joinLengths('templates.sealed').as('sealedLengths'),
+      joinLengths('templates.ciphertext').as('ciphertextLengths'),
       joinBytes('subjects.wrappedKey').as('wrappedKeys'),
-      joinBytes('templates.sealed').as('sealed'),
+      joinBytes('templates.ciphertext').as('ciphertext'),
     ])
   // Without rows, all values are null.
   const [joined] = await tx.run<JoinedTemplates | { readonly faceIds: null }>(query)
@@ -97,8 +97,8 @@ function splitTemplates(galleryId: string, joined: JoinedTemplates): StoredTempl
   const [subjectIds, modelIds, keyIds] = [split('subjectIds'), split('modelIds'), split('keyIds')]
   const expiries = split('expiries')
   const wrappedKeys = splitBytes(joined.wrappedKeys, split('keyLengths'))
-  const sealed = splitBytes(joined.sealed, split('sealedLengths'))
-  for (const { length } of [subjectIds, modelIds, keyIds, expiries, wrappedKeys, sealed])
+  const ciphertext = splitBytes(joined.ciphertext, split('ciphertextLengths'))
+  for (const { length } of [subjectIds, modelIds, keyIds, expiries, wrappedKeys, ciphertext])
     assert.equal(length, faceIds.length, 'all columns have the same number of rows')
   return faceIds.map((faceId, row) => ({
     faceId,
@@ -108,7 +108,7 @@ function splitTemplates(galleryId: string, joined: JoinedTemplates): StoredTempl
     keyId: keyIds[row] ?? '',
     expiresAtUtc: expiries[row] || null,
     wrappedKey: wrappedKeys[row] ?? new Uint8Array(),
-    sealed: sealed[row] ?? new Uint8Array(),
+    ciphertext: ciphertext[row] ?? new Uint8Array(),
   }))
 }
 

@@ -59,7 +59,7 @@ export const calls: readonly string[] = [
   `create table "livenessTokens" (
     ${hash('tokenHash')} primary key,
     "projectId" ${text} not null references projects on delete cascade,
-    "modelId" ${text} not null, sealed bytea not null, "expiresAtMs" bigint not null
+    "modelId" ${text} not null, ciphertext bytea not null, "expiresAtMs" bigint not null
   )`,
   'create index liveness_tokens_by_expiry on "livenessTokens" ("expiresAtMs")',
 

@@ -111,7 +111,7 @@ export const galleries: readonly string[] = [
   // They contain the gallery of their face, so that a query by face reads one partition.
   `create table templates (
     "faceId" ${text} not null,
-    "modelId" ${text} not null, sealed bytea not null, "galleryId" ${text} not null,
+    "modelId" ${text} not null, ciphertext bytea not null, "galleryId" ${text} not null,
     primary key ("galleryId", "faceId", "modelId"),
     foreign key ("galleryId", "faceId") references faces ("galleryId", "faceId") on delete cascade
   ) partition by hash ("galleryId")`,
@@ -123,7 +123,7 @@ export const galleries: readonly string[] = [
   'create index templates_of_model on templates ("modelId", "faceId")',
   `create table crops (
     "faceId" ${text} primary key references faces on delete cascade,
-    "projectId" ${text} not null references projects, sealed bytea not null
+    "projectId" ${text} not null references projects, ciphertext bytea not null
   )`,
   'create index crops_of_project on crops ("projectId")',
   ...secure(ofProject, 'crops'),
@@ -135,12 +135,12 @@ export const galleries: readonly string[] = [
     "afterSequence" bigint not null check ("afterSequence" < "toSequence"),
     faces integer not null check (faces > 0), "modelIds" ${text} not null,
     "keyId" ${text} not null references "galleryKeys" on delete cascade,
-    "wrappedKey" bytea not null, sealed bytea not null,
+    "wrappedKey" bytea not null, ciphertext bytea not null,
     primary key ("galleryId", "toSequence")
   )`,
   'create index pages_by_key on "galleryPages" ("keyId")',
   // Ciphertext cannot be compressed.
-  'alter table "galleryPages" alter column sealed set storage external',
+  'alter table "galleryPages" alter column ciphertext set storage external',
   ...secure(ofGallery, 'faces', 'templates', 'galleryPages'),
 
   // Deletes the page that contains the faces of a change. The pages of a gallery never overlap: the

@@ -47,7 +47,7 @@ export const calls: readonly string[] = [
   `create table livenessTokens (
     ${hash('tokenHash')} primary key,
     projectId text not null references projects on delete cascade,
-    modelId text not null, sealed blob not null, expiresAtMs integer not null
+    modelId text not null, ciphertext blob not null, expiresAtMs integer not null
   ) strict, without rowid`,
   'create index liveness_tokens_by_expiry on livenessTokens (expiresAtMs)',
 

@@ -88,13 +88,13 @@ export const galleries: readonly string[] = [
   // A face may have templates of several models. They contain the gallery as on PostgreSQL.
   `create table templates (
     faceId text not null references faces on delete cascade,
-    modelId text not null, sealed blob not null, galleryId text not null,
+    modelId text not null, ciphertext blob not null, galleryId text not null,
     primary key (faceId, modelId)
   ) strict`,
   'create index templates_of_model on templates (modelId, faceId)',
   `create table crops (
     faceId text primary key references faces on delete cascade,
-    projectId text not null references projects, sealed blob not null
+    projectId text not null references projects, ciphertext blob not null
   ) strict`,
   'create index crops_of_project on crops (projectId)',
 
@@ -105,7 +105,7 @@ export const galleries: readonly string[] = [
     afterSequence integer not null check (afterSequence < toSequence),
     faces integer not null check (faces > 0), modelIds text not null,
     keyId text not null references galleryKeys on delete cascade,
-    wrappedKey blob not null, sealed blob not null,
+    wrappedKey blob not null, ciphertext blob not null,
     primary key (galleryId, toSequence)
   ) strict`,
   'create index pages_by_key on galleryPages (keyId)',

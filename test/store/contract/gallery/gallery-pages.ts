@@ -26,7 +26,7 @@ async function startWithSubjects(fixture: StoreFixture, count: number) {
     modelIds,
     keyId,
     wrappedKey: randomBytes(60),
-    sealed: randomBytes(1000),
+    ciphertext: randomBytes(1000),
   })
   const storePage = (page: GalleryPageRow) => store.write((tx) => queries.storePage(tx, page))
   /** Returns the last changes of the stored pages. */
@@ -61,9 +61,9 @@ export const galleryPagesContract = {
     const find = (after: number, to: number) =>
       store.read((tx) => queries.findPages(tx, { galleryId, after, to }, modelIds))
     const found = await find(0, 4)
-    const bytesOf = ({ sealed, wrappedKey, ...page }: GalleryPageRow) => ({
+    const bytesOf = ({ ciphertext, wrappedKey, ...page }: GalleryPageRow) => ({
       ...page,
-      sealed: Buffer.from(sealed).toString('hex'),
+      ciphertext: Buffer.from(ciphertext).toString('hex'),
       wrappedKey: Buffer.from(wrappedKey).toString('hex'),
     })
     assertSameValues(
@@ -119,8 +119,8 @@ export const galleryPagesContract = {
   ) => {
     const { store, galleryId, pageOf, storePage, storedPages } = await startWithSubjects(fixture, 9)
     const faceOf = (subjectId: string) => `face of ${subjectId}`
-    const sealed = randomBytes(9)
-    const key = { keyId: 'wrapping', wrappedKey: sealed }
+    const ciphertext = randomBytes(9)
+    const key = { keyId: 'wrapping', wrappedKey: ciphertext }
     const faceId = faceOf('s-4')
     const changes: Readonly<Record<string, (tx: Tx) => Promise<unknown>>> = {
       'its number': (tx) => queries.markFaceChanged(tx, faceId, 4),
@@ -131,7 +131,7 @@ export const galleryPagesContract = {
           tx.build.updateTable('faces').set({ subjectId: 's-4' }).where('faceId', '=', faceId),
         ),
       'its ciphertext': (tx) =>
-        queries.replaceSealedTemplate(tx, { galleryId, faceId, modelId: 'active', sealed }),
+        queries.replaceTemplateCiphertext(tx, { galleryId, faceId, modelId: 'active', ciphertext }),
       'the key of the subject': (tx) => queries.replaceSubjectKey(tx, 's-4', key),
       'the expiry of the subject': (tx) =>
         queries.updateSubjectRow(tx, 's-4', { expiresAtUtc: '2030-01-01T00:00:00.000Z' }),
