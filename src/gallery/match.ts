@@ -1,4 +1,3 @@
-import { mapSequential } from '../lib/map-sequential.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findSubjectTemplates, type StoredTemplate } from '../store/gallery/templates.ts'
 import type { ReadTx } from '../store/tx.ts'
@@ -69,7 +68,7 @@ export async function matchSubject(
   options: MatchOptions,
 ): Promise<SubjectMatch | undefined> {
   const templates = await selectedTemplatesOf(reading, subject.subjectId, options.calibrations)
-  const matches = await mapSequential(templates, (stored) =>
+  const matches = await Array.fromAsync(templates, (stored) =>
     matchStoredTemplate(reading, stored, probes, options),
   )
   const [best] = matches.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)

@@ -25,7 +25,6 @@ import type { GallerySearch } from './search/gallery-search.ts'
 import type { SearchOptions, TimedSearchOptions } from './search/scored-subject.ts'
 import { selectTemplate } from './select-template.ts'
 import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
-import { mapSequential } from '../lib/map-sequential.ts'
 
 /** Searches and comparisons of faces. All similarities of one record use the same calibrations. */
 export type Matching = {
@@ -241,7 +240,7 @@ async function searchAcrossModels(
   probes: readonly Template[],
   options: TimedSearchOptions,
 ): Promise<SearchHit[]> {
-  const lastFirst = await mapSequential(probes.toReversed(), async (probe) => {
+  const lastFirst = await Array.fromAsync(probes.toReversed(), async (probe) => {
     const { modelId } = probe
     const calibration = calibrations.of(modelId)
     if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)

@@ -1,4 +1,3 @@
-import { mapSequential } from '../lib/map-sequential.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findFaceTemplates, findSubjectTemplates } from '../store/gallery/templates.ts'
 import type { ReadTx } from '../store/tx.ts'
@@ -44,7 +43,7 @@ export function createReadStoredFaces({
       const used = rows.filter(({ modelId }) => modelIds.includes(modelId))
       const faces: StoredFace[] = []
       for (const [id, ofFace] of Map.groupBy(used, (row) => row.faceId)) {
-        const decrypted = await mapSequential(ofFace, (row) => decryptStored(reading, row))
+        const decrypted = await Array.fromAsync(ofFace, (row) => decryptStored(reading, row))
         const templates = decrypted.flatMap((template) => template ?? [])
         if (templates.length > 0)
           faces.push({ faceId: id, templates: inOrder(templates, modelIds) })

@@ -33,7 +33,6 @@ import { createReadCrop, type ReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { hasExpired, requireFutureExpiry, type OnExpiredDeleted } from './unexpired-subjects.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
-import { mapSequential } from '../lib/map-sequential.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { selectTemplate } from './select-template.ts'
 
@@ -175,7 +174,7 @@ function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetail
     const subjectIds = rows.map(({ subjectId }) => subjectId)
     const groups = await findSubjectGroups(reading, subjectIds)
     const counts = await faceCounts(reading, subjectIds)
-    return mapSequential(rows, async (row) => ({
+    return Array.fromAsync(rows, async (row) => ({
       subjectId: row.subjectId,
       externalId: row.externalId,
       displayName: row.displayName,

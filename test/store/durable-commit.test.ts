@@ -4,8 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { openSqlite } from '../../src/store/sqlite/connection.ts'
-import { createDurableTransaction } from '../../src/store/sqlite/wal-sync.ts'
+import { openSqlite, createDurableTransaction } from '../../src/store/sqlite/connection.ts'
 
 /** Opens a database with one table, and a disk whose writes the test completes. */
 async function openWithDisk(t: TestContext) {

@@ -4,7 +4,6 @@ import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import type { Subjects } from '../../gallery/subjects.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
-import { mapSequential } from '../../lib/map-sequential.ts'
 import type { Tx } from '../../store/tx.ts'
 import { readQuery, subjectQuery } from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
@@ -37,7 +36,7 @@ export const deleteFaceList = defineJsonRoute({
   run: ({ body: faceIds, caller, services: { subjects, maintenance } }) => ({
     effect: async (tx) => {
       await subjects.lock(tx, caller.galleryId, 'exclusive')
-      const removed = await mapSequential(faceIds, (faceId) =>
+      const removed = await Array.fromAsync(faceIds, (faceId) =>
         removeFace(subjects, tx, caller, faceId),
       )
       return { body: removed.filter((face) => face !== undefined) }

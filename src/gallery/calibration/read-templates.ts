@@ -1,5 +1,4 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
-import { mapSequential } from '../../lib/map-sequential.ts'
 import type { Store } from '../../store/database.ts'
 import {
   countGalleryTemplates,
@@ -60,7 +59,7 @@ export async function readTemplates(
       const found = await findGalleryTemplates(reading, filter, page)
       const subjectIds = [...new Set(found.map(({ subjectId }) => subjectId))]
       const groups = await findSubjectGroups(reading, subjectIds)
-      return mapSequential(found, async (row) => ({
+      return Array.fromAsync(found, async (row) => ({
         ...row,
         groups: groups.get(row.subjectId) ?? [],
         template: await decryptStored(reading, row),

@@ -1,4 +1,3 @@
-import { mapSequential } from '../../lib/map-sequential.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import type { Store } from '../../store/database.ts'
 import type { DeletionRecord } from '../../store/gallery/deletions.ts'
@@ -62,10 +61,13 @@ export async function deleteSubjects(
     hasMore = limit === 0
     if (hasMore) break
     const deleted = await store.write(async (tx) =>
-      mapSequential(await lockSubjects(tx, findSubjects, { ...part, limit }), async (subject) => ({
-        subject,
-        record: await remove(tx, subject),
-      })),
+      Array.fromAsync(
+        await lockSubjects(tx, findSubjects, { ...part, limit }),
+        async (subject) => ({
+          subject,
+          record: await remove(tx, subject),
+        }),
+      ),
     )
     for (const { subject, record } of deleted) {
       galleryIds.add(subject.galleryId)

@@ -2,6 +2,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { SqliteDialect } from '../load-kysely.ts'
 import { createPrivateFile, requirePrivateDatabase } from './database-files.ts'
 import type { Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
+import { closeSync, fdatasync, openSync } from 'node:fs'
+import { promisify } from 'node:util'
 
 /** The maximum number of cached prepared statements. Kysely repeats a few dozen texts. */
 const statementsMax = 500
@@ -67,7 +69,7 @@ export function truncateWal(database: DatabaseSync): boolean {
 export type SqliteParameters = Readonly<Record<string, SQLInputValue>>
 
 /** A prepared statement with `:named` parameters; one without a value is null. It runs synchronously. */
-export type PreparedStatement<Row> = {
+type PreparedStatement<Row> = {
   readonly all: (parameters: SqliteParameters) => Row[]
   readonly first: (parameters: SqliteParameters) => Row | undefined
   /** @returns the number of changed rows. */
@@ -174,4 +176,77 @@ function safeNumber(value: bigint): number {
 /** Kysely types parameters as `unknown`; SQLite rejects values that it cannot bind. */
 function bindable(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters as SQLInputValue[]
+}
+
+/** A transaction whose commit waits for the disk in another thread. */
+export type DurableTransaction = {
+  readonly begin: () => void
+  /** Commits. A killed process has not lost the transaction. @throws Error if nothing was committed. */
+  readonly commit: () => void
+  /**
+   * Resolves when all that was committed is on the disk. Before that, nothing that depends on it may
+   * leave the process.
+   *
+   * @throws Error if the disk failed. Then every later transaction fails, because it is unknown which
+   *   of the earlier ones are on the disk.
+   */
+  readonly synchronize: () => Promise<void>
+  readonly rollback: () => void
+  readonly close: () => void
+}
+
+const synchronizeFile = promisify(fdatasync)
+
+/**
+ * Returns transactions with the durability of `synchronous=FULL`. With that setting, SQLite blocks the
+ * event loop while the disk writes the log. Here SQLite only writes to the log, and a thread of the
+ * file system functions waits for the disk. SQLite itself still waits before it copies the log to the
+ * database file (`synchronous=NORMAL`), and in all other transactions of the connection.
+ *
+ * @param synchronize waits until the content of an open file is on the disk.
+ */
+export function createDurableTransaction(
+  connection: DatabaseSync,
+  file: string,
+  synchronize: (descriptor: number) => Promise<void> = synchronizeFile,
+): DurableTransaction {
+  let descriptor: number | undefined
+  let synchronized: Promise<void> = Promise.resolve()
+  let isSynchronized = true
+  let failure: { readonly cause: unknown } | undefined
+  const syncLog = async (): Promise<void> => {
+    // The log exists from the first commit until the last connection is closed.
+    descriptor ??= openSync(`${file}-wal`, 'r+')
+    try {
+      await synchronize(descriptor)
+    } catch (cause) {
+      failure = { cause }
+      throw cause
+    }
+  }
+  return {
+    begin: () => {
+      if (failure)
+        throw new Error('the disk failed during an earlier commit; restart the service', failure)
+      connection.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE')
+    },
+    commit: () => {
+      connection.exec('COMMIT; PRAGMA synchronous = FULL')
+      isSynchronized = false
+    },
+    synchronize: () => {
+      if (!isSynchronized) {
+        isSynchronized = true
+        synchronized = syncLog()
+      }
+      return synchronized
+    },
+    rollback: () => {
+      if (connection.isTransaction) connection.exec('ROLLBACK')
+      connection.exec('PRAGMA synchronous = FULL')
+    },
+    close: () => {
+      if (descriptor !== undefined) closeSync(descriptor)
+    },
+  }
 }

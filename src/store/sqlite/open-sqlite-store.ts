@@ -9,13 +9,19 @@ import { readMigrationNames, requireReleased } from '../migrations.ts'
 import type { Schema } from '../schema.ts'
 import { createKeyFinders } from '../tenancy/keys.ts'
 import { openWriter } from './calls/open-writer.ts'
-import { busyTimeoutMs, inSnapshot, openSqlite, sqliteDialect, truncateWal } from './connection.ts'
+import {
+  busyTimeoutMs,
+  inSnapshot,
+  openSqlite,
+  sqliteDialect,
+  truncateWal,
+  createDurableTransaction,
+} from './connection.ts'
 import { databaseFile } from './database-files.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
 import { readSqliteInfo } from './read-info.ts'
 import { sqliteReadTx } from './tx.ts'
-import { createDurableTransaction } from './wal-sync.ts'
 
 /**
  * Opens the database of a data folder and migrates it to the current schema.

@@ -6,7 +6,7 @@ import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
 import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
 import type { PendingCounts } from './calls/pending-counts.ts'
-import type { DurableTransaction } from './wal-sync.ts'
+import type { DurableTransaction } from './connection.ts'
 
 export type WriterOptions = {
   readonly db: Database

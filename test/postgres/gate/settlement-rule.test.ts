@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { mapSequential } from '../../../src/lib/map-sequential.ts'
 import { packLatencies } from '../../../src/lib/observability/latency-histogram.ts'
 import {
   emptyHourlyCallCount,
@@ -181,7 +180,7 @@ type SettlementRows = ReadonlyMap<
 
 /** The rows of each table by project. */
 async function readSettlementRows(): Promise<SettlementRows> {
-  const tables = await mapSequential(Object.entries(settlementQueries), async ([name, text]) => {
+  const tables = await Array.fromAsync(Object.entries(settlementQueries), async ([name, text]) => {
     const rows = await database.query(text)
     return [name, Map.groupBy(rows, ({ projectId }) => projectId)] as const
   })

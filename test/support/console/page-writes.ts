@@ -1,4 +1,3 @@
-import { mapSequential } from '../../../src/lib/map-sequential.ts'
 import { allEventTypes } from '../../../src/store/webhooks/event-types.ts'
 import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
 import { subjectWrites } from './subject-writes.ts'
@@ -10,7 +9,7 @@ import { assertOk, type TestConsole } from './test-console.ts'
  */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
   const writes = [calibrationWrites, webhookWrites, keyWrites, subjectWrites]
-  const changes = (await mapSequential(writes, (create) => create(testConsole))).flat()
+  const changes = (await Array.fromAsync(writes, (create) => create(testConsole))).flat()
   return [...changes, ['POST', '/system/support-bundle', undefined]]
 }
 

@@ -21,7 +21,6 @@ import { finishUnbilled, releaseReservation, settle } from '../../../src/gate/se
 import { sweep } from '../../../src/gate/sweep.ts'
 import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { HttpError } from '../../../src/lib/errors.ts'
-import { mapSequential } from '../../../src/lib/map-sequential.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import type { Tx } from '../../../src/store/tx.ts'
@@ -131,6 +130,13 @@ async function openCopy({ engine, database }: AdmissionSnapshot) {
   const server = await sharedPostgresServer()
   const copy = await server.createDatabase({ template: database })
   return { store: await openStoreAt(copy.url), remove: () => copy[Symbol.asyncDispose]() }
+}
+
+function mapSequential<T, Result>(
+  items: readonly T[],
+  run: (item: T) => Promise<Result>,
+): Promise<Result[]> {
+  return Array.fromAsync(items, run)
 }
 
 function mapConcurrent<T, Result>(
