@@ -62,7 +62,7 @@ const postgres: SqlDialect = {
     select tgname as name, relname as "tableName"
     from pg_trigger join pg_class on pg_class.oid = tgrelid join pg_proc on pg_proc.oid = tgfoid
     where relnamespace = current_schema()::regnamespace and tgenabled <> 'D'
-      and proname = 'refuseChange'`,
+      and proname = 'rejectChange'`,
   fractionalAmounts: sql`
     select table_name || '.' || column_name as place, data_type as type
     from information_schema.columns join information_schema.tables using (table_schema, table_name)

@@ -76,9 +76,9 @@ function triggers(accountId: string, ids: AccountIds): string[] {
     if (ofNew === undefined) return [] // The parent of such a row cannot be added either.
     return [
       `create trigger "${triggerPrefix(accountId)}_write" before insert or update on "${name}"
-        for each row when (${ofNew}) execute function "refuseFrozen"('refuse')`,
+        for each row when (${ofNew}) execute function "rejectFrozen"('reject')`,
       `create trigger "${triggerPrefix(accountId)}_delete" before delete on "${name}"
-        for each row when (${ofOld}) execute function "refuseFrozen"('${onDelete}')`,
+        for each row when (${ofOld}) execute function "rejectFrozen"('${onDelete}')`,
     ]
   })
 }

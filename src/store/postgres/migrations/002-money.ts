@@ -1,5 +1,5 @@
-import { appendOnly, refuseChange } from './append-only.ts'
-import { hash, roomy, text } from './columns.ts'
+import { appendOnly, rejectChange } from './append-only.ts'
+import { hash, freeSpace, text } from './columns.ts'
 import { ofAccount, ofChain, secure } from './row-security.ts'
 
 /** Prices and the double-entry ledger, which `store/sqlite/migrations/002-money.ts` describes. */
@@ -18,7 +18,7 @@ export const money: readonly string[] = [
     "headHash" bytea not null default decode(repeat('00', 32), 'hex'),
     "lowAtMicros" bigint, "exhaustedAtMicros" bigint,
     check ("balanceMicros" >= "reservedMicros")
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   'create index ledgers_of_account on ledgers ("accountId")',
   ...secure(ofAccount, 'prices', 'ledgers'),
   `create table "ledgerTransfers" (
@@ -37,7 +37,7 @@ export const money: readonly string[] = [
   'create index transfers_by_time on "ledgerTransfers" ("atMs")',
   'create index transfers_by_project on "ledgerTransfers" ("projectId", "atMs")',
   `create index transfers_of_money on "ledgerTransfers" (kind, "atMs") where kind <> 'charge'`,
-  refuseChange,
+  rejectChange,
   ...appendOnly('ledgerTransfers'),
   ...secure(ofChain, 'ledgerTransfers'),
 

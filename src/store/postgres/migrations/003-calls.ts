@@ -1,5 +1,5 @@
 import { admitCalls } from './admit-calls.ts'
-import { flag, hash, roomy, text } from './columns.ts'
+import { flag, hash, freeSpace, text } from './columns.ts'
 import { ofProject, secure } from './row-security.ts'
 import { settleCalls } from './settle-calls.ts'
 
@@ -12,14 +12,14 @@ export const calls: readonly string[] = [
   `create table buckets (
     "projectId" ${text} primary key references projects on delete cascade,
     "fullAtUs" bigint not null
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   // A new project gets a bucket at once, so that two simultaneous first calls can lock its row.
-  `create function "giveBucket"() returns trigger language plpgsql as $$ begin
+  `create function "addBucket"() returns trigger language plpgsql as $$ begin
     insert into buckets ("projectId", "fullAtUs") values (new."projectId", 0);
     return null;
   end $$`,
-  `create trigger projects_give_bucket after insert on projects
-    for each row execute function "giveBucket"()`,
+  `create trigger projects_add_bucket after insert on projects
+    for each row execute function "addBucket"()`,
 
   // `answer` is encrypted with a key derived from the request, so the database cannot decrypt it.
   `create table attempts (
@@ -106,7 +106,7 @@ export const calls: readonly string[] = [
     "costMicros" bigint not null, "meteredMicros" bigint not null default 0,
     latencies integer[] not null check (array_length(latencies, 1) = 80),
     primary key ("hourMs", "projectId", "keyId", action, code)
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   'create index hours_by_key on "callHours" ("keyId", "hourMs")',
   `create function "addLatencies"(a integer[], b integer[]) returns integer[]
     language plpgsql immutable strict parallel safe as $$ begin
@@ -123,7 +123,7 @@ export const calls: readonly string[] = [
     "hourMs" bigint not null, bin integer not null check (bin between 0 and 49),
     count bigint not null, matched bigint not null,
     primary key ("projectId", kind, "hourMs", bin)
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   ...secure(
     ofProject,
     'buckets',

@@ -1,4 +1,4 @@
-import { flag, roomy, text } from './columns.ts'
+import { flag, freeSpace, text } from './columns.ts'
 import { indexPlans } from './index-plans.ts'
 import { ofAccount, ofGallery, ofProject, secure } from './row-security.ts'
 
@@ -13,7 +13,7 @@ export const galleries: readonly string[] = [
     "subjectCount" bigint not null default 0 check ("subjectCount" >= 0),
     "templateCount" bigint not null default 0 check ("templateCount" >= 0),
     "removalsDeletedTo" bigint not null default 0
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   'create index galleries_of_account on galleries ("accountId")',
   ...secure(ofAccount, 'galleries'),
 
@@ -149,13 +149,13 @@ export const galleries: readonly string[] = [
   // The lock conflicts with that of a transaction that adds a page. Either that transaction ends first,
   // and its page is deleted here; or it waits for this transaction, and then finds that a face is
   // missing. It does not conflict with other changes of the gallery.
-  `create function "deletePage"("ofGallery" text, "ofSequence" bigint) returns void
+  `create function "deletePage"("changedGalleryId" text, "changedSequence" bigint) returns void
   language plpgsql as $$ begin
-    perform from galleries g where g."galleryId" = "ofGallery" for key share;
+    perform from galleries g where g."galleryId" = "changedGalleryId" for key share;
     delete from "galleryPages" p
-      where p."galleryId" = "ofGallery" and p."afterSequence" < "ofSequence"
+      where p."galleryId" = "changedGalleryId" and p."afterSequence" < "changedSequence"
         and p."toSequence" = (select min(q."toSequence") from "galleryPages" q
-          where q."galleryId" = "ofGallery" and q."toSequence" >= "ofSequence");
+          where q."galleryId" = "changedGalleryId" and q."toSequence" >= "changedSequence");
   end $$`,
   ...indexPlans('"deletePage"(text, bigint)'),
   `create function "deletePageOfFace"() returns trigger language plpgsql as $$ begin

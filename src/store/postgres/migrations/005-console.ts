@@ -1,5 +1,5 @@
 import { appendOnly } from './append-only.ts'
-import { flag, hash, roomy, text } from './columns.ts'
+import { flag, hash, freeSpace, text } from './columns.ts'
 import { ofAccount, ofUser, secure } from './row-security.ts'
 
 /**
@@ -42,7 +42,7 @@ export const consoleUsers: readonly string[] = [
     chain ${text} not null check (chain in ('deletions', 'auditLog')),
     "accountId" ${text} not null, "headSeq" bigint not null, ${hash('headHash')},
     primary key (chain, "accountId")
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   `create function "storeChainHead"() returns trigger language plpgsql as $$ begin
     insert into "chainHeads" as head
       values (tg_table_name, new."accountId", 1, new."rowHash")

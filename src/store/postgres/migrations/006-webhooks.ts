@@ -40,22 +40,22 @@ export const webhooks: readonly string[] = [
   ...secure(ofProject, 'webhooks', 'webhookDeliveries'),
   ...secure(ofWebhook, 'webhookSecrets'),
 
-  `create function "armBudgetEvents"() returns trigger language plpgsql as $$ begin
+  `create function "resetBudgetLimits"() returns trigger language plpgsql as $$ begin
     new."lowAtMicros" := new."balanceMicros" / 5;
     new."exhaustedAtMicros" := 0;
     return new;
   end $$`,
-  `create trigger budget_events_armed before update of "balanceMicros" on ledgers for each row
+  `create trigger budget_limits_reset before update of "balanceMicros" on ledgers for each row
     when (new."balanceMicros" > old."balanceMicros" and new.ledger like 'budget:%')
-    execute function "armBudgetEvents"()`,
+    execute function "resetBudgetLimits"()`,
   `create function "addBudgetEvent"() returns trigger language plpgsql as $$
     declare
-      "ofType" text := tg_argv[0];
-      "ofEvent" text := 'evt_' || replace(gen_random_uuid()::text, '-', '');
+      "eventType" text := tg_argv[0];
+      "newEventId" text := 'evt_' || replace(gen_random_uuid()::text, '-', '');
       "limitMicros" bigint;
       "nowMs" bigint := floor(extract(epoch from clock_timestamp()) * 1000)::bigint;
     begin
-      if "ofType" = 'budget.low' then
+      if "eventType" = 'budget.low' then
         "limitMicros" := new."lowAtMicros";
         new."lowAtMicros" := null;
       else
@@ -64,12 +64,12 @@ export const webhooks: readonly string[] = [
       end if;
       insert into "webhookDeliveries" ("eventId", "webhookId", "projectId", type, data, "createdAtMs",
           "queuedAtMs")
-        select "ofEvent", w."webhookId", w."projectId", "ofType",
+        select "newEventId", w."webhookId", w."projectId", "eventType",
           json_build_object('balanceMicros', new."balanceMicros"::text,
             'thresholdMicros', "limitMicros"::text)::text,
           "nowMs", "nowMs"
         from webhooks w
-        where w."projectId" = substr(new.ledger, 8) and w.events like '%"' || "ofType" || '"%';
+        where w."projectId" = substr(new.ledger, 8) and w.events like '%"' || "eventType" || '"%';
       return new;
     end $$`,
   `create trigger budget_low before update of "balanceMicros" on ledgers for each row

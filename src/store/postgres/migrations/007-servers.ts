@@ -1,4 +1,4 @@
-import { roomy, text } from './columns.ts'
+import { freeSpace, text } from './columns.ts'
 import { ofGallery, secure } from './row-security.ts'
 
 /** Running servers (`nodes`), and their history. Only `appliedRemovals` has data of accounts. */
@@ -8,7 +8,7 @@ export const servers: readonly string[] = [
     host ${text} not null, pid integer not null, version ${text} not null,
     "startedAtUtc" ${text} not null, "steadyUs" bigint not null, "dbUs" bigint not null,
     "seenAtUtc" ${text} not null, "hasGalleries" boolean not null
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   // Up to which change each server has applied the removals of a gallery in memory.
   `create table "appliedRemovals" (
     "nodeId" ${text} not null references nodes on delete cascade,
@@ -20,7 +20,7 @@ export const servers: readonly string[] = [
     server ${text} primary key, pid integer not null, version ${text} not null,
     "startedAtMs" bigint not null, "reportedAtMs" bigint not null, "stoppedAtMs" bigint,
     starts integer not null default 1, report ${text} not null
-  ) ${roomy}`,
+  ) ${freeSpace}`,
   `create table "systemSamples" (
     server ${text} not null, "atMs" bigint not null,
     "rssBytes" bigint not null, "heapBytes" bigint not null, "workerBytes" bigint not null,

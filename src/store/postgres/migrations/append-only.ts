@@ -1,6 +1,6 @@
 /** The function of the triggers below. */
-export const refuseChange = `
-  create function "refuseChange"() returns trigger language plpgsql as $$ begin
+export const rejectChange = `
+  create function "rejectChange"() returns trigger language plpgsql as $$ begin
     raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
   end $$`
 
@@ -8,10 +8,10 @@ export const refuseChange = `
 export function appendOnly(table: string): readonly string[] {
   return [
     `create trigger "${table}_no_update" before update on "${table}"
-      for each row execute function "refuseChange"()`,
+      for each row execute function "rejectChange"()`,
     `create trigger "${table}_no_delete" before delete on "${table}"
-      for each row execute function "refuseChange"()`,
+      for each row execute function "rejectChange"()`,
     `create trigger "${table}_no_truncate" before truncate on "${table}"
-      for each statement execute function "refuseChange"()`,
+      for each statement execute function "rejectChange"()`,
   ]
 }

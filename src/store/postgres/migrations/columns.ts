@@ -11,4 +11,4 @@ export function hash(name: string): string {
 }
 
 /** Leaves free space on pages with frequently updated rows, so that updates need no index changes. */
-export const roomy = 'with (fillfactor = 50)'
+export const freeSpace = 'with (fillfactor = 50)'

@@ -8,7 +8,7 @@ export const calls: readonly string[] = [
   `create table buckets (
     projectId text primary key references projects, fullAtUs integer not null
   ) strict, without rowid`,
-  `create trigger projects_give_bucket after insert on projects begin
+  `create trigger projects_add_bucket after insert on projects begin
     insert into buckets values (new.projectId, 0);
   end`,
 

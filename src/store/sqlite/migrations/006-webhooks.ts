@@ -31,7 +31,7 @@ export const webhooks: readonly string[] = [
   'create index deliveries_of_webhook on webhookDeliveries (webhookId, createdAtMs, eventId)',
   'create index deliveries_by_age on webhookDeliveries (queuedAtMs)',
 
-  `create trigger budget_events_armed after update of balanceMicros on ledgers
+  `create trigger budget_limits_reset after update of balanceMicros on ledgers
     when new.balanceMicros > old.balanceMicros and new.ledger like 'budget:%' begin
     update ledgers set lowAtMicros = new.balanceMicros / 5, exhaustedAtMicros = 0
       where ledger = new.ledger;
