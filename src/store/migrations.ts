@@ -1,19 +1,26 @@
 import { readdirSync } from 'node:fs'
+import path from 'node:path'
 import type { Migration } from 'kysely'
-import { sql } from './load-kysely.ts'
+import { Migrator, sql } from './load-kysely.ts'
+import type { Database } from './schema.ts'
 
-const migrationFile = /^(?<name>\d{3}-[^.]+)\.[jt]s$/u
+/** Each file is called like its migration and exports its SQL statements. */
+const migrationFile = /^\d{3}-[^.]+\.[jt]s$/u
 
 /** Drafts of version 0.1.0 numbered their migrations with four digits. */
 const draftMigration = /^\d{4}-/u
 
 /**
- * Returns the names of the migrations in a folder, in their order. Each file is called like its
- * migration, so that a start on a current database loads none of them.
+ * Returns the names of the migrations in a folder, in their order, without loading the files: a start
+ * on a current database needs only the names.
  */
 export function readMigrationNames(folder: URL): readonly string[] {
+  return migrationFiles(folder).map((file) => path.parse(file).name)
+}
+
+function migrationFiles(folder: URL): readonly string[] {
   return readdirSync(folder)
-    .flatMap((file) => migrationFile.exec(file)?.groups?.['name'] ?? [])
+    .filter((file) => migrationFile.test(file))
     .toSorted()
 }
 
@@ -30,18 +37,44 @@ export function requireReleased(applied: readonly string[], database: string): v
     )
 }
 
-/** Returns migrations that run the statements of each name, in their order. */
-export function sqlMigrations(
-  statements: Readonly<Record<string, readonly string[]>>,
-): Readonly<Record<string, Migration>> {
-  return Object.fromEntries(
-    Object.entries(statements).map(([name, texts]): [string, Migration] => [
-      name,
-      {
-        up: async (db) => {
-          for (const text of texts) await sql.raw(text).execute(db)
-        },
+/**
+ * Applies the migrations of a folder that are not applied yet, in the transaction of the caller. The
+ * table `kysely_migration` contains the applied ones.
+ *
+ * @param later the names of applied migrations of a later version, which are accepted.
+ * @throws Error if a migration fails.
+ */
+export async function applyMigrations(
+  db: Database,
+  folder: URL,
+  later: readonly string[] = [],
+): Promise<void> {
+  const provider = { getMigrations: () => loadMigrations(folder, later) }
+  const migrator = new Migrator({ db, provider, disableTransactions: true })
+  const { error: cause } = await migrator.migrateToLatest()
+  if (cause)
+    throw new Error('the migration of the database to the current schema failed', { cause })
+}
+
+async function loadMigrations(
+  folder: URL,
+  later: readonly string[],
+): Promise<Record<string, Migration>> {
+  const migrations: Record<string, Migration> = {}
+  for (const file of migrationFiles(folder)) {
+    const module: unknown = await import(new URL(file, folder).href)
+    const { statements } = module as { readonly statements: readonly string[] }
+    migrations[path.parse(file).name] = {
+      up: async (db) => {
+        for (const text of statements) await sql.raw(text).execute(db)
       },
-    ]),
-  )
+    }
+  }
+  for (const name of later) migrations[name] = laterMigration
+  return migrations
+}
+
+/** Stands for an applied migration of a later version, so that kysely accepts it. */
+const laterMigration: Migration = {
+  up: () => Promise.reject(new Error('this migration requires a later version')),
 }

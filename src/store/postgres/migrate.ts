@@ -1,7 +1,5 @@
-import type { Migration } from 'kysely'
 import type { Log } from '../../lib/log.ts'
-import { Migrator } from '../load-kysely.ts'
-import { readMigrationNames, requireReleased } from '../migrations.ts'
+import { applyMigrations, readMigrationNames, requireReleased } from '../migrations.ts'
 import { databaseOnTransaction } from './connection/kysely-driver.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
@@ -17,30 +15,18 @@ import { transact, type PostgresTransaction } from './connection/transaction.ts'
 export function migrate(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined): Promise<void> {
   return transact(pool, { access: 'write', statementTimeoutMs: 0 }, async (transaction) => {
     await lockSchema.run(transaction, {})
-    const known = readMigrationNames(new URL('migrations/', import.meta.url))
+    const known = readMigrationNames(migrationsFolder)
     const applied = await readApplied(transaction)
     const last = known.at(-1) ?? ''
     const later = applied.filter((name) => name > last)
     if (later.length > 0)
       log?.warn({ migrations: later }, 'a later version has migrated this database')
     if (known.every((name) => applied.includes(name))) return
-    const { migrations } = await import('./migrations/all.ts')
-    const allMigrations = {
-      ...migrations,
-      ...Object.fromEntries(later.map((name) => [name, laterMigration])),
-    }
-    const migrator = new Migrator({
-      db: databaseOnTransaction(transaction),
-      provider: { getMigrations: () => Promise.resolve(allMigrations) },
-      disableTransactions: true, // The transaction is already open.
-    })
-    const { error } = await migrator.migrateToLatest()
-    if (error)
-      throw new Error('the migration of the database to the current schema failed', {
-        cause: error,
-      })
+    await applyMigrations(databaseOnTransaction(transaction), migrationsFolder, later)
   })
 }
+
+const migrationsFolder = new URL('migrations/', import.meta.url)
 
 /** Excludes other processes that change the schema until the transaction ends. */
 export const lockSchema = prepare(`select pg_advisory_xact_lock(hashtextextended('schema', 0))`)
@@ -60,9 +46,4 @@ async function readApplied(transaction: PostgresTransaction): Promise<readonly s
   const applied = (await selectApplied.all(transaction, {})).map(({ name }) => name)
   requireReleased(applied, `the database ${database.name}`)
   return applied
-}
-
-/** Stands for an applied migration of a later version, so that kysely accepts it. */
-const laterMigration: Migration = {
-  up: () => Promise.reject(new Error('this migration requires a later version')),
 }

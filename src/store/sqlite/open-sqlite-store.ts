@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
-import { Kysely, Migrator } from '../load-kysely.ts'
-import { readMigrationNames, requireReleased } from '../migrations.ts'
+import { Kysely } from '../load-kysely.ts'
+import { applyMigrations, readMigrationNames, requireReleased } from '../migrations.ts'
 import type { Schema } from '../schema.ts'
 import { createKeyFinders } from '../tenancy/keys.ts'
 import { openWriter } from './calls/open-writer.ts'
@@ -86,13 +86,15 @@ export async function openSqliteStoreForMigration(
 /** With the default of 2 MiB, each row of a large gallery reads several pages of indexes again. */
 const galleryCacheKib = 65_536
 
+const migrationsFolder = new URL('migrations/', import.meta.url)
+
 /**
  * Returns the names of the migrations that are not applied yet.
  *
  * @throws Error if a draft or a later version created the schema.
  */
 function findMissingMigrations(file: string): readonly string[] {
-  const known = readMigrationNames(new URL('migrations/', import.meta.url))
+  const known = readMigrationNames(migrationsFolder)
   const applied = readAppliedMigrations(file)
   requireReleased(applied, file)
   // SQLite has one server, so old and new versions never run together. An older one must not start.
@@ -115,16 +117,17 @@ function readAppliedMigrations(file: string): readonly string[] {
   }
 }
 
-/** Runs all migrations in one transaction, which kysely does not begin on SQLite. */
+/** Runs all migrations in one transaction. */
 async function migrateSchema(db: Kysely<Schema>, connection: DatabaseSync): Promise<void> {
-  const { migrations } = await import('./migrations/all.ts')
-  const provider = { getMigrations: () => Promise.resolve(migrations) }
   connection.exec('BEGIN IMMEDIATE')
-  const { error } = await new Migrator({ db, provider }).migrateToLatest()
-  if (!error) return connection.exec('COMMIT')
-  // SQLite itself ends the transaction after some errors, such as a full disk.
-  if (connection.isTransaction) connection.exec('ROLLBACK')
-  throw new Error('the migration of the database to the current schema failed', { cause: error })
+  try {
+    await applyMigrations(db, migrationsFolder)
+    connection.exec('COMMIT')
+  } catch (error) {
+    // SQLite itself ends the transaction after some errors, such as a full disk.
+    if (connection.isTransaction) connection.exec('ROLLBACK')
+    throw error
+  }
 }
 
 /** Runs reads one after another, because a connection has one snapshot at a time. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readMigrationNames } from '../../../src/store/migrations.ts'
 import { queries } from './tracked-queries.ts'
 import { assertSameValues, nowMs, type StoreFixture } from './store-fixture.ts'
 
@@ -53,7 +54,10 @@ export const systemHistoryContract = {
       assert.equal((await queries.countRows(tx)).accounts, 1)
       assertSameValues(await queries.listCalibrationStates(tx), [])
     })
-    const applied = await queries.listMigrations(store.db)
-    assert.ok(applied.some(({ name }) => name === '007-servers'))
+    const applied = (await queries.listMigrations(store.db)).map(({ name }) => name)
+    const engine = store.isShared ? 'postgres' : 'sqlite'
+    const folder = new URL(`../../../src/store/${engine}/migrations/`, import.meta.url)
+    assert.ok(applied.includes('007-servers'))
+    assert.deepEqual(applied, readMigrationNames(folder))
   },
 }

@@ -2,7 +2,7 @@ import { flag, text } from './columns.ts'
 import { ofAccount, ofProject, secure } from './row-security.ts'
 
 /** Accounts, their projects, the API keys of projects, and the moves of accounts between databases. */
-export const tenancy: readonly string[] = [
+export const statements: readonly string[] = [
   `create table accounts (
     "accountId" ${text} primary key, name ${text} not null, "createdAtUtc" ${text} not null
   )`,

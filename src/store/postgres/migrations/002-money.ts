@@ -3,7 +3,7 @@ import { hash, freeSpace, text } from './columns.ts'
 import { ofAccount, ofChain, secure } from './row-security.ts'
 
 /** Prices and the double-entry ledger, which `store/sqlite/migrations/002-money.ts` describes. */
-export const money: readonly string[] = [
+export const statements: readonly string[] = [
   `create table prices (
     "accountId" ${text} not null references accounts, action ${text} not null,
     "unitMicros" bigint not null check ("unitMicros" >= 0),

@@ -8,7 +8,7 @@ import { settleCalls } from './settle-calls.ts'
  * log and its hourly counts; and functions that save round trips of a call. A later version that needs
  * other behavior creates functions with new names, because older servers continue to call these.
  */
-export const calls: readonly string[] = [
+export const statements: readonly string[] = [
   `create table buckets (
     "projectId" ${text} primary key references projects on delete cascade,
     "fullAtUs" bigint not null

@@ -6,7 +6,7 @@ import { ofAccount, ofGallery, ofProject, secure } from './row-security.ts'
  * Galleries, their keys and calibrations, their subjects with groups and attributes, and the faces of
  * subjects with templates and crops. Foreign keys delete everything of a subject together with its row.
  */
-export const galleries: readonly string[] = [
+export const statements: readonly string[] = [
   `create table galleries (
     "galleryId" ${text} primary key, "accountId" ${text} not null references accounts,
     sequence bigint not null default 0,

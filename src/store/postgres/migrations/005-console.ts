@@ -7,7 +7,7 @@ import { ofAccount, ofUser, secure } from './row-security.ts'
  * the deletions of subjects, and the audit log. Only hashes of the tokens of sessions and links are
  * stored: a reader of the database can use neither.
  */
-export const consoleUsers: readonly string[] = [
+export const statements: readonly string[] = [
   `create table users (
     "userId" ${text} primary key, "accountId" ${text} not null references accounts,
     name ${text} not null, "nameKey" ${text} not null unique,

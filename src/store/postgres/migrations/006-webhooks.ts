@@ -5,7 +5,7 @@ import { ofProject, ofWebhook, secure } from './row-security.ts'
  * Webhooks, their signing secrets and the outbox of their events. Triggers add the events of budgets,
  * so that they also follow from the single statement that settles a call.
  */
-export const webhooks: readonly string[] = [
+export const statements: readonly string[] = [
   `create table webhooks (
     "webhookId" ${text} primary key,
     "projectId" ${text} not null references projects on delete cascade,

@@ -2,7 +2,7 @@ import { freeSpace, text } from './columns.ts'
 import { ofGallery, secure } from './row-security.ts'
 
 /** Running servers (`nodes`), and their history. Only `appliedRemovals` has data of accounts. */
-export const servers: readonly string[] = [
+export const statements: readonly string[] = [
   `create table nodes (
     "nodeId" ${text} primary key,
     host ${text} not null, pid integer not null, version ${text} not null,

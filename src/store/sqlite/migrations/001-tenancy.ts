@@ -1,7 +1,7 @@
 import { flag } from './columns.ts'
 
 /** Accounts, their projects, and the API keys of projects. */
-export const tenancy: readonly string[] = [
+export const statements: readonly string[] = [
   `create table accounts (
     accountId text primary key, name text not null, createdAtUtc text not null
   ) strict`,

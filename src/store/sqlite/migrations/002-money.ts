@@ -10,7 +10,7 @@ import { hash } from './columns.ts'
  * would update. Each wallet and each budget has a hash chain. STRICT tables reject everything but
  * 64-bit integers, also if a sum overflows.
  */
-export const money: readonly string[] = [
+export const statements: readonly string[] = [
   `create table prices (
     accountId text not null references accounts, action text not null,
     unitMicros integer not null check (unitMicros >= 0),

@@ -4,7 +4,7 @@ import { flag, hash } from './columns.ts'
  * The state of the gate: rate limits, attempts and their responses, liveness challenges, the request
  * log and its hourly counts.
  */
-export const calls: readonly string[] = [
+export const statements: readonly string[] = [
   `create table buckets (
     projectId text primary key references projects, fullAtUs integer not null
   ) strict, without rowid`,

@@ -2,7 +2,7 @@
  * Webhooks, their signing secrets and the outbox of their events. Triggers add the events of budgets,
  * so that a call without a crossing of a limit runs no further statement.
  */
-export const webhooks: readonly string[] = [
+export const statements: readonly string[] = [
   `create table webhooks (
     webhookId text primary key, projectId text not null references projects on delete cascade,
     url text not null, events text not null, createdAtUtc text not null,

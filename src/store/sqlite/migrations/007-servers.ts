@@ -1,5 +1,5 @@
 /** The state and the history of the servers. */
-export const servers: readonly string[] = [
+export const statements: readonly string[] = [
   `create table systemServers (
     server text primary key, pid integer not null, version text not null,
     startedAtMs integer not null, reportedAtMs integer not null, stoppedAtMs integer,

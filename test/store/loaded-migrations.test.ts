@@ -4,19 +4,8 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
-import { readMigrationNames } from '../../src/store/migrations.ts'
-import { migrations as postgresMigrations } from '../../src/store/postgres/migrations/all.ts'
-import { migrations as sqliteMigrations } from '../../src/store/sqlite/migrations/all.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import { cliMainFile, rootDir } from '../support/paths.ts'
-
-test('Each migration has the name of its file, in the order of the names', () => {
-  const engines = { sqlite: sqliteMigrations, postgres: postgresMigrations }
-  for (const [engine, migrations] of Object.entries(engines)) {
-    const folder = new URL(`../../src/store/${engine}/migrations/`, import.meta.url)
-    assert.deepEqual(readMigrationNames(folder), Object.keys(migrations))
-  }
-})
 
 test('A command on a current database loads no migration', async () => {
   const dataDir = await createDataFolder()
