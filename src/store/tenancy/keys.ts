@@ -89,19 +89,6 @@ export type KeyLookupRow = Omit<
     readonly isFormer: boolean | 0 | 1
   }
 
-/**
- * Returns a function that finds keys by their SHA-256 hash in an index. Similar keys have unrelated
- * hashes, so the duration of a lookup reveals nothing about a key.
- */
-export function createKeyFinder(
-  findByHash: (hash: Uint8Array) => Promise<KeyLookupRow | undefined>,
-): FindKey {
-  return async (apiKey, now) => {
-    const row = await findByHash(hashApiKey(apiKey))
-    return row && identityOf(row, now)
-  }
-}
-
 /** Returns the caller of a key at a time. */
 export function identityOf(row: KeyLookupRow, now: Date): KeyIdentity {
   const { keyId, projectId, accountId, galleryId, matchWebhooks, isFrozen, version } = row
@@ -212,18 +199,21 @@ export function createKeyFinders(
   readKey: (hash: Uint8Array) => Promise<KeyLookupRow | undefined>,
 ): KeyFinders {
   const remembered = new Map<string, RememberedKey>()
-  const findKey = createKeyFinder(async (hash) => {
+  // Similar keys have unrelated hashes, so the duration of a lookup in an index reveals nothing.
+  const findKey: FindKey = async (apiKey, now) => {
+    const hash = hashApiKey(apiKey)
     const row = await readKey(hash)
     const name = nameOf(hash)
     remembered.delete(name)
     // The use of a former secret is recorded by another statement than the admission. The calls of a
     // frozen project are rejected before the admission, which would find that it is no longer frozen.
-    if (!row || row.isFormer || row.isFrozen === 1) return row
-    const [first] = remembered.size >= keysMax ? remembered.keys() : []
-    if (first !== undefined) remembered.delete(first)
-    remembered.set(name, { row, identity: identityOf(row, new Date(0)) })
-    return row
-  })
+    if (row && !row.isFormer && row.isFrozen === 0) {
+      const [first] = remembered.size >= keysMax ? remembered.keys() : []
+      if (first !== undefined) remembered.delete(first)
+      remembered.set(name, { row, identity: identityOf(row, new Date(0)) })
+    }
+    return row && identityOf(row, now)
+  }
   return {
     findKey,
     findRememberedKey: async (apiKey, now) => {

@@ -111,7 +111,7 @@ export const queries = Object.fromEntries(
 /** Functions that use no database. */
 const pureFunctions = new Set(
   (
-    'createKeyFinder identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
+    'createKeyFinders createCallStatements keyFactsSql identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates joinStoredTemplates galleryIdOf ' +
     'parseEventTypes unfrozenProjects accountProjectIds'
   ).split(' '),
