@@ -8,8 +8,8 @@ import type { Now } from '../store/gate/admission-facts.ts'
 import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
 import type { AdmittedCall, CallContent, ReceivedCall, UnreadableContent } from './call-states.ts'
-import { createAdmission, type AdmitResult, type RejectedCall } from './admission/admit.ts'
-import { findEarlyRejection, type EarlyCheck } from './admission/early-rejection.ts'
+import { createAdmission } from './admission/admit.ts'
+import type { AdmitResult, EarlyCheck, RejectedCall } from './admission/admit.ts'
 import { authenticate, type RequestIdentity } from './authenticate.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
 import {
@@ -112,9 +112,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
     authenticate: createAuthenticate(findKey),
     authenticateForAdmission: createAuthenticate(findRememberedKey),
     findEarlyRejection: (check) =>
-      runAsAccount(check.caller.accountId, () =>
-        findEarlyRejection(store, check, { ...options, ...getNow() }),
-      ),
+      runAsAccount(check.caller.accountId, () => admission.findEarlyRejection(check)),
     admit: (caller, received, content) =>
       recordDecision(caller, () => admission.admit(caller, received, content)),
     reject: (caller, received, content) =>

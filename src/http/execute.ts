@@ -1,5 +1,5 @@
 import type { Services } from '../actions/action.ts'
-import type { AdmittedCall, ReceivedCall } from '../gate/call-states.ts'
+import type { AdmittedCall, AuthenticatedCall, ReceivedCall } from '../gate/call-states.ts'
 import type { Gate } from '../gate/gate.ts'
 import type { Settlement } from '../gate/settle.ts'
 import type { Log } from '../lib/log.ts'
@@ -44,7 +44,7 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
 
 /** Admits a call, runs it and settles it; also used by the CompreFace routes. */
 export async function executeCall<Outcome, S extends Settlement>(
-  caller: AdmittedCall['call']['caller'],
+  caller: AuthenticatedCall['caller'],
   received: ReceivedCall,
   call: RunnableCall<Outcome, S>,
   gate: Gate,

@@ -1,6 +1,11 @@
 import type { Caller } from '../actions/action.ts'
 import type { Gate } from '../gate/gate.ts'
-import type { CallContent, ReceivedCall, UnreadableContent } from '../gate/call-states.ts'
+import type {
+  AuthenticatedCall,
+  CallContent,
+  ReceivedCall,
+  UnreadableContent,
+} from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
@@ -55,7 +60,7 @@ export async function runCall<Outcome, S extends Settlement>(
 
 /** Ends a call that could not be read: the gate logs it and determines the error to report. */
 export async function rejectCall(
-  caller: Parameters<Gate['reject']>[0],
+  caller: AuthenticatedCall['caller'],
   received: ReceivedCall,
   content: UnreadableContent,
   gate: Gate,

@@ -21,10 +21,9 @@ export type AdmitRequest = {
 }
 
 export function createAdmitRequest(call: AuthenticatedCall, content: CallContent): AdmitRequest {
-  const { requestId } = callKeyOf(call)
+  const { projectId, requestId, action } = callKeyOf(call)
   const { params, debug } = content
-  const { projectId } = call.caller
-  const fingerprint = fingerprintOf({ projectId, requestId, action: call.action, params, debug })
+  const fingerprint = fingerprintOf({ projectId, requestId, action, params, debug })
   return { call, content, fingerprint, token: newId() }
 }
 

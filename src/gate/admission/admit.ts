@@ -1,10 +1,17 @@
-import { HttpError, unavailable } from '../../lib/errors.ts'
+import { HttpError, unavailable, type ActionError } from '../../lib/errors.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
-import { limitHeaders, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
+import { limitHeaders, takeToken, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
 import type { AdmissionSettings, Now } from '../../store/gate/admission-facts.ts'
-import { lastUseIntervalMs, type AdmittedTerms } from '../../store/gate/admission-rule.ts'
+import {
+  checkPermissions,
+  checkTokens,
+  lastUseIntervalMs,
+  limitsOf,
+  type AdmittedTerms,
+} from '../../store/gate/admission-rule.ts'
+import { readBucketState } from '../../store/gate/bucket-state.ts'
 import { recordFormerSecretUse } from '../../store/tenancy/key-changes.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
 import type { Tx } from '../../store/tx.ts'
@@ -27,6 +34,7 @@ import {
 } from './admit-request.ts'
 import {
   admitInTransaction,
+  errorOf,
   rejectInTransaction,
   type AdmissionResult,
   type Rejected,
@@ -63,6 +71,7 @@ type Admission = {
     received: ReceivedCall,
     content: UnreadableContent,
   ) => Promise<RejectedCall>
+  readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
 }
 
 /**
@@ -116,7 +125,11 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
     return rejectedResult(result)
   }
 
-  return { admit, reject }
+  return {
+    admit,
+    reject,
+    findEarlyRejection: (check) => findEarlyRejection(store, check, options),
+  }
 }
 
 type RunInTransaction = <T>(call: AuthenticatedCall, job: (tx: Tx) => Promise<T>) => Promise<T>
@@ -220,4 +233,29 @@ async function rejectAfterTimeout(
   const error = unavailable('The first call with this requestId is still running.')
   await store.write((tx) => logCall(tx, call, outcomeOfError(error)))
   return rejectedResult({ tokens, error })
+}
+
+export type EarlyCheck = {
+  readonly caller: KeyIdentity
+  /** Permissions that every call of the route needs. */
+  readonly permissions: readonly string[]
+}
+
+/**
+ * Finds out whether admission will reject a call, before its body is read: by its permissions and by
+ * the rate limit of its project. It writes nothing and consumes no token; the call is then rejected
+ * with this error, which is logged and consumes its token as usual.
+ */
+async function findEarlyRejection(
+  store: Pick<Store, 'read'>,
+  { caller, permissions }: EarlyCheck,
+  { limits, now }: Pick<AdmitOptions, 'limits' | 'now'>,
+): Promise<ActionError | undefined> {
+  const forbidden = checkPermissions(caller.permissions, permissions)
+  if (forbidden) return errorOf(forbidden)
+  const bucket = await store.read((tx) => readBucketState(tx, caller.projectId))
+  if (!bucket) return undefined // admission rejects the key
+  const tokens = takeToken(limitsOf(bucket, limits), bucket.fullAtUs, now().steadyUs)
+  const rejection = checkTokens(tokens)
+  return rejection && errorOf(rejection)
 }
