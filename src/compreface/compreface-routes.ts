@@ -23,12 +23,13 @@ import {
 /** The routes of the CompreFace REST API (version 1), served by the gate and the galleries. */
 export function comprefaceRoutes(options: CompreFaceOptions): Route[] {
   return [
-    ...routes.map((route) => serveCompreFaceRoute(route, options)),
+    ...compreFaceRouteList.map((route) => serveCompreFaceRoute(route, options)),
     staticImageRoute(options.log),
   ]
 }
 
-const routes: readonly CompreFaceRoute[] = [
+/** The routes that need a key, in the order of the documentation. */
+export const compreFaceRouteList: readonly CompreFaceRoute[] = [
   addFace,
   listFaces,
   deleteFaces,

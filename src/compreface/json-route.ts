@@ -3,6 +3,7 @@ import type { CallOutput } from '../gate/settle.ts'
 import { readBody } from '../http/input/read-body.ts'
 import { parseJson, requireStorable } from '../http/input/parse-json.ts'
 import { requireValid } from '../lib/validation/parse-input.ts'
+import type { RouteDescription } from './description/route-description.ts'
 import {
   routeName,
   type CallContext,
@@ -15,6 +16,8 @@ type JsonRoute<Query, Body> = {
   readonly method: CompreFaceRoute['method']
   readonly path: string
   readonly status?: 201
+  /** Without it the OpenAPI document omits the route. Its permission is by default the first. */
+  readonly description?: Omit<RouteDescription, 'permission'> & { readonly permission?: string }
   /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
   /** Parses the query. Without it the query is ignored. @throws ActionError INVALID_REQUEST. */
@@ -37,25 +40,24 @@ type JsonRouteCall<Query, Body> = CallContext & {
 export function defineJsonRoute<Query = undefined, Body = undefined>(
   route: JsonRoute<Query, Body>,
 ): CompreFaceRoute {
-  const { method, path, status = 200 } = route
+  const { method, path, status = 200, description } = route
+  const permissions = typeof route.permissions === 'function' ? [] : route.permissions
+  const [permission = ''] = permissions
   return {
     method,
     path,
     status,
-    known: route.body && {
-      name: routeName(route),
-      permissions: typeof route.permissions === 'function' ? [] : route.permissions,
-    },
+    description: description && { permission, ...description },
+    known: route.body && { name: routeName(route), permissions },
     parse: async (compreFaceRequest) => {
       const { pathParams, query: searchParams } = compreFaceRequest.request
       // Without a parser and a schema, `Query` and `Body` are undefined.
       const query = route.query ? route.query(searchParams) : (undefined as Query)
       const body = route.body ? await readJson(compreFaceRequest, route.body) : (undefined as Body)
-      const permissions =
-        typeof route.permissions === 'function' ? route.permissions(query) : route.permissions
       return {
         name: routeName(route),
-        permissions,
+        permissions:
+          typeof route.permissions === 'function' ? route.permissions(query) : permissions,
         units: 0,
         params: {},
         run: async (context) => route.run({ ...context, query, body, pathParams }),

@@ -1,4 +1,4 @@
-import { calibratedServices, type Caller, type Services } from '../actions/action.ts'
+import { calibratedServices, type ActionCall, type Caller } from '../actions/action.ts'
 import type { CallContent, UnreadableContent } from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'
@@ -13,6 +13,7 @@ import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
+import type { RouteDescription } from './description/route-description.ts'
 import { compreFaceErrorFormat } from './error-response.ts'
 import { describeFields } from '../http/input/describe-request.ts'
 import { requireStorableParameters } from '../http/input/parse-json.ts'
@@ -24,6 +25,8 @@ export type CompreFaceRoute = {
   readonly path: string
   /** The status of a successful response. */
   readonly status: 200 | 201
+  /** Without it the OpenAPI document omits the route. */
+  readonly description?: RouteDescription | undefined
   /** The part of every call that is known before its body is read; undefined without a body. */
   readonly known?: KnownCall | undefined
   /** @throws ActionError or HttpError if the request is malformed; the gate rejects the call. */
@@ -59,11 +62,7 @@ export type CompreFaceCall = {
   readonly run: (context: CallContext) => Promise<CallOutput<CompreFaceReply>>
 }
 
-export type CallContext = {
-  readonly caller: Caller
-  readonly services: Services
-  readonly signal: AbortSignal
-}
+export type CallContext = Pick<ActionCall<unknown>, 'caller' | 'services' | 'signal'>
 
 export type CompreFaceReply = {
   readonly body: unknown

@@ -1,14 +1,19 @@
 import type { OptionalRoutes } from '../../http/openapi/openapi.ts'
 import { toOpenApiPath } from '../../http/openapi/paths.ts'
 import type { OpenApiObject } from '../../http/openapi/schemas.ts'
-import { describedRoutes, type DescribedRoute } from './described-routes.ts'
+import { compreFaceRouteList } from '../compreface-routes.ts'
+import type { CompreFaceRoute } from '../serve-route.ts'
+import type { RouteDescription } from './route-description.ts'
 import { compreFaceRef, compreFaceSchemas, record } from './schemas.ts'
 
 /** Returns the description of the routes of CompreFace for the OpenAPI document. */
 export function compreFaceDescription(): OptionalRoutes {
   const paths: Record<string, Record<string, OpenApiObject>> = {}
-  for (const route of describedRoutes)
-    (paths[toOpenApiPath(route.path)] ??= {})[route.method.toLowerCase()] = operationOf(route)
+  for (const { description, ...route } of compreFaceRouteList) {
+    if (!description) continue
+    const operations = (paths[toOpenApiPath(route.path)] ??= {})
+    operations[route.method.toLowerCase()] = operationOf({ ...route, ...description })
+  }
   return {
     tag: {
       name: 'compreface',
@@ -20,8 +25,10 @@ export function compreFaceDescription(): OptionalRoutes {
   }
 }
 
+type DescribedRoute = RouteDescription & Pick<CompreFaceRoute, 'path' | 'status'>
+
 function operationOf(route: DescribedRoute): OpenApiObject {
-  const { operationId, summary, permission, units = 0, status = 200, response } = route
+  const { operationId, summary, permission, units = 0, status, response } = route
   const price = units === 0 ? 'Free of charge.' : `Costs ${units} units.`
   return {
     operationId,

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import type { Caller } from '../../actions/action.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
-import type { Subjects } from '../../gallery/subjects.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import type { Tx } from '../../store/tx.ts'
+import { subjectParameter } from '../description/route-description.ts'
+import { listOf } from '../description/schemas.ts'
 import { readQuery, subjectQuery } from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
-import { deleteAllSubjects, deleteAllPermissions } from './delete-all-subjects.ts'
+import type { CallContext } from '../serve-route.ts'
+import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
 import { findSubjectByName, subjectName } from './subject-name.ts'
 
 /** Deletes one face. Deleting the last face of a subject deletes the subject. */
@@ -15,14 +16,16 @@ export const deleteFace = defineJsonRoute({
   method: 'DELETE',
   path: '/api/v1/recognition/faces/:image_id',
   permissions: ['svc.deleteSubject'],
-  run: ({ pathParams, caller, services: { subjects, maintenance } }) => ({
-    effect: async (tx) => {
-      await subjects.lock(tx, caller.galleryId, 'exclusive')
-      const removed = await removeFace(subjects, tx, caller, pathParams['image_id'])
-      return { body: removed ?? subjectNotFound() }
-    },
-    afterCommit: () => maintenance.purge(caller.galleryId),
-  }),
+  description: {
+    operationId: 'compreFaceDeleteFace',
+    summary: 'Delete a face',
+    response: 'Example',
+  },
+  run: (call) =>
+    changeSubjects(
+      call,
+      async (tx) => (await removeFace(tx, call, call.pathParams['image_id'])) ?? subjectNotFound(),
+    ),
 })
 
 const facesMax = 200
@@ -32,17 +35,18 @@ export const deleteFaceList = defineJsonRoute({
   method: 'POST',
   path: '/api/v1/recognition/faces/delete',
   permissions: ['svc.deleteSubject'],
+  description: {
+    operationId: 'compreFaceDeleteFaceList',
+    summary: 'Delete faces by id',
+    body: { ...listOf({ type: 'string', format: 'uuid' }), minItems: 1, maxItems: facesMax },
+    response: 'Examples',
+  },
   body: z.array(z.guid()).min(1).max(facesMax),
-  run: ({ body: faceIds, caller, services: { subjects, maintenance } }) => ({
-    effect: async (tx) => {
-      await subjects.lock(tx, caller.galleryId, 'exclusive')
-      const removed = await Array.fromAsync(faceIds, (faceId) =>
-        removeFace(subjects, tx, caller, faceId),
-      )
-      return { body: removed.filter((face) => face !== undefined) }
-    },
-    afterCommit: () => maintenance.purge(caller.galleryId),
-  }),
+  run: (call) =>
+    changeSubjects(call, async (tx) => {
+      const removed = await Array.fromAsync(call.body, (faceId) => removeFace(tx, call, faceId))
+      return removed.filter((face) => face !== undefined)
+    }),
 })
 
 /** Deletes a subject with all its faces; without the parameter, all subjects. */
@@ -50,23 +54,24 @@ export const deleteFaces = defineJsonRoute({
   method: 'DELETE',
   path: '/api/v1/recognition/faces',
   permissions: (name) => (name === undefined ? deleteAllPermissions : ['svc.deleteSubject']),
+  description: {
+    operationId: 'compreFaceDeleteFaces',
+    summary: 'Delete a subject with its faces, or all subjects',
+    permission: 'svc.deleteSubject',
+    query: [subjectParameter(false)],
+    response: 'Deleted',
+  },
   query: optionalSubject,
   run: async (call) => {
     const { query: name, caller, services } = call
-    const { subjects, maintenance } = services
     if (name === undefined)
       return deleteAllSubjects(call, (records) =>
         records.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0),
       )
-    return {
-      effect: async (tx) => {
-        await subjects.lock(tx, caller.galleryId, 'exclusive')
-        const subject = await findSubjectByName(services, tx, caller, name)
-        const deleted = subject ? (await subjects.remove(tx, subject)).embeddingCount : 0
-        return { body: { deleted } }
-      },
-      afterCommit: () => maintenance.purge(caller.galleryId),
-    }
+    return changeSubjects(call, async (tx) => {
+      const subject = await findSubjectByName(services, tx, caller, name)
+      return { deleted: subject ? (await services.subjects.remove(tx, subject)).embeddingCount : 0 }
+    })
   },
 })
 
@@ -82,9 +87,8 @@ function optionalSubject(query: URLSearchParams): string | undefined {
 }
 
 async function removeFace(
-  subjects: Subjects,
   tx: Tx,
-  { galleryId }: Caller,
+  { caller: { galleryId }, services: { subjects } }: CallContext,
   faceId: string | undefined,
 ) {
   if (!isUuid(faceId)) return undefined

@@ -1,3 +1,4 @@
+import { parameter, subjectParameter } from '../description/route-description.ts'
 import { pageQuery, readQuery } from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import { findSubjectByName, subjectName } from './subject-name.ts'
@@ -7,6 +8,16 @@ export const listFaces = defineJsonRoute({
   method: 'GET',
   path: '/api/v1/recognition/faces',
   permissions: ['subjects:read'],
+  description: {
+    operationId: 'compreFaceListFaces',
+    summary: 'List faces',
+    query: [
+      parameter('page', { type: 'integer', minimum: 0 }, 'From 0. Default: 0.'),
+      parameter('size', { type: 'integer', minimum: 1, maximum: 1000 }, 'Default: 20.'),
+      subjectParameter(false),
+    ],
+    response: 'ExamplePage',
+  },
   query: (query) => readQuery(pageQuery, query),
   run: async ({ query: { page, size, subject: name }, caller, services: { subjects } }) => {
     const { galleryId } = caller

@@ -4,8 +4,11 @@ import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
+import type { Tx } from '../../store/tx.ts'
+import { compreFaceRef } from '../description/schemas.ts'
 import { defineJsonRoute } from '../json-route.ts'
-import { deleteAllSubjects, deleteAllPermissions } from './delete-all-subjects.ts'
+import type { CallContext } from '../serve-route.ts'
+import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
 import { findSubjectByName, subjectName } from './subject-name.ts'
 
 const subjectsPath = '/api/v1/recognition/subjects'
@@ -16,6 +19,11 @@ export const listSubjects = defineJsonRoute({
   method: 'GET',
   path: subjectsPath,
   permissions: ['subjects:read'],
+  description: {
+    operationId: 'compreFaceListSubjects',
+    summary: 'List the names of all subjects',
+    response: 'Subjects',
+  },
   run: async ({ caller, services }) => {
     const subjects = await listSubjectNames(services, caller)
     return { outcome: { body: { subjects } } }
@@ -28,6 +36,12 @@ export const addSubject = defineJsonRoute({
   path: subjectsPath,
   status: 201,
   permissions: ['svc.enroll'],
+  description: {
+    operationId: 'compreFaceAddSubject',
+    summary: 'Create a subject without a face',
+    body: compreFaceRef('Subject'),
+    response: 'Subject',
+  },
   body: subjectBody,
   run: ({ body: { subject: name }, caller, services }) => ({
     effect: async (tx) => {
@@ -49,21 +63,24 @@ export const renameSubject = defineJsonRoute({
   method: 'PUT',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.updateSubject'],
+  description: {
+    operationId: 'compreFaceRenameSubject',
+    summary: 'Rename a subject, or merge it into the subject with the new name',
+    body: compreFaceRef('Subject'),
+    response: 'Updated',
+  },
   body: subjectBody,
-  run: ({ pathParams, body, caller, services }) => ({
-    effect: async (tx) => {
-      await services.subjects.lock(tx, caller.galleryId, 'exclusive')
-      const name = pathParams['subject'] ?? ''
-      const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
+  run: (call) =>
+    changeSubjects(call, async (tx) => {
+      const { body, caller, services } = call
+      const subject = await requireSubject(tx, call)
       const holder = await findSubjectByName(services, tx, caller, body.subject)
       if (holder && holder.subjectId !== subject.subjectId) {
         requireDeletePermission(caller)
         await services.subjects.merge(tx, { source: subject, target: holder })
       } else await services.subjects.update(tx, subject, { externalId: body.subject })
-      return { body: { updated: true } }
-    },
-    afterCommit: () => services.maintenance.purge(caller.galleryId),
-  }),
+      return { updated: true }
+    }),
 })
 
 /** @throws ActionError FORBIDDEN. */
@@ -81,22 +98,37 @@ export const deleteSubject = defineJsonRoute({
   method: 'DELETE',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.deleteSubject'],
-  run: ({ pathParams, caller, services }) => ({
-    effect: async (tx) => {
-      await services.subjects.lock(tx, caller.galleryId, 'exclusive')
-      const name = pathParams['subject'] ?? ''
-      const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
-      await services.subjects.remove(tx, subject)
-      return { body: { subject: subjectName(subject) } }
-    },
-    afterCommit: () => services.maintenance.purge(caller.galleryId),
-  }),
+  description: {
+    operationId: 'compreFaceDeleteSubject',
+    summary: 'Delete a subject',
+    response: 'Subject',
+  },
+  run: (call) =>
+    changeSubjects(call, async (tx) => {
+      const subject = await requireSubject(tx, call)
+      await call.services.subjects.remove(tx, subject)
+      return { subject: subjectName(subject) }
+    }),
 })
+
+type SubjectCall = CallContext & { readonly pathParams: Readonly<Record<string, string>> }
+
+/** @throws ActionError SUBJECT_NOT_FOUND unless the gallery has the subject in the path. */
+async function requireSubject(tx: Tx, { pathParams, caller, services }: SubjectCall) {
+  const name = pathParams['subject'] ?? ''
+  return (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
+}
 
 export const deleteSubjects = defineJsonRoute({
   method: 'DELETE',
   path: subjectsPath,
   permissions: deleteAllPermissions,
+  description: {
+    operationId: 'compreFaceDeleteSubjects',
+    summary: 'Delete all subjects of the gallery',
+    permission: 'groups:delete',
+    response: 'Deleted',
+  },
   run: (call) => deleteAllSubjects(call, (records) => records.length),
 })
 

@@ -1,5 +1,6 @@
 import { verify } from '../../actions/verify.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
+import { imageOptions } from '../description/route-description.ts'
 import { readImages } from '../input/read-images.ts'
 import { readImageQuery } from '../input/query.ts'
 import { toCompreFaceCall } from '../prepare-action.ts'
@@ -12,6 +13,15 @@ export const verifyImages: CompreFaceRoute = {
   path: '/api/v1/verification/verify',
   status: 200,
   known: { name: verify.name, permissions: [verify.name] },
+  description: {
+    operationId: 'compreFaceVerifyImages',
+    summary: 'Compare the face of an image with the faces of another',
+    permission: verify.name,
+    units: verify.price(1),
+    query: imageOptions,
+    images: ['source_image', 'target_image'],
+    response: 'ImageVerification',
+  },
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const images = await readImages(compreFaceRequest, ['source_image', 'target_image'])

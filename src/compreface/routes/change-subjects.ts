@@ -1,6 +1,25 @@
 import type { CallOutput } from '../../gate/settle.ts'
 import type { Maintenance } from '../../gallery/maintenance.ts'
+import type { Tx } from '../../store/tx.ts'
 import type { CallContext, CompreFaceReply } from '../serve-route.ts'
+
+/**
+ * Locks the caller's gallery and changes its subjects in the transaction that settles the call.
+ *
+ * @param change returns the body of the response.
+ */
+export function changeSubjects(
+  { caller: { galleryId }, services: { subjects, maintenance } }: CallContext,
+  change: (tx: Tx) => Promise<unknown>,
+): CallOutput<CompreFaceReply> {
+  return {
+    effect: async (tx) => {
+      await subjects.lock(tx, galleryId, 'exclusive')
+      return { body: await change(tx) }
+    },
+    afterCommit: () => maintenance.purge(galleryId),
+  }
+}
 
 /** Deleting all subjects also needs the permission to delete a group. */
 export const deleteAllPermissions = ['svc.deleteSubject', 'groups:delete'] as const
