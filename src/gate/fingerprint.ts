@@ -25,7 +25,7 @@ export function fingerprintOf(content: RequestContent): RequestFingerprint {
   // Node takes three times as long for a secret that is passed as a buffer.
   const secret = createSecretKey(text.digest())
   const derive = (purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest()
-  return { hash: derive('fingerprint'), responseKey: derive('answer') }
+  return { hash: derive('fingerprint'), responseKey: derive('response') }
 }
 
 /**
@@ -33,12 +33,12 @@ export function fingerprintOf(content: RequestContent): RequestFingerprint {
  * with the same image yields the key; the contents of the database do not.
  */
 export function encryptResponse(responseKey: Buffer, response: string): Buffer {
-  return encrypt(responseKey, Buffer.from(response), 'answer')
+  return encrypt(responseKey, Buffer.from(response), 'response')
 }
 
 /** @throws Error when the bytes were changed or the key belongs to other content. */
 export function decryptResponse(responseKey: Buffer, encrypted: Uint8Array): string {
-  return decrypt(responseKey, encrypted, 'answer').toString('utf8')
+  return decrypt(responseKey, encrypted, 'response').toString('utf8')
 }
 
 /** A text that is hashed in parts. */

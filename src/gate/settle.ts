@@ -135,7 +135,7 @@ function settlementInputOf(
     requestId,
     token,
     code,
-    answer: encrypted(reservation, response),
+    response: encrypted(reservation, response),
     scrubbed: scrubbed ? encrypted(reservation, scrubbed) : null,
     subjectIds,
     scores,

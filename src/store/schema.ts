@@ -204,8 +204,8 @@ export type AttemptRow = {
   readonly windowStartMs: number
   /** The result code, as in the request log. */
   readonly code: string | null
-  readonly answer: Uint8Array | null
-  /** The encrypted replacement of `answer` for the case that a subject in it is deleted. */
+  readonly response: Uint8Array | null
+  /** The encrypted replacement of `response` for the case that a subject in it is deleted. */
   readonly scrubbed: Uint8Array | null
 }
 

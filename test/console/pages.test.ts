@@ -122,7 +122,7 @@ test('A playground call is billed, logged and counted like any call, with a hidd
   assert.equal(items[0].costMicros, result.costMicros)
   const call = await get(`/log/${items[0].callId}`)
   assert.equal(call.transfer.amountMicros, result.costMicros)
-  assert.equal(call.attempt.answerKept, true)
+  assert.equal(call.attempt.isResponseStored, true)
   const keys = (await get('/keys')).items.map(({ name }: { name: string }) => name)
   assert.ok(!keys.includes('Console playground'))
   const after = await get('/overview')

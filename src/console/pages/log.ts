@@ -177,7 +177,7 @@ export const getCall = defineRead({
       .optional()
       .meta({ description: 'Options of a failed call; of other parameters only the presence.' }),
     attempt: z
-      .object({ state: z.string(), startedAtUtc: z.string(), answerKept: z.boolean() })
+      .object({ state: z.string(), startedAtUtc: z.string(), isResponseStored: z.boolean() })
       .optional(),
   }),
   handle: async ({ pathParameters, identity, services: { store } }) =>

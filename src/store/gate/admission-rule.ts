@@ -195,13 +195,13 @@ function findReplaced(
 
 /** Decides about a call whose requestId was used before. */
 function decideRetry(
-  { fingerprint, code, answer }: AttemptRow,
+  { fingerprint, code, response }: AttemptRow,
   sent: Uint8Array,
   access: Access,
 ): AdmissionDecision {
   if (Buffer.compare(sent, fingerprint) !== 0) return rejected(access, requestIdConflict)
-  return answer && code !== null
-    ? { kind: 'replay', access, code, response: answer }
+  return response && code !== null
+    ? { kind: 'replay', access, code, response }
     : { kind: 'inFlight', access }
 }
 

@@ -6,7 +6,7 @@ export type AttemptStatus = {
   readonly state: 'running' | 'done'
   readonly startedAtUtc: string
   /** Whether a retry with the same id and content would receive the stored response. */
-  readonly answerKept: boolean
+  readonly isResponseStored: boolean
 }
 
 /** Finds the attempt of a request; undefined if it was deleted or never existed. */
@@ -23,5 +23,5 @@ export async function findAttemptStatus(
   if (!found) return undefined
   const { state, windowStartMs } = found
   const startedAtUtc = new Date(windowStartMs).toISOString()
-  return { state, startedAtUtc, answerKept: state === 'done' }
+  return { state, startedAtUtc, isResponseStored: state === 'done' }
 }

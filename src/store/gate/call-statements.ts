@@ -130,7 +130,7 @@ const isOwnerSql = `${isAttemptSql} and token = :token and state = 'running'`
 const deleteOwnedAttemptSql = `delete from attempts where ${isOwnerSql}`
 
 export const completeAttemptSql = `update attempts set state = 'done', "reservedMicros" = 0,
-    code = :code, answer = :answer, scrubbed = :scrubbed
+    code = :code, response = :response, scrubbed = :scrubbed
   where ${isOwnerSql}`
 
 export const insertAttemptSql = `insert into attempts ("projectId", "requestId", "keyId", action,
@@ -197,7 +197,7 @@ const appendTransferSql = `${insertTransferSql} returning "transferId"`
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
   const namesSubject = sql<boolean>`("projectId", "requestId") in
     (select "projectId", "requestId" from "responseSubjects" where "subjectId" = ${subjectId})`
-  const scrubbed = { answer: sql<Uint8Array>`coalesce(scrubbed, answer)`, scrubbed: null }
+  const scrubbed = { response: sql<Uint8Array>`coalesce(scrubbed, response)`, scrubbed: null }
   await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(namesSubject))
   await tx.run(tx.build.deleteFrom('responseSubjects').where('subjectId', '=', subjectId))
 }

@@ -9,13 +9,13 @@ export type AttemptOwner = AttemptKey & { readonly token: string }
 /** What a completed call stores for replays. */
 export type CompletedAttempt = {
   readonly code: string
-  readonly answer: Uint8Array
+  readonly response: Uint8Array
   readonly scrubbed: Uint8Array | null
 }
 
 export type AttemptStatements = {
   readonly insert: (
-    row: Omit<AttemptRow, 'state' | 'code' | 'answer' | 'scrubbed'>,
+    row: Omit<AttemptRow, 'state' | 'code' | 'response' | 'scrubbed'>,
   ) => Promise<void>
   /** Deletes a running attempt with this token. @returns whether it matched. */
   readonly deleteOwned: (owner: AttemptOwner) => Promise<boolean>

@@ -85,7 +85,7 @@ function settleInputOf({ scores, row, ...settlement }: SettlementInput) {
   return {
     ...settlement,
     scope: requireAccountScope(),
-    answer: hexText(settlement.answer),
+    response: hexText(settlement.response),
     scrubbed: settlement.scrubbed && hexText(settlement.scrubbed),
     reservedMicros: String(settlement.reservedMicros),
     amountMicros: String(settlement.amountMicros),

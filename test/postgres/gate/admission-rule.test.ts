@@ -178,7 +178,7 @@ function attemptOf(
 ): AttemptRow {
   const { reservedMicros, deadlineMs, windowStartMs } = terms
   const key = { projectId, requestId, keyId, action, fingerprint, token }
-  const running = { state: 'running', code: null, answer: null, scrubbed: null } as const
+  const running = { state: 'running', code: null, response: null, scrubbed: null } as const
   return { ...key, ...running, reservedMicros, deadlineMs, windowStartMs }
 }
 

@@ -90,7 +90,7 @@ function settleByRule(
   const scores = new Map<string, { count: number; matched: number }>()
   const isSettled: boolean[] = []
   for (const settlement of settlements) {
-    const { requestId, token, code, answer, scrubbed, amountMicros, nowMs } = settlement
+    const { requestId, token, code, response, scrubbed, amountMicros, nowMs } = settlement
     const attempt = completed.get(requestId)
     const isOwner = attempt?.state === 'running' && attempt.token === token
     isSettled.push(isOwner)
@@ -98,7 +98,7 @@ function settleByRule(
       count(counts, 'not owned')
       continue
     }
-    const done = { state: 'done', reservedMicros: 0n, code, answer, scrubbed } as const
+    const done = { state: 'done', reservedMicros: 0n, code, response, scrubbed } as const
     completed.set(requestId, { ...attempt, ...done })
     for (const subjectId of settlement.subjectIds) subjects.add(`${subjectId} ${requestId}`)
     const decision = decideOrUndefined(settlement, budget)

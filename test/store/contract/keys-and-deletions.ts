@@ -122,7 +122,7 @@ export const keysAndDeletionsContract = {
           tx,
           { ...call, requestId },
           {
-            answer: Buffer.from('names s1'),
+            response: Buffer.from('names s1'),
             scrubbed: requestId === 'r1' ? Buffer.from('no names') : null,
             subjectIds: ['s1', 's1', 's2'],
           },
@@ -131,11 +131,11 @@ export const keysAndDeletionsContract = {
     })
     const responses = await store.db
       .selectFrom('attempts')
-      .select(['answer', 'scrubbed'])
+      .select(['response', 'scrubbed'])
       .orderBy('requestId')
       .execute()
     assertSameValues(
-      responses.map((row) => [Buffer.from(row.answer ?? []).toString(), row.scrubbed]),
+      responses.map((row) => [Buffer.from(row.response ?? []).toString(), row.scrubbed]),
       [
         ['no names', null],
         ['names s1', null],
@@ -145,7 +145,7 @@ export const keysAndDeletionsContract = {
       assertSameValues(await queries.findAttemptStatus(tx, { projectId, requestId: 'R1' }), {
         state: 'done',
         startedAtUtc: nowUtc,
-        answerKept: true,
+        isResponseStored: true,
       })
       assert.equal(await queries.findAttemptStatus(tx, { projectId, requestId: 'r9' }), undefined)
     })

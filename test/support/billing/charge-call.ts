@@ -27,7 +27,7 @@ export function settlementOf(
     requestId: requestId.toLowerCase(),
     token,
     code: 'OK',
-    answer: Buffer.from('response'),
+    response: Buffer.from('response'),
     scrubbed: null,
     subjectIds: [],
     scores: [],

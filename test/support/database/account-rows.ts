@@ -56,7 +56,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         deadlineMs: 1,
         windowStartMs: 1,
         code: null,
-        answer: null,
+        response: null,
         scrubbed: null,
       })
       .execute()

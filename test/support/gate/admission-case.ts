@@ -101,7 +101,7 @@ const call = fc.record({
 /** A budget near the sum of the prices. */
 const budget = fc.record({
   reservedMicros: fc.constantFrom(0n, 3000n),
-  freeMicros: fc.oneof(
+  availableMicros: fc.oneof(
     fc.constantFrom(0n, 6n, 7n, 8n, 999n, 1000n, 1001n, 1999n, 2000n, 2014n),
     fc.constant(1_000_000n),
   ),
@@ -124,7 +124,7 @@ export function admissionCase(number: number): fc.Arbitrary<AdmissionCase> {
     projectId,
     fullAtUs: fullAtOf(limits, bucket),
     budget: {
-      balanceMicros: budget.freeMicros + budget.reservedMicros,
+      balanceMicros: budget.availableMicros + budget.reservedMicros,
       reservedMicros: budget.reservedMicros,
     },
     limits,
@@ -180,7 +180,7 @@ function attemptOf(projectId: string, fields: AttemptFields): AttemptRow {
     deadlineMs: nowMs + fields.deadlineOffsetMs,
     windowStartMs: nowMs + fields.windowOffsetMs,
     code: isDone ? 'OK' : null,
-    answer: isDone ? Buffer.from('response') : null,
+    response: isDone ? Buffer.from('response') : null,
     scrubbed: null,
   }
 }

@@ -66,7 +66,14 @@ export async function insertProjects(
   const createdAtUtc = formatUtc(0)
   await database.insert('accounts', [{ accountId, name: 'account', createdAtUtc }])
   const defaults = { accountId, galleryMode: 'isolated', createdAtUtc, matchWebhooks: 0 }
-  const switches = { gender: 1, expression: 1, storeCrops: 0, adopt: 0, isFrozen: 0, billing: 1 }
+  const switches = {
+    gender: 1,
+    expression: 1,
+    storeCrops: 0,
+    autoEnroll: 0,
+    isFrozen: 0,
+    billing: 1,
+  }
   await database.insert(
     'projects',
     cases.map(({ projectId, limits }) => ({
@@ -96,8 +103,8 @@ export async function insertProjects(
 }
 
 /** The content of an attempt, to compare. */
-export function attemptText({ fingerprint, answer, scrubbed, ...row }: AttemptRow): string {
-  const bytes = [fingerprint, answer, scrubbed].map((value) => value && new Uint8Array(value))
+export function attemptText({ fingerprint, response, scrubbed, ...row }: AttemptRow): string {
+  const bytes = [fingerprint, response, scrubbed].map((value) => value && new Uint8Array(value))
   return sortedText({ ...row, bytes })
 }
 

@@ -31,7 +31,7 @@ export async function readGateTables(
   const tables = {
     attempts: attempts.map((row) => ({
       ...row,
-      answer: decrypt(row.answer, row.fingerprint),
+      response: decrypt(row.response, row.fingerprint),
       scrubbed: decrypt(row.scrubbed, row.fingerprint),
     })),
     responseSubjects: await db.selectFrom('responseSubjects').selectAll().execute(),

@@ -43,7 +43,7 @@ const call = fc.record({
 const budget = fc.record({
   /** Reservations of other calls, and free money. */
   othersMicros: fc.constantFrom(0n, 500n),
-  freeMicros: fc.constantFrom(0n, 1n, 10_000n),
+  availableMicros: fc.constantFrom(0n, 1n, 10_000n),
   headSeq: fc.constantFrom(0, 1, 41),
   headHash: fc.uint8Array({ minLength: 32, maxLength: 32 }),
   /** Less is reserved than the calls have reserved: the ledger was changed by hand. */
@@ -57,13 +57,18 @@ export function settlementCase(number: number): fc.Arbitrary<SettlementCase> {
     .record({ budget, calls: fc.array(call, { minLength: 1, maxLength: 5 }) })
     .map(({ budget, calls }) => {
       const settlements = calls.map((fields, index) => settlementOf(projectId, fields, index))
-      const heldMicros = settlements.reduce((sum, { reservedMicros }) => sum + reservedMicros, 0n)
-      const isMissing = budget.isMissing && heldMicros > 0n
-      const reservedMicros = isMissing ? heldMicros - 1n : heldMicros + budget.othersMicros
+      const reservedSumMicros = settlements.reduce(
+        (sum, { reservedMicros }) => sum + reservedMicros,
+        0n,
+      )
+      const isMissing = budget.isMissing && reservedSumMicros > 0n
+      const reservedMicros = isMissing
+        ? reservedSumMicros - 1n
+        : reservedSumMicros + budget.othersMicros
       return {
         projectId,
         budget: {
-          balanceMicros: reservedMicros + budget.freeMicros,
+          balanceMicros: reservedMicros + budget.availableMicros,
           reservedMicros,
           headSeq: budget.headSeq,
           headHash: budget.headHash,
@@ -92,7 +97,7 @@ function settlementOf(projectId: string, fields: CallFields, index: number): Set
     requestId,
     token: fields.ownsAttempt ? `token-${index}` : 'other',
     code: fields.problem === null ? 'OK' : 'NO_FACE_FOUND',
-    answer: Buffer.from(`response ${index}`),
+    response: Buffer.from(`response ${index}`),
     scrubbed: isScrubbed ? Buffer.from('scrubbed') : null,
     subjectIds,
     scores,
@@ -133,7 +138,7 @@ function attemptOf(
     deadlineMs: nowMs,
     windowStartMs: nowMs,
     code: isRunning ? null : 'OK',
-    answer: isRunning ? null : Buffer.from('earlier'),
+    response: isRunning ? null : Buffer.from('earlier'),
     scrubbed: null,
   }
 }

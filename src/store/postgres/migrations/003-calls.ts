@@ -21,7 +21,7 @@ export const statements: readonly string[] = [
   `create trigger projects_add_bucket after insert on projects
     for each row execute function "addBucket"()`,
 
-  // `answer` is encrypted with a key derived from the request, so the database cannot decrypt it.
+  // `response` is encrypted with a key derived from the request, so the database cannot decrypt it.
   `create table attempts (
     "projectId" ${text} not null, "requestId" ${text} not null,
     "keyId" ${text} not null, action ${text} not null,
@@ -29,9 +29,9 @@ export const statements: readonly string[] = [
     state ${text} not null check (state in ('running', 'done')), token ${text} not null,
     "reservedMicros" bigint not null check ("reservedMicros" >= 0),
     "deadlineMs" bigint not null, "windowStartMs" bigint not null,
-    code ${text}, answer bytea, scrubbed bytea,
+    code ${text}, response bytea, scrubbed bytea,
     primary key ("projectId", "requestId"),
-    check ((state = 'done') = (answer is not null)),
+    check ((state = 'done') = (response is not null)),
     check (state = 'running' or "reservedMicros" = 0)
   )`,
   `create index attempts_running on attempts ("deadlineMs") where state = 'running'`,

@@ -21,84 +21,86 @@ export const admitCalls: readonly string[] = [
     "unitMicros" bigint, "reservedMicros" bigint, "isBilled" boolean)
   language plpgsql as $$
   declare
-    "sent" "admittedCall"[];
+    "inputCalls" "admittedCall"[];
     call "admittedCall";
-    known record;
-    "readFor" text := '';
+    "keyRow" record;
+    "keyRowFor" text := '';
     "isLocked" boolean := false;
-    "project" text;
+    "lockedProjectId" text;
     "bucketUs" bigint;
-    "freeMicros" bigint;
-    "usedIds" text[] := '{}';
+    "availableMicros" bigint;
+    "admittedIds" text[] := '{}';
     "intervalUs" bigint;
     "capacityUs" bigint;
-    "newUs" bigint;
-    "heldMicros" bigint := 0;
+    "nextFullAtUs" bigint;
+    "reservedSumMicros" bigint := 0;
     "admitted" "admittedCall"[] := '{}';
-    "prices" bigint[] := '{}';
-    "touched" text[] := '{}';
+    "reservations" bigint[] := '{}';
+    "updatedKeyIds" text[] := '{}';
   begin
-    "sent" := array(select c from json_populate_recordset(null::"admittedCall", "input") as c);
-    perform set_config('facegate.account', "sent"[1].scope, true);
-    foreach call in array "sent" loop
-      if "readFor" <> call."keyId" || ' ' || call.action then
-        "readFor" := call."keyId" || ' ' || call.action;
+    "inputCalls" := array(
+      select c from json_populate_recordset(null::"admittedCall", "input") as c);
+    perform set_config('facegate.account', "inputCalls"[1].scope, true);
+    foreach call in array "inputCalls" loop
+      if "keyRowFor" <> call."keyId" || ' ' || call.action then
+        "keyRowFor" := call."keyId" || ' ' || call.action;
         select k."projectId", k.permissions::jsonb as permissions, k."expiresAtUtc",
             k."revokedAtUtc", k."lastUsedAtUtc", p."sustainedPerS", p.burst, p.billing,
             prices."unitMicros", b."fullAtUs", k.xmin::text || ' ' || p.xmin::text as version
-          into known
+          into "keyRow"
           from keys k join projects p using ("projectId") join buckets b using ("projectId")
           left join prices on prices."accountId" = p."accountId" and prices.action = call.action
           where k."keyId" = call."keyId";
       end if;
-      if known."projectId" is null or known.version <> call."keyVersion"
-        or known."revokedAtUtc" is not null or known."expiresAtUtc" <= call."nowUtc"
+      if "keyRow"."projectId" is null or "keyRow".version <> call."keyVersion"
+        or "keyRow"."revokedAtUtc" is not null or "keyRow"."expiresAtUtc" <= call."nowUtc"
         or call."formerEndsAtUtc" <= call."nowUtc"
-        or not (known.permissions ? '*' or known.permissions ?& call.permissions)
+        or not ("keyRow".permissions ? '*' or "keyRow".permissions ?& call.permissions)
       then continue; end if;
-      "sustainedPerS" := coalesce(known."sustainedPerS", call."sustainedPerS");
-      burst := coalesce(known.burst, call.burst);
+      "sustainedPerS" := coalesce("keyRow"."sustainedPerS", call."sustainedPerS");
+      burst := coalesce("keyRow".burst, call.burst);
       "intervalUs" := ceil(1000000.0 / "sustainedPerS");
       "capacityUs" := "intervalUs" * burst;
       -- This check needs no lock.
-      if greatest(known."fullAtUs" - call."steadyUs", 0) + "intervalUs" > "capacityUs"
+      if greatest("keyRow"."fullAtUs" - call."steadyUs", 0) + "intervalUs" > "capacityUs"
       then continue; end if;
 
       if not "isLocked" then
         "isLocked" := true;
-        "project" := known."projectId";
-        select b."fullAtUs" into "bucketUs" from buckets b where b."projectId" = "project"
+        "lockedProjectId" := "keyRow"."projectId";
+        select b."fullAtUs" into "bucketUs" from buckets b where b."projectId" = "lockedProjectId"
           for update;
       end if;
-      if known."projectId" <> "project" then continue; end if;
-      "newUs" := greatest("bucketUs", call."steadyUs") + "intervalUs";
-      if "newUs" - call."steadyUs" > "capacityUs" then continue; end if;
-      if call."requestId" = any ("usedIds") then continue; end if;
+      if "keyRow"."projectId" <> "lockedProjectId" then continue; end if;
+      "nextFullAtUs" := greatest("bucketUs", call."steadyUs") + "intervalUs";
+      if "nextFullAtUs" - call."steadyUs" > "capacityUs" then continue; end if;
+      if call."requestId" = any ("admittedIds") then continue; end if;
       perform from attempts a
-        where a."projectId" = "project" and a."requestId" = call."requestId";
+        where a."projectId" = "lockedProjectId" and a."requestId" = call."requestId";
       if found then continue; end if;
-      "isBilled" := known.billing = 1;
-      "unitMicros" := coalesce(known."unitMicros", call."unitMicros");
+      "isBilled" := "keyRow".billing = 1;
+      "unitMicros" := coalesce("keyRow"."unitMicros", call."unitMicros");
       "reservedMicros" := case when "isBilled" then call.units * "unitMicros" else 0 end;
       if "reservedMicros" > 0 then
-        if "freeMicros" is null then
-          select l."balanceMicros" - l."reservedMicros" into "freeMicros" from ledgers l
-            where l.ledger = 'budget:' || "project" for update;
+        if "availableMicros" is null then
+          select l."balanceMicros" - l."reservedMicros" into "availableMicros" from ledgers l
+            where l.ledger = 'budget:' || "lockedProjectId" for update;
         end if;
-        if "freeMicros" is null or "freeMicros" < "reservedMicros" then continue; end if;
-        "freeMicros" := "freeMicros" - "reservedMicros";
-        "heldMicros" := "heldMicros" + "reservedMicros";
+        if "availableMicros" is null or "availableMicros" < "reservedMicros" then continue; end if;
+        "availableMicros" := "availableMicros" - "reservedMicros";
+        "reservedSumMicros" := "reservedSumMicros" + "reservedMicros";
       end if;
-      if known."lastUsedAtUtc" is null or known."lastUsedAtUtc" <= call."lastUsedBeforeUtc" then
-        if not call."keyId" = any ("touched") then
+      if "keyRow"."lastUsedAtUtc" is null
+        or "keyRow"."lastUsedAtUtc" <= call."lastUsedBeforeUtc" then
+        if not call."keyId" = any ("updatedKeyIds") then
           update keys set "lastUsedAtUtc" = call."nowUtc" where "keyId" = call."keyId";
-          "touched" := "touched" || call."keyId";
+          "updatedKeyIds" := "updatedKeyIds" || call."keyId";
         end if;
       end if;
       "admitted" := "admitted" || call;
-      "prices" := "prices" || "reservedMicros";
-      "usedIds" := "usedIds" || call."requestId";
-      "bucketUs" := "newUs";
+      "reservations" := "reservations" || "reservedMicros";
+      "admittedIds" := "admittedIds" || call."requestId";
+      "bucketUs" := "nextFullAtUs";
       index := call.index;
       "fullAtUs" := "bucketUs";
       return next;
@@ -107,17 +109,17 @@ export const admitCalls: readonly string[] = [
 
     insert into attempts ("projectId", "requestId", "keyId", action, fingerprint, state, token,
         "reservedMicros", "deadlineMs", "windowStartMs")
-      select "project", c."requestId", c."keyId", c.action, c.fingerprint, 'running', c.token,
-          price, c."deadlineMs", c."nowMs"
-        from rows from (unnest("admitted"), unnest("prices")) as c("index", "scope", "keyId",
+      select "lockedProjectId", c."requestId", c."keyId", c.action, c.fingerprint, 'running',
+          c.token, price, c."deadlineMs", c."nowMs"
+        from rows from (unnest("admitted"), unnest("reservations")) as c("index", "scope", "keyId",
           "keyVersion", "formerEndsAtUtc", action, "requestId", permissions, "nowMs", "nowUtc",
           "lastUsedBeforeUtc", "steadyUs", "sustainedPerS", burst, "unitMicros", units, fingerprint,
           token, "deadlineMs", price);
-    if "heldMicros" > 0 then
-      update ledgers l set "reservedMicros" = l."reservedMicros" + "heldMicros"
-        where l.ledger = 'budget:' || "project";
+    if "reservedSumMicros" > 0 then
+      update ledgers l set "reservedMicros" = l."reservedMicros" + "reservedSumMicros"
+        where l.ledger = 'budget:' || "lockedProjectId";
     end if;
-    update buckets b set "fullAtUs" = "bucketUs" where b."projectId" = "project";
+    update buckets b set "fullAtUs" = "bucketUs" where b."projectId" = "lockedProjectId";
   end $$`,
   ...indexPlans('"admitCalls"(json)'),
 ]

@@ -10,7 +10,7 @@ import { indexPlans } from './index-plans.ts'
  */
 export const settleCalls: readonly string[] = [
   `create type "settledCall" as (index integer, scope text, "projectId" text, "requestId" text,
-     token text, code text, answer bytea, scrubbed bytea, "subjectIds" text[],
+     token text, code text, response bytea, scrubbed bytea, "subjectIds" text[],
      "reservedMicros" bigint, "amountMicros" bigint, "meteredMicros" bigint, action text,
      "windowStartMs" bigint, "nowMs" bigint, "linkBefore" text, "linkAfter" text,
      "scoreKinds" text[], "scoreBins" integer[], "scoreMatches" integer[], "atMs" bigint,
@@ -19,42 +19,42 @@ export const settleCalls: readonly string[] = [
   `create function "settleCalls"("input" json)
   returns table (index integer) language plpgsql as $$
   declare
-    "sent" "settledCall"[];
+    "inputCalls" "settledCall"[];
     "settled" "settledCall"[];
     call "settledCall";
     head record;
-    "heldMicros" bigint := 0;
-    "dueMicros" bigint := 0;
+    "reservedSumMicros" bigint := 0;
+    "chargedSumMicros" bigint := 0;
     "seq" bigint;
     "hash" bytea;
     "seqs" bigint[] := '{}';
     "hashes" bytea[] := '{}';
     budget text;
   begin
-    "sent" := array(select c from json_populate_recordset(null::"settledCall", "input") as c);
-    perform set_config('facegate.account', "sent"[1].scope, true);
-    budget := 'budget:' || "sent"[1]."projectId";
-    with done as (
-      update attempts a set state = 'done', "reservedMicros" = 0, code = c.code, answer = c.answer,
-          scrubbed = c.scrubbed
-        from unnest("sent") as c
+    "inputCalls" := array(select c from json_populate_recordset(null::"settledCall", "input") as c);
+    perform set_config('facegate.account', "inputCalls"[1].scope, true);
+    budget := 'budget:' || "inputCalls"[1]."projectId";
+    with completed as (
+      update attempts a set state = 'done', "reservedMicros" = 0, code = c.code,
+          response = c.response, scrubbed = c.scrubbed
+        from unnest("inputCalls") as c
         where a."projectId" = c."projectId" and a."requestId" = c."requestId"
           and a.token = c.token and a.state = 'running'
         returning c.index)
     select array_agg(c order by c.index) into "settled"
-      from unnest("sent") as c join done on done.index = c.index;
+      from unnest("inputCalls") as c join completed on completed.index = c.index;
     if "settled" is null then return; end if;
 
     foreach call in array "settled" loop
-      "heldMicros" := "heldMicros" + call."reservedMicros";
-      "dueMicros" := "dueMicros" + call."amountMicros";
+      "reservedSumMicros" := "reservedSumMicros" + call."reservedMicros";
+      "chargedSumMicros" := "chargedSumMicros" + call."amountMicros";
       if call."amountMicros" > call."reservedMicros" then
         raise exception 'the price of a call is higher than its reservation';
       end if;
       if array_length(call."subjectIds", 1) > 0 then
         insert into "responseSubjects" ("subjectId", "projectId", "requestId")
-          select distinct one, call."projectId", call."requestId"
-          from unnest(call."subjectIds") as one;
+          select distinct id, call."projectId", call."requestId"
+          from unnest(call."subjectIds") as id;
       end if;
       for at in 1..coalesce(array_length(call."scoreBins", 1), 0) loop
         insert into "scoreHours" as h ("projectId", kind, "hourMs", bin, count, matched)
@@ -66,7 +66,7 @@ export const settleCalls: readonly string[] = [
       end loop;
     end loop;
 
-    if "heldMicros" > 0 then
+    if "reservedSumMicros" > 0 then
       select l."headSeq", l."headHash" into head from ledgers l where l.ledger = budget for update;
       if not found then raise exception '% is missing', budget; end if;
       "seq" := head."headSeq";
@@ -83,10 +83,11 @@ export const settleCalls: readonly string[] = [
           "hashes" := "hashes" || null::bytea;
         end if;
       end loop;
-      update ledgers l set "reservedMicros" = l."reservedMicros" - "heldMicros",
-          "balanceMicros" = l."balanceMicros" - "dueMicros", "headSeq" = "seq", "headHash" = "hash"
-        where l.ledger = budget and l."reservedMicros" >= "heldMicros";
-      if not found then raise exception '% does not hold what was set aside', budget; end if;
+      update ledgers l set "reservedMicros" = l."reservedMicros" - "reservedSumMicros",
+          "balanceMicros" = l."balanceMicros" - "chargedSumMicros", "headSeq" = "seq",
+          "headHash" = "hash"
+        where l.ledger = budget and l."reservedMicros" >= "reservedSumMicros";
+      if not found then raise exception '% does not have the reservation', budget; end if;
     end if;
 
     with "groups" as (
@@ -114,7 +115,7 @@ export const settleCalls: readonly string[] = [
       select c.*, row_number() over (order by c.index) as place from unnest("settled") as c
     ), numbered as (
       select o.*, "seqs"[o.place] as seq, "hashes"[o.place] as hash from ordered as o
-    ), paid as (
+    ), charged as (
       insert into "ledgerTransfers" as t (chain, seq, kind, "fromLedger", "toLedger",
           "amountMicros", "atMs", "projectId", "requestId", "windowStartMs", "rowHash")
         select budget, n.seq, 'charge', budget, 'revenue:' || n.action, n."amountMicros",
@@ -125,8 +126,8 @@ export const settleCalls: readonly string[] = [
       insert into calls ("atMs", "keyId", "projectId", "requestId", action, code, "latencyMs",
           "costMicros", "meteredMicros", "isReplay", "transferId", detail)
         select n."atMs", n."keyId", n."projectId", n."loggedRequestId", n."loggedAction", n.code,
-            n."latencyMs", n."amountMicros", n."meteredMicros", 0, paid."transferId", n.detail
-          from numbered n left join paid on paid.seq = n.seq order by n.place
+            n."latencyMs", n."amountMicros", n."meteredMicros", 0, charged."transferId", n.detail
+          from numbered n left join charged on charged.seq = n.seq order by n.place
     )
     select n.index from numbered n;
   end $$`,

@@ -39,8 +39,8 @@ export function createSettleBatch(
      values (:subjectId, :projectId, :requestId)`,
   )
   return (settlement) => {
-    const { projectId, requestId, token, code, answer, scrubbed, nowMs } = settlement
-    const isOwner = complete.run({ projectId, requestId, token, code, answer, scrubbed }) === 1
+    const { projectId, requestId, token, code, response, scrubbed, nowMs } = settlement
+    const isOwner = complete.run({ projectId, requestId, token, code, response, scrubbed }) === 1
     if (!isOwner) return false
     for (const subjectId of new Set(settlement.subjectIds))
       insertSubject.run({ subjectId, projectId, requestId })

@@ -12,16 +12,16 @@ export const statements: readonly string[] = [
     insert into buckets values (new.projectId, 0);
   end`,
 
-  // `answer` is encrypted with a key derived from the request, so the database cannot decrypt it.
+  // `response` is encrypted with a key derived from the request, so the database cannot decrypt it.
   `create table attempts (
     projectId text not null, requestId text not null,
     keyId text not null, action text not null, ${hash('fingerprint')},
     state text not null check (state in ('running', 'done')), token text not null,
     reservedMicros integer not null check (reservedMicros >= 0),
     deadlineMs integer not null, windowStartMs integer not null,
-    code text, answer blob, scrubbed blob,
+    code text, response blob, scrubbed blob,
     primary key (projectId, requestId),
-    check ((state = 'done') = (answer is not null)),
+    check ((state = 'done') = (response is not null)),
     check (state = 'running' or reservedMicros = 0)
   ) strict`,
   `create index attempts_running on attempts (deadlineMs) where state = 'running'`,
