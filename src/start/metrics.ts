@@ -8,9 +8,8 @@ import type { ConnectionStats } from '../http/connections/connection-stats.ts'
 import type { MetricSource, MetricSample } from '../http/metrics/metrics.ts'
 import type { OpenedGallery } from './open-gallery.ts'
 import type { OpenedWebhooks } from './webhooks/open-webhooks.ts'
-import { webhookMetrics } from './webhooks/webhook-metrics.ts'
 import type { Store } from '../store/database.ts'
-import type { VisionPool, VisionPoolStats } from '../vision/workers/vision-pool.ts'
+import type { VisionPool } from '../vision/workers/vision-pool.ts'
 
 /** The parts of the service that the metrics are read from. */
 export type MetricSources = {
@@ -37,7 +36,7 @@ export function serviceMetrics(sources: MetricSources): MetricSource[] {
     ...bodyMetrics(sources),
     ...visionMetrics(sources),
     ...searchMetrics(sources),
-    ...webhookMetrics(sources.openedWebhooks),
+    ...webhookMetrics(sources),
   ]
 }
 
@@ -127,24 +126,23 @@ function gateMetrics({ gate }: MetricSources): MetricSource[] {
           [...gate.stats().chargedMicros].map(([action, micros]) => [action, Number(micros)]),
         ),
     },
-    singleValueMetric(
-      'counter',
-      'facegate_idempotent_replays_total',
-      'Retries that received the stored response of the first call.',
-      () => gate.stats().replayedCount,
-    ),
-    singleValueMetric(
-      'gauge',
-      'facegate_in_flight_duplicates',
-      'Retries that wait for a first call in flight.',
-      () => gate.stats().duplicatesWaiting,
-    ),
-    singleValueMetric(
-      'counter',
-      'facegate_in_flight_waits_total',
-      'Times that a retry waited for a first call in flight.',
-      () => gate.stats().duplicateWaits,
-    ),
+    ...countMetrics(() => gate.stats(), {
+      replayedCount: [
+        'counter',
+        'facegate_idempotent_replays_total',
+        'Retries that received the stored response of the first call.',
+      ],
+      duplicatesWaiting: [
+        'gauge',
+        'facegate_in_flight_duplicates',
+        'Retries that wait for a first call in flight.',
+      ],
+      duplicateWaits: [
+        'counter',
+        'facegate_in_flight_waits_total',
+        'Times that a retry waited for a first call in flight.',
+      ],
+    }),
     singleValueMetric(
       'gauge',
       'facegate_sweep_lag_seconds',
@@ -155,105 +153,91 @@ function gateMetrics({ gate }: MetricSources): MetricSource[] {
 }
 
 function bodyMetrics({ bodyBudget }: MetricSources): MetricSource[] {
-  return [
-    singleValueMetric(
+  return countMetrics(() => bodyBudget.stats(), {
+    reservedBytes: [
       'gauge',
       'facegate_request_body_bytes',
       'Size of the request bodies that are received or processed.',
-      () => bodyBudget.stats().reservedBytes,
-    ),
-    singleValueMetric(
+    ],
+    rejectedCount: [
       'counter',
       'facegate_request_bodies_rejected_total',
       'Requests rejected because the request bodies exceeded their maximum size together.',
-      () => bodyBudget.stats().rejectedCount,
-    ),
-  ]
+    ],
+  })
 }
-
-const visionStatMetrics: readonly (Pick<MetricSource, 'kind' | 'name' | 'help'> & {
-  readonly stat: keyof VisionPoolStats
-})[] = [
-  {
-    kind: 'gauge',
-    name: 'facegate_vision_workers',
-    help: 'Vision workers that are running.',
-    stat: 'workersUp',
-  },
-  {
-    kind: 'gauge',
-    name: 'facegate_vision_workers_busy',
-    help: 'Vision workers that process an image.',
-    stat: 'workersBusy',
-  },
-  {
-    kind: 'gauge',
-    name: 'facegate_vision_queue_depth',
-    help: 'Images that wait for a vision worker.',
-    stat: 'queued',
-  },
-  {
-    kind: 'gauge',
-    name: 'facegate_vision_queue_bytes',
-    help: 'Size of the waiting images, as base64.',
-    stat: 'queuedBytes',
-  },
-  {
-    kind: 'counter',
-    name: 'facegate_vision_worker_restarts_total',
-    help: 'Vision workers that were lost and replaced.',
-    stat: 'respawns',
-  },
-  {
-    kind: 'counter',
-    name: 'facegate_vision_worker_recycles_total',
-    help: 'Vision workers replaced because of their age or memory.',
-    stat: 'recycled',
-  },
-  {
-    kind: 'counter',
-    name: 'facegate_vision_quarantined_images_total',
-    help: 'Calls rejected because their image had crashed workers.',
-    stat: 'quarantined',
-  },
-]
 
 function visionMetrics({ config, vision }: MetricSources): MetricSource[] {
   const queueMax = config.VISION_QUEUE_PER_WORKER_MAX * config.VISION_WORKERS
-  return [
-    ...visionStatMetrics.map(({ kind, name, help, stat }) =>
-      singleValueMetric(kind, name, help, () => vision.stats()[stat]),
-    ),
-    singleValueMetric(
-      'gauge',
-      'facegate_vision_queue_capacity',
-      'Maximum number of waiting images.',
-      () => queueMax,
-    ),
-  ]
+  return countMetrics(() => ({ ...vision.stats(), queueMax }), {
+    workersUp: ['gauge', 'facegate_vision_workers', 'Vision workers that are running.'],
+    workersBusy: ['gauge', 'facegate_vision_workers_busy', 'Vision workers that process an image.'],
+    queued: ['gauge', 'facegate_vision_queue_depth', 'Images that wait for a vision worker.'],
+    queuedBytes: ['gauge', 'facegate_vision_queue_bytes', 'Size of the waiting images, as base64.'],
+    respawns: [
+      'counter',
+      'facegate_vision_worker_restarts_total',
+      'Vision workers that were lost and replaced.',
+    ],
+    recycled: [
+      'counter',
+      'facegate_vision_worker_recycles_total',
+      'Vision workers replaced because of their age or memory.',
+    ],
+    quarantined: [
+      'counter',
+      'facegate_vision_quarantined_images_total',
+      'Calls rejected because their image had crashed workers.',
+    ],
+    queueMax: ['gauge', 'facegate_vision_queue_capacity', 'Maximum number of waiting images.'],
+  })
 }
 
 function searchMetrics({ gallerySearch: { searchStats } }: MetricSources): MetricSource[] {
+  return countMetrics(searchStats, {
+    galleries: ['gauge', 'facegate_search_galleries', 'Galleries in the memory of the search.'],
+    rows: ['gauge', 'facegate_search_templates', 'Templates in the memory of the search.'],
+    bytes: ['gauge', 'facegate_search_bytes', 'Memory used by these templates.'],
+  })
+}
+
+/** The deliveries of this process, and the state of the outbox that all servers share. */
+function webhookMetrics({ openedWebhooks: opened }: MetricSources): MetricSource[] {
   return [
-    singleValueMetric(
-      'gauge',
-      'facegate_search_galleries',
-      'Galleries in the memory of the search.',
-      () => searchStats().galleries,
-    ),
-    singleValueMetric(
-      'gauge',
-      'facegate_search_templates',
-      'Templates in the memory of the search.',
-      () => searchStats().rows,
-    ),
-    singleValueMetric(
-      'gauge',
-      'facegate_search_bytes',
-      'Memory used by these templates.',
-      () => searchStats().bytes,
-    ),
+    {
+      name: 'facegate_webhook_attempts_total',
+      help: 'Attempts of this process to deliver a webhook event, by outcome.',
+      kind: 'counter',
+      labels: ['outcome'],
+      read: () => samplesByLabel('outcome', Object.entries(opened.deliveryCounts())),
+    },
+    ...countMetrics(opened.outbox, {
+      pending: [
+        'gauge',
+        'facegate_webhook_pending_deliveries',
+        'Webhook events of all servers that wait for their delivery.',
+      ],
+      failing: ['gauge', 'facegate_webhooks_failing', 'Webhooks whose last attempt failed.'],
+      discarded: [
+        'gauge',
+        'facegate_webhook_discarded_events',
+        'Events that existing webhooks did not receive because their outbox was full.',
+      ],
+    }),
   ]
+}
+
+type CountMetric = readonly [kind: MetricSource['kind'], name: string, help: string]
+
+/** The metrics without labels whose values are the numbers of one record. */
+function countMetrics<Count extends string>(
+  read: () => Readonly<Record<NoInfer<Count>, number>>,
+  metrics: Readonly<Record<Count, CountMetric>>,
+): MetricSource[] {
+  return Object.entries<CountMetric>(metrics).map(([count, metric]) =>
+    // The names of the entries are those of the record.
+    singleValueMetric(...metric, () => read()[count as Count]),
+  )
 }
 
 /** A metric with one value and no labels. */
