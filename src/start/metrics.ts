@@ -211,7 +211,7 @@ function webhookMetrics({ openedWebhooks: opened }: MetricSources): MetricSource
       labels: ['outcome'],
       read: () => samplesByLabel('outcome', Object.entries(opened.deliveryCounts())),
     },
-    ...countMetrics(opened.outbox, {
+    ...countMetrics(() => opened.outbox(), {
       pending: [
         'gauge',
         'facegate_webhook_pending_deliveries',

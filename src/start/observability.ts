@@ -5,11 +5,6 @@ import { createMetrics, type Metrics, type RequestObserver } from '../http/metri
 import type { Log } from '../lib/log.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import { openTelemetry } from '../telemetry/telemetry.ts'
-import {
-  createLatencyHistogram,
-  latencyPercentileMs,
-  recordLatency,
-} from '../lib/observability/latency-histogram.ts'
 
 /** The metrics and traces of the service. */
 export type Observability = {
@@ -72,37 +67,5 @@ function telemetryOptions(config: Config) {
     sampler: config.OTEL_TRACES_SAMPLER,
     samplerRatio: config.OTEL_TRACES_SAMPLER_ARG,
     metricsIntervalMs: config.OTEL_METRIC_EXPORT_INTERVAL,
-  }
-}
-
-/** The calls and the latencies of one minute of this server. */
-type MinuteLatency = {
-  readonly record: (latencyMs: number) => void
-  /** Returns the values since the last time, and begins again. */
-  readonly take: () => {
-    readonly calls: number
-    readonly p50Ms: number | null
-    readonly p95Ms: number | null
-  }
-}
-
-export function createMinuteLatency(): MinuteLatency {
-  let histogram = createLatencyHistogram()
-  let calls = 0
-  return {
-    record: (latencyMs) => {
-      recordLatency(histogram, latencyMs)
-      calls += 1
-    },
-    take: () => {
-      const taken = {
-        calls,
-        p50Ms: latencyPercentileMs(histogram, 0.5),
-        p95Ms: latencyPercentileMs(histogram, 0.95),
-      }
-      histogram = createLatencyHistogram()
-      calls = 0
-      return taken
-    },
   }
 }

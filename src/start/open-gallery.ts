@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto'
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
-import type { Challenges } from '../gallery/challenges/challenges.ts'
+import { type Challenges, createChallenges } from '../gallery/challenges/challenges.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
 import type { Maintenance } from '../gallery/maintenance.ts'
@@ -15,7 +16,6 @@ import { sweepIntervalMs } from '../lib/limits/sweep-limits.ts'
 import type { Log } from '../lib/log.ts'
 import { unreachable } from '../lib/validation/unreachable.ts'
 import type { Store } from '../store/database.ts'
-import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
 import { masterKeyPath, storeLocationOf } from './store-location.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
@@ -33,7 +33,7 @@ export type OpenedGallery = AsyncDisposable &
     readonly searchStats: () => SearchStats
   }
 
-export type OpenGalleryOptions = {
+type OpenGalleryOptions = {
   readonly store: Store
   readonly calibrations: Calibrations
   readonly vision: ReEmbedVisionClient
@@ -144,4 +144,26 @@ async function openConfiguredSearch(
     default:
       return unreachable(config.SEARCH)
   }
+}
+
+const challengeSweepIntervalMs = 60_000
+
+/** Opens the liveness challenges, with the periodic sweep of expired ones. */
+function openChallenges(
+  config: Config,
+  { store, calibrations, clock, log }: OpenGalleryOptions,
+  opened: AsyncDisposableStack,
+): Challenges {
+  const challenges = createChallenges({
+    store,
+    clock,
+    activeModelId: calibrations.activeModelId,
+    randomInteger: randomInt,
+    failuresPerMinuteMax: config.LIVENESS_FAILURES_PER_MINUTE_MAX,
+    openMax: config.LIVENESS_CHALLENGES_OPEN_MAX,
+  })
+  const sweep = async (): Promise<void> => void (await challenges.sweep())
+  const failure = 'the sweep of expired liveness challenges failed'
+  opened.use(schedule(sweep, { intervalMs: challengeSweepIntervalMs, failure }, log))
+  return challenges
 }

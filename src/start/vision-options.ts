@@ -8,16 +8,9 @@ export type VisionEnvironment = Pick<
 >
 
 /** The options of the vision pool, with the limits of the configuration. */
-export function visionOptions(
-  config: Config,
-  { modelsFolder, optimizedFolder, modelSet, clock, log }: VisionEnvironment,
-): VisionPoolOptions {
+export function visionOptions(config: Config, environment: VisionEnvironment): VisionPoolOptions {
   return {
-    modelsFolder,
-    optimizedFolder,
-    modelSet,
-    clock,
-    log,
+    ...environment,
     workers: config.VISION_WORKERS,
     limits: {
       bytesMax: config.IMAGE_BYTES_MAX,

@@ -9,13 +9,20 @@ import {
   type Resource,
 } from '@opentelemetry/resources'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import {
+  BatchSpanProcessor,
+  TracerProvider,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+} from '@opentelemetry/sdk-trace'
 import { newId } from '../lib/ids.ts'
 import { bindToCall } from '../lib/observability/call-trace.ts'
 import { createMetricProducer } from './metric-producer.ts'
-import { createSampler } from './sampler.ts'
 import { createTraceStarter } from './trace-starter.ts'
-import type { Telemetry, TelemetryOptions } from './telemetry-options.ts'
+import type { Telemetry, TelemetryOptions, SamplerName } from './telemetry-options.ts'
 
 const scope = 'facegate'
 /** An unreachable collector must not delay the shutdown of the process for longer. */
@@ -97,4 +104,18 @@ function logSdkDiagnostics(log: TelemetryOptions['log']): void {
     verbose: ignore,
   }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+}
+
+const parentBasedPrefix = 'parentbased_'
+
+/** Creates a sampler by its name in `OTEL_TRACES_SAMPLER`. This SDK does not read the variable. */
+function createSampler(name: SamplerName, ratio: number): Sampler {
+  const root = createRootSampler(name.replace(parentBasedPrefix, ''), ratio)
+  return name.startsWith(parentBasedPrefix) ? new ParentBasedSampler({ root }) : root
+}
+
+function createRootSampler(name: string, ratio: number): Sampler {
+  if (name === 'always_on') return new AlwaysOnSampler()
+  if (name === 'always_off') return new AlwaysOffSampler()
+  return new TraceIdRatioBasedSampler(ratio)
 }

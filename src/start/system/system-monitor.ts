@@ -4,6 +4,11 @@ import type { ServerReport } from '../../console/pages/system/server-report.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import {
+  createLatencyHistogram,
+  latencyPercentileMs,
+  recordLatency,
+} from '../../lib/observability/latency-histogram.ts'
 import type { RecentProblems } from '../../lib/observability/recent-problems.ts'
 import type { Store } from '../../store/database.ts'
 import {
@@ -16,7 +21,6 @@ import {
 } from '../../store/system/system-history.ts'
 import type { VisionPool, VisionPoolStats } from '../../vision/workers/vision-pool.ts'
 import { schedule } from '../schedule.ts'
-import { createMinuteLatency } from '../observability.ts'
 import { readRuntimeVersions } from './runtime-versions.ts'
 
 /** Measures this server, and stores a sample and its report once a minute. */
@@ -66,8 +70,7 @@ export function openSystemMonitor(
     measureQueue()
     const stored = await report()
     const atMs = clock()
-    const { calls, p50Ms, p95Ms } = latency.take()
-    const sample = { calls, p50Ms, p95Ms, queuedMax, workersUp: vision.stats().workersUp }
+    const sample = { ...latency.take(), queuedMax, workersUp: vision.stats().workersUp }
     queuedMax = 0
     await store.write(async (tx) => {
       await addSample(tx, { server, atMs, ...memoryOf(stored), ...sample })
@@ -96,6 +99,27 @@ export function openSystemMonitor(
     report,
     store: () => runAsAllAccounts(storeSample),
     [Symbol.asyncDispose]: () => jobs.disposeAsync(),
+  }
+}
+
+/** Counts the calls and the latencies of one minute of this server. */
+function createMinuteLatency() {
+  let histogram = createLatencyHistogram()
+  let calls = 0
+  return {
+    record: (latencyMs: number): void => {
+      recordLatency(histogram, latencyMs)
+      calls += 1
+    },
+    /** Returns the values since the last time, and begins again. */
+    take: () => {
+      const p50Ms = latencyPercentileMs(histogram, 0.5)
+      const p95Ms = latencyPercentileMs(histogram, 0.95)
+      const taken = { calls, p50Ms, p95Ms }
+      histogram = createLatencyHistogram()
+      calls = 0
+      return taken
+    },
   }
 }
 
