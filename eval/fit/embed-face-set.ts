@@ -1,6 +1,6 @@
 import { createProgressBar } from '../../src/cli/progress-bar.ts'
 import { readConfig } from '../../src/config.ts'
-import { modelsFolderOf } from '../../src/start/active-models.ts'
+import { modelsFolderOf } from '../../src/start/store-location.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import type { NetworkEmbeddings } from '../../src/vision/embed/create-template.ts'

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config.ts'
-import { modelsFolderOf } from '../../src/start/active-models.ts'
+import { modelsFolderOf } from '../../src/start/store-location.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { decodeImage, configureDecoder } from '../../src/vision/image/decode.ts'

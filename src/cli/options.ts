@@ -1,4 +1,5 @@
 import { UsageError, type ValueDeclaration, type ValueKind } from './command.ts'
+import { anyText } from './command-line/value-kinds.ts'
 
 /** An option without a value. */
 export function flag(summary: string): ValueDeclaration<boolean> {
@@ -96,3 +97,18 @@ async function parseText<Value>(
     throw cause
   }
 }
+
+const form = '<id or name>'
+
+/** The project of a command that needs one. */
+export const requiredProject = required(form, 'id or name of the project', anyText)
+
+/** The project of a command that otherwise concerns all projects. */
+export const optionalProject = optional(form, 'only this project, by its id or name', anyText)
+
+/** The account of a command that otherwise concerns the oldest one. */
+export const optionalAccount = optional(
+  form,
+  'the account, if the database has several; without it, the oldest one',
+  anyText,
+)

@@ -1,12 +1,25 @@
 import { createRateMeter, formatRate } from './rate-meter.ts'
 
+type OnProgress = (done: number, total: number) => void
+
+/** Shows a progress bar for work that reports its progress. */
+export async function showProgress<Result>(
+  unit: string,
+  work: (onProgress: OnProgress) => Result | Promise<Result>,
+): Promise<Result> {
+  const bar = createProgressBar(unit)
+  const result = await work(bar.update)
+  bar.end()
+  return result
+}
+
 /**
  * Shows progress, the rate and the time left on standard error: on one line of a terminal, else one line per 10 %.
  *
  * @param unit plural of what is counted.
  */
 export function createProgressBar(unit: string): {
-  readonly update: (done: number, total: number) => void
+  readonly update: OnProgress
   readonly end: () => void
 } {
   const { stderr } = process

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { readConfig, type Config } from '../config.ts'
+import { modelsFolderOf } from '../start/store-location.ts'
 
 /** Returns the settings of the environment with absolute paths, so that messages name files in full. */
 export function readSettings(environment: NodeJS.ProcessEnv = process.env): Config {
@@ -11,4 +12,9 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Conf
     MODELS_DIR: resolve(config.MODELS_DIR),
     MASTER_KEY_FILE: resolve(config.MASTER_KEY_FILE),
   }
+}
+
+/** The models folder of the environment. */
+export function modelsFolder(): string {
+  return modelsFolderOf(readSettings())
 }

@@ -41,6 +41,11 @@ export async function requireProject({ db }: Store, idOrName: string): Promise<P
   return project
 }
 
+/** Returns the id of a project; undefined without an id or a name. @throws as `requireProject`. */
+export async function findProjectId(store: Store, idOrName?: string): Promise<string | undefined> {
+  return idOrName === undefined ? undefined : (await requireProject(store, idOrName)).projectId
+}
+
 /**
  * Returns the id of an account; without an id or a name, that of the oldest account.
  *

@@ -8,6 +8,7 @@ import { readVerifiedActiveSet } from '../models/active-set.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from '../models/model-set.ts'
 import { requireRecognizerDecoding } from '../models/decoding.ts'
 import { prepareBuiltinPack, type PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
+import { modelsFolderOf } from './store-location.ts'
 import { readTemplateModel } from '../models/template/template-model.ts'
 import { prepareOptimizedNetworks } from '../vision/optimized/optimized-networks.ts'
 
@@ -35,7 +36,7 @@ export type ActiveModelsOptions = {
  *   calibration: its scores would have no meaning.
  */
 export async function readActiveModels(
-  config: ModelsConfig,
+  config: Pick<Config, 'MODELS_DIR' | 'DATA_DIR' | 'VISION_INT8'>,
   { log, onProgress }: ActiveModelsOptions,
 ): Promise<ActiveModels> {
   const modelsFolder = modelsFolderOf(config)
@@ -55,13 +56,6 @@ export async function readActiveModels(
     calibration: await readRecognizerCalibration(recognizer),
     formerCalibrations: await Promise.all(formerRecognizers.map(readRecognizerCalibration)),
   }
-}
-
-type ModelsConfig = Pick<Config, 'MODELS_DIR' | 'DATA_DIR' | 'VISION_INT8'>
-
-/** MODELS_DIR can be part of a container image: then a start writes and converts nothing. */
-export function modelsFolderOf(config: Omit<ModelsConfig, 'VISION_INT8'>): string {
-  return config.MODELS_DIR || path.join(config.DATA_DIR, 'models')
 }
 
 /** @throws Error when the recognizer has no calibration, or an invalid one. */

@@ -17,3 +17,8 @@ export function storeLocationOf(
 export function masterKeyPath(config: Pick<Config, 'MASTER_KEY_FILE' | 'DATA_DIR'>): string {
   return config.MASTER_KEY_FILE || path.join(config.DATA_DIR, 'master.key')
 }
+
+/** MODELS_DIR can be part of a container image: then a start writes and converts nothing. */
+export function modelsFolderOf(config: Pick<Config, 'MODELS_DIR' | 'DATA_DIR'>): string {
+  return config.MODELS_DIR || path.join(config.DATA_DIR, 'models')
+}

@@ -1,7 +1,6 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { anyText } from '../command-line/value-kinds.ts'
+import { anyText, projectName } from '../command-line/value-kinds.ts'
 import { flag, required } from '../options.ts'
-import { parseProjectName } from '../tenancy/names.ts'
 
 const account = required('<account>', 'id or name of the account', anyText)
 
@@ -18,10 +17,7 @@ export const accountCommands = defineGroup(
         name: 'create',
         summary: 'create an account; its wallet is empty',
         arguments: {
-          name: required('<name>', 'name of the new account', {
-            rule: 'a text of 1 to 128 characters without spaces at the ends',
-            parse: parseProjectName,
-          }),
+          name: required('<name>', 'name of the new account', projectName),
         },
         examples: ['facegate account create warehouse'],
       },

@@ -21,7 +21,8 @@ import { formatTable, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 import { cancelAccountMove, moveAccount, type AccountMoveResult } from './move-account.ts'
-import { createAccountReporter } from './account-reporter.ts'
+import type { AccountCopyProgress } from '../../store/account-move/copy-account.ts'
+import { createStatusLine } from '../status-line.ts'
 
 type MoveValues = CommandValues<'account' | 'to'> & {
   readonly cancel: boolean
@@ -124,4 +125,17 @@ async function withSource(account: string, work: (source: Source) => Promise<voi
     await using source = await openMigrationTarget(DATABASE_URL)
     await work({ store, source, accountId: await requireAccountId(store, account) })
   })
+}
+
+/** Prints the progress of a move. */
+function createAccountReporter() {
+  const { report, end } = createStatusLine()
+  return {
+    onWaiting: (calls: number) => report(`waiting for ${calls} running calls`),
+    onProgress: ({ step, table, rows }: AccountCopyProgress) =>
+      report(`${step} ${rows} rows of ${table}`),
+    onRemoved: ({ table, rows }: Pick<AccountCopyProgress, 'table' | 'rows'>) =>
+      report(`deleted ${rows} rows of ${table}`),
+    end,
+  }
 }

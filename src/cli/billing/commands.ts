@@ -1,8 +1,6 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import { microsFrom, nameFrom, signedMicros } from '../command-line/value-kinds.ts'
-import { required } from '../options.ts'
-import { optionalAccount } from '../account-option.ts'
-import { requiredProject } from '../project-option.ts'
+import { required, optionalAccount, requiredProject } from '../options.ts'
 
 export const wallet = defineGroup(
   {

@@ -2,8 +2,7 @@ import path from 'node:path'
 import { UsageError, type ValueKind } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
 import { filePath } from '../command-line/value-kinds.ts'
-import { flag, optional } from '../options.ts'
-import { requiredProject } from '../project-option.ts'
+import { flag, optional, requiredProject } from '../options.ts'
 
 /** A false-match rate of the calibration tables. */
 const measurableRate: ValueKind<number> = {

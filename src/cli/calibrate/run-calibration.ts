@@ -1,13 +1,7 @@
-import type { AppliedTable } from '../../gallery/calibration/apply-measured-table.ts'
-import {
-  calibrateGallery,
-  type GalleryCalibrationReport,
-  type GalleryCalibrationResult,
-} from '../../gallery/calibration/measure/calibrate-gallery.ts'
+import { calibrateGallery } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { drawGalleryCurve } from '../../evaluation/gallery/draw-gallery-curve.ts'
 import { readConfirmedPairs, writeSuspectedPairs } from '../../evaluation/gallery/exclusion-file.ts'
 import { readTemplates, type GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
-import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { createSubjectKeys } from '../../gallery/keys/subject-keys.ts'
@@ -18,9 +12,8 @@ import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
 import { print } from '../output.ts'
-import { createProgressBar } from '../progress-bar.ts'
-import { readSettings } from '../read-settings.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { showProgress } from '../progress-bar.ts'
+import { readSettings, modelsFolder } from '../read-settings.ts'
 import { applyTable } from './apply-table.ts'
 import { formatReport } from './format-report.ts'
 import type { CommandValues } from '../command.ts'
@@ -42,19 +35,22 @@ export async function runCalibration(
   const { recognizer } = await readActiveSet(modelsFolder())
   const shipped = await readRecognizerCalibration(recognizer)
   const templates = await decryptTemplates(store, { galleryId, modelId: shipped.modelId, nowUtc })
-  const bar = createProgressBar('pairs')
-  const result = calibrateGallery(templates, {
-    galleryId,
-    shipped,
-    exclude: confirmed,
-    downTo,
-    measuredOn: nowUtc.slice(0, 10),
-    onProgress: bar.update,
-  })
-  bar.end()
-  await writeFiles({ suspects, out }, result, shipped)
+  const measuredOn = nowUtc.slice(0, 10)
+  const result = await showProgress('pairs', (onProgress) =>
+    calibrateGallery(templates, {
+      galleryId,
+      shipped,
+      exclude: confirmed,
+      downTo,
+      measuredOn,
+      onProgress,
+    }),
+  )
+  const { calibration, report, scores } = result
+  if (suspects !== undefined) await writeSuspectedPairs(suspects, report.suspectedDuplicates)
+  if (out !== undefined) await drawGalleryCurve(out, { scores, calibration, shipped })
   const applied = apply ? await applyTable(store, project, result) : null
-  printResult(result.report, { applied, json })
+  print({ ...report, applied }, json, () => formatReport(report, applied))
 }
 
 async function decryptTemplates(
@@ -64,23 +60,7 @@ async function decryptTemplates(
   const keys = createSubjectKeys(openKeyring(masterKeyPath(readSettings())), Date.now)
   // The report counts templates that cannot be decrypted.
   const decryptStored = createDecryptStoredTemplate(keys, { error: () => undefined })
-  const bar = createProgressBar('templates')
-  const templates = await readTemplates(filter, { store, decryptStored, onProgress: bar.update })
-  bar.end()
-  return templates
-}
-
-async function writeFiles(
-  { suspects, out }: Pick<CalibrationValues, 'suspects' | 'out'>,
-  { calibration, report, scores }: GalleryCalibrationResult,
-  shipped: Calibration,
-): Promise<void> {
-  if (suspects !== undefined) await writeSuspectedPairs(suspects, report.suspectedDuplicates)
-  if (out !== undefined) await drawGalleryCurve(out, { scores, calibration, shipped })
-}
-
-type ResultOptions = { readonly applied: AppliedTable | null; readonly json: boolean }
-
-function printResult(report: GalleryCalibrationReport, { applied, json }: ResultOptions): void {
-  print({ ...report, applied }, json, () => formatReport(report, applied))
+  return showProgress('templates', (onProgress) =>
+    readTemplates(filter, { store, decryptStored, onProgress }),
+  )
 }

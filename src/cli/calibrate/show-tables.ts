@@ -6,7 +6,7 @@ import { findGalleryCalibrations } from '../../store/gallery/calibration/calibra
 import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { modelsFolder } from '../read-settings.ts'
 
 type ShownTable = Omit<GalleryCalibrationRow, 'definition'> & {
   /** How the rates were measured. */

@@ -1,8 +1,7 @@
 import { errorTable } from '../../lib/errors.ts'
 import { defineCommand } from '../command-line/define-command.ts'
 import { anyText, nameFrom, timeUtc, wholeNumber } from '../command-line/value-kinds.ts'
-import { optional, withDefault } from '../options.ts'
-import { optionalProject } from '../project-option.ts'
+import { optional, withDefault, optionalProject } from '../options.ts'
 
 /** The most rows of one output. */
 const limitMax = 100_000

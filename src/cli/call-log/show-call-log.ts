@@ -1,6 +1,6 @@
 import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/calls.ts'
 import { formatTable, toJson } from '../output.ts'
-import { requireProject, withStore } from '../with-store.ts'
+import { findProjectId, withStore } from '../with-store.ts'
 import type { CommandValues } from '../command.ts'
 
 type CallLogOptions = CommandValues<never, 'project' | 'key' | 'action' | 'code'> & {
@@ -27,8 +27,7 @@ export async function showCallLog({
     toMs: to?.getTime(),
   }
   const calls = await withStore(async (store) => {
-    if (project === undefined) return findCalls(store.db, filter)
-    const { projectId } = await requireProject(store, project)
+    const projectId = await findProjectId(store, project)
     return findCalls(store.db, { ...filter, projectId })
   })
   if (!json) return console.log(table(calls))

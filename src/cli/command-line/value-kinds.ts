@@ -7,6 +7,18 @@ import { UsageError, type ChoiceList, type ValueKind } from '../command.ts'
 /** Any text. */
 export const anyText: ValueKind<string> = { parse: (text) => text }
 
+/** The name of a key. */
+export const keyName: ValueKind<string> = {
+  rule: 'a text of 1 to 128 characters',
+  parse: (text) => (text.length >= 1 && text.length <= 128 ? text : undefined),
+}
+
+/** The name of a project or an account. */
+export const projectName: ValueKind<string> = {
+  rule: 'a text of 1 to 128 characters without spaces at the ends',
+  parse: (text) => (/^\S(?:.{0,126}\S)?$/u.test(text) ? text : undefined),
+}
+
 /** A file; the value is its absolute path, so that every message names it in full. */
 export const filePath: ValueKind<string> = {
   rule: 'the name of a file',

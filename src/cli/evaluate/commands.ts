@@ -27,7 +27,7 @@ export const evaluate = defineGroup(
           '<folder>/labels.csv has the columns file, face_count and, optionally, boxes (left top width height in pixels, for each face). A box counts as found at IoU >= 0.3.',
         examples: ['facegate evaluate detection ./street'],
       },
-      async (values) => (await import('./run-detection.ts')).runDetection(values.folder, values),
+      async (values) => (await import('./run-detection.ts')).runDetection(values),
     ),
     defineCommand(
       {
@@ -58,8 +58,7 @@ export const evaluate = defineGroup(
           'facegate evaluate verification pairs.csv --json',
         ],
       },
-      async (values) =>
-        (await import('./run-verification.ts')).runVerification(values.source, values),
+      async (values) => (await import('./run-verification.ts')).runVerification(values),
     ),
     defineCommand(
       {
@@ -76,7 +75,7 @@ export const evaluate = defineGroup(
         ].join('\n'),
         examples: ['facegate evaluate liveness ./presentations --out det.svg'],
       },
-      async (values) => (await import('./run-liveness.ts')).runLiveness(values.folder, values),
+      async (values) => (await import('./run-liveness.ts')).runLiveness(values),
     ),
     defineCommand(
       {
@@ -88,7 +87,7 @@ export const evaluate = defineGroup(
           '<folder>/labels.csv has the columns file and any of age (years), gender (male or female) and expression (neutral, happy, sad, angry, fearful, disgusted or surprised). An empty cell is not evaluated. Uses the face nearest the centre. Prints the error of the age by age group, and tables of gender and expression.',
         examples: ['facegate evaluate attributes ./portraits --out tables.svg'],
       },
-      async (values) => (await import('./run-attributes.ts')).runAttributes(values.folder, values),
+      async (values) => (await import('./run-attributes.ts')).runAttributes(values),
     ),
   ],
 )

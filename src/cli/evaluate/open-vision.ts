@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../lib/log.ts'
-import { modelsFolderOf } from '../../start/active-models.ts'
+import { modelsFolderOf } from '../../start/store-location.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { prepareBuiltinPack } from '../../models/builtin/prepare-builtin-pack.ts'
 import { visionOptions } from '../../start/vision-options.ts'
@@ -10,8 +10,18 @@ import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { imagesInFlightMax } from '../../evaluation/map-concurrent.ts'
 import { imageFileBytesMax } from '../../evaluation/read-image.ts'
+import type { CommandValues } from '../command.ts'
 import { selectModelSet } from '../models/models-option.ts'
 import { readSettings } from '../read-settings.ts'
+
+/** The values of a command that evaluates a folder of images. */
+export type EvaluationValues<Optional extends string = never> = CommandValues<
+  'folder',
+  Optional
+> & {
+  /** The values of `--models`. */
+  readonly models: readonly string[]
+}
 
 /** Requests all faces, with the default confidence of the service. */
 const analyzeAll: AnalysisRequest = {

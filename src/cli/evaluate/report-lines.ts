@@ -17,3 +17,7 @@ export function unusableLines(unusable: readonly UnusableImage[]): string[] {
     ...(left > 0 ? [`unusable   ${left} more, named with --json`] : []),
   ]
 }
+
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
+}

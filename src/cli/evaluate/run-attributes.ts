@@ -8,30 +8,20 @@ import type {
   AttributesReport,
   ConfusionMatrix,
 } from '../../evaluation/attributes/attributes-report.ts'
-import { createProgressBar } from '../progress-bar.ts'
+import { showProgress } from '../progress-bar.ts'
 import { checkImageOutput } from './check-output-file.ts'
-import { openVision } from './open-vision.ts'
-import { unusableLines } from './unusable-lines.ts'
+import { openVision, type EvaluationValues } from './open-vision.ts'
+import { percent, unusableLines } from './report-lines.ts'
 
-export type AttributesCommandOptions = {
-  readonly json: boolean
-  /** The image file of the tables. */
-  readonly out: string | undefined
-  /** The values of `--models`. */
-  readonly models: readonly string[]
-}
-
-/** Runs `facegate evaluate attributes`. */
-export async function runAttributes(
-  folder: string,
-  { json, out, models }: AttributesCommandOptions,
-): Promise<void> {
+/** Runs `facegate evaluate attributes`. @param values.out the image file of the tables. */
+export async function runAttributes(values: EvaluationValues<'out'>): Promise<void> {
+  const { folder, json, out, models } = values
   await checkImageOutput('--out', out)
   const labels = await readAttributeLabels(folder)
   await using vision = await openVision(models)
-  const bar = createProgressBar('images')
-  const { predictions, unusable } = await predictAttributes(labels, vision.analyzeImage, bar.update)
-  bar.end()
+  const { predictions, unusable } = await showProgress('images', (onProgress) =>
+    predictAttributes(labels, vision.analyzeImage, onProgress),
+  )
   const report = createAttributesReport(predictions, unusable)
   // Printed first: a file that cannot be written does not lose the report.
   console.log(json ? JSON.stringify(report) : toText(report))
@@ -65,8 +55,4 @@ function table(name: string, confusion: ConfusionMatrix): string[] {
         `  ${(labels[index] ?? '').padEnd(16)}${row.map((count) => String(count).padStart(width)).join('')}`,
     ),
   ]
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`
 }

@@ -3,20 +3,17 @@ import {
   readDetectionLabels,
   type DetectionReport,
 } from '../../evaluation/detection/evaluate-detection.ts'
-import { createProgressBar } from '../progress-bar.ts'
-import { openVision } from './open-vision.ts'
-import { unusableLines } from './unusable-lines.ts'
+import { showProgress } from '../progress-bar.ts'
+import { openVision, type EvaluationValues } from './open-vision.ts'
+import { unusableLines } from './report-lines.ts'
 
 /** Runs `facegate evaluate detection`. */
-export async function runDetection(
-  folder: string,
-  { json, models }: { readonly json: boolean; readonly models: readonly string[] },
-): Promise<void> {
+export async function runDetection({ folder, json, models }: EvaluationValues): Promise<void> {
   const labels = await readDetectionLabels(folder)
   await using vision = await openVision(models)
-  const bar = createProgressBar('images')
-  const report = await evaluateDetection(labels, (image) => vision.analyzeImage(image), bar.update)
-  bar.end()
+  const report = await showProgress('images', (onProgress) =>
+    evaluateDetection(labels, (image) => vision.analyzeImage(image), onProgress),
+  )
   console.log(json ? JSON.stringify(report) : toText(report))
 }
 

@@ -4,36 +4,26 @@ import { analyzePresentations } from '../../evaluation/liveness/analyze-presenta
 import { readPresentations } from '../../evaluation/liveness/read-presentations.ts'
 import { detCurvesOf, createLivenessReport } from '../../evaluation/liveness/liveness-report.ts'
 import type { KindReport, LivenessReport } from '../../evaluation/liveness/liveness-report.ts'
-import { createProgressBar } from '../progress-bar.ts'
+import { showProgress } from '../progress-bar.ts'
 import { UsageError } from '../command.ts'
 import { checkImageOutput } from './check-output-file.ts'
-import { openVision } from './open-vision.ts'
+import { openVision, type EvaluationValues } from './open-vision.ts'
 import { runSequences } from './run-sequences.ts'
-import { unusableLines } from './unusable-lines.ts'
+import { percent, unusableLines } from './report-lines.ts'
 
-export type LivenessCommandOptions = {
-  readonly json: boolean
-  /** The image file of the curves. */
-  readonly out: string | undefined
-  /** The values of `--models`. */
-  readonly models: readonly string[]
-}
-
-/** Runs `facegate evaluate liveness`. */
-export async function runLiveness(
-  folder: string,
-  { json, out, models }: LivenessCommandOptions,
-): Promise<void> {
+/** Runs `facegate evaluate liveness`. @param values.out the image file of the curves. */
+export async function runLiveness(values: EvaluationValues<'out'>): Promise<void> {
+  const { folder, json, out, models } = values
   if (await hasSequences(folder)) {
     if (out !== undefined) throw new UsageError('--out is not valid for sequences of frames')
-    return runSequences(folder, { json, models })
+    return runSequences(values)
   }
   await checkImageOutput('--out', out)
   const presentations = await readPresentations(folder)
   await using vision = await openVision(models)
-  const bar = createProgressBar('images')
-  const results = await analyzePresentations(presentations, vision.analyzeImage, bar.update)
-  bar.end()
+  const results = await showProgress('images', (onProgress) =>
+    analyzePresentations(presentations, vision.analyzeImage, onProgress),
+  )
   const report = createLivenessReport(results)
   // Printed first: a curve that cannot be written does not lose the report.
   console.log(json ? JSON.stringify(report) : toText(report))
@@ -74,8 +64,4 @@ function kindLines(report: KindReport): string[] {
         `    uncertain because of ${reason}: ${images}, without another reason ${alone}`,
     ),
   ]
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`
 }

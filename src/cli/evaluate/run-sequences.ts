@@ -6,27 +6,18 @@ import {
   type SequenceReport,
 } from '../../evaluation/challenge/sequence-report.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
-import { createProgressBar } from '../progress-bar.ts'
-import { openVision } from './open-vision.ts'
-
-type SequencesCommandOptions = {
-  readonly json: boolean
-  /** The values of `--models`. */
-  readonly models: readonly string[]
-}
+import { showProgress } from '../progress-bar.ts'
+import { openVision, type EvaluationValues } from './open-vision.ts'
 
 /** Runs `facegate evaluate liveness` for a folder of sequences: responses to challenges. */
-export async function runSequences(
-  folder: string,
-  { json, models }: SequencesCommandOptions,
-): Promise<void> {
+export async function runSequences({ folder, json, models }: EvaluationValues): Promise<void> {
   const sequences = await readSequences(folder)
   await using vision = await openVision(models)
   const calibration = await readRecognizerCalibration(vision.modelSet.recognizer)
-  const bar = createProgressBar('sequences')
   const { analyzeImage } = vision
-  const results = await judgeSequences(sequences, { analyzeImage, calibration }, bar.update)
-  bar.end()
+  const results = await showProgress('sequences', (onProgress) =>
+    judgeSequences(sequences, { analyzeImage, calibration }, onProgress),
+  )
   const report = createSequenceReport(results)
   console.log(json ? JSON.stringify(report) : toText(report))
 }

@@ -24,27 +24,23 @@ import {
   writeCalibration,
   type CalibrationOutput,
 } from '../../evaluation/calibration/write-calibration.ts'
-import { UsageError } from '../command.ts'
-import { createProgressBar } from '../progress-bar.ts'
+import { UsageError, type CommandValues } from '../command.ts'
+import { showProgress } from '../progress-bar.ts'
 import { checkImageOutput, checkOutputFile } from './check-output-file.ts'
-import { openVision } from './open-vision.ts'
+import { openVision, type EvaluationValues } from './open-vision.ts'
 import { percent, verificationText } from './verification-text.ts'
 
-export type VerificationCommandOptions = {
-  readonly json: boolean
-  /** The image file of the curve. */
-  readonly out: string | undefined
-  /** Target of the calibration: a file, or the folder of the recognizer's pack. */
-  readonly calibrate: string | undefined
-  /** The values of `--models`. */
-  readonly models: readonly string[]
-}
+type VerificationValues = CommandValues<'source', 'out' | 'calibrate'> &
+  Pick<EvaluationValues, 'models'>
 
-/** Runs `facegate evaluate verification`. */
-export async function runVerification(
-  source: string,
-  options: VerificationCommandOptions,
-): Promise<void> {
+/**
+ * Runs `facegate evaluate verification`.
+ *
+ * @param options `out` is the image file of the curve. `calibrate` is the target of the calibration: a
+ *   file, or the folder of the recognizer's pack.
+ */
+export async function runVerification(options: VerificationValues): Promise<void> {
+  const { source } = options
   await checkImageOutput('--out', options.out)
   const faceSet = await readFaceSet(source)
   const groups = await readGroups(source, faceSet.images)
@@ -53,20 +49,16 @@ export async function runVerification(
   const pack = packToCalibrate(recognizer, options.calibrate)
   if (options.calibrate !== undefined)
     await checkOutputFile('--calibrate', calibrationFileOf(options.calibrate, pack))
-  const bar = createProgressBar('images')
   const analyze = (image: EncodedImage) => vision.analyzeImage(image, templatesRequest)
-  const templates = await extractTemplates(faceSet.images, analyze, bar.update)
-  bar.end()
-  const pairsBar = createProgressBar('pairs')
+  const templates = await showProgress('images', (onProgress) =>
+    extractTemplates(faceSet.images, analyze, onProgress),
+  )
   const calibration = isCalibrated(recognizer)
     ? await readRecognizerCalibration(recognizer)
     : undefined
-  const result = evaluateVerification(faceSet, templates, {
-    calibration,
-    groups,
-    onProgress: pairsBar.update,
-  })
-  pairsBar.end()
+  const result = await showProgress('pairs', (onProgress) =>
+    evaluateVerification(faceSet, templates, { calibration, groups, onProgress }),
+  )
   // Printed first: an output that fails does not lose the report.
   console.log(options.json ? JSON.stringify(result.report) : verificationText(result.report))
   const { raw, corrected } = result.scores
@@ -111,11 +103,11 @@ async function calibratePack(
   const calibrationSet = calibrationSetOf(source, result.report)
   const { decoding } = pack.model
   const hasCohort = decoding.kind === 'arcface' && decoding.cohort !== undefined
-  const bar = createProgressBar('cohorts')
   const output = hasCohort
     ? { calibration: buildCalibration(result.scores.corrected, result.identical, calibrationSet) }
-    : toCalibrationOutput(fitRecognizer(result.faces, calibrationSet, bar.update))
-  bar.end()
+    : await showProgress('cohorts', (onProgress) =>
+        toCalibrationOutput(fitRecognizer(result.faces, calibrationSet, onProgress)),
+      )
   const files = await writeCalibration(pack, output)
   console.error(`written to ${pack.folder}: ${files.join(', ')}`)
 }

@@ -9,7 +9,7 @@ import type {
   VerificationReport,
 } from '../../evaluation/verification/verification-report.ts'
 import { formatTable } from '../output.ts'
-import { unusableLines } from './unusable-lines.ts'
+import { unusableLines } from './report-lines.ts'
 
 /** Returns the report for people. */
 export function verificationText(report: VerificationReport): string {

@@ -6,8 +6,10 @@ import { UsageError } from '../command.ts'
 import { formatTable, toJson } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
-import { createMigrationReporter } from './migration-reporter.ts'
 import { moveToPostgres, type MoveResult } from './move-to-postgres.ts'
+import type { ComparisonProgress } from '../../store/sqlite-to-postgres/compare-tables.ts'
+import type { CopyProgress } from '../../store/sqlite-to-postgres/copy-tables.ts'
+import { createStatusLine } from '../status-line.ts'
 
 const urlForm = 'postgres://role:password@host:5432/database'
 
@@ -27,7 +29,7 @@ export async function migrate(values: {
     DATABASE_URL_FILE: '',
     ...(values.from !== undefined && { DATA_DIR: values.from }),
   })
-  const reporter = createMigrationReporter(Date.now)
+  const reporter = createMigrationReporter()
   const migration = {
     dataDir: config.DATA_DIR,
     url,
@@ -105,4 +107,24 @@ function formatJson({ summary, ...result }: MoveResult, masterKeyFile: string): 
     ...Object.fromEntries(sumsByColumn),
   }))
   return toJson({ ...result, masterKeyFile, wasDone: false, ...summary, comparisons })
+}
+
+/** Minimum time over which a rate is computed; over less it is not significant. */
+const rateWindowMsMin = 1000
+
+/** Prints the progress of a migration. */
+function createMigrationReporter() {
+  const startMs = Date.now()
+  const { report, end } = createStatusLine()
+  return {
+    onProgress: ({ table, rows, total, addedRows }: CopyProgress) => {
+      const elapsedMs = Date.now() - startMs
+      const rate =
+        elapsedMs > rateWindowMsMin ? `, ${Math.round((addedRows * 1000) / elapsedMs)} rows/s` : ''
+      report(`copied ${rows} of ${total} rows of ${table}${rate}`, rows === total)
+    },
+    onCompared: ({ table, rows, total }: ComparisonProgress) =>
+      report(`compared ${rows} of ${total} rows of ${table}`, rows === total),
+    end,
+  }
 }

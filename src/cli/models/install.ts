@@ -6,7 +6,7 @@ import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { modelsFolder } from '../read-settings.ts'
 import { usePack } from './use.ts'
 
 export async function install(values: {

@@ -1,7 +1,7 @@
 import { readActiveSet } from '../../models/active-set.ts'
 import { listModels, type ListedModel } from '../../models/list-models.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { modelsFolder } from '../read-settings.ts'
 
 export async function list({ json }: { readonly json: boolean }): Promise<void> {
   const folder = modelsFolder()

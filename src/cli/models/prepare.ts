@@ -3,7 +3,7 @@ import {
   type PrepareProgress,
 } from '../../models/builtin/prepare-builtin-pack.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { modelsFolder } from '../read-settings.ts'
 
 /** Prepares the built-in models as the first start does, for example in a container image. */
 export async function prepare({ json }: { readonly json: boolean }): Promise<void> {

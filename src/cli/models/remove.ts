@@ -5,7 +5,7 @@ import { installedModelsOf } from '../../models/model-set.ts'
 import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { modelsFolder } from '../read-settings.ts'
 import type { CommandValues } from '../command.ts'
 
 /** Removes an installed pack that is not in use, even if its manifest is invalid. */

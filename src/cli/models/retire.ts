@@ -1,12 +1,16 @@
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
-import { findRetirementImpact, retireTemplates } from '../../store/gallery/retire-model.ts'
-import type { RetirementResult, ModelRetirement } from '../../store/gallery/retire-model.ts'
+import {
+  findRetirementImpact,
+  retireTemplates,
+  type RetirementResult,
+  type ModelRetirement,
+} from '../../store/gallery/retire-model.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { UsageError } from '../command.ts'
 import { print } from '../output.ts'
-import { createProgressBar } from '../progress-bar.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { showProgress } from '../progress-bar.ts'
+import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
 
 /** Deletes the templates of a former recognizer that no subject needs, and stops loading it. */
@@ -46,7 +50,6 @@ async function deleteTemplates(
   mayDeleteFaces: boolean,
 ): Promise<RetirementResult> {
   const { activeModelId } = retirement
-  const bar = createProgressBar('templates')
   return withStore(async (store) => {
     const impact = await store.read((reading) => findRetirementImpact(reading, retirement))
     if (impact.templates === 0) return { templates: 0, faces: 0 }
@@ -59,12 +62,9 @@ async function deleteTemplates(
         `${impact.facesWithOnlyThisModel} faces have no other template and would be deleted; allow it with --delete-faces`,
       )
     const onFirstBatch = await createEntryHook(store, entryOf(retirement, impact.templates))
-    const result = await retireTemplates(store, retirement, {
-      onProgress: bar.update,
-      onFirstBatch,
-    })
-    bar.end()
-    return result
+    return showProgress('templates', (onProgress) =>
+      retireTemplates(store, retirement, { onProgress, onFirstBatch }),
+    )
   })
 }
 

@@ -1,9 +1,12 @@
 import { readActiveSet } from '../../models/active-set.ts'
 import { recognizerModelId } from '../../models/model-set.ts'
-import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
-import type { ModelCoverage } from '../../store/gallery/model-coverage.ts'
+import {
+  findModelCoverage,
+  templateCountsByModel,
+  type ModelCoverage,
+} from '../../store/gallery/model-coverage.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
 
 /** How many faces and subjects have templates of the selected recognizer. */

@@ -1,11 +1,12 @@
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
-import { builtinSet, type ModelSet } from '../../models/model-set.ts'
+import { builtinSet, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../models-folder.ts'
-import { countNotComparableSubjects } from './count-not-comparable.ts'
+import { modelsFolder, readSettings } from '../read-settings.ts'
+import { countNotComparable } from '../../store/gallery/model-coverage.ts'
+import { hasDatabase, withStore } from '../with-store.ts'
 
 export async function use({
   pack,
@@ -17,27 +18,17 @@ export async function use({
   readonly role: SelectableModel['role'] | undefined
   readonly json: boolean
 }): Promise<void> {
-  const { chosen, messages } = await usePack(modelsFolder(), pack, { role })
+  const { chosen, messages } = await usePack(modelsFolder(), pack, role)
   print(chosen, json, () => messages.join('\n'))
-}
-
-type UsePackOptions = {
-  /** The only role to change. */
-  readonly role?: SelectableModel['role'] | undefined
-  /** Counts the subjects without a template of the selected recognizer; undefined: no database. */
-  readonly countNotComparable?: (set: ModelSet) => Promise<number | undefined>
 }
 
 /**
  * Selects the models of a pack, or one model, for the next start of the service.
  *
+ * @param role the only role to change.
  * @returns the selected models by name, and messages for the user.
  */
-export async function usePack(
-  folder: string,
-  name: string,
-  { role, countNotComparable = countNotComparableSubjects }: UsePackOptions = {},
-) {
+export async function usePack(folder: string, name: string, role?: SelectableModel['role']) {
   const before = await readSet(folder, name)
   const selectable = await listSelectable(folder, name)
   const selected = selectModels(before, selectable, { name, role })
@@ -49,7 +40,7 @@ export async function usePack(
     .filter(([, names]) => names.length > 0)
     .map(([modelRole, names]) => `${modelRole}: ${[names].flat().join(', ')}`)
   const isOther = namesOf(before).recognizer !== chosen.recognizer
-  const count = isOther ? await countNotComparable(after) : undefined
+  const count = isOther ? await countNotComparableSubjects(after) : undefined
   return {
     chosen: { ...chosen, ...(count !== undefined && { subjectsNotComparable: count }) },
     messages: [
@@ -116,4 +107,11 @@ function recognizerChangeMessages(count: number | undefined): readonly string[] 
   return [
     `${subjects} no template of the new recognizer yet; they are matched with the former one.`,
   ]
+}
+
+/** Counts the subjects without a template of the set's recognizer; undefined without a database. */
+async function countNotComparableSubjects({ recognizer }: ModelSet): Promise<number | undefined> {
+  if (!hasDatabase(readSettings())) return undefined
+  const modelId = await recognizerModelId(recognizer)
+  return withStore((store) => store.read((reading) => countNotComparable(reading, modelId)))
 }

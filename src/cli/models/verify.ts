@@ -2,7 +2,7 @@ import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-p
 import type { InstalledModel } from '../../models/model-set.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder } from '../models-folder.ts'
+import { modelsFolder } from '../read-settings.ts'
 import type { CommandValues } from '../command.ts'
 
 type ModelFault = { readonly model: string; readonly fault: string | null }

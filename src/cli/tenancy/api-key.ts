@@ -10,7 +10,7 @@ import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { formatTable, print } from '../output.ts'
 import { listKeyRoutes } from '../../store/tenancy/key-routes.ts'
-import { requireAccountId, requireProject, withStore } from '../with-store.ts'
+import { findProjectId, requireAccountId, requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
 import type { CommandValues } from '../command.ts'
 
@@ -43,11 +43,9 @@ export async function create({
 }
 
 export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
-  const keys = await withStore(async (store) => {
-    const projectId =
-      project === undefined ? undefined : (await requireProject(store, project)).projectId
-    return listKeys(store.db, projectId, new Date())
-  })
+  const keys = await withStore(async (store) =>
+    listKeys(store.db, await findProjectId(store, project), new Date()),
+  )
   print(keys, json, () => table(keys))
 }
 

@@ -1,5 +1,4 @@
 import { defaultKeyLifetimeDays } from '../../lib/limits/key-limits.ts'
-import { UsageError } from '../command.ts'
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import {
   anyText,
@@ -7,15 +6,21 @@ import {
   oneOf,
   onOrOff,
   orDefault,
+  keyName,
+  projectName,
   share,
   wholeNumber,
 } from '../command-line/value-kinds.ts'
-import { optionalAccount } from '../account-option.ts'
+import {
+  optionalAccount,
+  optional,
+  required,
+  withDefault,
+  optionalProject,
+  requiredProject,
+} from '../options.ts'
 import { masterKeyCommands } from '../database/commands.ts'
-import { optional, required, withDefault } from '../options.ts'
-import { optionalProject, requiredProject } from '../project-option.ts'
 import { keyExpiry } from './expiry-option.ts'
-import { parseKeyName, parseProjectName } from './names.ts'
 
 const permissionNames = async (): Promise<readonly string[]> =>
   (await import('../../http/permissions.ts')).allPermissions.map(({ permission }) => permission)
@@ -38,9 +43,8 @@ export const keyCommands = defineGroup(
         options: {
           project: requiredProject,
           name: withDefault('<name>', 'name of the key in lists', {
-            rule: 'a text of 1 to 128 characters',
+            ...keyName,
             default: 'key',
-            parse: parseKeyName,
           }),
           permissions: optional(
             '<a,b>',
@@ -161,10 +165,6 @@ const billing = optional(
 )
 
 const galleryModes = oneOf(['isolated', 'shared'])
-const projectName = {
-  rule: 'a text of 1 to 128 characters without spaces at the ends',
-  parse: parseProjectName,
-}
 
 export const project = defineGroup(
   {
@@ -247,12 +247,7 @@ export const project = defineGroup(
           'facegate project set door --billing off',
         ],
       },
-      async (values) => {
-        const { project: _project, json: _json, ...settings } = values
-        if (Object.values(settings).every((value) => value === undefined))
-          throw new UsageError('there is nothing to set; pass at least one option')
-        await (await import('./project.ts')).set(values)
-      },
+      async (values) => (await import('./project.ts')).set(values),
     ),
   ],
 )

@@ -1,8 +1,7 @@
 import { overlapHoursDefault, overlapHoursMax } from '../../lib/limits/webhook-limits.ts'
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import { anyText, namesFrom, oneOf, wholeNumber } from '../command-line/value-kinds.ts'
-import { optional, required, withDefault } from '../options.ts'
-import { optionalProject, requiredProject } from '../project-option.ts'
+import { optional, required, withDefault, optionalProject, requiredProject } from '../options.ts'
 
 const webhookId = required('<webhookId>', 'id of the webhook, as in facegate webhook list', anyText)
 const eventNames = async (): Promise<readonly string[]> => [

@@ -12,7 +12,7 @@ import {
 } from '../../store/webhooks/webhooks.ts'
 import { UsageError, type CommandValues } from '../command.ts'
 import { formatTable, print } from '../output.ts'
-import { requireProject, withStore } from '../with-store.ts'
+import { findProjectId, requireProject, withStore } from '../with-store.ts'
 import { changeWebhook, requireWebhook } from './change-webhook.ts'
 
 type NewWebhookOptions = CommandValues<'project' | 'url'> & {
@@ -42,8 +42,7 @@ export async function create({ url, ...values }: NewWebhookOptions): Promise<voi
 
 export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
   const found = await withStore(async (store) => {
-    const projectId =
-      project === undefined ? undefined : (await requireProject(store, project)).projectId
+    const projectId = await findProjectId(store, project)
     return store.read((tx) => findWebhooks(tx, { projectId }))
   })
   print(found, json, () => webhookTable(found))
