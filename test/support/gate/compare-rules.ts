@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { formatUtc } from '../../../src/lib/clock.ts'
 import type { AttemptRow } from '../../../src/store/schema.ts'
+import { columnsFromSwitches, defaultSwitches } from '../../../src/store/tenancy/switches.ts'
 import { ruleAccountId, toJson, type RuleDatabase } from './rule-database.ts'
 
 /** The number of calls that are compared at least. */
@@ -66,14 +67,7 @@ export async function insertProjects(
   const createdAtUtc = formatUtc(0)
   await database.insert('accounts', [{ accountId, name: 'account', createdAtUtc }])
   const defaults = { accountId, galleryMode: 'isolated', createdAtUtc, matchWebhooks: 0 }
-  const switches = {
-    gender: 1,
-    expression: 1,
-    storeCrops: 0,
-    autoEnroll: 0,
-    isFrozen: 0,
-    billing: 1,
-  }
+  const switches = { ...columnsFromSwitches(defaultSwitches), isFrozen: 0 }
   await database.insert(
     'projects',
     cases.map(({ projectId, limits }) => ({
