@@ -34,7 +34,9 @@ const disconnectPoints: readonly DisconnectPoint[] = [
   'afterResponse',
 ]
 
-test('1,000 calls over a connection that breaks for every tenth request have 1,000 results and 1,000 charges', async (t) => {
+const callCount = 300
+
+test(`${callCount} calls over a connection that breaks for every tenth request have one result and one charge each`, async (t) => {
   const { key, project } = await gallery.createProjectClient({ galleryMode: 'isolated' })
   let nextPoint = 0
   await using proxy = await openDisconnectingProxy(gallery.url, (request) =>
@@ -42,7 +44,7 @@ test('1,000 calls over a connection that breaks for every tenth request have 1,0
   )
   // Eight failed attempts of one call would occur in one of 100,000 runs of this test.
   const client = createClient({ baseUrl: proxy.url, apiKey: key, attemptsMax: 8 })
-  const remaining = Array.from({ length: 1000 }, (_, index) => `guest ${index}`)
+  const remaining = Array.from({ length: callCount }, (_, index) => `guest ${index}`)
   const requestIds: string[] = []
   const sendRemaining = async (): Promise<void> => {
     for (let name = remaining.pop(); name !== undefined; name = remaining.pop()) {
@@ -59,14 +61,14 @@ test('1,000 calls over a connection that breaks for every tenth request have 1,0
   const { projectId } = project
   const rows = await findCalls(gallery.database.store.db, { projectId, limit: 100_000 })
   const charged = rows.filter((row) => row.transferId !== null)
-  assert.equal(new Set(requestIds).size, 1000)
+  assert.equal(new Set(requestIds).size, callCount)
   assert.deepEqual(charged.map((row) => row.requestId).toSorted(), requestIds.toSorted())
   const subjects: unknown[] = []
-  for await (const { externalId } of client.subjects.list({ limit: 30 })) subjects.push(externalId)
-  assert.equal(subjects.length, 100)
-  assert.equal(new Set(subjects).size, 100)
+  for await (const { externalId } of client.subjects.list({ limit: 10 })) subjects.push(externalId)
+  assert.equal(subjects.length, callCount / 10)
+  assert.equal(new Set(subjects).size, callCount / 10)
   for (const point of disconnectPoints)
-    assert.ok(proxy.disconnectCounts()[point] >= 15, JSON.stringify(proxy.disconnectCounts()))
+    assert.ok(proxy.disconnectCounts()[point] >= 4, JSON.stringify(proxy.disconnectCounts()))
   assert.ok(
     rows.some((row) => row.isReplay),
     'some responses were lost and returned again as replays',

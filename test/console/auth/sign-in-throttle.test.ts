@@ -5,13 +5,18 @@ import {
   type PasswordHasher,
 } from '../../../src/console/auth/password-hasher.ts'
 import { createPasswordQueue } from '../../../src/console/auth/password-queue.ts'
+import { isOnPostgres } from '../../support/database/engine.ts'
 import { validPassword, assertOk, startConsole } from '../../support/console/test-console.ts'
 
 const minuteMs = 60_000
+
+/** Each sends 50 wrong passwords. The throttle is in memory, whatever the database. */
+const rounds = isOnPostgres() ? 2 : 20
+
 /** The clock of tests in which no time passes, however long the machine takes. */
 const startMs = Date.now()
 
-test('A thousand failed sign-ins from many addresses are throttled and do not lock out the user', async () => {
+test('Failed sign-ins from many addresses are throttled and do not lock out the user', async () => {
   let nowMs = Date.now()
   await using testConsole = await startConsole({
     clock: () => nowMs,
@@ -35,7 +40,7 @@ test('A thousand failed sign-ins from many addresses are throttled and do not lo
   const first = await guessAtOnce(50)
   assert.ok(first.every(({ status }) => status === 401))
   const responses: typeof first = []
-  for (let round = 0; round < 20; round++) responses.push(...(await guessAtOnce(50)))
+  for (let round = 0; round < rounds; round++) responses.push(...(await guessAtOnce(50)))
   assert.deepEqual([...new Set(responses.map(({ status }) => status))], [429])
   const [throttled] = responses
   assert.ok(Number(throttled?.headers.get('retry-after')) >= 1)

@@ -63,10 +63,10 @@ export async function databaseSettings(
 }
 
 /**
- * Returns these settings for a service with a gallery, and fewer connections than in production. Each
+ * Returns these settings for a service of a test, and fewer connections than in production. Each
  * connection costs PostgreSQL the processor time of several calls, and such a service serves few.
  */
-export async function galleryDatabaseSettings(
+export async function serviceDatabaseSettings(
   dataDir: string,
   environment?: TestEnvironment,
 ): Promise<TestEnvironment> {

@@ -31,7 +31,7 @@ import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { openTestMonitor } from '../console/test-monitor.ts'
 import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
 import { openTestDatabase, type TestDatabaseOptions } from '../database/open-test-database.ts'
-import { dropDatabase, galleryDatabaseSettings, isOnPostgres } from '../database/engine.ts'
+import { dropDatabase, serviceDatabaseSettings, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
   repeatWhileBusy,
@@ -104,7 +104,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...unlimitedRates,
     LOG_LEVEL: 'silent',
     STARTER_CREDIT_MICROS: '1000000000',
-    ...(await galleryDatabaseSettings(dataDir, options.environment)),
+    ...(await serviceDatabaseSettings(dataDir, options.environment)),
     ...options.environment,
     DATA_DIR: dataDir,
   })

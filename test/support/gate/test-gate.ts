@@ -23,7 +23,7 @@ import {
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { createDataFolder, databaseDefaults } from '../database/data-folder.ts'
 import { openTestDatabase, type TestDatabaseOptions } from '../database/open-test-database.ts'
-import { databaseSettings, dropDatabase } from '../database/engine.ts'
+import { serviceDatabaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-client.ts'
 import { withGateSteps, withRunStep, type BeforeStep } from './call-steps.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
@@ -64,7 +64,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
   const config = readConfig({
     ...unlimitedRates,
     LOG_LEVEL: 'silent',
-    ...(await databaseSettings(dataDir, options.environment)),
+    ...(await serviceDatabaseSettings(dataDir, options.environment)),
     ...options.environment,
     DATA_DIR: dataDir,
   })
