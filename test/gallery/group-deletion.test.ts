@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isOnPostgres } from '../support/database/engine.ts'
 import { countStatements } from '../support/database/count-statements.ts'
 import { fillGroup } from '../support/gallery/fill-subjects.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
-const subjectsMax = 400
+const subjectsMax = isOnPostgres() ? 150 : 400
 
 let gallery: TestGallery
 /** All commits after this number of them fail. The background commits too, now and then. */
@@ -52,7 +53,7 @@ test('The statements and rows of a group deletion grow linearly with the group',
     assert.equal(body.deletedCount, memberCount, JSON.stringify(body))
     return { statements: statements / memberCount, rows: rows / memberCount }
   }
-  const small = await costOf(80)
+  const small = await costOf(subjectsMax / 5)
   const large = await costOf(subjectsMax)
   // A quadratic deletion of the larger group, which has five times the members, would need five times
   // as many per member.
