@@ -13,11 +13,9 @@ export type DatabaseFault = {
 
 /** @param error from the driver: an error that the database reported, or a connection failure. */
 export function faultOf(error: unknown): DatabaseFault {
-  if (!(error instanceof DatabaseError))
+  if (!(error instanceof DatabaseError) || connectionLostCodes.test(error.code ?? ''))
     return { error: new ConnectionLostError(error), isUnusable: true, isLost: true }
   const { code = '' } = error
-  const isEnded = connectionLostCodes.test(code)
-  if (isEnded) return { error: new ConnectionLostError(error), isUnusable: true, isLost: true }
   if (code === frozenAccountCode)
     return { error: unavailable(accountFrozen, 2, error), isUnusable: false, isLost: false }
   if (unavailableCodes.test(code))

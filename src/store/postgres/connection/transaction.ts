@@ -35,8 +35,6 @@ export type PostgresTransaction = Pick<PostgresSession, 'run'> & {
   readonly send: (query: PostgresQuery) => void
   /** Runs a statement that may wait for other transactions, longer than the statement timeout. */
   readonly runWaiting: PostgresSession['run']
-  /** Whether a statement was sent. Before the first one there is no transaction and no connection. */
-  readonly hasBegun: () => boolean
 }
 
 /**
@@ -101,7 +99,6 @@ async function tryOnce<T>(
       transaction.send({ text: `set local statement_timeout = ${session.statementTimeoutMs}` })
       return result
     },
-    hasBegun: () => opening !== undefined,
   }
   try {
     const value = await job(transaction)
