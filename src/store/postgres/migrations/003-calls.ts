@@ -124,16 +124,8 @@ export const statements: readonly string[] = [
     count bigint not null, matched bigint not null,
     primary key ("projectId", kind, "hourMs", bin)
   ) ${freeSpace}`,
-  ...secure(
-    ofProject,
-    'buckets',
-    'attempts',
-    'responseSubjects',
-    'calls',
-    'callHours',
-    'scoreHours',
-  ),
-  ...secure(ofProject, 'livenessChallenges', 'livenessTokens'),
+  ...secure(ofProject, 'buckets', 'attempts', 'responseSubjects', 'calls'),
+  ...secure(ofProject, 'callHours', 'scoreHours', 'livenessChallenges', 'livenessTokens'),
   ...admitCalls,
   ...settleCalls,
 ]

@@ -6,12 +6,9 @@ export const rejectChange = `
 
 /** Returns triggers that prevent changes of the rows of a table. */
 export function appendOnly(table: string): readonly string[] {
-  return [
-    `create trigger "${table}_no_update" before update on "${table}"
-      for each row execute function "rejectChange"()`,
-    `create trigger "${table}_no_delete" before delete on "${table}"
-      for each row execute function "rejectChange"()`,
-    `create trigger "${table}_no_truncate" before truncate on "${table}"
-      for each statement execute function "rejectChange"()`,
-  ]
+  const units = { update: 'row', delete: 'row', truncate: 'statement' }
+  return Object.entries(units).map(
+    ([change, unit]) => `create trigger "${table}_no_${change}" before ${change} on "${table}"
+      for each ${unit} execute function "rejectChange"()`,
+  )
 }
