@@ -48,47 +48,37 @@ function vectorTable(): string[] {
 
 function countTables(): string[] {
   return [
-    `create table "templateCounts" (
-      "galleryId" text collate "C" not null,
-      "modelId" text collate "C" not null,
-      templates bigint not null check (templates >= 0),
-      primary key ("galleryId", "modelId")
-    ) with (fillfactor = 50)`,
-    `create table "vectorCounts" (
-      "galleryId" text collate "C" not null,
-      "modelId" text collate "C" not null,
-      vectors bigint not null check (vectors >= 0),
-      primary key ("galleryId", "modelId")
-    ) with (fillfactor = 50)`,
-    `create function "countTemplate"() returns trigger language plpgsql as $$
-      begin
-        if tg_op = 'INSERT' then
-          insert into "templateCounts" as c ("galleryId", "modelId", templates)
-            values (new."galleryId", new."modelId", 1)
-            on conflict ("galleryId", "modelId") do update set templates = c.templates + 1;
-        else
-          update "templateCounts" set templates = templates - 1
-            where "galleryId" = old."galleryId" and "modelId" = old."modelId";
-        end if;
-        return null;
-      end $$`,
-    `create function "countVector"() returns trigger language plpgsql as $$
-      begin
-        if tg_op = 'INSERT' then
-          insert into "vectorCounts" as c ("galleryId", "modelId", vectors)
-            values (new."galleryId", new."modelId", 1)
-            on conflict ("galleryId", "modelId") do update set vectors = c.vectors + 1;
-        else
-          update "vectorCounts" set vectors = vectors - 1
-            where "galleryId" = old."galleryId" and "modelId" = old."modelId";
-        end if;
-        return null;
-      end $$`,
-    // Creating a trigger locks the table: no template is written until all of them are counted.
-    `create trigger templates_are_counted after insert or delete on templates
-      for each row execute function "countTemplate"()`,
-    `create trigger vectors_are_counted after insert or delete on vectors
-      for each row execute function "countVector"()`,
+    ...countTable('templates', 'templateCounts', 'countTemplate'),
+    ...countTable('vectors', 'vectorCounts', 'countVector'),
     `insert into "templateCounts" select "galleryId", "modelId", count(*) from templates group by 1, 2`,
+  ]
+}
+
+/**
+ * Returns a table with the number of rows of each gallery and model, and the trigger that counts them.
+ * Creating a trigger locks the table: no row is written until all of them are counted.
+ */
+function countTable(rows: 'templates' | 'vectors', counts: string, count: string): string[] {
+  return [
+    `create table "${counts}" (
+      "galleryId" text collate "C" not null,
+      "modelId" text collate "C" not null,
+      ${rows} bigint not null check (${rows} >= 0),
+      primary key ("galleryId", "modelId")
+    ) with (fillfactor = 50)`,
+    `create function "${count}"() returns trigger language plpgsql as $$
+      begin
+        if tg_op = 'INSERT' then
+          insert into "${counts}" as c ("galleryId", "modelId", ${rows})
+            values (new."galleryId", new."modelId", 1)
+            on conflict ("galleryId", "modelId") do update set ${rows} = c.${rows} + 1;
+        else
+          update "${counts}" set ${rows} = ${rows} - 1
+            where "galleryId" = old."galleryId" and "modelId" = old."modelId";
+        end if;
+        return null;
+      end $$`,
+    `create trigger ${rows}_are_counted after insert or delete on ${rows}
+      for each row execute function "${count}"()`,
   ]
 }
