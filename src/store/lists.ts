@@ -21,6 +21,14 @@ export async function countListed<Tables, Name extends keyof Tables, Row>(
   return toListCount(await countRows(tx, rows.limit(listCountMax + 1)))
 }
 
+/** Yields all rows of a list. @param pageAfter reads the page after a row, or the first page. */
+export async function* readPages<Row>(
+  pageAfter: (last: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<Row> {
+  let page = await pageAfter(undefined)
+  for (; page.length > 0; page = await pageAfter(page.at(-1))) yield* page
+}
+
 type ListPage = {
   /** The column of the order, and the id that orders rows with equal values. */
   readonly columns: readonly [order: string | RawBuilder<unknown>, id: string]

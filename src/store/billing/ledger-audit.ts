@@ -1,6 +1,7 @@
-import type { RawBuilder } from 'kysely'
+import type { RawBuilder, Selectable } from 'kysely'
 import { dialectOf, type SqlDialect } from '../dialect.ts'
 import type { LedgerHead } from '../gate/statements.ts'
+import { readPages } from '../lists.ts'
 import { sql } from '../load-kysely.ts'
 import type { Database, TransferRow } from '../schema.ts'
 
@@ -8,18 +9,7 @@ import type { Database, TransferRow } from '../schema.ts'
  * Audit rules that one SQL query each can check. A query returns one line of text for each row that
  * breaks the rule, at most `violationsMax` of them.
  */
-export type AuditRuleName =
-  | 'unbalanced'
-  | 'misbilled'
-  | 'negative'
-  | 'misreserved'
-  | 'overdue'
-  | 'unaccounted'
-  | 'misrouted'
-  | 'mutable'
-  | 'fractional'
-  | 'unlogged'
-  | 'incomplete'
+export type AuditRuleName = keyof typeof auditRules
 
 const violationsMax = 5
 
@@ -34,7 +24,8 @@ export async function findAuditViolations(
   rule: AuditRuleName,
   nowMs: number,
 ): Promise<readonly string[]> {
-  const { rows } = await auditRules[rule](nowMs, dialectOf(db)).execute(db)
+  const queryOf: AuditRuleQuery = auditRules[rule]
+  const { rows } = await queryOf(nowMs, dialectOf(db)).execute(db)
   return rows.map(({ line }) => line)
 }
 
@@ -46,7 +37,7 @@ const sweptBefore = sql`coalesce((select "valueMs" from watermarks
   where name = 'callsSweptBefore'), 0)`
 const checkable = sql`kind = 'charge' and "windowStartMs" >= ${sweptBefore} + ${sweepMarginMs}`
 
-const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
+const auditRules = {
   unbalanced: () => sql`
     select ledger || ' has the balance ' || "balanceMicros" || ', but its postings sum to '
       || coalesce("sumMicros", 0) as line
@@ -137,7 +128,7 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
     from calls c where "transferId" is not null
       and not exists (select 1 from "ledgerTransfers" t where t."transferId" = c."transferId")
     limit ${violationsMax}`,
-}
+} as const satisfies Readonly<Record<string, AuditRuleQuery>>
 
 /** Returns the heads of all hash chains. */
 export function chainHeads(db: Database): Promise<(LedgerHead & { readonly ledger: string })[]> {
@@ -147,22 +138,12 @@ export function chainHeads(db: Database): Promise<(LedgerHead & { readonly ledge
 const pageRows = 5000
 
 /** Yields the transfers of one chain in their order. It reads them page by page. */
-export async function* readChain(
-  db: Database,
-  chain: string,
-): AsyncGenerator<Omit<TransferRow, 'transferId'> & { readonly transferId: number }> {
-  for (let after = -1; ;) {
-    const page = await db
-      .selectFrom('ledgerTransfers')
-      .selectAll()
-      .where('chain', '=', chain)
-      .where('seq', '>', after)
-      .orderBy('seq')
-      .limit(pageRows)
-      .execute()
-    yield* page
-    const last = page.at(-1)
-    if (!last) return
-    after = last.seq
-  }
+export function readChain(db: Database, chain: string): AsyncGenerator<Selectable<TransferRow>> {
+  const transfers = db
+    .selectFrom('ledgerTransfers')
+    .selectAll()
+    .where('chain', '=', chain)
+    .orderBy('seq')
+    .limit(pageRows)
+  return readPages((last) => transfers.where('seq', '>', last?.seq ?? -1).execute())
 }

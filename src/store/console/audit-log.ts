@@ -3,7 +3,7 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
-import { countListed, selectPage } from '../lists.ts'
+import { countListed, readPages, selectPage } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
@@ -53,29 +53,18 @@ export type AuditFilter = {
 const playgroundActions = ['playground.call', 'playground.challenge']
 
 /** Finds entries of the audit log, by default the newest first. */
-export function findAuditEntries(
+export async function findAuditEntries(
   tx: ReadTx,
   filter: AuditFilter,
 ): Promise<readonly Omit<Selectable<AuditLogRow>, 'rowHash'>[]> {
   const { isAscending = false, after, limit } = filter
-  const query = matchingEntries(tx, filter).select([
-    'auditId',
-    'accountId',
-    'atMs',
-    'userId',
-    'userName',
-    'auditAction',
-    'target',
-    'detail',
-    'ip',
-  ])
-  const page = selectPage(query, {
+  const page = selectPage(matchingEntries(tx, filter).selectAll(), {
     columns: ['atMs', 'auditId'],
     after: after && [after.atMs, after.auditId],
     isDescending: !isAscending,
     limit,
   })
-  return tx.run(page)
+  return (await tx.run(page)).map(({ rowHash: _rowHash, ...entry }) => entry)
 }
 
 /** Counts the entries of a list, at most `listCountMax`. */
@@ -113,15 +102,9 @@ export function findBrokenAuditEntries(db: Database): Promise<string[]> {
 const pageRows = 1000
 
 /** Yields all entries in their order. It reads them page by page. */
-async function* readAuditEntries(db: Database): AsyncGenerator<Selectable<AuditLogRow>> {
-  for (let after = -1; ;) {
-    const query = db.selectFrom('auditLog').selectAll().where('auditId', '>', after)
-    const page = await query.orderBy('auditId').limit(pageRows).execute()
-    yield* page
-    const last = page.at(-1)
-    if (!last) return
-    after = last.auditId
-  }
+function readAuditEntries(db: Database): AsyncGenerator<Selectable<AuditLogRow>> {
+  const entries = db.selectFrom('auditLog').selectAll().orderBy('auditId').limit(pageRows)
+  return readPages((last) => entries.where('auditId', '>', last?.auditId ?? -1).execute())
 }
 
 type ActivityFilter = {
