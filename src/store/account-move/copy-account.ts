@@ -1,6 +1,7 @@
 import { isLockTimeout } from '../postgres/connection/fault.ts'
 import type { QueryRunner } from '../postgres/connection/statement.ts'
 import { findMatchingRows, rowDifferences } from '../sqlite-to-postgres/compare-tables.ts'
+import { forEachLogMonth } from '../sqlite-to-postgres/copy-tables.ts'
 import { insertRows } from '../sqlite-to-postgres/fill-target.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import type { TableRow } from '../sqlite-to-postgres/table-rows.ts'
@@ -108,14 +109,12 @@ export async function createLogMonths(
 ): Promise<void> {
   const condition = ownedBy(ids, 'projectId')
   if (condition === undefined) return
-  for (let fromMs = 0; ;) {
+  const findNextCallMs = async (fromMs: number): Promise<number | undefined> => {
     const { rows } = await source.run({ text: selectNextCall(condition), values: [fromMs] })
     const atMs = rows[0]?.['atMs']
-    if (typeof atMs !== 'number') return
-    await createLogMonth(target, atMs)
-    const call = new Date(atMs)
-    fromMs = Date.UTC(call.getUTCFullYear(), call.getUTCMonth() + 1)
+    return typeof atMs === 'number' ? atMs : undefined
   }
+  await forEachLogMonth(findNextCallMs, (atMs) => createLogMonth(target, atMs))
 }
 
 const triesMax = 50

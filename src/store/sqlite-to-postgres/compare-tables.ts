@@ -34,7 +34,7 @@ export async function compareTables(
     const { name } = table
     const total = source.countRows(table)
     const sumsByColumn = source.sumAmounts(table)
-    const differences = await compareSums(target, table, { total, sumsByColumn })
+    const differences = await compareTotals(target, table, { total, sumsByColumn })
     let rows = 0
     for await (const batch of compareRows(source, target, table)) {
       rows += batch.rows
@@ -48,39 +48,29 @@ export async function compareTables(
   return comparisons
 }
 
-type TableSums = { readonly total: number; readonly sumsByColumn: ReadonlyMap<string, bigint> }
+type TableTotals = { readonly total: number; readonly sumsByColumn: ReadonlyMap<string, bigint> }
 
-async function compareSums(
+async function compareTotals(
   target: MigrationTarget,
-  table: Table,
-  { total, sumsByColumn }: TableSums,
+  { name }: Table,
+  { total, sumsByColumn }: TableTotals,
 ): Promise<string[]> {
-  const { name } = table
+  const selected = ['count(*) as count']
+  for (const column of sumsByColumn.keys())
+    selected.push(`coalesce(sum("${column}"), 0) as "${column}"`)
+  const text = `select ${selected.join(', ')} from "${name}"`
+  const [found = {}] = (await target.read((on) => on.run({ text }))).rows
   const differences: string[] = []
-  const targetTotal = await target.read((on) => countRows(on, table))
-  if (total !== targetTotal)
-    differences.push(`${name} has ${total} rows in the source, ${targetTotal} in the target`)
-  for (const [column, sum] of sumsByColumn) {
-    const targetSum = await target.read((on) => sumMicros(on, table, column))
-    if (sum !== targetSum)
+  if (total !== found['count'])
+    differences.push(
+      `${name} has ${total} rows in the source, ${String(found['count'])} in the target`,
+    )
+  for (const [column, sum] of sumsByColumn)
+    if (sum !== found[column])
       differences.push(
-        `the sum of ${name}.${column} is ${sum} in the source, ${targetSum} in the target`,
+        `the sum of ${name}.${column} is ${sum} in the source, ${String(found[column])} in the target`,
       )
-  }
   return differences
-}
-
-async function countRows(on: QueryRunner, { name }: Table): Promise<number> {
-  const { rows } = await on.run({ text: `select count(*) as count from "${name}"` })
-  return Number(rows[0]?.['count'])
-}
-
-async function sumMicros(on: QueryRunner, { name }: Table, column: string): Promise<bigint> {
-  const text = `select coalesce(sum("${column}"), 0) as "sumMicros" from "${name}"`
-  const { rows } = await on.run({ text })
-  const sum = rows[0]?.['sumMicros']
-  if (typeof sum !== 'bigint') throw new TypeError(`the sum of ${name}.${column} is no bigint`)
-  return sum
 }
 
 type ComparedBatch = { readonly rows: number; readonly differences: readonly string[] }

@@ -26,7 +26,7 @@ export async function copyTables(
   onProgress: (progress: CopyProgress) => void,
 ): Promise<number> {
   const progressByTable = await target.read(findTableProgress)
-  await createLogPartitions(source, target)
+  await forEachLogMonth(source.findNextCallMs, target.createLogPartition)
   let addedRows = 0
   for (const table of migratedTables) {
     const { name } = table
@@ -43,16 +43,21 @@ export async function copyTables(
   return addedRows
 }
 
-/** Creates a partition of the request log for each month that has rows. */
-async function createLogPartitions(
-  source: MigrationSource,
-  target: MigrationTarget,
+/**
+ * Calls a function once for each month (UTC) in which calls were logged.
+ *
+ * @param findNextCallMs returns the time of the first call since a time; undefined: there is none.
+ */
+export async function forEachLogMonth(
+  findNextCallMs: (fromMs: number) => number | undefined | Promise<number | undefined>,
+  run: (atMs: number) => Promise<void>,
 ): Promise<void> {
-  let atMs = source.findNextCallMs(Number.MIN_SAFE_INTEGER)
-  while (atMs !== undefined) {
-    await target.createLogPartition(atMs)
+  for (let fromMs = Number.MIN_SAFE_INTEGER; ;) {
+    const atMs = await findNextCallMs(fromMs)
+    if (atMs === undefined) return
+    await run(atMs)
     const call = new Date(atMs)
-    atMs = source.findNextCallMs(Date.UTC(call.getUTCFullYear(), call.getUTCMonth() + 1))
+    fromMs = Date.UTC(call.getUTCFullYear(), call.getUTCMonth() + 1)
   }
 }
 
