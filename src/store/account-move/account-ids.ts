@@ -12,30 +12,20 @@ export function ownedBy(ids: AccountIds, column: OwnerColumn, row = ''): string 
   return `${row}"${column}" = any (array[${values.map(quoteLiteral).join(', ')}]::text[])`
 }
 
-const selectIds = {
-  projectId: idsOf('select "projectId" as id from projects where "accountId" = :accountId'),
-  galleryId: idsOf('select "galleryId" as id from galleries where "accountId" = :accountId'),
-  chain: idsOf('select ledger as id from ledgers where "accountId" = :accountId'),
-  userId: idsOf('select "userId" as id from users where "accountId" = :accountId'),
-  webhookId: idsOf(
-    `select "webhookId" as id from webhooks join projects using ("projectId")
-     where "accountId" = :accountId`,
-  ),
-}
-
-function idsOf(text: string) {
-  const statement = prepare<{ readonly id: string }>(`${text} order by 1`)
-  return async (on: QueryRunner, accountId: string) =>
-    (await statement.all(on, { accountId })).map(({ id }) => id)
-}
+const selectIds = prepare<AccountIds>(
+  `select array[:accountId::text] as "accountId",
+     array(select "projectId" from projects where "accountId" = :accountId order by 1)
+       as "projectId",
+     array(select "galleryId" from galleries where "accountId" = :accountId order by 1)
+       as "galleryId",
+     array(select ledger from ledgers where "accountId" = :accountId order by 1) as chain,
+     array(select "userId" from users where "accountId" = :accountId order by 1) as "userId",
+     array(select "webhookId" from webhooks join projects using ("projectId")
+       where "accountId" = :accountId order by 1) as "webhookId"`,
+)
 
 export async function readAccountIds(on: QueryRunner, accountId: string): Promise<AccountIds> {
-  return {
-    accountId: [accountId],
-    projectId: await selectIds.projectId(on, accountId),
-    galleryId: await selectIds.galleryId(on, accountId),
-    chain: await selectIds.chain(on, accountId),
-    userId: await selectIds.userId(on, accountId),
-    webhookId: await selectIds.webhookId(on, accountId),
-  }
+  const ids = await selectIds.first(on, { accountId })
+  if (!ids) throw new Error('the database returned no ids')
+  return ids
 }

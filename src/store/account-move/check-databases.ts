@@ -1,10 +1,8 @@
+import { selectRole } from '../postgres/open-postgres-store.ts'
 import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
 import { userNameKey } from '../console/users.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 
-const selectRole = prepare<{ readonly bypasses: boolean }>(
-  'select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user',
-)
 const selectMigrations = prepare<{ readonly names: string }>(
   `select string_agg(name, ' ' order by name) as names from kysely_migration`,
 )

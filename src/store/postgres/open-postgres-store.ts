@@ -111,7 +111,8 @@ const selectKey = prepare<{ readonly key: KeyLookupRow }>(
   'select "findCallKey" as key from "findCallKey"(:hash)',
 )
 
-const selectRole = prepare<{ readonly name: string; readonly bypasses: boolean }>(
+/** Whether row-level security does not apply to the role of the connection. */
+export const selectRole = prepare<{ readonly name: string; readonly bypasses: boolean }>(
   `select rolname as name, rolsuper or rolbypassrls as bypasses from pg_roles
    where rolname = current_user`,
 )
