@@ -2,7 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { steadyClock } from '../../lib/clock.ts'
-import type { Store, StoreOptions } from '../database.ts'
+import { fileSize } from '../../lib/file-size.ts'
+import type { DatabaseInfo, Store, StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
 import { Kysely } from '../load-kysely.ts'
 import { applyMigrations, readMigrationNames, requireReleased } from '../migrations.ts'
@@ -20,7 +21,6 @@ import {
 import { databaseFile } from './database-files.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
-import { readSqliteInfo } from './read-info.ts'
 import { sqliteReadTx } from './tx.ts'
 
 /**
@@ -138,4 +138,11 @@ function serializeReads(read: Store['read']): Store['read'] {
     last = result.catch(() => undefined)
     return result
   }
+}
+
+async function readSqliteInfo(file: string, connection: DatabaseSync): Promise<DatabaseInfo> {
+  const row = connection.prepare('select sqlite_version() as version').get()
+  const [main, log] = await Promise.all([fileSize(file), fileSize(`${file}-wal`)])
+  const version = `SQLite ${String(row?.['version'])}`
+  return { kind: 'sqlite', place: path.resolve(file), version, bytes: main + log, servers: [] }
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { unavailable } from '../../lib/errors.ts'
 import type { Store } from '../database.ts'
 import type { AdmittedTerms } from '../gate/admission-rule.ts'
@@ -40,7 +40,10 @@ const queuedWritesMax = 20_000
  * only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
 export function createWriter(writerOptions: WriterOptions): Writer {
-  const options = { ...writerOptions, savepoint: prepareSavepoint(writerOptions.connection) }
+  const { connection } = writerOptions
+  const begin = connection.prepare('SAVEPOINT job')
+  const release = connection.prepare('RELEASE job')
+  const options = { ...writerOptions, savepoint: { begin, release } }
   let waiting = emptyQueue()
   const enqueue = (add: (settle: Settle) => void): Promise<unknown> => {
     const done = Promise.withResolvers<unknown>()
@@ -89,15 +92,9 @@ function emptyQueue(): Queue {
   return { writes: [], calls: [] }
 }
 
+/** With the prepared statements that surround each job. */
 type CommitOptions = WriterOptions & {
-  readonly savepoint: { readonly begin: () => void; readonly release: () => void }
-}
-
-/** Prepares the statements that surround each job. */
-function prepareSavepoint(connection: DatabaseSync): CommitOptions['savepoint'] {
-  const begin = connection.prepare('SAVEPOINT job')
-  const release = connection.prepare('RELEASE job')
-  return { begin: () => void begin.run(), release: () => void release.run() }
+  readonly savepoint: { readonly begin: StatementSync; readonly release: StatementSync }
 }
 
 /**
@@ -168,10 +165,10 @@ async function runJob(
   { connection, tx, pending, savepoint }: CommitOptions,
 ): Promise<() => void> {
   const position = pending.position()
-  savepoint.begin()
+  savepoint.begin.run()
   try {
     const value = await job.run(tx)
-    savepoint.release()
+    savepoint.release.run()
     return () => job.resolve(value)
   } catch (error) {
     if (!connection.isTransaction || isFatal(error)) throw error

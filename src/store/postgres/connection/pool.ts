@@ -2,7 +2,6 @@ import { Pool as Connections, type PoolClient, type QueryResult } from 'pg'
 import type { Log } from '../../../lib/log.ts'
 import { bindToCall } from '../../../lib/observability/call-trace.ts'
 import type { ConnectionCounts } from '../../database.ts'
-import { claimSession } from './claim-session.ts'
 import { faultOf } from './fault.ts'
 import { getTypeParser, readRows } from './values.ts'
 
@@ -102,6 +101,25 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
     },
     close: () => pool.end(),
   }
+}
+
+/**
+ * Sets the statement timeout of a new connection if its session belongs to this client alone.
+ *
+ * A pooler in transaction mode, such as PgBouncer, gives each transaction any session of the database.
+ * Settings, locks and prepared statements of a session would then reach other clients. Poolers send
+ * their own process id at the start of a connection, so the database returns a different one.
+ *
+ * @returns whether the session belongs to this client.
+ */
+async function claimSession(client: PoolClient, statementTimeoutMs: number): Promise<boolean> {
+  // The driver's types omit the process id.
+  const pid = 'processID' in client ? Number(client.processID) : 0
+  const { rowCount } = await client.query(
+    `select set_config('statement_timeout', '${statementTimeoutMs}', false)
+     where pg_backend_pid() = ${pid}`,
+  )
+  return rowCount === 1
 }
 
 function queryTimeoutMs(statementTimeoutMs: number): number {
