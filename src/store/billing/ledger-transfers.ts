@@ -1,23 +1,13 @@
-import type { Selectable } from 'kysely'
+import type { InferResult } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
-import type { TransferRow } from '../schema.ts'
 import { countListed, selectPage } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
-export type LedgerTransfer = Pick<
-  Selectable<TransferRow>,
-  | 'transferId'
-  | 'atMs'
-  | 'kind'
-  | 'fromLedger'
-  | 'toLedger'
-  | 'amountMicros'
-  | 'projectId'
-  | 'requestId'
-> & { readonly callId: number | null }
+/** A transfer, and the logged call that it pays for. */
+export type LedgerTransfer = InferResult<ReturnType<typeof selectTransfers>>[number]
 
 export type TransferFilter = {
   readonly accountId: string

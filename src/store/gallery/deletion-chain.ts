@@ -38,12 +38,12 @@ export async function deletionsAfter(
   if (seq === undefined) throw new Error(`the database has no deletion record ${after}`)
   const query = tx.build
     .selectFrom('deletions')
-    .select([...deletionColumns])
+    .selectAll()
     .where('accountId', '=', accountId)
     .where('seq', '>', seq)
     .orderBy('seq')
     .limit(limit)
-  return tx.run(query)
+  return (await tx.run(query)).map(({ seq: _seq, ...record }) => record)
 }
 
 async function seqOf(tx: ReadTx, deletionId: string): Promise<number | undefined> {
@@ -62,15 +62,3 @@ export async function withoutDeletionRecord<Row extends Pick<ChainedDeletion, 's
   const recorded = new Set((await tx.run(query)).map(({ subjectId }) => subjectId))
   return rows.filter(({ subjectId }) => !recorded.has(subjectId))
 }
-
-const deletionColumns = [
-  'deletionId',
-  'galleryId',
-  'accountId',
-  'subjectId',
-  'groups',
-  'externalId',
-  'embeddingCount',
-  'deletedAtUtc',
-  'rowHash',
-] as const

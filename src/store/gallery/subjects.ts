@@ -232,28 +232,23 @@ export type UnseenFilter = {
 }
 
 /** Finds subjects of a project that were not matched since the given time. */
-export function findUnseenSubjects(tx: ReadTx, { projectId, beforeUtc, limit }: UnseenFilter) {
-  return tx.run(
-    tx.build
-      .selectFrom('subjects')
-      .selectAll()
-      .where('projectId', '=', projectId)
-      .where('lastSeenAtUtc', '<', beforeUtc)
-      .limit(limit),
-  )
+export function findUnseenSubjects(tx: ReadTx, { limit, ...filter }: UnseenFilter) {
+  return tx.run(selectUnseen(tx, filter).selectAll().limit(limit))
 }
 
 /** Counts these subjects, at most `listCountMax`. */
 export function countUnseenSubjects(
   tx: ReadTx,
-  { projectId, beforeUtc }: Omit<UnseenFilter, 'limit'>,
+  filter: Omit<UnseenFilter, 'limit'>,
 ): Promise<ListCount> {
-  const rows = tx.build
+  return countListed(tx, selectUnseen(tx, filter).select('subjectId'))
+}
+
+function selectUnseen(tx: ReadTx, { projectId, beforeUtc }: Omit<UnseenFilter, 'limit'>) {
+  return tx.build
     .selectFrom('subjects')
-    .select('subjectId')
     .where('projectId', '=', projectId)
     .where('lastSeenAtUtc', '<', beforeUtc)
-  return countListed(tx, rows)
 }
 
 /** Finds subjects whose keys are encrypted under a gallery key. */

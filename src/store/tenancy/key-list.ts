@@ -39,12 +39,9 @@ export type KeyWithProject = KeySummary & { readonly projectName: string }
 
 /** Finds keys, by default the newest first. Playground keys are left out. */
 export async function findKeys(tx: ReadTx, filter: KeyFilter): Promise<readonly KeyWithProject[]> {
-  const { accountId, projectId, state, now, after, limit } = filter
+  const { now, after, limit } = filter
   const { by, isDescending } = filter.sort ?? { by: 'createdAtUtc', isDescending: true }
-  let query = selectVisibleKeys(tx, accountId)
-  if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
-  if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
-  const page = selectPage(query, {
+  const page = selectPage(selectVisibleKeys(tx, filter), {
     columns: [keySortValue(by), 'keyId'],
     after: after && [after[by] ?? keyNulls[by], after.keyId],
     isDescending,
@@ -72,24 +69,22 @@ function keySortValue(by: KeySort['by']) {
 }
 
 /** Counts the keys of a list, at most `listCountMax`. */
-export function countKeys(
-  tx: ReadTx,
-  { accountId, projectId, state, now }: Omit<KeyFilter, 'sort' | 'after' | 'limit'>,
-): Promise<ListCount> {
-  let query = selectVisibleKeys(tx, accountId)
-  if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
-  if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
-  return countListed(tx, query)
+export function countKeys(tx: ReadTx, filter: KeyConditions): Promise<ListCount> {
+  return countListed(tx, selectVisibleKeys(tx, filter))
 }
 
-function selectVisibleKeys(tx: ReadTx, accountId: string) {
-  return tx.build
+type KeyConditions = Omit<KeyFilter, 'sort' | 'after' | 'limit'>
+
+function selectVisibleKeys(tx: ReadTx, { accountId, projectId, state, now }: KeyConditions) {
+  let query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .selectAll('keys')
     .select('projects.name as projectName')
     .where('accountId', '=', accountId)
     .where('isHidden', '=', 0)
+  if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
+  return state === undefined ? query : query.where(stateIs(state, now.toISOString()))
 }
 
 type KeyLookup = { readonly accountId: string; readonly keyId: string; readonly now: Date }
@@ -97,10 +92,10 @@ type KeyLookup = { readonly accountId: string; readonly keyId: string; readonly 
 /** Finds one of these keys by its id. */
 export async function findKey(
   tx: ReadTx,
-  { accountId, keyId, now }: KeyLookup,
+  { keyId, ...filter }: KeyLookup,
 ): Promise<KeyWithProject | undefined> {
-  const [row] = await tx.run(selectVisibleKeys(tx, accountId).where('keyId', '=', keyId))
-  return row && { ...keySummaryOf(row, now), projectName: row.projectName }
+  const [row] = await tx.run(selectVisibleKeys(tx, filter).where('keyId', '=', keyId))
+  return row && { ...keySummaryOf(row, filter.now), projectName: row.projectName }
 }
 
 /** The SQL condition of a state, with the rules of `keyState`. */

@@ -175,51 +175,41 @@ export async function countOutbox(tx: ReadTx): Promise<OutboxCounts> {
   return row ?? { pending: 0, discarded: 0, failing: 0 }
 }
 
+type OldDeliveries = { readonly beforeMs: number; readonly limit: number }
+
 /** Gives up pending deliveries queued before that time. @returns the number. */
 export async function expireDeliveries(
   tx: Tx,
-  { beforeMs, error, limit }: { beforeMs: number; error: string; limit: number },
+  { error, ...filter }: OldDeliveries & { readonly error: string },
 ): Promise<number> {
-  const old = tx.build
-    .selectFrom('webhookDeliveries')
-    .select(['eventId', 'webhookId'])
-    .where('queuedAtMs', '<=', beforeMs)
+  const old = selectOldDeliveries(tx, filter).where('state', '=', 'pending')
+  const reason = sql<string>`coalesce(error || '; ', '') || cast(${error} as text)`
+  const query = tx.build
+    .updateTable('webhookDeliveries')
+    .set({ state: 'failed', error: reason })
+    .where((row) => row(row.refTuple(...deliveryKey), 'in', old.$asTuple(...deliveryKey)))
     .where('state', '=', 'pending')
-    .orderBy('queuedAtMs')
-    .limit(limit)
-  let expired = 0
-  for (const { eventId, webhookId } of await tx.run(old)) {
-    const query = tx.build
-      .updateTable('webhookDeliveries')
-      .set({
-        state: 'failed',
-        error: sql<string>`coalesce(error || '; ', '') || cast(${error} as text)`,
-      })
-      .where('eventId', '=', eventId)
-      .where('webhookId', '=', webhookId)
-      .where('state', '=', 'pending')
-    expired += (await tx.run(query.returning('eventId'))).length
-  }
-  return expired
+    .returning('eventId')
+  return (await tx.run(query)).length
 }
 
 /** Deletes completed deliveries queued before that time. @returns the number. */
-export async function deleteOldDeliveries(
-  tx: Tx,
-  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
-): Promise<number> {
-  const old = tx.build
-    .selectFrom('webhookDeliveries')
-    .select(['eventId', 'webhookId'])
-    .where('queuedAtMs', '<=', beforeMs)
-    .where('state', '!=', 'pending')
-    .orderBy('queuedAtMs')
-    .limit(limit)
+export async function deleteOldDeliveries(tx: Tx, filter: OldDeliveries): Promise<number> {
+  const old = selectOldDeliveries(tx, filter).where('state', '!=', 'pending')
   const query = tx.build
     .deleteFrom('webhookDeliveries')
-    .where((row) =>
-      row(row.refTuple('eventId', 'webhookId'), 'in', old.$asTuple('eventId', 'webhookId')),
-    )
+    .where((row) => row(row.refTuple(...deliveryKey), 'in', old.$asTuple(...deliveryKey)))
     .returning('eventId')
   return (await tx.run(query)).length
+}
+
+const deliveryKey = ['eventId', 'webhookId'] as const
+
+function selectOldDeliveries(tx: Tx, { beforeMs, limit }: OldDeliveries) {
+  return tx.build
+    .selectFrom('webhookDeliveries')
+    .select(deliveryKey)
+    .where('queuedAtMs', '<=', beforeMs)
+    .orderBy('queuedAtMs')
+    .limit(limit)
 }
