@@ -1,5 +1,5 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
-import type { ActionError } from '../lib/errors.ts'
+import { type ActionError, HttpError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
@@ -8,8 +8,12 @@ import type { Now } from '../store/gate/admission-facts.ts'
 import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
 import type { AdmittedCall, CallContent, ReceivedCall, UnreadableContent } from './call-states.ts'
-import { createAdmission } from './admission/admit.ts'
-import type { AdmitResult, EarlyCheck, RejectedCall } from './admission/admit.ts'
+import {
+  createAdmission,
+  type AdmitResult,
+  type EarlyCheck,
+  type RejectedCall,
+} from './admission/admit.ts'
 import { authenticate, type RequestIdentity } from './authenticate.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
 import {
@@ -21,8 +25,9 @@ import {
 } from './settle.ts'
 import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
 import { expireLeftover, sweep } from './sweep.ts'
-import { createGateStats, type GateStats, type GateStatsRecorder } from './gate-stats.ts'
 import { createInFlightCalls, type InFlightStats } from './admission/in-flight.ts'
+import { errorCodeOf } from './log-call.ts'
+import { amountsOf } from '../store/gate/settlement-rule.ts'
 
 export type GateOptions = {
   readonly clock: Clock
@@ -170,4 +175,61 @@ function createEndings(
 /** Runs a job that concerns the calls of all accounts. */
 function writeAll<T>(store: Store, job: (tx: Tx) => Promise<T>): Promise<T> {
   return runAsAllAccounts(() => store.write(job))
+}
+
+/** Counts of this process since its start. */
+type GateStats = {
+  /** Rejected calls, by error code. */
+  readonly rejected: ReadonlyMap<string, number>
+  readonly replayedCount: number
+  /** Charged money, by action. */
+  readonly chargedMicros: ReadonlyMap<string, Micros>
+  /** Time since the last successful sweep; up to 5 s is normal. */
+  readonly sweepLagMs: number
+}
+
+/** Counts calls as they enter and leave the gate. */
+type GateStatsRecorder = {
+  /** @returns its argument. */
+  readonly recordAdmission: <Result extends AdmitResult>(result: Result) => Result
+  /** @throws its argument. */
+  readonly recordFailure: (error: unknown) => never
+  readonly recordSettlement: (admitted: AdmittedCall, settlement: Settlement) => void
+  readonly recordSweep: () => void
+  readonly stats: () => GateStats
+}
+
+function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
+  const rejected = new Map<string, number>()
+  const chargedMicros = new Map<string, Micros>()
+  let replayedCount = 0
+  let lastSweepUs = steadyClock()
+  const recordRejection = (error: unknown): void => {
+    const code = errorCodeOf(error)
+    rejected.set(code, (rejected.get(code) ?? 0) + 1)
+  }
+  return {
+    recordAdmission: (result) => {
+      if (result.kind === 'rejected') recordRejection(result.error)
+      if (result.kind === 'replay') replayedCount += 1
+      return result
+    },
+    recordFailure: (error) => {
+      if (error instanceof HttpError) recordRejection(error)
+      throw error
+    },
+    recordSettlement: (admitted, settlement) => {
+      const { action } = admitted.call
+      const { amountMicros } = amountsOf(admitted, settlement)
+      if (amountMicros > 0n)
+        chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + amountMicros)
+    },
+    recordSweep: () => {
+      lastSweepUs = steadyClock()
+    },
+    stats: () => {
+      const sweepLagMs = (steadyClock() - lastSweepUs) / 1000
+      return { rejected, chargedMicros, replayedCount, sweepLagMs }
+    },
+  }
 }

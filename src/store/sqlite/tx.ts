@@ -7,11 +7,10 @@ import {
 import { Kysely } from '../load-kysely.ts'
 import type { Schema } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
-import type { PendingCounts } from './calls/pending-counts.ts'
+import { type PendingCounts, registerSumLatencies } from './hourly-counts.ts'
 import { createProjectStates } from './calls/project-states.ts'
-import { createSettleBatch } from './calls/settle-batch.ts'
+import { createSettleBatch } from './calls/call-batch.ts'
 import { createStatementCache, prepare, prepareOnce, sqliteDialect } from './connection.ts'
-import { registerSumLatencies } from './hourly-counts.ts'
 
 /**
  * Prepares the statements of jobs on the writer's connection.

@@ -5,7 +5,7 @@ import type { AdmittedTerms } from '../gate/admission-rule.ts'
 import type { Database } from '../schema.ts'
 import type { Tx } from '../tx.ts'
 import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
-import type { PendingCounts } from './calls/pending-counts.ts'
+import type { PendingCounts } from './hourly-counts.ts'
 import type { DurableTransaction } from './connection.ts'
 
 export type WriterOptions = {

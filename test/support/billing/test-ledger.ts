@@ -11,8 +11,10 @@ import { createInitialProject } from '../../../src/store/tenancy/create-initial-
 import { findProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { sqliteDialect } from '../../../src/store/sqlite/connection.ts'
-import { createPendingCounts } from '../../../src/store/sqlite/calls/pending-counts.ts'
-import { createHourlyCountStatements } from '../../../src/store/sqlite/hourly-counts.ts'
+import {
+  createPendingCounts,
+  createHourlyCountStatements,
+} from '../../../src/store/sqlite/hourly-counts.ts'
 import { sqliteTx } from '../../../src/store/sqlite/tx.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { isOnPostgres, createMigratedDatabase, openStoreAt } from '../database/engine.ts'

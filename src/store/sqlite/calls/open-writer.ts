@@ -1,9 +1,8 @@
 import type { Tx } from '../../tx.ts'
-import { createHourlyCountStatements } from '../hourly-counts.ts'
+import { createHourlyCountStatements, createPendingCounts } from '../hourly-counts.ts'
 import { sqliteTx } from '../tx.ts'
 import { createWriter, isFatal, type Writer, type WriterOptions } from '../writer.ts'
 import { createCallBatch } from './call-batch.ts'
-import { createPendingCounts } from './pending-counts.ts'
 
 type ConnectionOptions = Pick<WriterOptions, 'db' | 'connection' | 'transaction'>
 
