@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../gallery/match.ts'
 import { ActionError } from '../lib/errors.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { comparisonErrors } from './parts/action-errors.ts'
@@ -97,7 +98,7 @@ async function identifyImages(call: IdentifyCall) {
       await subjects.lock(tx, galleryId, 'shared')
       const hitSubjects = await loadHitSubjects(subjects, tx, galleryId, hitsOf(searches))
       const facts = { ...(await searchFacts(call, tx)), hitSubjects, unknownGroups }
-      return Array.fromAsync(searches, (search) => toOutcome(call, tx, search, facts))
+      return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
     },
   }
 }

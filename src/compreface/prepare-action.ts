@@ -4,6 +4,7 @@ import { analyze } from '../actions/analyze.ts'
 import { reserveImages } from '../actions/parts/extract-probes.ts'
 import type { CallOutput } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { Tx } from '../store/tx.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
@@ -88,7 +89,7 @@ export function toCompreFaceCall<Value>({
       return {
         effect: async (tx) => {
           const { value, scores, matches = [] } = await outcomeOf(output, tx)
-          const replies = await Array.fromAsync(analysisOutputs, (other) => outcomeOf(other, tx))
+          const replies = await mapSequential(analysisOutputs, (other) => outcomeOf(other, tx))
           const body = toResponse(
             value,
             replies.map((reply) => reply.value),

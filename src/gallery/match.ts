@@ -18,6 +18,7 @@ import {
   type FaceChangeCursor,
 } from '../store/gallery/faces.ts'
 import { hasExpired } from './unexpired-subjects.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 
 /** The result of comparing two templates. */
 export type MatchScore = {
@@ -68,7 +69,7 @@ export async function matchSubject(
   options: MatchOptions,
 ): Promise<SubjectMatch | undefined> {
   const templates = await selectedTemplatesOf(reading, subject.subjectId, options.calibrations)
-  const matches = await Array.fromAsync(templates, (stored) =>
+  const matches = await mapSequential(templates, (stored) =>
     matchStoredTemplate(reading, stored, probes, options),
   )
   const [best] = matches.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)

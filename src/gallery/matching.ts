@@ -1,5 +1,6 @@
 import { formatUtc, type Clock } from '../lib/clock.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 import type { Store } from '../store/database.ts'
 import { findExpiredTemplates, findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findGallery } from '../store/gallery/galleries.ts'
@@ -240,7 +241,7 @@ async function searchAcrossModels(
   probes: readonly Template[],
   options: TimedSearchOptions,
 ): Promise<SearchHit[]> {
-  const lastFirst = await Array.fromAsync(probes.toReversed(), async (probe) => {
+  const lastFirst = await mapSequential(probes.toReversed(), async (probe) => {
     const { modelId } = probe
     const calibration = calibrations.of(modelId)
     if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)

@@ -4,6 +4,7 @@ import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 
 /** A stored face with decrypted templates, one per model, that of the active model first. */
 export type StoredFace = { readonly faceId: string; readonly templates: readonly Template[] }
@@ -43,7 +44,7 @@ export function createReadStoredFaces({
       const used = rows.filter(({ modelId }) => modelIds.includes(modelId))
       const faces: StoredFace[] = []
       for (const [id, ofFace] of Map.groupBy(used, (row) => row.faceId)) {
-        const decrypted = await Array.fromAsync(ofFace, (row) => decryptStored(reading, row))
+        const decrypted = await mapSequential(ofFace, (row) => decryptStored(reading, row))
         const templates = decrypted.flatMap((template) => template ?? [])
         if (templates.length > 0)
           faces.push({ faceId: id, templates: inOrder(templates, modelIds) })

@@ -1,5 +1,6 @@
 import { formatUtc, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 import type { Store } from '../store/database.ts'
 import type { DeletionRecord } from '../store/gallery/deletions.ts'
 import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
@@ -174,7 +175,7 @@ function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetail
     const subjectIds = rows.map(({ subjectId }) => subjectId)
     const groups = await findSubjectGroups(reading, subjectIds)
     const counts = await faceCounts(reading, subjectIds)
-    return Array.fromAsync(rows, async (row) => ({
+    return mapSequential(rows, async (row) => ({
       subjectId: row.subjectId,
       externalId: row.externalId,
       displayName: row.displayName,

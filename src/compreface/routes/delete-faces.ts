@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
+import { mapSequential } from '../../lib/map-sequential.ts'
 import type { Tx } from '../../store/tx.ts'
 import { subjectParameter } from '../description/route-description.ts'
 import { listOf } from '../description/schemas.ts'
@@ -44,7 +45,7 @@ export const deleteFaceList = defineJsonRoute({
   body: z.array(z.guid()).min(1).max(facesMax),
   run: (call) =>
     changeSubjects(call, async (tx) => {
-      const removed = await Array.fromAsync(call.body, (faceId) => removeFace(tx, call, faceId))
+      const removed = await mapSequential(call.body, (faceId) => removeFace(tx, call, faceId))
       return removed.filter((face) => face !== undefined)
     }),
 })

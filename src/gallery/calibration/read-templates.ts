@@ -7,6 +7,7 @@ import {
 } from '../../store/gallery/calibration/gallery-templates.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
+import { mapSequential } from '../../lib/map-sequential.ts'
 
 /** The decrypted templates of one model of a gallery. Biometric data: it stays in memory. */
 export type GalleryTemplates = {
@@ -59,7 +60,7 @@ export async function readTemplates(
       const found = await findGalleryTemplates(reading, filter, page)
       const subjectIds = [...new Set(found.map(({ subjectId }) => subjectId))]
       const groups = await findSubjectGroups(reading, subjectIds)
-      return Array.fromAsync(found, async (row) => ({
+      return mapSequential(found, async (row) => ({
         ...row,
         groups: groups.get(row.subjectId) ?? [],
         template: await decryptStored(reading, row),

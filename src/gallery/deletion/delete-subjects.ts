@@ -3,6 +3,7 @@ import type { Store } from '../../store/database.ts'
 import type { DeletionRecord } from '../../store/gallery/deletions.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
+import { mapSequential } from '../../lib/map-sequential.ts'
 
 export type DeleteSubjectsOptions = {
   readonly store: Store
@@ -61,13 +62,10 @@ export async function deleteSubjects(
     hasMore = limit === 0
     if (hasMore) break
     const deleted = await store.write(async (tx) =>
-      Array.fromAsync(
-        await lockSubjects(tx, findSubjects, { ...part, limit }),
-        async (subject) => ({
-          subject,
-          record: await remove(tx, subject),
-        }),
-      ),
+      mapSequential(await lockSubjects(tx, findSubjects, { ...part, limit }), async (subject) => ({
+        subject,
+        record: await remove(tx, subject),
+      })),
     )
     for (const { subject, record } of deleted) {
       galleryIds.add(subject.galleryId)

@@ -1,5 +1,6 @@
 import { ActionError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { mapSequential } from '../../lib/map-sequential.ts'
 import { findCrop, findReEmbedSource } from '../../store/gallery/crops.ts'
 import type { Store } from '../../store/database.ts'
 import { markFaceChanged } from '../../store/gallery/faces.ts'
@@ -101,7 +102,7 @@ async function decryptForReEmbed(
   const comparable = source.templates.filter(
     ({ modelId }) => calibrations.of(modelId) !== undefined,
   )
-  const decrypted = await Array.fromAsync(comparable, (row) => decryptStored(reading, row))
+  const decrypted = await mapSequential(comparable, (row) => decryptStored(reading, row))
   const templates = decrypted.filter((template) => template !== undefined)
   try {
     const binding = { accountId, galleryId, subjectId, faceId }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { groupName } from '../../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
+import { mapSequential } from '../../../lib/map-sequential.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/tx.ts'
@@ -40,7 +41,7 @@ export const changeGroups = defineWrite({
   handle: async (call, { tx }) => {
     const { subjectIds, addGroups, removeGroups } = call.body
     const { projectId, found } = await lockSubjects(tx, call, subjectIds)
-    const items = await Array.fromAsync(subjectIds, async (subjectId) => {
+    const items = await mapSequential(subjectIds, async (subjectId) => {
       const row = found.get(subjectId)
       if (!row) return { subjectId, result: 'unknown' as const }
       const message = await refusalOf(tx, () =>
@@ -79,7 +80,7 @@ export const removeSubjects = defineWrite({
     if (confirm !== expected) throw invalidField('body.confirm', `must be: ${expected}`)
     const { projectId, galleryId, found } = await lockSubjects(tx, call, subjectIds)
     const rows = subjectIds.flatMap((subjectId) => found.get(subjectId) ?? [])
-    const records = await Array.fromAsync(rows, (row) => subjects.remove(tx, row))
+    const records = await mapSequential(rows, (row) => subjects.remove(tx, row))
     const unknownIds = subjectIds.filter((subjectId) => !found.has(subjectId))
     return {
       response: { records, unknownIds },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { displayName, expiresAtUtc, externalId, groups } from '../../../actions/schemas/fields.ts'
 import { parseInput } from '../../../lib/validation/parse-input.ts'
+import { mapSequential } from '../../../lib/map-sequential.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/tx.ts'
@@ -57,7 +58,7 @@ export const importSubjects = defineWrite({
   handle: async (call, { tx }) => {
     const { galleryId, projectId } = await requireProject(tx, call)
     await lockGallery(tx, galleryId, 'exclusive')
-    const items = await Array.fromAsync(call.body.rows, async ({ line, values }) => ({
+    const items = await mapSequential(call.body.rows, async ({ line, values }) => ({
       line,
       ...(await importOneRow(tx, { galleryId, values, call })),
     }))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { formatUtc } from '../../../lib/clock.ts'
+import { mapSequential } from '../../../lib/map-sequential.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import {
@@ -92,7 +93,7 @@ async function countFaces(
   { galleryId, modelIds }: { readonly galleryId: string; readonly modelIds: readonly string[] },
 ): Promise<FaceCounts> {
   const total = (await findGallery(reading, galleryId))?.templateCount ?? 0
-  const byModel = await Array.fromAsync(modelIds, async (modelId) => {
+  const byModel = await mapSequential(modelIds, async (modelId) => {
     const { templates } = await findVectorCoverage(reading, galleryId, modelId)
     const preferredModelIds = modelsBefore(modelId, calibrations)
     if (templates === 0 || preferredModelIds.length === 0) return templates

@@ -1,5 +1,6 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { Log } from '../../../lib/log.ts'
+import { mapSequential } from '../../../lib/map-sequential.ts'
 import type { Store } from '../../../store/database.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import {
@@ -153,7 +154,7 @@ async function readPage(
   const rows = await findFaceChanges(reading, galleryId, cursor, rowBatchSize)
   const subjectIds = rows.flatMap(({ face }) => (face ? [face.subjectId] : []))
   const groups = await findSubjectGroups(reading, [...new Set(subjectIds)])
-  const changes = await Array.fromAsync(
+  const changes = await mapSequential(
     rows,
     async ({ sequence, faceId, face }): Promise<IndexChange> => {
       const stored = face && selectTemplate(face.templates, calibrations)
