@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { z } from 'zod'
 import { lastingFailure } from './lasting-failure.ts'
 import { readStatedLimit, type StatedLimit } from './import-pace.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Time to connect. A running service is connected to at once, however busy it is. */
 const connectMsMax = 2000
@@ -61,14 +63,9 @@ function reasonOf(error: unknown): string {
   return connectFailures[code] ?? (error.message || code)
 }
 
+const detailSchema = z.object({ detail: z.string() })
+
 /** Returns the text of a body `{"detail"}`. */
 export function detailOf(body: string): string {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    return typeof parsed === 'object' && parsed !== null && 'detail' in parsed
-      ? String(parsed.detail)
-      : ''
-  } catch {
-    return ''
-  }
+  return parseJson(detailSchema, body)?.detail ?? ''
 }

@@ -12,6 +12,7 @@ import {
   type EnrollError,
 } from './lasting-failure.ts'
 import type { ImportEntry } from './list-entries.ts'
+import { parseJson } from './parse-json.ts'
 
 /** The result of an enrollment. */
 export type EnrollResult = {
@@ -134,7 +135,7 @@ async function parseResponse(
   if (isLastingStatus(status)) throw new LastingFailure(lastingFailure(status, detailOf(text)))
   if (status === 408 || status === 429 || status >= 500) return undefined
   if (status !== 200) return { ok: false, code: `HTTP_${status}`, message: detailOf(text) || text }
-  const envelope = parseEnvelope(text)
+  const envelope = parseJson(envelopeSchema, text)
   if (!envelope) return undefined
   const [error] = envelope.errors
   if (error?.code === 'RATE_LIMITED') {
@@ -142,15 +143,6 @@ async function parseResponse(
     return undefined
   }
   return envelope.ok ? { ok: true } : toRefusal(error, entry)
-}
-
-/** Returns undefined for a body that was cut off or is not an envelope. */
-function parseEnvelope(text: string): z.output<typeof envelopeSchema> | undefined {
-  try {
-    return envelopeSchema.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
 }
 
 function toRefusal(error: EnrollError | undefined, entry: ImportEntry): EnrollResult {

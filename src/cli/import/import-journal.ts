@@ -2,6 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { ImportEntry } from './list-entries.ts'
 import type { EnrollResult } from './enroll-sender.ts'
+import { parseJson } from './parse-json.ts'
 
 /** The results of an import so far, one JSON object per line. */
 export type ImportJournal = {
@@ -17,22 +18,14 @@ export async function openImportJournal(journalFile: string): Promise<ImportJour
   const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
     JSON.stringify([file, externalId])
   for (const line of (await readIfExists(journalFile)).split('\n')) {
-    const result = line === '' ? undefined : parseLine(line)
+    // An interrupted import can leave an incomplete line.
+    const result = parseJson(lineSchema, line)
     if (result?.ok) done.add(keyOf(result))
   }
   return {
     isDone: (entry) => done.has(keyOf(entry)),
     record: ({ file, externalId }, result) =>
       appendFile(journalFile, `${JSON.stringify({ file, externalId, ...result })}\n`),
-  }
-}
-
-/** Returns undefined for a line that an interrupted import left incomplete. */
-function parseLine(line: string): z.output<typeof lineSchema> | undefined {
-  try {
-    return lineSchema.parse(JSON.parse(line))
-  } catch {
-    return undefined
   }
 }
 
