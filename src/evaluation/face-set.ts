@@ -1,6 +1,7 @@
-import { readdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { readCsv, type LabelRow } from './read-csv.ts'
+import { isFile, listLabelledImages } from './read-image.ts'
 
 /** Labelled images of people, to measure comparisons on. */
 export type FaceSet = {
@@ -59,11 +60,8 @@ function parsePair({ location, cells }: LabelRow, folder: string) {
 }
 
 async function readPeople(source: string): Promise<FaceSet> {
-  const files = await readdir(source, { recursive: true })
-  const images = files
-    .filter((file) => /^[^/\\]+[/\\].*\.(?:jpe?g|png)$/iu.test(file))
-    .sort()
-    .map((file) => toLabelledImage(path.join(source, file)))
+  const files = await listLabelledImages(source)
+  const images = files.map((file) => toLabelledImage(path.join(source, file)))
   if (images.length === 0)
     throw new Error(`${source} has no folders with JPEG or PNG files; create one folder per person`)
   return { images }
@@ -78,11 +76,4 @@ async function isFolder(source: string): Promise<boolean> {
     throw new Error(`cannot read ${source}; pass an existing folder or pairs.csv`, { cause })
   })
   return stats.isDirectory()
-}
-
-async function isFile(source: string): Promise<boolean> {
-  return stat(source).then(
-    (stats) => stats.isFile(),
-    () => false,
-  )
 }

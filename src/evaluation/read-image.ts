@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { ActionError } from '../lib/errors.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../vision/image-analysis.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
@@ -28,4 +28,17 @@ export async function readImage(file: string): Promise<EncodedImage> {
 export function toEncodedImage(bytes: Buffer): EncodedImage {
   const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
   return { bytes: bytes.toString('base64'), contentType }
+}
+
+/** Returns the images in the subfolders of a folder, relative to it and sorted. */
+export async function listLabelledImages(folder: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true })
+  return files.filter((file) => /^[^/\\]+[/\\].*\.(?:jpe?g|png)$/iu.test(file)).sort()
+}
+
+export function isFile(file: string): Promise<boolean> {
+  return stat(file).then(
+    (stats) => stats.isFile(),
+    () => false,
+  )
 }

@@ -92,7 +92,7 @@ export function listSetting<const Word extends string>(
 }
 
 /** Returns the items of a list that is separated by commas, each once. */
-function splitList(text: string): string[] {
+export function splitList(text: string): string[] {
   const items = text.split(',').map((item) => item.trim())
   return [...new Set(items.filter((item) => item !== ''))]
 }
@@ -147,13 +147,9 @@ export const collectorUrl = z
 export const networkList = z
   .string()
   .refine(
-    (text) => splitNetworks(text).every((network) => ipaddr.isValidCIDR(network)),
+    (text) => splitList(text).every((network) => ipaddr.isValidCIDR(network)),
     'must be a list of networks such as 10.0.0.0/8,fd00::/8',
   )
-
-export function splitNetworks(text: string): readonly string[] {
-  return text.split(',').flatMap((network) => network.trim() || [])
-}
 
 function isCollectorUrl(text: string): boolean {
   const url = URL.parse(text)

@@ -1,8 +1,9 @@
 import path from 'node:path'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
 import type { AnalysisRequest, FaceResult } from '../../vision/image-analysis.ts'
-import { analyzeFile, type UnusableImage, type UnusableReason } from '../analyze-file.ts'
-import { findCentralFace } from '../find-central-face.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import type { UnusableImage } from '../analyze-file.ts'
+import { analyzeCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
 import type { AnalyzeImage } from '../read-image.ts'
@@ -39,18 +40,19 @@ export async function predictAttributes(
   readonly predictions: AttributePrediction[]
   readonly unusable: UnusableImage[]
 }> {
-  const predictions: AttributePrediction[] = []
-  const unusable: UnusableImage[] = []
-  const predict = async (imageLabels: AttributeLabels): Promise<void> => {
-    const { file } = imageLabels
-    const face = await analyzeCentralFace(imageLabels.path, analyzeImage)
-    if ('reason' in face) unusable.push({ file, reason: face.reason })
-    else predictions.push(comparePrediction(imageLabels, face))
+  const analyze = (image: EncodedImage) => analyzeImage(image, attributesRequest)
+  const predict = async (imageLabels: AttributeLabels) => {
+    const face = await analyzeCentralFace(imageLabels.path, analyze)
+    return 'unusable' in face
+      ? { file: imageLabels.file, reason: face.unusable }
+      : comparePrediction(imageLabels, face)
   }
-  await mapConcurrent(labels, predict, onProgress)
-  const byFile = (a: { readonly file: string }, b: { readonly file: string }): number =>
-    a.file < b.file ? -1 : 1
-  return { predictions: predictions.toSorted(byFile), unusable: unusable.toSorted(byFile) }
+  const results = await mapConcurrent(labels, predict, onProgress)
+  const sorted = results.toSorted((a, b) => (a.file < b.file ? -1 : 1))
+  return {
+    predictions: sorted.filter((result) => !('reason' in result)),
+    unusable: sorted.filter((result) => 'reason' in result),
+  }
 }
 
 const attributesRequest: AnalysisRequest = {
@@ -83,15 +85,6 @@ function parseLabels({ location, cells }: LabelRow, folder: string): AttributeLa
     gender: parseLabel('gender', gender, genders),
     expression: parseLabel('expression', expression, expressions),
   }
-}
-
-async function analyzeCentralFace(
-  file: string,
-  analyzeImage: AnalyzeImage,
-): Promise<FaceResult | { readonly reason: UnusableReason }> {
-  const analysis = await analyzeFile(file, (image) => analyzeImage(image, attributesRequest))
-  if ('unusable' in analysis) return { reason: analysis.unusable }
-  return findCentralFace(analysis) ?? { reason: 'NO_FACE_FOUND' }
 }
 
 function comparePrediction(

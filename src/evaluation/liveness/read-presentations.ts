@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { readCsv } from '../read-csv.ts'
+import { isFile, listLabelledImages } from '../read-image.ts'
 
 /** An image labelled as a live person or as an attack. */
 export type Presentation = {
@@ -41,18 +41,11 @@ async function readLabelled(folder: string): Promise<Presentation[]> {
 }
 
 async function readFolders(folder: string): Promise<Presentation[]> {
-  const files = await readdir(folder, { recursive: true }).catch((cause: unknown) => {
+  const files = await listLabelledImages(folder).catch((cause: unknown) => {
     throw new Error(`cannot read ${folder}; pass an existing folder`, { cause })
   })
-  return files
-    .filter((file) => /^[^/\\]+[/\\].*\.(?:jpe?g|png)$/iu.test(file))
-    .sort()
-    .map((file) => ({ file: path.join(folder, file), kind: file.split(/[/\\]/u)[0] ?? '' }))
-}
-
-async function isFile(file: string): Promise<boolean> {
-  return stat(file).then(
-    (stats) => stats.isFile(),
-    () => false,
-  )
+  return files.map((file) => ({
+    file: path.join(folder, file),
+    kind: file.split(/[/\\]/u)[0] ?? '',
+  }))
 }

@@ -1,9 +1,9 @@
 import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import { analyzeFile, type UnusableReason } from '../analyze-file.ts'
+import type { UnusableReason } from '../analyze-file.ts'
 import type { LabelledImage } from '../face-set.ts'
-import { findCentralFace } from '../find-central-face.ts'
+import { analyzeCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 
 /** The request for an image of a known person. Other people may be in the image. */
@@ -25,9 +25,8 @@ export function extractTemplates(
   onProgress: (done: number, total: number) => void,
 ): Promise<ExtractedTemplate[]> {
   const extract = async ({ file }: LabelledImage): Promise<ExtractedTemplate> => {
-    const analysis = await analyzeFile(file, analyzeImage)
-    if ('unusable' in analysis) return analysis
-    return findCentralFace(analysis)?.template ?? { unusable: 'NO_FACE_FOUND' }
+    const face = await analyzeCentralFace(file, analyzeImage)
+    return 'unusable' in face ? face : (face.template ?? { unusable: 'NO_FACE_FOUND' })
   }
   return mapConcurrent(images, extract, onProgress)
 }

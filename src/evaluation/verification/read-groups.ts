@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { LabelledImage } from '../face-set.ts'
@@ -32,11 +33,7 @@ export async function readGroups(
 ): Promise<GroupLabels | undefined> {
   const folder = (await stat(source)).isDirectory() ? source : path.dirname(source)
   const file = path.join(folder, fileName)
-  const exists = await stat(file).then(
-    () => true,
-    () => false,
-  )
-  if (!exists) return undefined
+  if (!existsSync(file)) return undefined
   const rows = await readCsv(file, ['group'])
   const column = keyColumnOf(file, rows)
   const groups = groupsByKey(rows, column)

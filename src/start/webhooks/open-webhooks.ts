@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { splitNetworks } from '../../lib/setting.ts'
+import { splitList } from '../../lib/setting.ts'
 import type { Store } from '../../store/database.ts'
 import {
   countOutbox,
@@ -82,7 +82,7 @@ export function addressRules(
   config: Pick<Config, 'WEBHOOK_ALLOWED_NETWORKS' | 'WEBHOOK_ALLOW_HTTP'>,
 ): AddressRules {
   return {
-    allowedNetworks: splitNetworks(config.WEBHOOK_ALLOWED_NETWORKS),
+    allowedNetworks: splitList(config.WEBHOOK_ALLOWED_NETWORKS),
     isHttpAllowed: config.WEBHOOK_ALLOW_HTTP === 'on',
   }
 }
