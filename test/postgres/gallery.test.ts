@@ -2,7 +2,6 @@ import { runOnPostgres } from '../support/database/engine.ts'
 
 runOnPostgres([
   'actions/names-and-groups',
-  'gallery/actions',
   'gallery/calibration/gallery-calibration',
   'gallery/group-deletion',
   'gallery/integrity',

@@ -11,7 +11,7 @@ import {
 import { randomCall, type RandomCall } from '../../support/gate/random-call.ts'
 
 const callsPerRun = 50
-const runs = Math.ceil(Number(process.env['ADMISSION_CALLS'] ?? 300) / callsPerRun)
+const runs = Math.ceil(Number(process.env['ADMISSION_CALLS'] ?? 150) / callsPerRun)
 const skip = postgresSkipReason ?? false
 
 test(
