@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { builtinPack } from './builtin/builtin-pack.ts'
+import { builtinLicence, builtinPack } from './builtin/builtin-pack.ts'
 import { catalogue } from './catalogue/catalogue.ts'
 import { listPacks, modelRefOf } from './installed-packs.ts'
 import type { BuiltinModel } from './builtin/builtin-model.ts'
@@ -50,7 +50,7 @@ async function listBuiltinModel(
   set: ModelSet,
   entry: BuiltinModel,
 ): Promise<ListedModel> {
-  const { id, version, roles, artifact, provenance } = entry
+  const { id, version, roles, artifact } = entry
   const replaceable = { detector: set.detector, recognizer: set.recognizer, liveness: set.liveness }
   const isActive = roles.some(
     (role) => !(role in replaceable) || replaceable[role as PackModel['role']] === 'builtin',
@@ -62,7 +62,7 @@ async function listBuiltinModel(
     roles,
     state: 'built-in',
     use: useOf(isActive, isFormer),
-    licence: provenance.licence,
+    licence: builtinLicence(entry),
     // The authors state little about the permitted use of the weights.
     commercialUse: 'unclear',
     ...artifact,

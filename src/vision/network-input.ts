@@ -3,7 +3,7 @@ import type { InferenceSession } from 'onnxruntime-node'
 import type { ModelInput } from '../models/builtin/builtin-model.ts'
 
 /** The input of a network: float32 tensors of `(pixel − mean[channel]) × scale`. */
-export type NetworkInput = Omit<ModelInput, 'name' | 'layout'>
+export type NetworkInput = Omit<ModelInput, 'name'>
 
 /** The input as a manifest declares it. With `name: null`, the graph must have only one input. */
 export type DeclaredInput = NetworkInput & { readonly name: string | null }

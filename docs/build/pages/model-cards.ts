@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../../../src/models/builtin/builtin-model.ts'
 import manifest from '../../../src/models/template/manifest.json' with { type: 'json' }
-import { builtinPack } from '../../../src/models/builtin/builtin-pack.ts'
+import { builtinLicence, builtinPack } from '../../../src/models/builtin/builtin-pack.ts'
 import { catalogue } from '../../../src/models/catalogue/catalogue.ts'
 import type { Measurement, PackManifest, PackModel } from '../../../src/models/pack-manifest.ts'
 
@@ -28,12 +28,13 @@ Each card states the purpose of a network, its origin, the licence and training 
 - Figures marked "held out" were measured once, on pictures that were not used for the fit. No command of this repository repeats them.
 - Different error rates between groups of people were measured for the built-in recognizer and MobileFaceNet ([accuracy.md](accuracy.md#people-and-cameras-unlike-lfw)), for no other network. Measure with your own pictures before you use the results for decisions about people.`
 
-function builtinCard({ id, version, roles, source, artifact, ...model }: BuiltinModel): string {
+function builtinCard(model: BuiltinModel): string {
+  const { id, version, roles, source, artifact } = model
   const { provenance, input, outputs, measured, notFor } = model
   return card(`builtin/${id}`, [
     ['role', `${roles.join(', ')}; version ${version}`],
     ['origin', `${provenance.origin}; \`${source.package}\`, \`${source.weights.path}\``],
-    ['stated licence; commercial use', `${provenance.licence}; **unclear**`],
+    ['stated licence; commercial use', `${builtinLicence(model)}; **unclear**`],
     ['training data', provenance.trainingData],
     ['input → outputs', `${inputOf(input)} → ${outputs.map(({ meaning }) => meaning).join('; ')}`],
     ['sha256', `\`${artifact.sha256}\``],

@@ -7,7 +7,6 @@ import type { Measurement } from '../pack-manifest.ts'
  * expected outputs for a fixed input.
  */
 export type BuiltinPack = {
-  readonly name: string
   readonly models: Readonly<Record<BuiltinModelId, BuiltinModel>>
 }
 
@@ -82,11 +81,10 @@ export type FaceApiNetworkName =
   | 'face_expression'
   | 'age_gender'
 
-/** As the packages that contain the weights state it, or "not stated". */
+/** As the package that contains the weights states it, or "not stated". See also `builtinLicence`. */
 type Provenance = {
   /** The origin of the network, and the file of the package that states it. */
   readonly origin: string
-  readonly licence: string
   readonly trainingData: string
 }
 
@@ -97,7 +95,6 @@ export type ModelInput = {
   readonly width: number
   /** px */
   readonly height: number
-  readonly layout: 'NCHW'
   readonly colourOrder: 'RGB' | 'BGR' | 'grey'
   /** One value for each channel, in the colour order above. Pixels are 0..255. */
   readonly mean: readonly number[]

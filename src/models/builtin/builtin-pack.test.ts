@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinPack } from './builtin-pack.ts'
+import { builtinLicence, builtinPack } from './builtin-pack.ts'
 import type { BuiltinModel } from './builtin-model.ts'
 import { sizeOf } from '../convert/onnx/layout.ts'
 
@@ -51,6 +51,7 @@ test('both expression networks have the same seven labels', () => {
 })
 
 test('every model states its origin, licence and training data', () => {
-  for (const { provenance } of entries)
-    for (const statement of Object.values(provenance)) assert.ok(statement.length > 5)
+  for (const entry of entries)
+    for (const statement of [builtinLicence(entry), ...Object.values(entry.provenance)])
+      assert.ok(statement.length > 5)
 })

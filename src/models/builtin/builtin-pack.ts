@@ -8,7 +8,7 @@ import { facemesh } from './networks/facemesh.ts'
 import { faceres } from './networks/faceres.ts'
 import { liveness } from './networks/liveness.ts'
 import { ssdMobilenetv1 } from './networks/ssd-mobilenetv1.ts'
-import type { BuiltinPack } from './builtin-model.ts'
+import type { BuiltinModel, BuiltinPack } from './builtin-model.ts'
 
 /**
  * The pack that needs no download: the weights are part of installed npm packages and are converted
@@ -16,7 +16,6 @@ import type { BuiltinPack } from './builtin-model.ts'
  * accuracy at very low false-match rates and its liveness check are weak.
  */
 export const builtinPack = {
-  name: 'builtin',
   models: {
     blazeface,
     ssd_mobilenetv1: ssdMobilenetv1,
@@ -30,3 +29,8 @@ export const builtinPack = {
     liveness,
   },
 } as const satisfies BuiltinPack
+
+/** The licence of a model as its package states it. */
+export function builtinLicence({ source }: BuiltinModel): string {
+  return `MIT for the whole package (LICENSE of ${source.package}); no separate licence for the weights`
+}

@@ -26,8 +26,6 @@ export const ageGender = {
   },
   provenance: {
     origin: 'a network of face-api (TUTORIAL.md)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'UTK, FGNET, Chalearn, Wiki, IMDB, CACD, MegaAge, MegaAge-Asian (TUTORIAL.md)',
   },
   measured: [
@@ -44,7 +42,6 @@ export const ageGender = {
     name: 'input',
     width: 112,
     height: 112,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [0, 0, 0],
     scale: 1,
@@ -56,7 +53,6 @@ export const ageGender = {
   constants: {
     /** The tight square box: the factor 1.2 doubles the error of the age. */
     cropFactor: 1,
-    genders: ['male', 'female'],
   },
   golden: {
     age: { samples: [7.91101], meanAbsolute: 7.91101, tolerance: 0.015822 },

@@ -24,8 +24,6 @@ export const blazeface = {
   provenance: {
     origin:
       'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/blazeface.json)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
@@ -42,7 +40,6 @@ export const blazeface = {
     name: 'input',
     width: 256,
     height: 256,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [127.5, 127.5, 127.5],
     scale: 1 / 127.5,
@@ -71,15 +68,11 @@ export const blazeface = {
     },
   ],
   constants: {
-    /** The image is scaled by its long side and placed at the top left; the rest is black. */
-    fit: 'letterbox',
     /** Anchors are in the centre of each cell, row by row, several at the same place. */
     anchors: [
       { stridePx: 16, perCell: 2, logits: 'Identity', boxes: 'Identity_2' },
       { stridePx: 32, perCell: 6, logits: 'Identity_1', boxes: 'Identity_3' },
     ],
-    /** Left and right as in the image. */
-    points: ['leftEye', 'rightEye', 'noseTip', 'mouth', 'leftEar', 'rightEar'],
     /** From this IoU on, the box with the lower score is dropped. */
     overlapMax: 0.3,
   },

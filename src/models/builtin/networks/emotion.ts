@@ -24,8 +24,6 @@ export const emotion = {
   provenance: {
     origin:
       'oarriaga/face_classification: generatedBy https://github.com/oarriaga/face_classification (models/emotion.json)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
@@ -41,7 +39,6 @@ export const emotion = {
     name: 'input_1',
     width: 64,
     height: 64,
-    layout: 'NCHW',
     colourOrder: 'grey',
     mean: [127.5],
     scale: 1 / 127.5,
@@ -49,8 +46,6 @@ export const emotion = {
   outputs: [{ name: 'probabilities', shape: [7], meaning: 'probability of each label, sum 1' }],
   constants: {
     cropFactor: 1,
-    /** Weights of red, green and blue in grey, as in the package human. */
-    greyWeights: [0.2989, 0.587, 0.114],
     labels: ['angry', 'disgusted', 'fearful', 'happy', 'sad', 'surprised', 'neutral'],
   },
   golden: {

@@ -23,8 +23,6 @@ export const faceExpression = {
   },
   provenance: {
     origin: 'a network of face-api (TUTORIAL.md)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'public data sets, not named, and images scraped from the web (TUTORIAL.md)',
   },
   measured: [
@@ -40,7 +38,6 @@ export const faceExpression = {
     name: 'input',
     width: 112,
     height: 112,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [0, 0, 0],
     scale: 1,

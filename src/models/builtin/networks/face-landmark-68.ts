@@ -23,8 +23,6 @@ export const faceLandmark68 = {
   },
   provenance: {
     origin: 'a network of face-api (TUTORIAL.md)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'about 35,000 face images labelled with 68 points, not named (TUTORIAL.md)',
   },
   measured: [{ what: 'one face, one thread', on: '112×112', value: '1.1 ms', how: 'quoted' }],
@@ -33,7 +31,6 @@ export const faceLandmark68 = {
     name: 'input',
     width: 112,
     height: 112,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [0, 0, 0],
     scale: 1,
@@ -48,8 +45,6 @@ export const faceLandmark68 = {
   constants: {
     /** The crop is a square with the longer side of the box, about its centre. */
     cropFactor: 1,
-    /** A box of blazeface starts below the forehead: its top is moved up by this fraction of its height. */
-    blazefaceTopShift: 0.08,
   },
   golden: {
     landmarks: {

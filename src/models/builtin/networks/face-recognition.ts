@@ -135,8 +135,6 @@ export const faceRecognition = {
   },
   provenance: {
     origin: "dlib's ResNet, weights trained by davisking (TUTORIAL.md)",
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
@@ -160,7 +158,6 @@ export const faceRecognition = {
     name: 'input',
     width: 150,
     height: 150,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [0, 0, 0],
     scale: 1,

@@ -36,8 +36,6 @@ export const facemesh = {
   provenance: {
     origin:
       'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/facemesh.json)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [{ what: 'one face, one thread', on: '192×192', value: '3.9 ms', how: 'quoted' }],
@@ -46,7 +44,6 @@ export const facemesh = {
     name: 'input_1',
     width: 192,
     height: 192,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [0, 0, 0],
     scale: 1 / 255,
@@ -64,8 +61,6 @@ export const facemesh = {
     cropFactor: 1.5,
     /** The centre of the crop is the centre of the box, moved along y by this fraction of the longer side. */
     centreShift: -0.1,
-    /** The crop is rotated until the line between the eyes is horizontal. */
-    isUpright: true,
     landmarks68: meshPointsOfLandmarks68,
   },
   golden: {

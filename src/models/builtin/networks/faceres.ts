@@ -83,8 +83,6 @@ export const faceres = {
   provenance: {
     origin:
       'HSE_FaceRec_tf: generatedBy https://github.com/HSE-asavchenko/HSE_FaceRec_tf (models/faceres.json)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
@@ -108,7 +106,6 @@ export const faceres = {
     name: 'input_1',
     width: 224,
     height: 224,
-    layout: 'NCHW',
     colourOrder: 'BGR',
     mean: [103.939, 116.779, 123.68],
     scale: 1,
@@ -122,8 +119,6 @@ export const faceres = {
     /** Scale of the ArcFace template about the centre of the crop; the face is aligned to it by five points. */
     templateScale: 0.8,
     dimensions: 1024,
-    /** The age is the expected value over the bins; bin `i` means `i` years. */
-    ageBins: 100,
     /** The template scale for age and gender: the face is slightly larger in the crop. */
     attributesTemplateScale: 0.9,
     /**

@@ -23,8 +23,6 @@ export const liveness = {
   },
   provenance: {
     origin: 'livenessnet: generatedBy https://github.com/leokwu/livenessnet (models/liveness.json)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
@@ -47,7 +45,6 @@ export const liveness = {
     name: 'conv2d_1_input',
     width: 32,
     height: 32,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [0, 0, 0],
     scale: 1 / 255,
@@ -74,7 +71,6 @@ export const liveness = {
     spoofMax: 0.08,
     /** The minimum ratio of image size to face size, in width and in height. */
     contextMin: 1.5,
-    labels: ['live', 'spoof'],
   },
   golden: { probabilities: { samples: [0.545804, 0.454196], meanAbsolute: 0.5, tolerance: 0.001 } },
 } as const satisfies BuiltinModel

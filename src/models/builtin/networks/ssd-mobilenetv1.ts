@@ -94,8 +94,6 @@ export const ssdMobilenetv1 = {
   },
   provenance: {
     origin: 'yeephycho/tensorflow-face-detection (TUTORIAL.md)',
-    licence:
-      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'WIDER FACE (TUTORIAL.md)',
   },
   measured: [
@@ -112,7 +110,6 @@ export const ssdMobilenetv1 = {
     name: 'input',
     width: 512,
     height: 512,
-    layout: 'NCHW',
     colourOrder: 'RGB',
     mean: [127.5, 127.5, 127.5],
     scale: 1 / 127.5,
@@ -127,8 +124,6 @@ export const ssdMobilenetv1 = {
     { name: 'logits', shape: [5118], meaning: 'logits of a face, one per anchor' },
   ],
   constants: {
-    /** The image is scaled by its long side. The input has any size; its sides are multiples of 32. */
-    fit: 'longer side',
     /**
      * The feature maps with predictions. Anchors are in the centre of each cell, row by row. Shapes:
      * width and height as shares of 512 px.
