@@ -1,13 +1,16 @@
 /** `picture` is the analysis of the image as a whole; the names are keys of the API's `timingsMs`. */
-export type AnalysisStage =
-  | 'decode'
-  | 'detect'
-  | 'landmarks'
-  | 'align'
-  | 'embed'
-  | 'liveness'
-  | 'attributes'
-  | 'picture'
+const noTimeMs = {
+  decode: 0,
+  detect: 0,
+  landmarks: 0,
+  align: 0,
+  embed: 0,
+  liveness: 0,
+  attributes: 0,
+  picture: 0,
+}
+
+type AnalysisStage = keyof typeof noTimeMs
 
 /** Milliseconds per stage, each without the stages nested in it; 0 for a stage that did not run. */
 export type StageTimings = Readonly<Record<AnalysisStage, number>>
@@ -22,16 +25,7 @@ export type Stopwatch = {
 
 /** Stages run one at a time. Time is always counted for the innermost running stage. */
 export function createStopwatch(): Stopwatch {
-  const spentMs: Record<AnalysisStage, number> = {
-    decode: 0,
-    detect: 0,
-    landmarks: 0,
-    align: 0,
-    embed: 0,
-    liveness: 0,
-    attributes: 0,
-    picture: 0,
-  }
+  const spentMs = { ...noTimeMs }
   const running: AnalysisStage[] = []
   let sinceMs = performance.now()
 

@@ -1,6 +1,6 @@
 import type { AnalysisRequest, ImageAnalysis } from './image-analysis.ts'
 import type { EncodedImage } from './image/input/encoded-image.ts'
-import type { JudgeChallenge } from './liveness/challenge/challenge.ts'
+import type { judgeChallenge } from './liveness/challenge/judge-challenge.ts'
 
 /** Analyzes the images of calls. */
 export type VisionClient = {
@@ -37,7 +37,7 @@ export type VisionClient = {
     options: ReserveOptions,
   ) => VisionReservation
   /** Judges the frames of a response to a challenge, from `challenge` of their faces. */
-  readonly judgeChallenge: JudgeChallenge
+  readonly judgeChallenge: typeof judgeChallenge
 }
 
 /**

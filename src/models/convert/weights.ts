@@ -5,22 +5,7 @@ import { sizeOf } from './onnx/layout.ts'
 export type WeightTensor = { readonly shape: readonly number[]; readonly data: Float32Array }
 
 /** One group of a weight manifest of TensorFlow.js or face-api. It describes one file. */
-export type WeightsGroup = {
-  readonly weights: readonly {
-    readonly name: string
-    readonly shape: readonly number[]
-    /** The type of the weights after decoding. */
-    readonly dtype: string
-    /** The stored format: half precision, or small integers decoded as `value × scale + min`. */
-    readonly quantization?:
-      | {
-          readonly dtype: string
-          readonly scale?: number | undefined
-          readonly min?: number | undefined
-        }
-      | undefined
-  }[]
-}
+export type WeightsGroup = z.infer<typeof weightsGroupSchema>
 
 /** Validates a group of a manifest; further fields are ignored. */
 export const weightsGroupSchema = z.object({
@@ -28,7 +13,9 @@ export const weightsGroupSchema = z.object({
     z.object({
       name: z.string(),
       shape: z.array(z.int().min(0)),
+      /** The type of the weights after decoding. */
       dtype: z.string(),
+      /** The stored format: half precision, or small integers decoded as `value × scale + min`. */
       quantization: z
         .object({
           dtype: z.string(),
@@ -66,12 +53,13 @@ export function readWeights(
   return weights
 }
 
-type StoredType = {
+/** The encoding of the values in a file, little-endian. */
+export type StoredType = {
   readonly bytes: number
   readonly read: (view: DataView, offset: number) => number
 }
 
-/** The stored types of weights, little-endian. */
+/** The stored types of weights. */
 const storedTypes: ReadonlyMap<string, StoredType> = new Map([
   ['float32', { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) }],
   ['int32', { bytes: 4, read: (view, offset) => view.getInt32(offset, true) }],

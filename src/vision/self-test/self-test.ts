@@ -1,20 +1,16 @@
 import path from 'node:path'
 
-import { installedModelsOf, type ModelSet } from '../../models/model-set.ts'
+import { installedModelsOf } from '../../models/model-set.ts'
 import type { BuiltinModel, Golden } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
 import { readCopyReport } from '../optimized/copy-report.ts'
+import type { PipelineOptions } from '../pipeline.ts'
 import { openBuiltinModel } from '../session.ts'
 import { smokeTest } from './smoke-test.ts'
 
-export type SelfTestOptions = {
-  /** The folder that `prepareBuiltinPack` filled. */
-  readonly modelsFolder: string
-  /** The folder that `prepareOptimizedNetworks` filled. Its copies are tested where they exist. */
-  readonly optimizedFolder?: string | undefined
-  readonly modelSet: ModelSet
-}
+/** Optimized copies are tested where they exist. */
+export type SelfTestOptions = Pick<PipelineOptions, 'modelsFolder' | 'optimizedFolder' | 'modelSet'>
 
 /**
  * Runs every model of the built-in pack and every installed model of `modelSet` once on a fixed

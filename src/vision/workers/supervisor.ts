@@ -44,7 +44,8 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
   /** Runs one slot. A recycled worker is stopped only after its replacement has started. */
   async function runSlot(slot: WorkerSlot): Promise<void> {
     let recycled: WorkerProcess | undefined
-    const startNext = () => startInSlot(options, slot, onFailedStart)
+    const startNext = () =>
+      startWithRetry(options, (error, attempt) => onFailedStart(slot, error, attempt))
     for (let worker = await startNext(); worker; worker = await startNext()) {
       addWorker(worker)
       slot.onStarted(worker)
@@ -58,7 +59,8 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
     }
   }
 
-  function onFailedStart(error: unknown, attempt: number): void {
+  function onFailedStart(slot: WorkerSlot, error: unknown, attempt: number): void {
+    slot.onFailedStart()
     log.error({ err: error, attempt }, 'a vision worker failed to start')
     if (attempt >= failedStartsMax && workers.size === 0) readySignal.reject(error)
   }
@@ -91,17 +93,6 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
 
 function sumOf(slots: readonly WorkerSlot[], count: (slot: WorkerSlot) => number): number {
   return slots.reduce((sum, slot) => sum + count(slot), 0)
-}
-
-function startInSlot(
-  options: WorkerSupervisorOptions,
-  slot: WorkerSlot,
-  onFailure: (error: unknown, attempt: number) => void,
-): Promise<WorkerProcess | undefined> {
-  return startWithRetry(options, (error, attempt) => {
-    slot.onFailedStart()
-    onFailure(error, attempt)
-  })
 }
 
 /** Resolves with a started worker, or with undefined when the signal is aborted. */

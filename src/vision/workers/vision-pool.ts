@@ -3,9 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { withSpan } from '../../lib/observability/call-trace.ts'
-import type { ModelSet } from '../../models/model-set.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../image-analysis.ts'
-import type { EncodedImage, ImageLimits } from '../image/input/encoded-image.ts'
+import type { EncodedImage } from '../image/input/encoded-image.ts'
 import { judgeChallenge } from '../liveness/challenge/judge-challenge.ts'
 import type {
   AnalyzeImageOptions,
@@ -14,7 +13,7 @@ import type {
   VisionReservation,
 } from '../vision-client.ts'
 import { createCrashQuarantine, type CrashQuarantine } from './crash-quarantine.ts'
-import type { AnalysisJob } from './ipc/messages.ts'
+import type { AnalysisJob, WorkerStartOptions } from './ipc/messages.ts'
 import {
   createServiceTime,
   type ServiceTime,
@@ -66,19 +65,14 @@ export type VisionPoolStats = {
 }
 
 /** The defaults of the limits are in `fixedPoolLimits`. */
-export type VisionPoolOptions = VisionPoolLimitOptions & {
-  readonly workers: number
-  /** The folder that `prepareBuiltinPack` filled. */
-  readonly modelsFolder: string
-  /** The folder that `prepareOptimizedNetworks` filled. */
-  readonly optimizedFolder?: string | undefined
-  readonly modelSet: ModelSet
-  readonly limits: ImageLimits
-  readonly clock: Clock
-  readonly log: Pick<Log, 'debug' | 'warn' | 'error'>
-  /** The module that each child process runs; default `./worker.ts`. */
-  readonly entryModule?: URL
-}
+export type VisionPoolOptions = VisionPoolLimitOptions &
+  WorkerStartOptions & {
+    readonly workers: number
+    readonly clock: Clock
+    readonly log: Pick<Log, 'debug' | 'warn' | 'error'>
+    /** The module that each child process runs; default `./worker.ts`. */
+    readonly entryModule?: URL
+  }
 
 export function openVisionPool(options: VisionPoolOptions): VisionPool {
   return new WorkerPool(options)

@@ -2,6 +2,7 @@ import { ActionError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ImageAnalysis } from '../image-analysis.ts'
 import { serializeJob, type AnalysisJob } from './ipc/messages.ts'
+import type { VisionPoolLimits } from './vision-pool-limits.ts'
 import {
   openWorkerConnection,
   type WorkerConnection,
@@ -34,7 +35,7 @@ export type WorkerProcess = {
 }
 
 type WorkerProcessOptions = WorkerConnectionOptions & {
-  readonly limits: RecycleLimits & { readonly startMsMax: number; readonly jobMsMax: number }
+  readonly limits: RecycleLimits & Pick<VisionPoolLimits, 'startMsMax' | 'jobMsMax'>
   readonly log: Pick<Log, 'warn' | 'error'>
 }
 
@@ -55,7 +56,7 @@ function createWorkerProcess(
   { limits, log }: WorkerProcessOptions,
 ): WorkerProcess {
   const { pid, isBusy, isLost, exited } = connection
-  const recyclePolicy = createRecyclePolicy(limits)
+  const isRecycleDueAfter = createRecyclePolicy(limits)
   const replacementDue = Promise.withResolvers<'recycle' | WorkerLostError>()
   void exited.then(replacementDue.resolve)
   let jobs = 0
@@ -66,7 +67,7 @@ function createWorkerProcess(
     if (reply.kind === 'ready') throw await connection.kill('sent "ready" twice')
     jobs += 1
     rssBytes = reply.rssBytes
-    if (recyclePolicy.isRecycleDueAfter(reply.rssBytes)) replacementDue.resolve('recycle')
+    if (isRecycleDueAfter(reply.rssBytes)) replacementDue.resolve('recycle')
     if (reply.kind === 'analysis') return reply.analysis
     if (reply.kind === 'actionError') throw new ActionError(reply.code, reply.messages)
     log.error({ workerPid: pid, stack: reply.stack }, 'unexpected error in a vision worker')
@@ -87,39 +88,26 @@ function createWorkerProcess(
   }
 }
 
-type RecycleLimits = {
-  /** The number of jobs after which a worker is replaced. */
-  readonly workerJobsMax: number
-  /** Resident memory at which a worker is replaced, as a multiple of that after warm-up. */
-  readonly workerGrowthMax: number
-  /** The number of warm-up jobs, during which memory pools and caches fill. */
-  readonly workerWarmUpJobs: number
-}
-
-type RecyclePolicy = {
-  /**
-   * Records one finished job; returns whether the worker must be replaced.
-   *
-   * @param rssBytes resident memory of the worker after the job.
-   */
-  readonly isRecycleDueAfter: (rssBytes: number) => boolean
-}
+type RecycleLimits = Pick<
+  VisionPoolLimits,
+  'workerJobsMax' | 'workerGrowthMax' | 'workerWarmUpJobs'
+>
 
 /**
  * Decides when one worker is replaced. Inference runtimes and image libraries keep memory in pools
  * that grow with the variety of inputs, and sometimes leak. A new process costs less than finding
  * the leak.
+ *
+ * @returns a function that records one finished job, with the resident memory of the worker after it,
+ *   and returns whether the worker must be replaced.
  */
-export function createRecyclePolicy(limits: RecycleLimits): RecyclePolicy {
+export function createRecyclePolicy(limits: RecycleLimits): (rssBytes: number) => boolean {
   let jobs = 0
   let warmRssBytes = 0
-
-  function isRecycleDueAfter(rssBytes: number): boolean {
+  return (rssBytes) => {
     jobs += 1
     // A new worker has not used most of its memory yet, so the baseline is set during warm-up.
     if (jobs <= limits.workerWarmUpJobs) warmRssBytes = Math.max(warmRssBytes, rssBytes)
     return jobs >= limits.workerJobsMax || rssBytes > limits.workerGrowthMax * warmRssBytes
   }
-
-  return { isRecycleDueAfter }
 }

@@ -1,25 +1,17 @@
+import type { StoredType } from '../weights.ts'
 import { isKind, type PickledReference } from './pickled-value.ts'
 
 /** An array of numbers that contains tensors. PyTorch stores it outside of the pickle. */
 export type TorchStorage = {
   readonly key: string
-  readonly type: StorageType
+  readonly type: StoredType
   /** The number of values. */
   readonly length: number
 }
 
-/** The encoding of the values in the file, little-endian. */
-export type StorageType = {
-  readonly bytes: number
-  readonly read: (view: DataView, offset: number) => number
-}
-
-const storageTypes: Readonly<Record<string, StorageType>> = {
+const storageTypes: Readonly<Record<string, StoredType>> = {
   'torch.FloatStorage': { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) },
-  'torch.HalfStorage': {
-    bytes: 2,
-    read: (view, offset) => view.getFloat16(offset, true),
-  },
+  'torch.HalfStorage': { bytes: 2, read: (view, offset) => view.getFloat16(offset, true) },
   'torch.LongStorage': { bytes: 8, read: (view, offset) => Number(view.getBigInt64(offset, true)) },
 }
 

@@ -1,7 +1,7 @@
 import { sizeOf } from '../onnx/layout.ts'
-import type { WeightTensor } from '../weights.ts'
+import type { StoredType, WeightTensor } from '../weights.ts'
 import { isKind, type PickledValue, type PickledTuple } from './pickled-value.ts'
-import { storageOf, valuesMax, type StorageType, type TorchStorage } from './storage.ts'
+import { storageOf, valuesMax, type TorchStorage } from './storage.ts'
 
 /** Returns the bytes of the storage with this key; undefined when the file has none. */
 export type StorageBytesOf = (key: string) => Uint8Array | undefined
@@ -73,7 +73,7 @@ function requireFit({ start, shape, strides }: StorageView, { key, length }: Tor
 function readView(
   { start, shape, strides }: StorageView,
   bytes: Uint8Array,
-  type: StorageType,
+  type: StoredType,
 ): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const data = new Float32Array(sizeOf(shape))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Graph } from '../onnx/graph.ts'
 import { convertGraphModel } from './convert-graph-model.ts'
-import type { TopologyNode } from './topology.ts'
+import type { GraphModel, TopologyNode } from './topology.ts'
 
 const constants: Readonly<Record<string, readonly number[]>> = {
   zero: [0],
@@ -29,9 +29,9 @@ function convert(nodes: readonly TopologyNode[], isAnySize = false): Graph {
   }))
   const bytes = Float32Array.from(namedValues.flatMap(([, values]) => values))
   const constantNodes = weights.map(({ name }) => ({ name, op: 'Const' }))
-  const model = {
+  const model: GraphModel = {
     modelTopology: { node: [...nodes, imageInput, ...constantNodes] },
-    weightsManifest: [{ weights }] as const,
+    weightsManifest: [{ weights }],
   }
   const outputNode = nodes[0]?.name ?? ''
   return convertGraphModel(

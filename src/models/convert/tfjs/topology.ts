@@ -1,33 +1,7 @@
 import { z } from 'zod'
-import { weightsGroupSchema, type WeightsGroup } from '../weights.ts'
-
-/** A graph model of TensorFlow.js: the JSON beside the file of weights. */
-export type GraphModel = {
-  readonly modelTopology: { readonly node: readonly TopologyNode[] }
-  readonly weightsManifest: readonly [WeightsGroup]
-}
-
-export type TopologyNode = {
-  readonly name: string
-  readonly op: string
-  /** Names of the nodes that this one reads. */
-  readonly input?: readonly string[] | undefined
-  readonly attr?: Readonly<Record<string, AttributeValue>> | undefined
-}
+import { weightsGroupSchema } from '../weights.ts'
 
 /** The protocol buffer AttrValue as JSON: integers are strings, strings are base64. */
-type AttributeValue = {
-  readonly s?: string | undefined
-  readonly b?: boolean | undefined
-  readonly list?:
-    | {
-        readonly s?: readonly string[] | undefined
-        readonly i?: readonly string[] | undefined
-      }
-    | undefined
-  readonly shape?: { readonly dim?: readonly { readonly size: string }[] | undefined } | undefined
-}
-
 const attributeValue = z.object({
   s: z.string().optional(),
   b: z.boolean().optional(),
@@ -37,20 +11,24 @@ const attributeValue = z.object({
   shape: z.object({ dim: z.array(z.object({ size: z.string() })).optional() }).optional(),
 })
 
+const topologyNode = z.object({
+  name: z.string(),
+  op: z.string(),
+  /** Names of the nodes that this one reads. */
+  input: z.array(z.string()).optional(),
+  attr: z.record(z.string(), attributeValue).optional(),
+})
+
+export type TopologyNode = z.infer<typeof topologyNode>
+
 /** Validates a graph model; further fields are ignored. */
 export const graphModelSchema = z.object({
-  modelTopology: z.object({
-    node: z.array(
-      z.object({
-        name: z.string(),
-        op: z.string(),
-        input: z.array(z.string()).optional(),
-        attr: z.record(z.string(), attributeValue).optional(),
-      }),
-    ),
-  }),
+  modelTopology: z.object({ node: z.array(topologyNode) }),
   weightsManifest: z.tuple([weightsGroupSchema]),
 })
+
+/** A graph model of TensorFlow.js: the JSON beside the file of weights. */
+export type GraphModel = z.infer<typeof graphModelSchema>
 
 /** A built-in network has at most a few hundred nodes one after another. */
 const depthMax = 2000

@@ -54,13 +54,3 @@ export type ChallengeJudgement = {
   /** Empty if the challenge was passed; otherwise in the order of the checks. */
   readonly reasons: readonly ChallengeReason[]
 }
-
-/**
- * Judges the frames of one response, in the order in which they were recorded; the first is frontal.
- *
- * @throws RangeError if there are fewer frames than one more than steps.
- */
-export type JudgeChallenge = (
-  frames: readonly ChallengeFrame[],
-  steps: readonly ChallengeStep[],
-) => ChallengeJudgement

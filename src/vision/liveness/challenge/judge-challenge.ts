@@ -10,8 +10,8 @@ import { judgeSteps, movementsOf, shownSteps } from './judge-steps.ts'
 import { isFlat } from './relief.ts'
 
 /**
- * Judges the frames of one response to a challenge, in the order in which they were recorded. Every
- * check contributes its own reason, and none depends on the result of another.
+ * Judges the frames of one response to a challenge, in the order in which they were recorded; the
+ * first is frontal. Every check contributes its own reason, and none depends on the result of another.
  *
  * @throws RangeError if there are fewer frames than one more than steps.
  */

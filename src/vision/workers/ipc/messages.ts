@@ -1,18 +1,13 @@
 import { deserialize, serialize } from 'node:v8'
 import { z } from 'zod'
 import { ActionError, errorTable, type ActionErrorCode } from '../../../lib/errors.ts'
-import type { ModelSet } from '../../../models/model-set.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../../image-analysis.ts'
-import type { EncodedImage, ImageLimits } from '../../image/input/encoded-image.ts'
+import type { EncodedImage } from '../../image/input/encoded-image.ts'
+import type { PipelineOptions } from '../../pipeline.ts'
 import type { Writable } from 'node:stream'
 
 /** The options of a worker, passed as JSON in the only argument of its command line. */
-export type WorkerStartOptions = {
-  readonly modelsFolder: string
-  readonly optimizedFolder?: string | undefined
-  readonly modelSet: ModelSet
-  readonly limits: ImageLimits
-}
+export type WorkerStartOptions = Omit<PipelineOptions, 'createTemplate'>
 
 /** Jobs use standard input. Replies use this file descriptor, to which no library prints. */
 export const replyFd = 3
