@@ -33,10 +33,9 @@ export async function openMeshAnalyzer() {
       const stopwatch = createStopwatch()
       const fitMesh = landmarker.forImage({ pyramid, stopwatch })
       const context = { image, pyramid, stopwatch, fitMesh }
-      const faces = await detector.detectFaces(
-        context,
-        ({ confidence }) => confidence >= confidenceMin,
-      )
+      const faces = await detector.detectFaces(context, {
+        isWanted: ({ confidence }) => confidence >= confidenceMin,
+      })
       const [central] = faces.toSorted(
         (a, b) => distanceToCentre(a.box, image.frame) - distanceToCentre(b.box, image.frame),
       )

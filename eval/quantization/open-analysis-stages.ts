@@ -53,10 +53,9 @@ export async function openAnalysisStages({ id, folder, onOutputs }: AnalysisStag
     const stopwatch = createStopwatch()
     const fitMesh = landmarker.forImage({ pyramid, stopwatch })
     const context: ImageContext = { image, pyramid, stopwatch, fitMesh }
-    for (const detection of await detector.detectFaces(
-      context,
-      ({ confidence }) => confidence > 0.6,
-    ))
+    for (const detection of await detector.detectFaces(context, {
+      isWanted: ({ confidence }) => confidence > 0.6,
+    }))
       await recognizers.active.createTemplate(
         { detection, mesh: await fitMesh(detection) },
         context,

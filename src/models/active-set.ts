@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { writeFileAtomic } from './artifact-file.ts'
+import { isNotFound, writeFileAtomic } from './artifact-file.ts'
 import {
   checkModelFiles,
   findInstalledModel,
@@ -89,7 +89,7 @@ async function readActiveSetFile(modelsFolder: string): Promise<ActiveSetFile | 
   try {
     return activeSetFile.parse(JSON.parse(await readFile(filePath, 'utf8')))
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    if (isNotFound(cause)) return undefined
     const message = `${filePath} is not a valid model selection; delete it, or run: facegate models use builtin`
     throw new Error(message, { cause })
   }

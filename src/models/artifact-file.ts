@@ -61,6 +61,7 @@ async function writeAndSync(filePath: string, bytes: Uint8Array): Promise<void> 
   await file.sync()
 }
 
-function isNotFound(error: unknown): boolean {
+/** Whether a file or folder does not exist. */
+export function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

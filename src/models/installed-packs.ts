@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { isNotFound } from './artifact-file.ts'
 import { calibrationFilesOf } from './decoding.ts'
 import type { InstalledModel } from './model-set.ts'
 import { packManifest, type PackManifest, type PackModel } from './pack-manifest.ts'
@@ -30,7 +31,10 @@ export function packsFolder(modelsFolder: string): string {
  */
 export async function listPacks(modelsFolder: string): Promise<readonly InstalledPack[]> {
   const folder = packsFolder(modelsFolder)
-  const entries = await readdir(folder, { withFileTypes: true }).catch(emptyIfMissing)
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isNotFound(error)) return []
+    throw error
+  })
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
   const packs: InstalledPack[] = []
   for (const name of names.filter((each) => !each.startsWith('.')).toSorted())
@@ -132,9 +136,4 @@ function parseJson(text: string, location: string): unknown {
   } catch (cause) {
     throw new Error(`${location} is not JSON`, { cause })
   }
-}
-
-function emptyIfMissing(error: unknown): [] {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-  throw error
 }

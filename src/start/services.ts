@@ -20,7 +20,7 @@ import type { Log } from '../lib/log.ts'
 import type { RecentProblems } from '../lib/observability/recent-problems.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { detectorKindOf, type ModelSet } from '../models/model-set.ts'
-import { runSelfTest } from '../vision/self-test/run-self-test.ts'
+import { runSelfTest } from '../vision/self-test/run-tests.ts'
 import {
   openVisionPool,
   type VisionPool,

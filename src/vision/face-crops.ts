@@ -1,8 +1,7 @@
 import { encodeJpeg } from './image/decode.ts'
 import type { OrientedImage } from './image/frame.ts'
-import type { Rect } from './image/geometry.ts'
+import { type Rect, cropTransform, fitSimilarityTransform } from './image/geometry.ts'
 import type { ImagePyramid, PlanarCrop } from './image/pyramid.ts'
-import { cropTransform, fitSimilarityTransform } from './image/similarity-transform.ts'
 import { arcfaceTemplate, landmarkPoints } from './embed/aligned-crops.ts'
 import type { Landmarks } from './landmarks/mesh.ts'
 

@@ -1,7 +1,7 @@
 import type { Detection } from './detect/detection.ts'
 import type { FaceResult } from './image-analysis.ts'
 import type { OrientedImage } from './image/frame.ts'
-import type { BoundingBox, Point, Rect } from './image/geometry.ts'
+import { roundTo, type BoundingBox, type Point, type Rect } from './image/geometry.ts'
 import { headPose } from './landmarks/head-pose.ts'
 import { meshLandmarks } from './landmarks/mesh.ts'
 import type { Landmarks, Mesh } from './landmarks/mesh.ts'
@@ -62,10 +62,4 @@ function toImageLandmarks(landmarks: Landmarks, image: OrientedImage): Landmarks
 
 function imageScale({ width, height, frame }: OrientedImage): Point {
   return { x: width / frame.width, y: height / frame.height }
-}
-
-function roundTo(value: number, digits: number): number {
-  const factor = 10 ** digits
-  // Adding zero turns −0 into 0.
-  return Math.round(value * factor) / factor + 0
 }

@@ -3,9 +3,8 @@ import { createAttributeReader, type AttributeReader } from './attributes/attrib
 import type { Detection } from './detect/detection.ts'
 import type { Detector } from './detect/detector.ts'
 import { openDetector } from './detect/open-detector.ts'
-import { createTemplates } from './embed/create-templates.ts'
+import { createTemplates, openRecognizers, type Recognizers } from './embed/open-recognizers.ts'
 import type { CreateTemplate } from './embed/create-template.ts'
-import { openRecognizers, type Recognizers } from './embed/open-recognizers.ts'
 import { createContextCrop, createFaceCrop } from './face-crops.ts'
 import { toBoundingBox, createFaceResult } from './face-result.ts'
 import type { AnalysisRequest, FaceMinimums, FaceResult, ImageAnalysis } from './image-analysis.ts'
@@ -18,7 +17,7 @@ import { createImagePyramid } from './image/pyramid.ts'
 import { headPosition } from './landmarks/head-geometry.ts'
 import { openMeshLandmarker, type MeshLandmarker } from './landmarks/mesh-landmarker.ts'
 import { meshLandmarks, type Mesh } from './landmarks/mesh.ts'
-import { measureChallenge } from './liveness/challenge/measure-challenge.ts'
+import { measureChallenge } from './liveness/challenge/challenge-points.ts'
 import { openLivenessCheck, type LivenessCheck } from './liveness/open-liveness-check.ts'
 import { createModelSessions } from './model-sessions.ts'
 import { measureImageQuality } from './quality/image-quality.ts'
@@ -166,11 +165,16 @@ async function detectAndCount(
   const { countMinimums } = request
   const isReported = (face: Detection) => meetsMinimums(face, request, context.image)
   if (!countMinimums)
-    return { reported: largestFirst(await detector.detectFaces(context, isReported)) }
+    return {
+      reported: largestFirst(await detector.detectFaces(context, { isWanted: isReported })),
+    }
   const isCounted = (face: Detection) => meetsMinimums(face, countMinimums, context.image)
-  const detections = countMinimums.onlyIfNoFace
-    ? await detector.detectFaces(context, isReported, isCounted)
-    : await detector.detectFaces(context, (face) => isReported(face) || isCounted(face))
+  const detections = await detector.detectFaces(
+    context,
+    countMinimums.onlyIfNoFace
+      ? { isWanted: isReported, isFallback: isCounted }
+      : { isWanted: (face) => isReported(face) || isCounted(face) },
+  )
   const reported = largestFirst(detections.filter(isReported))
   if (countMinimums.onlyIfNoFace && reported.length > 0) return { reported }
   return { reported, counted: largestFirst(detections.filter(isCounted)) }

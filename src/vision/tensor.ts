@@ -1,8 +1,7 @@
 import type { Frame } from './image/frame.ts'
-import type { ImageSize } from './image/geometry.ts'
+import { cropTransform, scaleSize, type ImageSize } from './image/geometry.ts'
 import { levelPlanes, type CropLevels } from './image/kernel/image-kernel.ts'
 import { warp, type ImagePyramid, type PlanarCrop } from './image/pyramid.ts'
-import { cropTransform } from './image/similarity-transform.ts'
 import type { NetworkInput } from './network-input.ts'
 
 /**
@@ -53,11 +52,10 @@ export function letterbox(
   input: NetworkInput,
   scale = fitScale(frame, input),
 ): Letterbox {
-  const width = Math.max(1, Math.round(frame.width * scale))
-  const height = Math.max(1, Math.round(frame.height * scale))
+  const size = scaleSize(frame, scale)
   const tensor = blackInput(input)
-  placeCrop(resizeToInput(levelForScale(scale), { width, height }, input), tensor, input)
-  return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
+  placeCrop(resizeToInput(levelForScale(scale), size, input), tensor, input)
+  return { tensor, scaleX: frame.width / size.width, scaleY: frame.height / size.height }
 }
 
 /** Returns the whole frame at another size, with the values of a network's input in R, G, B. */
@@ -106,10 +104,9 @@ function fitScale(frame: ImageSize, input: ImageSize): number {
 
 /** Returns the smallest input of whole strides that contains the frame at the scale of `input`. */
 export function fitInput(frame: Frame, input: NetworkInput): NetworkInput {
-  const scale = fitScale(frame, input)
-  const fit = (side: number): number =>
-    Math.ceil(Math.max(1, Math.round(side * scale)) / stridePx) * stridePx
-  return { ...input, width: fit(frame.width), height: fit(frame.height) }
+  const { width, height } = scaleSize(frame, fitScale(frame, input))
+  const roundUp = (side: number): number => Math.ceil(side / stridePx) * stridePx
+  return { ...input, width: roundUp(width), height: roundUp(height) }
 }
 
 /** The largest stride of a detector. The sides of its input are multiples of it. */

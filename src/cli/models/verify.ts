@@ -1,6 +1,6 @@
 import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
-import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
+import { runSmokeTest } from '../../vision/self-test/run-tests.ts'
 import { formatTable, print } from '../output.ts'
 import { modelsFolder } from '../read-settings.ts'
 import type { CommandValues } from '../command.ts'

@@ -1,9 +1,13 @@
 import { rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256OfFile } from '../sha256.ts'
-import { partialDownloadAt } from './partial-download.ts'
-import { PermanentDownloadError } from './permanent-download-error.ts'
-import { transfer, type OnBytesReceived, type TransferLimits } from './transfer.ts'
+import {
+  partialDownloadAt,
+  transfer,
+  type OnBytesReceived,
+  type TransferLimits,
+} from './transfer.ts'
+import { PermanentDownloadError } from './check-url.ts'
 
 export type DownloadRequest = {
   readonly url: string

@@ -1,31 +1,30 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm, writeFile, copyFile } from 'node:fs/promises'
 import path from 'node:path'
 import { readActiveSet } from '../active-set.ts'
 import { convertPytorch } from '../convert/pytorch/convert-pytorch.ts'
-import { isRecognizerDecoding } from '../decoding.ts'
+import { isRecognizerDecoding, calibrationFilesOf } from '../decoding.ts'
 import {
   findPack,
   manifestFileName,
   packFolder,
   packsFolder,
   readPack,
+  type InstalledPack,
 } from '../installed-packs.ts'
-import type { InstalledPack } from '../installed-packs.ts'
 import { installedModelsOf, type InstalledModel } from '../model-set.ts'
 import { modelFilesOf, type PackManifest, type PackModel } from '../pack-manifest.ts'
 import { sha256OfFile } from '../sha256.ts'
-import { carryCalibration } from './carry-calibration.ts'
 import { fetchFile, type FetchOptions } from './fetch-file.ts'
 import type { PackSource } from './pack-source.ts'
 import { requiredFiles, weightsFileOf, type RequiredFile } from './required-files.ts'
 
-export type InstallOptions = FetchOptions & {
+type InstallOptions = FetchOptions & {
   /** Loads a model and runs it once. Returns the problem, if there is one. */
   readonly smokeTest: (model: InstalledModel) => Promise<string | undefined>
 }
 
-export type InstallResult = {
+type InstallResult = {
   readonly pack: InstalledPack
   /** The files without a checksum in the manifest. The checksum of the fetched file is now stored. */
   readonly pinnedFiles: readonly string[]
@@ -145,4 +144,28 @@ async function removeOtherFiles(
   const names = new Set(keep.flatMap(({ name }) => [name, `${name}.part`, `${name}.part.json`]))
   for (const name of await readdir(folder))
     if (!names.has(name)) await rm(path.join(folder, name), { recursive: true })
+}
+
+/**
+ * Copies the cohort and the similarity table that a user created for an installed recognizer, when
+ * the same network is installed again from a manifest that has neither.
+ *
+ * @returns the complete model; its files are in `staging`.
+ */
+async function carryCalibration(
+  staging: string,
+  model: PackModel,
+  previousPack: InstalledPack | undefined,
+): Promise<PackModel> {
+  const previous = previousPack?.manifest.models.find(
+    ({ id, version, sha256 }) =>
+      id === model.id && version === model.version && sha256 === model.sha256,
+  )
+  if (!previousPack || !previous || !isRecognizerDecoding(previous.decoding)) return model
+  const isUncalibrated =
+    isRecognizerDecoding(model.decoding) && calibrationFilesOf(model.decoding).length === 0
+  if (!isUncalibrated) return model
+  for (const { file } of calibrationFilesOf(previous.decoding))
+    await copyFile(path.join(previousPack.folder, file), path.join(staging, file))
+  return { ...model, decoding: previous.decoding }
 }

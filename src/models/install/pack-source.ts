@@ -3,8 +3,7 @@ import path from 'node:path'
 import { catalogue } from '../catalogue/catalogue.ts'
 import { manifestFileName, parseManifest } from '../installed-packs.ts'
 import type { PackManifest } from '../pack-manifest.ts'
-import { checkUrl } from './check-url.ts'
-import { PermanentDownloadError } from './permanent-download-error.ts'
+import { checkUrl, PermanentDownloadError } from './check-url.ts'
 
 /** A pack that can be installed. */
 export type PackSource = {

@@ -1,6 +1,6 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { cropTransform, fitSimilarityTransform } from '../image/similarity-transform.ts'
+import { cropTransform, fitSimilarityTransform } from '../image/geometry.ts'
 import { arcfaceTemplate, landmarkPoints } from '../embed/aligned-crops.ts'
 import { meshLandmarks } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'

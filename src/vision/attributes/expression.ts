@@ -1,6 +1,6 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { cropTransform } from '../image/similarity-transform.ts'
+import { cropTransform } from '../image/geometry.ts'
 import type { PlanarCrop } from '../image/pyramid.ts'
 import type { ModelSessions } from '../model-sessions.ts'
 import { cropLuma } from '../quality/luma.ts'

@@ -1,5 +1,5 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import { suppressOverlaps } from '../image/geometry.ts'
+import { scaleRect, suppressOverlaps } from '../image/geometry.ts'
 import type { Point, Rect } from '../image/geometry.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
 import { requireOutput } from '../session.ts'
@@ -34,12 +34,8 @@ export async function runBlazeface(
       const values = boxValues.subarray(index * 16, index * 16 + 16)
       const [x = 0, y = 0, width = 0, height = 0] = values
       if (width <= 0 || height <= 0) return
-      const box = toFaceBox({
-        x: (anchorX + x - width / 2) * scaleX,
-        y: (anchorY + y - height / 2) * scaleY,
-        width: width * scaleX,
-        height: height * scaleY,
-      })
+      const square = { x: anchorX + x - width / 2, y: anchorY + y - height / 2, width, height }
+      const box = toFaceBox(scaleRect(square, scaleX, scaleY))
       const pointAt = (offset: number): Point => ({
         x: (anchorX + (values[offset] ?? 0)) * scaleX,
         y: (anchorY + (values[offset + 1] ?? 0)) * scaleY,

@@ -2,8 +2,7 @@ import { runBlazeface } from './blazeface.ts'
 import { certainConfidence } from './combine-detections.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
 import { padWithMirror, resizeFrame } from '../image/decode.ts'
-import { areaOf } from '../image/geometry.ts'
-import type { ImageSize, Rect } from '../image/geometry.ts'
+import { areaOf, scaleRect, scaleSize, type ImageSize, type Rect } from '../image/geometry.ts'
 import { framePyramid, type ImagePyramid } from '../image/pyramid.ts'
 import type { ModelSession } from '../session.ts'
 
@@ -19,15 +18,16 @@ export async function detectBorderFaces(
   const { frame } = pyramid
   const scale = Math.min(1, workSidePx / Math.max(frame.width, frame.height))
   const level = pyramid.levelForScale(scale)
-  const width = Math.max(1, Math.round(frame.width * scale))
-  const height = Math.max(1, Math.round(frame.height * scale))
-  const border = Math.floor(borderShare * Math.min(width, height))
-  const padded = await padWithMirror(await resizeFrame(level, width, height), border)
+  const size = scaleSize(frame, scale)
+  const border = Math.floor(borderShare * Math.min(size.width, size.height))
+  const padded = await padWithMirror(await resizeFrame(level, size), border)
   const candidates = await runBlazeface(session, framePyramid(padded))
-  const scaleX = frame.width / width
-  const scaleY = frame.height / height
+  const toFrame = (box: Rect): Rect => {
+    const unpadded = { ...box, x: box.x - border, y: box.y - border }
+    return scaleRect(unpadded, frame.width / size.width, frame.height / size.height)
+  }
   return candidates
-    .map(({ box, score }) => ({ score, box: toFrameCoordinates(box, border, scaleX, scaleY) }))
+    .map(({ box, score }) => ({ score, box: toFrame(box) }))
     .filter(({ box }) => isCutByBorder(box, frame))
 }
 
@@ -49,16 +49,6 @@ export function canShowBorderFace(
         box.x + box.width > (1 - hintBorderShare) * width ||
         box.y + box.height > (1 - hintBorderShare) * height),
   )
-}
-
-/** Converts px of the scaled frame with a border to px of the frame. */
-function toFrameCoordinates(box: Rect, border: number, scaleX: number, scaleY: number): Rect {
-  return {
-    x: (box.x - border) * scaleX,
-    y: (box.y - border) * scaleY,
-    width: box.width * scaleX,
-    height: box.height * scaleY,
-  }
 }
 
 /** True if the box crosses the border and is not the mirror image of a face. */

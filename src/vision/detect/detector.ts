@@ -9,17 +9,13 @@ export type Detector = {
    * Returns the faces for which `isWanted` is true, the most confident first. If there are none,
    * returns the faces for which `isFallback` is true.
    */
-  readonly detectFaces: (
-    context: ImageContext,
-    isWanted: FacePredicate,
-    isFallback?: FacePredicate,
-  ) => Promise<Detection[]>
+  readonly detectFaces: (context: ImageContext, selection: FaceSelection) => Promise<Detection[]>
 }
 
 /** The predicates of `Detector.detectFaces`. */
 export type FaceSelection = {
   readonly isWanted: FacePredicate
-  readonly isFallback?: FacePredicate | undefined
+  readonly isFallback?: FacePredicate
 }
 
 export type FacePredicate = (face: Detection) => boolean

@@ -2,12 +2,15 @@ import type { InstalledModel } from '../../models/model-set.ts'
 import { requireDetectorDecoding, type DetectorDecoding } from '../../models/decoding.ts'
 import { unreachable } from '../../lib/validation/unreachable.ts'
 import type { ImageContext } from '../image-context.ts'
-import { suppressOverlaps, type Rect } from '../image/geometry.ts'
+import { scaleRect, suppressOverlaps, type Rect } from '../image/geometry.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, letterbox, letterboxInShape } from '../tensor.ts'
-import { confidenceFromScore } from './combine-detections.ts'
-import { certainConfidenceMin, confirmDetections } from './confirm-detection.ts'
+import {
+  confidenceFromScore,
+  certainConfidenceMin,
+  confirmDetections,
+} from './combine-detections.ts'
 import type { DecodeDetections, RawDetection } from './decoders/raw-detection.ts'
 import { retinaface } from './decoders/retinaface.ts'
 import { scrfd } from './decoders/scrfd.ts'
@@ -31,11 +34,11 @@ export async function openInstalledDetector(
   decode(await session.run(blackInput(session.input)), session.input)
   return {
     providers: formatProviders([installed.model]),
-    async detectFaces(context, isWanted, isFallback) {
+    async detectFaces(context, selection) {
       const candidates = await detectCandidates(context, session, decode)
       const kept = suppressOverlaps(candidates, ({ score }) => score, decoding.overlapMax)
       const detections = kept.slice(0, detectionsMax).map((raw) => toDetection(raw, decoding))
-      return confirmDetections(detections, { isWanted, isFallback }, context.fitMesh)
+      return confirmDetections(detections, selection, context.fitMesh)
     },
   }
 }
@@ -73,12 +76,7 @@ async function detectCandidates(
   const detections = decode(await session.run(tensor, input), input)
   return detections.map(({ score, box, landmarkPoints }) => ({
     score,
-    box: {
-      x: box.x * scaleX,
-      y: box.y * scaleY,
-      width: box.width * scaleX,
-      height: box.height * scaleY,
-    },
+    box: scaleRect(box, scaleX, scaleY),
     landmarkPoints: landmarkPoints.map(({ x, y }) => ({ x: x * scaleX, y: y * scaleY })),
   }))
 }

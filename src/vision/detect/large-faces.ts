@@ -1,5 +1,6 @@
 import { resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
+import { scaleRect, scaleSize } from '../image/geometry.ts'
 import { framePyramid, type ImagePyramid } from '../image/pyramid.ts'
 import type { ModelSession } from '../session.ts'
 import { runBlazeface } from './blazeface.ts'
@@ -17,25 +18,19 @@ export async function detectLargeFaces(
   const { frame } = pyramid
   const side = session.input.width
   const scale = (frameShare * side) / Math.max(frame.width, frame.height)
-  const width = Math.max(1, Math.round(frame.width * scale))
-  const height = Math.max(1, Math.round(frame.height * scale))
-  const left = Math.floor((side - width) / 2)
-  const top = Math.floor((side - height) / 2)
-  const small = await resizeFrame(pyramid.levelForScale(scale), width, height)
+  const size = scaleSize(frame, scale)
+  const left = Math.floor((side - size.width) / 2)
+  const top = Math.floor((side - size.height) / 2)
+  const small = await resizeFrame(pyramid.levelForScale(scale), size)
   const candidates = await runBlazeface(
     session,
     framePyramid(surroundWithBlack(small, { side, left, top })),
   )
-  const scaleX = frame.width / width
-  const scaleY = frame.height / height
+  const scaleX = frame.width / size.width
+  const scaleY = frame.height / size.height
   return candidates.map(({ box, score }) => ({
     score,
-    box: {
-      x: (box.x - left) * scaleX,
-      y: (box.y - top) * scaleY,
-      width: box.width * scaleX,
-      height: box.height * scaleY,
-    },
+    box: scaleRect({ ...box, x: box.x - left, y: box.y - top }, scaleX, scaleY),
   }))
 }
 

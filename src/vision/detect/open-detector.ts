@@ -9,8 +9,13 @@ import { detectLargeFaces, canShowLargeFace } from './large-faces.ts'
 import { runSsd } from './ssd.ts'
 import type { FitMesh } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
-import { combineDetections, addBorderFaces, toLargeFaces } from './combine-detections.ts'
-import { confirmDetections, meshScoreMin } from './confirm-detection.ts'
+import {
+  combineDetections,
+  addBorderFaces,
+  toLargeFaces,
+  confirmDetections,
+  meshScoreMin,
+} from './combine-detections.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
 import { findNearGroup, isSameFace } from './near-group.ts'
 
@@ -28,7 +33,7 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
   const ssd = await sessions.openBuiltin('ssd_mobilenetv1')
   return {
     providers: formatProviders([builtinPack.models.blazeface, builtinPack.models.ssd_mobilenetv1]),
-    detectFaces({ pyramid, fitMesh }, isWanted, isFallback) {
+    detectFaces({ pyramid, fitMesh }, selection) {
       const detectors = {
         blazeface: () => runBlazeface(blazeface, pyramid),
         ssd: () => runSsd(ssd, pyramid),
@@ -36,7 +41,7 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
         largeFaces: () => detectLargeFaces(blazeface, pyramid),
         fitMesh,
       }
-      return detectFaces(detectors, pyramid.frame, { isWanted, isFallback })
+      return detectFaces(detectors, pyramid.frame, selection)
     },
   }
 }

@@ -1,8 +1,7 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ImagePyramid, PlanarCrop } from '../image/pyramid.ts'
-import { fitSimilarityTransform } from '../image/similarity-transform.ts'
+import { fitSimilarityTransform, type Point } from '../image/geometry.ts'
 import { meshLandmarks68, meshLandmarks, type Landmarks, type Mesh } from '../landmarks/mesh.ts'
-import type { Point } from '../image/geometry.ts'
 
 /**
  * Samples the crop of dlib: 150×150 px, RGB 0..255, fitted to 33 landmarks as dlib's `get_face_chip`

@@ -1,7 +1,7 @@
 import { readCohort } from '../../models/template/read-cohort.ts'
 import { requireRecognizerDecoding } from '../../models/decoding.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
-import { fitSimilarityTransform } from '../image/similarity-transform.ts'
+import { fitSimilarityTransform } from '../image/geometry.ts'
 import { arcfaceTemplate, landmarkPoints } from './aligned-crops.ts'
 import { meshLandmarks } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'

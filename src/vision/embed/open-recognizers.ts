@@ -11,7 +11,10 @@ import {
 } from './create-template.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
 import { certainSimilarity } from './quick-match.ts'
-import type { QuickRecognizer, Recognizer } from './recognizer.ts'
+import type { Recognizer, StartTemplate } from './recognizer.ts'
+import type { AnalysisRequest, FaceResult } from '../image-analysis.ts'
+import type { DetectedFace, ImageContext } from '../image-context.ts'
+import type { Template } from './template.ts'
 
 export type Recognizers = {
   /** Creates the templates that are stored from now on. */
@@ -44,45 +47,86 @@ async function openBuiltinRecognizer(
 ): Promise<Recognizer> {
   const model = await readTemplateModel()
   const toTemplate = createTemplate ?? openTemplateCreator(model)
-  const quick = await openQuickRecognizer(sessions, toTemplate)
+  const startTemplate = await openTemplateStart(sessions, toTemplate)
   return {
     modelId: model.modelId,
     providers: formatProviders([builtinPack.models.face_recognition, builtinPack.models.faceres]),
     async createTemplate(face, context, options) {
-      const { complete } = await quick.startTemplate(face, context, options)
+      const { complete } = await startTemplate(face, context, options)
       return complete()
     },
-    quick,
+    startTemplate,
   }
 }
 
 /** The quick template is the embedding of dlib, which takes a third of the time. */
-async function openQuickRecognizer(
+async function openTemplateStart(
   sessions: ModelSessions,
   toTemplate: CreateTemplate,
-): Promise<QuickRecognizer> {
+): Promise<StartTemplate> {
   const modelId = formatProviders([builtinPack.models.face_recognition])
   const dlib = await sessions.openBuiltin('face_recognition')
   const faceres = await sessions.openBuiltin('faceres')
-  return {
-    certainSimilarity,
-    async startTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
-      const dlibCrop = await stopwatch.time('align', () => sampleDlibCrop(pyramid, mesh))
-      const vector = await stopwatch.time('embed', () =>
-        embedWithDlib(dlib, dlibCrop, withoutMirror),
-      )
-      return {
-        quickTemplate: { modelId, vector },
-        async complete() {
-          const crop = await stopwatch.time('align', () => sampleFaceresCrop(pyramid, mesh))
-          return stopwatch.time('embed', async () =>
-            toTemplate({
-              dlib: vector,
-              faceres: await embedWithFaceres(faceres, crop, withoutMirror),
-            }),
-          )
-        },
-      }
-    },
+  return async ({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) => {
+    const dlibCrop = await stopwatch.time('align', () => sampleDlibCrop(pyramid, mesh))
+    const vector = await stopwatch.time('embed', () => embedWithDlib(dlib, dlibCrop, withoutMirror))
+    return {
+      quickTemplate: { modelId, vector },
+      async complete() {
+        const crop = await stopwatch.time('align', () => sampleFaceresCrop(pyramid, mesh))
+        return stopwatch.time('embed', async () =>
+          toTemplate({
+            dlib: vector,
+            faceres: await embedWithFaceres(faceres, crop, withoutMirror),
+          }),
+        )
+      },
+    }
   }
+}
+
+type TemplateRequest = Pick<
+  AnalysisRequest,
+  'templates' | 'previousTemplates' | 'quickTemplates' | 'samePersonAs'
+>
+type CreatedTemplates = Pick<
+  FaceResult,
+  'template' | 'previousTemplates' | 'quickTemplate' | 'certainSimilarity'
+>
+
+/**
+ * Creates the requested templates of a face. Each recognizer runs at most once. A face that is
+ * certainly the person of `samePersonAs` has no template.
+ */
+export async function createTemplates(
+  { active, previous }: Recognizers,
+  face: DetectedFace,
+  context: ImageContext,
+  request: TemplateRequest,
+): Promise<CreatedTemplates> {
+  const options = { withoutMirror: request.templates === 'fast' }
+  const started = needsQuickTemplate(request)
+    ? await active.startTemplate?.(face, context, options)
+    : undefined
+  const { samePersonAs } = request
+  const similarity =
+    started && samePersonAs && certainSimilarity(started.quickTemplate, samePersonAs)
+  if (similarity !== undefined) return { certainSimilarity: similarity }
+  const create = (recognizer: Recognizer): Promise<Template> =>
+    recognizer.createTemplate(face, context, options)
+  const template = request.templates ? await (started?.complete() ?? create(active)) : undefined
+  const previousTemplates: Template[] = []
+  for (const modelId of request.previousTemplates ?? []) {
+    const recognizer = previous.get(modelId)
+    if (recognizer) previousTemplates.push(await create(recognizer))
+  }
+  return {
+    ...(template && { template }),
+    ...(request.previousTemplates && { previousTemplates }),
+    ...(request.quickTemplates && started && { quickTemplate: started.quickTemplate }),
+  }
+}
+
+function needsQuickTemplate({ templates, quickTemplates, samePersonAs }: TemplateRequest): boolean {
+  return Boolean(templates) && (quickTemplates === true || samePersonAs !== undefined)
 }

@@ -7,28 +7,23 @@ export type Recognizer = {
   readonly modelId: string
   /** "id@version" of the networks, joined by "+". */
   readonly providers: string
-  readonly createTemplate: (
-    face: DetectedFace,
-    context: ImageContext,
-    options?: TemplateOptions,
-  ) => Promise<Template>
-  /** Creates templates in two parts. Undefined if a template needs only one network. */
-  readonly quick?: QuickRecognizer
+  readonly createTemplate: CreateFrom<Template>
+  /**
+   * Runs the first network, which suffices to recognize most frames of one recording. Undefined if a
+   * template needs only one network.
+   */
+  readonly startTemplate?: StartTemplate
 }
 
-/** The first part of a template suffices to recognize most frames of one recording. */
-export type QuickRecognizer = {
-  /** Runs the first network. */
-  readonly startTemplate: (
-    face: DetectedFace,
-    context: ImageContext,
-    options?: TemplateOptions,
-  ) => Promise<StartedTemplate>
-  /** Returns a similarity that the faces have at least, if they are certainly of one person. */
-  readonly certainSimilarity: (a: QuickTemplate, b: QuickTemplate) => number | undefined
-}
+export type StartTemplate = CreateFrom<StartedTemplate>
 
-export type StartedTemplate = {
+type CreateFrom<Result> = (
+  face: DetectedFace,
+  context: ImageContext,
+  options?: TemplateOptions,
+) => Promise<Result>
+
+type StartedTemplate = {
   readonly quickTemplate: QuickTemplate
   /** Runs the other networks and returns the same template as `createTemplate`. */
   readonly complete: () => Promise<Template>

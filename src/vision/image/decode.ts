@@ -129,13 +129,13 @@ async function decodeToSize(image: Sharp, sideMax: number): Promise<Frame> {
   return { width: info.width, height: info.height, pixels: data }
 }
 
-/** Scales `frame` to `width` × `height` px; pixels are averaged when it shrinks. */
-export async function resizeFrame(frame: Frame, width: number, height: number): Promise<Frame> {
+/** Scales `frame` to `size` px; pixels are averaged when it shrinks. */
+export async function resizeFrame(frame: Frame, size: ImageSize): Promise<Frame> {
   const pixels = await openRawFrame(frame)
-    .resize({ width, height, fit: 'fill', kernel: 'linear' })
+    .resize({ ...size, fit: 'fill', kernel: 'linear' })
     .raw()
     .toBuffer()
-  return { width, height, pixels }
+  return { ...size, pixels }
 }
 
 /** Adds a border of `border` px on every side, filled with the mirror image of `frame`. */

@@ -20,12 +20,3 @@ export type OrientedImage = {
   /** Returns the whole image with more pixels, for small faces; decoded at the first call. */
   readonly highResFrame: () => Promise<Frame>
 }
-
-/**
- * Frees the memory of pixels or values at once. The garbage collector would free it after many more
- * images. The array is empty afterwards. A view of a part of a buffer is left alone.
- */
-export function releaseArray({ buffer, byteLength }: Uint8Array | Float32Array): void {
-  const isWhole = byteLength === buffer.byteLength
-  if (isWhole && buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
-}

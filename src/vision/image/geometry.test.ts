@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assert as check, double, property, record } from 'fast-check'
-import { iou, suppressOverlaps } from './geometry.ts'
-import { applyTransform, cropTransform, fitSimilarityTransform } from './similarity-transform.ts'
+import {
+  iou,
+  suppressOverlaps,
+  applyTransform,
+  cropTransform,
+  fitSimilarityTransform,
+} from './geometry.ts'
 import { warp } from './pyramid.ts'
 
 const near = (actual: number, expected: number, tolerance = 1e-6): void =>

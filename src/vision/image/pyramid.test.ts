@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import type { Frame } from './frame.ts'
 import { createImagePyramid } from './pyramid.ts'
-import { cropTransform } from './similarity-transform.ts'
+import { cropTransform } from './geometry.ts'
 
 const side = 64
 const whole = { x: 0, y: 0, width: side, height: side }

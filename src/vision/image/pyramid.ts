@@ -1,7 +1,6 @@
-import { releaseArray, type Frame, type OrientedImage } from './frame.ts'
-import type { ImageSize } from './geometry.ts'
+import type { Frame, OrientedImage } from './frame.ts'
+import type { ImageSize, AffineTransform } from './geometry.ts'
 import { halveFrame, sampleFrame, type CropLevels } from './kernel/image-kernel.ts'
-import type { AffineTransform } from './similarity-transform.ts'
 
 /** One image in several sizes. Each size is created at its first use. */
 export type ImagePyramid = {
@@ -56,6 +55,15 @@ export function createImagePyramid({
       for (const { planes } of crops) releaseArray(planes)
     },
   }
+}
+
+/**
+ * Frees the memory of pixels or values at once. The garbage collector would free it after many more
+ * images. The array is empty afterwards. A view of a part of a buffer is left alone.
+ */
+function releaseArray({ buffer, byteLength }: Uint8Array | Float32Array): void {
+  const isWhole = byteLength === buffer.byteLength
+  if (isWhole && buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
 }
 
 /** The index of the high-resolution frame among the levels, once it is opened. */

@@ -6,13 +6,11 @@ import {
   meanOf,
   type Point,
   type Rect,
-} from '../image/geometry.ts'
-import { shrinkFactor, type ImagePyramid, type PlanarCrop } from '../image/pyramid.ts'
-import {
   applyTransform,
   cropTransform,
   type AffineTransform,
-} from '../image/similarity-transform.ts'
+} from '../image/geometry.ts'
+import { shrinkFactor, type ImagePyramid, type PlanarCrop } from '../image/pyramid.ts'
 import { requireOutput, type ModelSession } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 

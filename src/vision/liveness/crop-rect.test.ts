@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cropRect, cropFactorMax } from './crop-rect.ts'
-import { cropAndResize } from './crop-resize.ts'
+import { cropRect, cropFactorMax, cropAndResize } from './crop-rect.ts'
 
 const frame = { width: 640, height: 480 }
 

@@ -1,9 +1,9 @@
 import { unreachable } from '../../lib/validation/unreachable.ts'
-import { centreOf } from '../image/geometry.ts'
-import type { ImageSize, Rect } from '../image/geometry.ts'
-import type { PixelRect } from './crop-resize.ts'
+import { centreOf, type ImageSize, type Rect } from '../image/geometry.ts'
+import type { Frame } from '../image/frame.ts'
+import type { PlanarCrop } from '../image/pyramid.ts'
 
-export type CropKind = 'stretched' | 'square'
+type CropKind = 'stretched' | 'square'
 
 /**
  * Returns the part of a frame that an anti-spoofing network needs for the face in `box`.
@@ -62,4 +62,87 @@ function squareRect(box: Rect, factor: number): PixelRect {
     width: side,
     height: side,
   }
+}
+
+/** Whole pixels of a frame. The rectangle can extend beyond the borders of the frame. */
+type PixelRect = {
+  readonly left: number
+  readonly top: number
+  readonly width: number
+  readonly height: number
+}
+
+/**
+ * Resizes `rect` of `frame` to `size`, each side separately. The interpolation is bilinear as in
+ * OpenCV's `resize`, without averaging when it shrinks, because these networks were trained on such
+ * crops. Pixels outside the frame are black.
+ */
+export function cropAndResize(frame: Frame, rect: PixelRect, size: ImageSize): PlanarCrop {
+  const { width, height } = size
+  const planes = new Float32Array(3 * width * height)
+  const columns = interpolationStops(rect.left, rect.width, { count: width, end: frame.width })
+  const rows = interpolationStops(rect.top, rect.height, { count: height, end: frame.height })
+  const { pixels } = frame
+  const planeSize = width * height
+  // No calls and no allocations: the loop runs over every pixel of every crop.
+  for (let y = 0, index = 0; y < height; y++) {
+    const upper = (rows.from[y] ?? 0) * frame.width
+    const lower = (rows.to[y] ?? 0) * frame.width
+    const upperWeight = rows.fromWeight[y] ?? 0
+    const lowerWeight = rows.toWeight[y] ?? 0
+    for (let x = 0; x < width; x++, index++) {
+      const left = columns.from[x] ?? 0
+      const right = columns.to[x] ?? 0
+      const leftWeight = columns.fromWeight[x] ?? 0
+      const rightWeight = columns.toWeight[x] ?? 0
+      const i = (upper + left) * 3
+      const j = (upper + right) * 3
+      const k = (lower + left) * 3
+      const l = (lower + right) * 3
+      for (let plane = 0, to = index; plane < 3; plane++, to += planeSize)
+        planes[to] =
+          upperWeight *
+            (leftWeight * (pixels[i + plane] ?? 0) + rightWeight * (pixels[j + plane] ?? 0)) +
+          lowerWeight *
+            (leftWeight * (pixels[k + plane] ?? 0) + rightWeight * (pixels[l + plane] ?? 0))
+    }
+  }
+  return { width, height, planes }
+}
+
+/** For each sample of a row or column: the two pixels around it and their weights. */
+type InterpolationStops = {
+  readonly from: Int32Array
+  readonly to: Int32Array
+  readonly fromWeight: Float64Array
+  readonly toWeight: Float64Array
+}
+
+/**
+ * Returns the stops of `count` samples over `length` px from `start`. Pixels below 0 and from `end`
+ * on have the weight 0.
+ */
+function interpolationStops(
+  start: number,
+  length: number,
+  { count, end }: { readonly count: number; readonly end: number },
+): InterpolationStops {
+  const from = new Int32Array(count)
+  const to = new Int32Array(count)
+  const fromWeight = new Float64Array(count)
+  const toWeight = new Float64Array(count)
+  const clamp = (pixel: number) => Math.min(end - 1, Math.max(0, pixel))
+  const weightOf = (pixel: number) => (pixel === clamp(pixel) ? 1 : 0)
+  for (let index = 0; index < count; index++) {
+    // The halves convert between pixel edges and centres. Border pixels are repeated.
+    const position = Math.min(length - 1, Math.max(0, ((index + 0.5) * length) / count - 0.5))
+    const first = start + Math.floor(position)
+    const second = Math.min(start + length - 1, first + 1)
+    const share = position - Math.floor(position)
+    from[index] = clamp(first)
+    to[index] = clamp(second)
+    fromWeight[index] = (1 - share) * weightOf(first)
+    toWeight[index] = share * weightOf(second)
+  }
+  return { from, to, fromWeight, toWeight }
 }

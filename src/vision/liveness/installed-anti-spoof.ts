@@ -2,14 +2,13 @@ import type { InstalledModel } from '../../models/model-set.ts'
 import { requireAntiSpoofDecoding, type AntiSpoofDecoding } from '../../models/decoding.ts'
 import type { ImageContext } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
-import type { Rect } from '../image/geometry.ts'
+import { scaleRect, type Rect } from '../image/geometry.ts'
 import { meshBounds } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { requireOutput, type ModelSession } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import type { AntiSpoofModel } from './anti-spoof-model.ts'
-import { cropRect } from './crop-rect.ts'
-import { cropAndResize } from './crop-resize.ts'
+import { cropRect, cropAndResize } from './crop-rect.ts'
 
 /**
  * Opens an anti-spoofing network of an installed pack.
@@ -51,9 +50,7 @@ async function selectFrame(
   if (cropFactor * Math.min(box.width, box.height) >= Math.max(input.width, input.height))
     return { frame, box }
   const highRes = await image.highResFrame()
-  const x = highRes.width / frame.width
-  const y = highRes.height / frame.height
-  const scaled = { x: box.x * x, y: box.y * y, width: box.width * x, height: box.height * y }
+  const scaled = scaleRect(box, highRes.width / frame.width, highRes.height / frame.height)
   return { frame: highRes, box: scaled }
 }
 

@@ -1,6 +1,6 @@
 import { resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
-import { boundsOf } from '../image/geometry.ts'
+import { boundsOf, scaleSize } from '../image/geometry.ts'
 import { headGeometry } from '../landmarks/head-geometry.ts'
 import { meshRegions } from '../landmarks/mesh-regions.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
@@ -31,9 +31,7 @@ export async function measureImageQuality(
   mesh: Mesh | undefined,
 ): Promise<ImageQuality> {
   const scale = Math.min(1, sidePxMax / Math.max(frame.width, frame.height))
-  const width = Math.max(1, Math.round(frame.width * scale))
-  const height = Math.max(1, Math.round(frame.height * scale))
-  const luma = frameLuma(scale < 1 ? await resizeFrame(frame, width, height) : frame)
+  const luma = frameLuma(scale < 1 ? await resizeFrame(frame, scaleSize(frame, scale)) : frame)
   return {
     brightness: Math.round((lumaStatistics(luma).mean / 255) * 100),
     sharpness: Math.round(100 * sharpnessFromFrequency(meanSquareFrequency(luma))),

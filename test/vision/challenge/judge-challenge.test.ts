@@ -10,7 +10,7 @@ import type {
 } from '../../../src/vision/liveness/challenge/challenge.ts'
 import { pictureCorrelation } from '../../../src/vision/liveness/challenge/fingerprint.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
-import { measureChallenge } from '../../../src/vision/liveness/challenge/measure-challenge.ts'
+import { measureChallenge } from '../../../src/vision/liveness/challenge/challenge-points.ts'
 import { measureRelief } from '../../../src/vision/liveness/challenge/relief.ts'
 import { readChallengeSource } from '../../support/vision/challenge-source.ts'
 import { openTestPipeline } from '../../support/vision/test-pipeline.ts'

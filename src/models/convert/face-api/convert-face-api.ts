@@ -1,11 +1,10 @@
 import type { FaceApiNetworkName } from '../../builtin/builtin-model.ts'
-import type { Graph } from '../onnx/graph.ts'
+import { buildGraph, type Graph } from '../onnx/graph.ts'
 import { readWeights } from '../weights.ts'
 import type { WeightsGroup } from '../weights.ts'
 import { buildAgeGender } from './age-gender.ts'
 import { buildFaceExpression, buildFaceLandmark68 } from './face-features.ts'
 import { buildFaceRecognition } from './face-recognition.ts'
-import { createFaceApiBuilder } from './face-api-builder.ts'
 import type { FaceApiBuilder } from './face-api-builder.ts'
 import { buildSsdMobilenetv1 } from './ssd-mobilenetv1.ts'
 
@@ -14,9 +13,9 @@ export function convertFaceApi(
   name: FaceApiNetworkName,
   source: { readonly manifest: readonly [WeightsGroup]; readonly weights: Uint8Array },
 ): Graph {
-  const builder = createFaceApiBuilder(name, readWeights(source.manifest[0], source.weights))
-  architectures[name](builder)
-  return builder.graph.graph
+  const graph = buildGraph(name)
+  architectures[name]({ graph, weights: readWeights(source.manifest[0], source.weights) })
+  return graph.graph
 }
 
 const architectures: Readonly<Record<FaceApiNetworkName, (builder: FaceApiBuilder) => void>> = {

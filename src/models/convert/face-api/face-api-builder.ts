@@ -1,4 +1,3 @@
-import { buildGraph } from '../onnx/graph.ts'
 import type { GraphBuilder } from '../onnx/graph.ts'
 import { convolve } from '../onnx/layers.ts'
 import type { Convolution, FeatureMap } from '../onnx/layers.ts'
@@ -14,37 +13,24 @@ export type FaceApiBuilder = {
   readonly weights: ReadonlyMap<string, WeightTensor>
 }
 
-export function createFaceApiBuilder(
-  name: string,
-  weights: ReadonlyMap<string, WeightTensor>,
-): FaceApiBuilder {
-  return { graph: buildGraph(name), weights }
-}
-
 export function findWeights({ weights }: FaceApiBuilder, name: string): WeightTensor {
   const tensor = weights.get(name)
   if (!tensor) throw new Error(`there are no weights ${name}`)
   return tensor
 }
 
-/** Declares the input: a square image, RGB, 0..255. */
-function squareInput({ graph }: FaceApiBuilder, sidePx: number): FeatureMap {
-  graph.input('input', [3, sidePx, sidePx])
-  return { name: 'input', size: [sidePx, sidePx], channels: 3 }
-}
-
 /** The mean colour, RGB, that NetInput of face-api subtracts for every network on face crops. */
 const meanColour = [122.782, 117.001, 104.298]
 
 /**
- * Adds the input of the networks on face crops: `(x − mean) / 255`. These are separate operators: if
+ * Adds the input of the networks on face crops, a square image, RGB, 0..255, as `(x − mean) / 255`. These are separate operators: if
  * the mean were folded into a convolution with zero padding, it would be wrong at the border.
  */
-export function normalizedInput(builder: FaceApiBuilder, sidePx: number): FeatureMap {
-  const { graph } = builder
-  const input = squareInput(builder, sidePx)
-  const centred = graph.add('Sub', [input.name, graph.floats(meanColour, [1, 3, 1, 1])])
-  return { ...input, name: graph.add('Mul', [centred, graph.floats([1 / 255], [])]) }
+export function normalizedInput({ graph }: FaceApiBuilder, sidePx: number): FeatureMap {
+  graph.input('input', [3, sidePx, sidePx])
+  const centred = graph.add('Sub', ['input', graph.floats(meanColour, [1, 3, 1, 1])])
+  const name = graph.add('Mul', [centred, graph.floats([1 / 255], [])])
+  return { name, size: [sidePx, sidePx], channels: 3 }
 }
 
 export type LayerOptions = {

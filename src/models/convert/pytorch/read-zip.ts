@@ -1,3 +1,6 @@
+import { readPickle } from './read-pickle.ts'
+import type { TorchContent } from './tensor.ts'
+
 /** Signatures of the records of a zip archive (APPNOTE.TXT of PKWARE, section 4.3). */
 const localHeader = 0x04034b50
 const centralHeader = 0x02014b50
@@ -18,7 +21,7 @@ export function isZip(bytes: Uint8Array): boolean {
  *
  * @throws Error that states what is damaged or not supported.
  */
-export function readZip(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
+function readZip(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
   const view = viewOf(bytes)
   const end = findEnd(view)
   const count = view.getUint16(end + 10, true)
@@ -63,4 +66,20 @@ function findEnd(view: DataView): number {
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/**
+ * Reads a file of PyTorch since version 1.6: a zip archive with one folder that contains the pickle
+ * `data.pkl` and the storages `data/<key>`.
+ */
+export function readZipContent(bytes: Uint8Array): TorchContent {
+  const entries = readZip(bytes)
+  const pickleName = [...entries.keys()].find((name) => /^[^/]+\/data\.pkl$/u.test(name))
+  if (pickleName === undefined) throw new Error('it has no data.pkl')
+  const folder = pickleName.slice(0, -'data.pkl'.length)
+  const byteOrder = entries.get(`${folder}byteorder`)
+  if (byteOrder && Buffer.from(byteOrder).toString() !== 'little')
+    throw new Error('it was not written on a little-endian machine')
+  const { value } = readPickle(entries.get(pickleName) ?? new Uint8Array())
+  return { value, bytesOf: (key) => entries.get(`${folder}data/${key}`) }
 }

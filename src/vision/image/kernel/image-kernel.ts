@@ -1,6 +1,5 @@
 import type { Frame } from '../frame.ts'
-import type { ImageSize } from '../geometry.ts'
-import type { AffineTransform } from '../similarity-transform.ts'
+import type { ImageSize, AffineTransform } from '../geometry.ts'
 import { imageBytes } from './image-bytes.ts'
 
 // The functions of `image.wat`. They copy pixels to the memory of the kernel and the result out of it,

@@ -1,5 +1,8 @@
-import { meanOf, type Point } from '../../image/geometry.ts'
+import { meanOf, roundTo, type Point } from '../../image/geometry.ts'
 import type { ChallengeFacts } from './challenge.ts'
+import { headPose } from '../../landmarks/head-pose.ts'
+import type { Mesh } from '../../landmarks/mesh.ts'
+import { faceFingerprint } from './fingerprint.ts'
 
 /** Points of a face in groups; each group has the same order in every face. */
 export type ChallengePoints = {
@@ -54,4 +57,18 @@ export function readPoints({ points }: Pick<ChallengeFacts, 'points'>): Challeng
     // The base of the nose is measured apart, because its place differs most from that in a picture.
     all: all.slice(0, challengePointIndices.length - noseBase.length),
   }
+}
+
+/**
+ * Returns the measurements of one face that a challenge is judged by. The yaw is the angle of the line
+ * between the cheeks (points 234 and 454) in x and z.
+ */
+export function measureChallenge(mesh: Mesh): ChallengeFacts {
+  const { yaw, pitch } = headPose(mesh)
+  const points = challengePointIndices.flatMap((index) => {
+    const { x, y } = mesh.points[index] ?? { x: 0, y: 0 }
+    return [roundTo(x, 2), roundTo(y, 2)]
+  })
+  const fingerprint = faceFingerprint(mesh)
+  return { yaw: roundTo(yaw, 2), pitch: roundTo(pitch, 2), points, fingerprint }
 }

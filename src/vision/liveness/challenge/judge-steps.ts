@@ -1,3 +1,4 @@
+import { roundTo } from '../../image/geometry.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import type { ChallengeFacts, ChallengeStep, ChallengeStepJudgement } from './challenge.ts'
 
@@ -31,7 +32,7 @@ export function judgeSteps(
       const movement = index < matched ? movements[index] : undefined
       if (!movement) return { step, passed: false, imageIndex: null, yaw: null, pitch: null }
       const { imageIndex, yaw, pitch } = movement
-      return { step, passed: true, imageIndex, yaw: roundTo(yaw), pitch: roundTo(pitch) }
+      return { step, passed: true, imageIndex, yaw: roundTo(yaw, 1), pitch: roundTo(pitch, 1) }
     }),
     isFollowed: matched === steps.length && movements.length === steps.length && isFrontal(first),
   }
@@ -78,9 +79,4 @@ export function isTurn(step: ChallengeStep): boolean {
 
 function turnOf({ step, yaw, pitch }: HeadMovement): number {
   return Math.abs(isTurn(step) ? yaw : pitch)
-}
-
-function roundTo(degrees: number): number {
-  // Adding zero turns −0 into 0.
-  return Math.round(degrees * 10) / 10 + 0
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { createTemplates } from './create-templates.ts'
+import { createTemplates } from './open-recognizers.ts'
 import { certainSimilarity, quickMatch } from './quick-match.ts'
-import type { QuickRecognizer, Recognizer } from './recognizer.ts'
+import type { Recognizer } from './recognizer.ts'
 
 /** Returns a recognizer, and how often its networks ran. */
 function countedRecognizer(modelId: string) {
@@ -50,7 +50,10 @@ function quickRecognizer(distance: number) {
   let completed = 0
   const modelId = 'two@1'
   const template = { modelId, vector: Float32Array.of(1), density: 0 }
-  const quick: QuickRecognizer = {
+  const recognizer: Recognizer = {
+    modelId,
+    providers: modelId,
+    createTemplate: () => Promise.reject(new Error('the first network runs twice')),
     startTemplate: async () => ({
       quickTemplate: { modelId: 'first@1', vector: Float32Array.of(distance, 0) },
       complete: async () => {
@@ -58,13 +61,6 @@ function quickRecognizer(distance: number) {
         return template
       },
     }),
-    certainSimilarity,
-  }
-  const recognizer: Recognizer = {
-    modelId,
-    providers: modelId,
-    createTemplate: () => Promise.reject(new Error('the first network runs twice')),
-    quick,
   }
   const recognizers = { active: recognizer, previous: new Map<string, Recognizer>() }
   return { recognizers, template, completed: () => completed }
