@@ -17,9 +17,8 @@ import type { AnalysisJob, WorkerStartOptions } from './ipc/messages.ts'
 import {
   createServiceTime,
   type ServiceTime,
-  createWorkerQueue,
   type PlaceReservation,
-  type WorkerQueue,
+  WorkerQueue,
 } from './queue/worker-queue.ts'
 import { superviseWorkers, type WorkerSupervisor } from './supervisor.ts'
 import {
@@ -91,7 +90,7 @@ class WorkerPool implements VisionPool {
   constructor(options: VisionPoolOptions) {
     const { workers, clock, log } = options
     const limits: VisionPoolLimits = { ...fixedPoolLimits, ...options }
-    this.#queue = createWorkerQueue<WorkerProcess>({
+    this.#queue = new WorkerQueue({
       countMax: limits.queuePerWorkerMax * workers,
       bytesMax: limits.queueBytesMax,
       waitMsMax: limits.queueWaitMsMax,
@@ -213,11 +212,12 @@ class WorkerPool implements VisionPool {
 
   stats(): VisionPoolStats {
     const { workers, lostCount, recycledCount } = this.#supervisor
+    const { count, bytes } = this.#queue.size
     return {
       workersUp: workers.size,
       workersBusy: [...workers].filter((worker) => worker.isBusy()).length,
-      queued: this.#queue.count(),
-      queuedBytes: this.#queue.bytes(),
+      queued: count,
+      queuedBytes: bytes,
       respawns: lostCount(),
       recycled: recycledCount(),
       quarantined: this.#quarantine.rejectedCount(),

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import * as fc from 'fast-check'
 
-import { createFairQueue } from './fair-queue.ts'
+import { FairQueue } from './fair-queue.ts'
 
 type QueuedTestImage = { readonly bytes: number }
 type QueuedTestCall = { readonly projectId: string; readonly images: readonly QueuedTestImage[] }
@@ -30,7 +30,7 @@ function batchOf(projectId: string, count: number, bytes = 1): QueuedTestCall {
   return createCall(projectId, Array<number>(count).fill(bytes))
 }
 
-type TestQueue = ReturnType<typeof createFairQueue<QueuedTestImage, QueuedTestCall>>
+type TestQueue = FairQueue<QueuedTestImage, QueuedTestCall>
 
 /** Offers a call and submits all of its images. */
 function offerAndSubmit(queue: TestQueue, call: QueuedTestCall) {
@@ -79,7 +79,7 @@ function createReferenceQueue() {
 test('Calls are accepted and evicted whole, no bound is exceeded, no project waits for two images', () => {
   fc.assert(
     fc.property(fc.array(queueStep, { maxLength: 80 }), (steps) => {
-      const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+      const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
       const reference = createReferenceQueue()
       for (const { kind, projectIndex, imageBytes } of steps) {
         const call = createCall(projects[projectIndex] ?? '', imageBytes)
@@ -102,8 +102,8 @@ test('Calls are accepted and evicted whole, no bound is exceeded, no project wai
         }
         const images = [...reference.waiting.values()].flat()
         const expectedBytes = images.reduce((sum, { bytes }) => sum + bytes, 0)
-        assert.deepEqual([queue.count(), queue.bytes()], [images.length, expectedBytes])
-        assert.ok(queue.count() <= bounds.countMax && queue.bytes() <= bounds.bytesMax)
+        assert.deepEqual([queue.size.count, queue.size.bytes], [images.length, expectedBytes])
+        assert.ok(queue.size.count <= bounds.countMax && queue.size.bytes <= bounds.bytesMax)
       }
     }),
     { numRuns: 2_000 },
@@ -117,7 +117,7 @@ test('After the reported number of images, and not before, there is room for a r
   )
   fc.assert(
     fc.property(offers, (steps) => {
-      const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+      const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
       for (const { projectIndex, imageBytes } of steps) {
         const call = createCall(projects[projectIndex] ?? '', imageBytes)
         const { isAccepted, evicted } = offerAndSubmit(queue, call)
@@ -129,8 +129,8 @@ test('After the reported number of images, and not before, there is room for a r
           bytes: call.images.reduce((s, i) => s + i.bytes, 0),
         }
         const hasRoom = () =>
-          queue.count() + size.count <= bounds.countMax &&
-          queue.bytes() + size.bytes <= bounds.bytesMax
+          queue.size.count + size.count <= bounds.countMax &&
+          queue.size.bytes + size.bytes <= bounds.bytesMax
         for (let taken = 0; taken < imageCount; taken++) {
           assert.equal(hasRoom(), false)
           queue.take()
@@ -145,7 +145,7 @@ test('After the reported number of images, and not before, there is room for a r
 })
 
 test('A project that fills the queue loses calls to others, down to an equal share', () => {
-  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>({ ...bounds, countMax: 5 })
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>({ ...bounds, countMax: 5 })
   const many = Array.from({ length: 6 }, () => batchOf('a', 1))
   assert.deepEqual(
     many.map((call) => queue.offer(call).isAccepted),
@@ -160,7 +160,7 @@ test('A project that fills the queue loses calls to others, down to an equal sha
 })
 
 test('A batch evicts as many calls as it needs, and counts with all of its images', () => {
-  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
   const many = Array.from({ length: 12 }, () => batchOf('a', 1))
   for (const call of many) queue.offer(call)
   assert.deepEqual(queue.offer(batchOf('b', 7)), { isAccepted: false, evicted: [] })
@@ -171,7 +171,7 @@ test('A batch evicts as many calls as it needs, and counts with all of its image
 })
 
 test('A batch is evicted whole, and not at all once one of its images was taken', () => {
-  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
   const [begun, waiting] = [batchOf('a', 7), batchOf('a', 6)]
   offerAndSubmit(queue, begun)
   queue.take()
@@ -181,7 +181,7 @@ test('A batch is evicted whole, and not at all once one of its images was taken'
 })
 
 test('A project that fills the memory loses calls to others', () => {
-  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
   const [first, second] = [batchOf('a', 1, 50), batchOf('a', 1, 50)]
   queue.offer(first)
   queue.offer(second)
@@ -190,7 +190,7 @@ test('A project that fills the memory loses calls to others', () => {
 })
 
 test('A reserved image is taken only after it was submitted, and does not delay other calls', () => {
-  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
   const [first, second] = [batchOf('a', 2), batchOf('a', 1)]
   queue.offer(first)
   offerAndSubmit(queue, second)
@@ -198,5 +198,5 @@ test('A reserved image is taken only after it was submitted, and does not delay 
   assert.equal(queue.take(), undefined)
   queue.submit(first, first.images[1] ?? assert.fail())
   assert.equal(queue.take(), first.images[1])
-  assert.equal(queue.count(), 1)
+  assert.equal(queue.size.count, 1)
 })

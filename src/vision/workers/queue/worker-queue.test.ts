@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { HttpError } from '../../../lib/errors.ts'
-import {
-  createServiceTime,
-  createWorkerQueue,
-  type WorkerQueue,
-  type WorkerQueueOptions,
-} from './worker-queue.ts'
+import { createServiceTime, WorkerQueue, type WorkerQueueOptions } from './worker-queue.ts'
 
 const limits = { countMax: 4, bytesMax: 100, waitMsMax: 20_000 }
 
@@ -18,7 +13,7 @@ after(() => {
 
 function openQueue(options: Partial<WorkerQueueOptions<object>> = {}) {
   const stopped: object[] = []
-  const queue = createWorkerQueue<object>({
+  const queue = new WorkerQueue<object>({
     ...limits,
     stop: (worker) => void stopped.push(worker),
     estimateMs: (imageCount) => imageCount,
@@ -76,7 +71,7 @@ test('A call that is evicted by another project is rejected immediately', async 
   const rejected = [...calls, other].map((waiting) => assert.rejects(waiting, { status: 503 }))
   queue.rejectAll()
   await Promise.all(rejected)
-  assert.deepEqual([queue.count(), queue.bytes()], [0, 0])
+  assert.deepEqual([queue.size.count, queue.size.bytes], [0, 0])
 })
 
 test('A call that was evicted before it requested a worker is rejected at its first request', async () => {
@@ -92,9 +87,9 @@ test('A call is accepted up to the limit of images, and rejected one image beyon
   const { queue, reserve } = openQueue()
   reserve('a', 3)
   assert.throws(() => reserve('a', 2), { status: 503 })
-  assert.equal(queue.count(), 3, 'a rejected call reserves nothing')
+  assert.equal(queue.size.count, 3, 'a rejected call reserves nothing')
   reserve('a', 1)
-  assert.equal(queue.count(), 4)
+  assert.equal(queue.size.count, 4)
 })
 
 test('The end of a reservation frees its places and rejects its waiting images', async () => {
@@ -105,7 +100,7 @@ test('The end of a reservation frees its places and rejects its waiting images',
   const waiting = call.acquire(1)
   call[Symbol.dispose]()
   await assert.rejects(waiting, /the call has ended/u)
-  assert.deepEqual([queue.count(), queue.bytes()], [0, 0])
+  assert.deepEqual([queue.size.count, queue.size.bytes], [0, 0])
   await assert.rejects(call.acquire(2), /the call has ended/u)
 })
 
@@ -115,7 +110,7 @@ test('An aborted signal frees the places of a call and rejects its waiting image
   const waiting = reserve('a', 2, client.signal).acquire(0)
   client.abort(new Error('disconnected'))
   await assert.rejects(waiting, /disconnected/u)
-  assert.equal(queue.count(), 0)
+  assert.equal(queue.size.count, 0)
   assert.throws(() => reserve('a', 1, client.signal), /disconnected/u)
 })
 
@@ -126,7 +121,7 @@ test('The wait limit applies to the whole call, from its reservation on', async 
   await call.acquire(0)
   await assert.rejects(call.acquire(1), { status: 503, message: /the wait was too long/u })
   await assert.rejects(call.acquire(2), { status: 503 })
-  assert.equal(queue.count(), 0)
+  assert.equal(queue.size.count, 0)
 })
 
 /** Returns Retry-After of the rejected reservation, in seconds. */

@@ -1,36 +1,11 @@
 import { unavailable, type HttpError } from '../../../lib/errors.ts'
 import {
-  createFairQueue,
-  type FairQueue,
+  FairQueue,
   type QueueCall,
   type QueueBounds,
   type QueueImage,
+  type QueueSize,
 } from './fair-queue.ts'
-
-/** Assigns free workers to the images of waiting calls. */
-export type WorkerQueue<Worker> = {
-  /** @throws HttpError 503 if `reserve` would reject this call now. */
-  readonly assertRoom: (call: CallImages) => void
-  /**
-   * Reserves a place for every image of a call.
-   *
-   * @param signal cancels the reservation when it is aborted.
-   * @throws HttpError 503 if there is no room for all images. Nothing is reserved then.
-   * @throws the reason of `signal` if it is already aborted.
-   */
-  readonly reserve: (call: CallImages, signal?: AbortSignal) => PlaceReservation<Worker>
-  /** Assigns a free worker to the next image. */
-  readonly release: (worker: Worker) => void
-  /** Stops a worker as soon as it is free. */
-  readonly retire: (worker: Worker) => void
-  /** Removes a worker that has exited. */
-  readonly remove: (worker: Worker) => void
-  /** Rejects all waiting calls. */
-  readonly rejectAll: () => void
-  /** Number of reserved places. */
-  readonly count: () => number
-  readonly bytes: () => number
-}
 
 type CallImages = {
   readonly projectId: string
@@ -61,13 +36,8 @@ export type WorkerQueueOptions<Worker> = QueueBounds & {
 type PendingImage<Worker> = QueueImage & PromiseWithResolvers<Worker> & { isAssigned: boolean }
 type PendingCall<Worker> = QueueCall<PendingImage<Worker>>
 
-export function createWorkerQueue<Worker extends object>(
-  options: WorkerQueueOptions<Worker>,
-): WorkerQueue<Worker> {
-  return new AssigningQueue(options)
-}
-
-class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
+/** Assigns free workers to the images of waiting calls. */
+export class WorkerQueue<Worker extends object> {
   readonly #options: WorkerQueueOptions<Worker>
   readonly #free = new Set<Worker>()
   readonly #retired = new WeakSet<Worker>()
@@ -77,14 +47,22 @@ class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
 
   constructor(options: WorkerQueueOptions<Worker>) {
     this.#options = options
-    this.#queue = createFairQueue(options)
+    this.#queue = new FairQueue(options)
   }
 
+  /** @throws HttpError 503 if `reserve` would reject this call now. */
   assertRoom({ projectId, imageBytes }: CallImages): void {
     const call = { projectId, images: imageBytes.map((bytes) => ({ bytes })) }
     if (!this.#queue.accepts(call)) throw this.#overloadedError('the queue is full', call)
   }
 
+  /**
+   * Reserves a place for every image of a call.
+   *
+   * @param signal cancels the reservation when it is aborted.
+   * @throws HttpError 503 if there is no room for all images. Nothing is reserved then.
+   * @throws the reason of `signal` if it is already aborted.
+   */
   reserve(images: CallImages, signal?: AbortSignal): PlaceReservation<Worker> {
     signal?.throwIfAborted()
     const call = createPendingCall<Worker>(images)
@@ -101,31 +79,32 @@ class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
     }
   }
 
+  /** Assigns a free worker to the next image. */
   release(worker: Worker): void {
     if (this.#retired.has(worker)) return this.#options.stop(worker)
     this.#free.add(worker)
     this.#assignWorkers()
   }
 
+  /** Stops a worker as soon as it is free. */
   retire(worker: Worker): void {
     if (this.#free.delete(worker)) this.#options.stop(worker)
     else this.#retired.add(worker)
   }
 
+  /** Removes a worker that has exited. */
   remove(worker: Worker): void {
     this.#free.delete(worker)
   }
 
+  /** Rejects all waiting calls. */
   rejectAll(): void {
     for (const call of this.#reserved.keys()) this.#cancel(call, () => unavailable('shutting down'))
   }
 
-  count(): number {
-    return this.#queue.count()
-  }
-
-  bytes(): number {
-    return this.#queue.bytes()
+  /** Number and bytes of the reserved places. */
+  get size(): QueueSize {
+    return this.#queue.size
   }
 
   #acquire(call: PendingCall<Worker>, index: number): Promise<Worker> {
