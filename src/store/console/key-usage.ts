@@ -11,23 +11,13 @@ export type KeyUsageFilter = {
 }
 
 /** The hourly counts of one key: in the whole period, and in its recent part. */
-export type SummedKeyUsage = {
-  readonly keyId: string
-  readonly calls: number
-  readonly failed: number
-  readonly costMicros: bigint
-  readonly meteredMicros: bigint
-  readonly recentCalls: number
-  readonly recentFailed: number
-  readonly recentCostMicros: bigint
-  readonly recentMeteredMicros: bigint
-}
+export type SummedKeyUsage = Awaited<ReturnType<typeof sumKeyUsage>>[number]
 
 /** Sums the calls of keys by an index of key and hour. Keys without calls are left out. */
 export async function sumKeyUsage(
   tx: ReadTx,
   { accountId, keyIds, fromMs, recentFromMs }: KeyUsageFilter,
-): Promise<readonly SummedKeyUsage[]> {
+) {
   if (keyIds.length === 0) return []
   const isFailed = sql`code <> 'OK'`
   const isRecent = sql`"hourMs" >= ${sql.lit(recentFromMs)}`
