@@ -7,11 +7,12 @@ type HashChain<Row> = {
   readonly chain: ChainHeadRow['chain']
   /** In the order of the chain. */
   readonly rows: Iterable<Row> | AsyncIterable<Row>
-  readonly accountIdOf: (row: Row) => string
   /** The name of a row in messages. */
   readonly nameOf: (row: Row) => string
   readonly hashOf: (previousHash: Uint8Array | undefined, row: Row) => Buffer
 }
+
+type ChainRow = { readonly accountId: string; readonly rowHash: Uint8Array }
 
 /** The end of an account's chain, computed from its rows. */
 type ChainEnd = {
@@ -38,17 +39,17 @@ export function chainHash(previous: Uint8Array | undefined, fields: readonly unk
  *
  * @returns one line for each row with a wrong hash, and for each chain with another end than its head.
  */
-export async function findBrokenChains<Row extends { readonly rowHash: Uint8Array }>(
+export async function findBrokenChains<Row extends ChainRow>(
   db: Database,
-  { chain, rows, accountIdOf, nameOf, hashOf }: HashChain<Row>,
+  { chain, rows, nameOf, hashOf }: HashChain<Row>,
 ): Promise<string[]> {
   const broken: string[] = []
   const ends = new Map<string, ChainEnd>()
   for await (const row of rows) {
-    const end = ends.get(accountIdOf(row))
+    const end = ends.get(row.accountId)
     const name = nameOf(row)
     if (!hashOf(end?.hash, row).equals(row.rowHash)) broken.push(`${name} does not match its hash`)
-    ends.set(accountIdOf(row), { seq: (end?.seq ?? 0) + 1, hash: row.rowHash, row: name })
+    ends.set(row.accountId, { seq: (end?.seq ?? 0) + 1, hash: row.rowHash, row: name })
   }
   return [...broken, ...(await findWrongHeads(db, chain, ends))]
 }

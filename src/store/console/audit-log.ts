@@ -93,7 +93,6 @@ export function findBrokenAuditEntries(db: Database): Promise<string[]> {
   return findBrokenChains(db, {
     chain: 'auditLog',
     rows: readAuditEntries(db),
-    accountIdOf: ({ accountId }) => accountId,
     nameOf: ({ auditId }) => `audit row ${auditId}`,
     hashOf: auditEntryHash,
   })

@@ -140,7 +140,6 @@ export async function findBrokenDeletions(db: Database): Promise<string[]> {
   return findBrokenChains(db, {
     chain: 'deletions',
     rows: await db.selectFrom('deletions').selectAll().orderBy('seq').execute(),
-    accountIdOf: ({ accountId }) => accountId,
     nameOf: ({ deletionId }) => `deletion ${deletionId}`,
     hashOf: deletionHash,
   })
