@@ -50,7 +50,7 @@ export async function retireTemplates(
   let [templates, faces] = [0, 0]
   for (let isDone = false; !isDone; onProgress?.(templates, total)) {
     const batch = await store.write(async (tx) => {
-      const retired = await retireGalleryBatch(tx, retirement)
+      const retired = await retireBatch(tx, retirement)
       if (templates === 0 && retired.templates > 0) await onFirstBatch?.(tx)
       return retired
     })
@@ -92,30 +92,15 @@ export async function findRetirementImpact(
   return impact ?? { templates: 0, dependentSubjects: 0, facesWithOnlyThisModel: 0 }
 }
 
-async function retireGalleryBatch(tx: Tx, retirement: ModelRetirement): Promise<RetirementResult> {
-  const [first] = await tx.run(selectRetirable(tx, retirement).select('faces.galleryId').limit(1))
-  if (!first) return { templates: 0, faces: 0 }
-  await lockGallery(tx, first.galleryId, 'exclusive')
-  return retireBatch(tx, retirement, first.galleryId)
-}
-
-/** Selects the model's templates of subjects that also have a template of the active model. */
-function selectRetirable(tx: ReadTx, { modelId, activeModelId }: ModelRetirement) {
-  return tx.build
-    .selectFrom('templates')
-    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-    .where('modelId', '=', modelId)
-    .where((row) => row.exists(templatesOfSubject(tx, activeModelId)))
-}
-
-async function retireBatch(
-  tx: Tx,
-  retirement: ModelRetirement,
-  galleryId: string,
-): Promise<RetirementResult> {
+async function retireBatch(tx: Tx, retirement: ModelRetirement): Promise<RetirementResult> {
   const { modelId } = retirement
+  const retirable = selectRetirable(tx, retirement)
+  const [first] = await tx.run(retirable.select('faces.galleryId').limit(1))
+  if (!first) return { templates: 0, faces: 0 }
+  const { galleryId } = first
+  await lockGallery(tx, galleryId, 'exclusive')
   const rows = await tx.run(
-    selectRetirable(tx, retirement)
+    retirable
       .where('faces.galleryId', '=', galleryId)
       .select((row) => [
         'faces.faceId',
@@ -136,6 +121,15 @@ async function retireBatch(
     for (const faceId of keptIds) await markFaceChanged(tx, faceId, sequence)
   }
   return { templates: rows.length, faces: deletedIds.length }
+}
+
+/** Selects the model's templates of subjects that also have a template of the active model. */
+function selectRetirable(tx: ReadTx, { modelId, activeModelId }: ModelRetirement) {
+  return tx.build
+    .selectFrom('templates')
+    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+    .where('modelId', '=', modelId)
+    .where((row) => row.exists(templatesOfSubject(tx, activeModelId)))
 }
 
 /**

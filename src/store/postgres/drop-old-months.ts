@@ -46,12 +46,11 @@ const tryLock = prepare<{ readonly isLocked: boolean }>(
 )
 
 const selectOldMonth = prepare<{ readonly table: string; readonly toMs: number }>(
-  `select relid::text as "table",
-     (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''?(\\d+)''?\\)'))[1]::bigint as "toMs"
-   from pg_partition_tree('calls') join pg_class c on c.oid = relid
-   where isleaf and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT'
-     and (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''?(\\d+)''?\\)'))[1]::bigint <= :beforeMs
-   order by 2 limit 1`,
+  `select * from (
+     select relid::text as "table",
+       (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''?(\\d+)''?\\)'))[1]::bigint as "toMs"
+     from pg_partition_tree('calls') join pg_class c on c.oid = relid where isleaf) as partitions
+   where "toMs" <= :beforeMs order by "toMs" limit 1`,
 )
 
 /** The name of a detached partition: `calls_2031_01` becomes `detached_calls_2031_01`. */
