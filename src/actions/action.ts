@@ -139,23 +139,17 @@ export type Action = Omit<
   readonly matches: (outcome: ItemOutcome) => readonly ValueMatch[]
 }
 
-/** The name and schemas of an action with their types; tests compare the client's types with them. */
-type TypedAction<
-  Params extends z.ZodType,
-  Value extends z.ZodType,
-  Name extends ActionNameFormat,
-> = {
-  readonly name: Name
-  readonly params: Params
-  readonly value: Value
-}
-
-/** Creates an action from its definition. OpenAPI, the docs and the client are derived from it. */
+/**
+ * Creates an action from its definition. OpenAPI, the docs and the client are derived from it; tests
+ * compare the client's types with those of its name and schemas.
+ */
 export function defineAction<
   Params extends z.ZodType,
   Value extends z.ZodType,
   Name extends ActionNameFormat,
->(definition: ActionDefinition<Params, Value, Name>): Action & TypedAction<Params, Value, Name> {
+>(
+  definition: ActionDefinition<Params, Value, Name>,
+): Action & Pick<ActionDefinition<Params, Value, Name>, 'name' | 'params' | 'value'> {
   const validate = (outcome: ItemOutcome): ItemOutcome =>
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
   let schema: z.core.JSONSchema.BaseSchema | undefined

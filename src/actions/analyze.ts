@@ -6,14 +6,8 @@ import { imageErrors } from './parts/action-errors.ts'
 import { analyzedFace, features, percent, toAnalyzedFace } from './parts/analyzed-face.ts'
 import { attributesToRead, allAppearanceNames } from './parts/appearance.ts'
 import { assessEnrollment, enrollmentMinima } from './parts/assess-enrollment.ts'
-import {
-  debugInfo,
-  toFaceValue,
-  toImageFacts,
-  toWarnings,
-  unusedImages,
-} from './parts/response-fields.ts'
-import { applyFacePolicy } from './parts/extract-probes.ts'
+import { imageFields, toFaceValue } from './parts/response-fields.ts'
+import { facesMax, findAllFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
@@ -26,8 +20,6 @@ import {
   livenessThreshold,
   warnings,
 } from './schemas/fields.ts'
-
-const facesMax = 100
 
 const analyzeParams = z
   .strictObject({
@@ -106,17 +98,16 @@ export const analyze = defineAction({
 })
 
 async function analyzeImage(call: AnalyzeCall, image: EncodedImage, index: number) {
-  const { params, services, caller, signal } = call
-  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
-  const analysis = await services.vision.analyzeImage(image, analysisRequest(call), context)
-  applyFacePolicy(analysis, params.facePolicy, index)
-  const accepted = analysis.faces.filter((face) => face.qualityScore >= params.minQuality)
-  const faces = accepted.slice(0, params.maxFaces)
+  const { params } = call
+  const found = await findAllFaces(call, image, index, analysisOptions(call))
+  const { analysis, faceCount, faces } = found
   const enrollmentOf = assessEnrollment(analysis)
   const { brightness = 0, sharpness = 0 } = analysis.imageQuality ?? {}
+  const fields = imageFields(call, analysis, faces[0])
   return {
-    faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),
-    image: { ...toImageFacts(analysis), brightness, sharpness },
+    ...fields,
+    image: { ...fields.image, brightness, sharpness },
+    faceCount,
     faces: faces.map((face, faceIndex) => ({
       ...toFaceValue(analysis, face, faceIndex, {
         landmarks: params.features.includes('landmarks'),
@@ -125,20 +116,12 @@ async function analyzeImage(call: AnalyzeCall, image: EncodedImage, index: numbe
       ...enrollmentOf(face),
     })),
     ...(params.features.includes('portrait') && { portrait: checkPortrait(analysis) }),
-    ...toWarnings(...unusedImages(params)),
-    ...debugInfo(call.debug, analysis, faces[0]),
   }
 }
 
-/** With a minimum quality, all faces are analyzed, because the rejected ones must not count. */
-function analysisRequest({ params, caller }: AnalyzeCall): AnalysisRequest {
-  const { minFaceConfidence, minFaceSize, maxFaces, minQuality, features } = params
+function analysisOptions({ params: { features }, caller }: AnalyzeCall): Partial<AnalysisRequest> {
   return {
-    minFaceConfidence,
-    minFaceSizePx: minFaceSize,
-    maxFaces: minQuality > 0 ? facesMax : maxFaces,
     countMinimums: enrollmentMinima,
-    crops: false,
     imageQuality: true,
     liveness: features.includes('liveness'),
     ...(features.includes('attributes') && {

@@ -10,13 +10,7 @@ import {
   include,
   unavailable,
 } from './parts/appearance.ts'
-import {
-  debugInfo,
-  toFaceValue,
-  toImageFacts,
-  toWarnings,
-  unusedImages,
-} from './parts/response-fields.ts'
+import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { findFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
@@ -90,8 +84,6 @@ async function estimateAttributes(call: AttributesCall, image: EncodedImage, ind
   return {
     face: toFaceValue(analysis, largest, 0),
     ...toAppearance(largest, requested),
-    image: toImageFacts(analysis),
-    ...toWarnings(...unusedImages(call.params)),
-    ...debugInfo(call.debug, analysis, largest),
+    ...imageFields(call, analysis, largest),
   }
 }

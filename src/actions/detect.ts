@@ -1,16 +1,9 @@
 import { z } from 'zod'
-import type { AnalysisRequest } from '../vision/image-analysis.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
-import {
-  debugInfo,
-  toFaceValue,
-  toImageFacts,
-  toWarnings,
-  unusedImages,
-} from './parts/response-fields.ts'
-import { applyFacePolicy } from './parts/extract-probes.ts'
+import { imageFields, toFaceValue } from './parts/response-fields.ts'
+import { facesMax, findAllFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {
@@ -22,8 +15,6 @@ import {
   images,
   warnings,
 } from './schemas/fields.ts'
-
-const facesMax = 100
 
 const detectParams = z
   .strictObject({
@@ -79,30 +70,15 @@ export const detect = defineAction({
 })
 
 async function detectFaces(call: DetectCall, image: EncodedImage, index: number) {
-  const { params, caller, services, signal } = call
-  const { facePolicy, maxFaces, returnLandmarks } = params
-  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
-  const analysis = await services.vision.analyzeImage(image, analysisRequest(params), context)
-  applyFacePolicy(analysis, facePolicy, index)
-  const accepted = analysis.faces.filter((one) => one.qualityScore >= params.minQuality)
+  const { returnCrops, returnLandmarks } = call.params
+  const found = await findAllFaces(call, image, index, { crops: returnCrops })
+  const { analysis, faceCount, faces } = found
   return {
-    faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),
-    faces: accepted.slice(0, maxFaces).map((one, faceIndex) => ({
+    faceCount,
+    faces: faces.map((one, faceIndex) => ({
       ...toFaceValue(analysis, one, faceIndex, { landmarks: returnLandmarks }),
       crop: one.crop,
     })),
-    image: toImageFacts(analysis),
-    ...toWarnings(...unusedImages(params)),
-    ...debugInfo(call.debug, analysis, accepted[0]),
-  }
-}
-
-/** With a minimum quality, all faces are analyzed, because the rejected ones must not count. */
-function analysisRequest(params: z.output<typeof detectParams>): AnalysisRequest {
-  return {
-    minFaceConfidence: params.minFaceConfidence,
-    minFaceSizePx: params.minFaceSize,
-    maxFaces: params.minQuality > 0 ? facesMax : params.maxFaces,
-    crops: params.returnCrops,
+    ...imageFields(call, analysis, faces[0]),
   }
 }

@@ -125,12 +125,14 @@ async function searchImages(call: IdentifyCall): Promise<readonly ImageSearch[]>
   const { images, sameSubject } = call.params
   if (sameSubject) return [await searchSubject(call)]
   using reserved = reserveImages(call, images)
-  return await Promise.all(images.map((_, index) => searchImage(reserved, index)))
+  return await Promise.all(images.map((image, index) => searchImage(reserved, image, index)))
 }
 
-async function searchImage(call: IdentifyCall, index: number): Promise<ImageSearch> {
-  const image = call.params.images[index]
-  if (!image) throw new RangeError(`params.images[${index}] does not exist`)
+async function searchImage(
+  call: IdentifyCall,
+  image: IdentifyCall['params']['images'][number],
+  index: number,
+): Promise<ImageSearch> {
   const { correlationId } = image
   const { matching } = call.services
   const { galleryId } = call.caller

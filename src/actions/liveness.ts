@@ -5,13 +5,7 @@ import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import { answerChallenge } from './parts/challenge/answer-challenge.ts'
 import { classifyLiveness } from './parts/classify-liveness.ts'
-import {
-  debugInfo,
-  toFaceValue,
-  toImageFacts,
-  toWarnings,
-  unusedImages,
-} from './parts/response-fields.ts'
+import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { challengeId, challengeResult } from './schemas/challenge.ts'
@@ -124,9 +118,7 @@ async function checkImage(call: LivenessCall, image: EncodedImage, index: number
     ...classifyLiveness(largest, analysis, { threshold, requireSingleFace: true }),
     face: toFaceValue(analysis, largest, 0),
     faceCount: analysis.faceCount,
-    image: toImageFacts(analysis),
-    ...toWarnings(...unusedImages(call.params)),
-    ...debugInfo(call.debug, analysis, largest),
+    ...imageFields(call, analysis, largest),
   }
 }
 

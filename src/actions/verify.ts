@@ -15,6 +15,7 @@ import {
 import { isFlagSet } from './parts/pictures/each-image.ts'
 import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
+import { subjectLookup } from './parts/subject-lookup.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   calibration,
@@ -247,12 +248,8 @@ async function extractOptionsFor(call: VerifyCall, reading: ReadTx): Promise<Ext
 /** If both ids are given, they must belong to one subject. @throws ActionError SUBJECT_NOT_FOUND. */
 async function findSubject({ params, caller, services }: VerifyCall, reading: ReadTx) {
   const { subjects } = services
-  const { subjectId, externalId } = params
-  const subject = await subjects.find(
-    reading,
-    caller.galleryId,
-    subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId },
-  )
+  const { externalId } = params
+  const subject = await subjects.find(reading, caller.galleryId, subjectLookup(params))
   if (!subject || (externalId !== undefined && subject.externalId !== externalId))
     return subjectNotFound(params)
   return subject

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Action, ItemOutcomes } from '../actions/action.ts'
 import { analyze } from '../actions/analyze.ts'
-import { reserveImages } from '../actions/parts/extract-probes.ts'
+import { facesMax, reserveImages } from '../actions/parts/extract-probes.ts'
 import type { CallOutput } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
@@ -129,9 +129,6 @@ export function needsAnalysis({ face_plugins: plugins }: ImageQuery): boolean {
   const { supported } = plugins
   return supported.includes('age') || supported.includes('gender')
 }
-
-/** The highest number of faces that svc.analyze returns. */
-const facesMax = 100
 
 export function prepareAnalysis(
   image: CompreFaceImage,

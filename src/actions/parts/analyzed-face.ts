@@ -5,7 +5,7 @@ import { livenessDecision } from '../schemas/liveness.ts'
 import { appearance, toAppearance, allAppearanceNames, unavailable } from './appearance.ts'
 import { classifyLiveness } from './classify-liveness.ts'
 import { withLiveness } from './extract-probes.ts'
-import { qualityLevel } from './response-fields.ts'
+import { qualityLevel, round } from './response-fields.ts'
 import { qualityReasons } from './quality-reasons.ts'
 
 /** The values of `features` of svc.analyze. */
@@ -83,7 +83,7 @@ export function toAnalyzedFace(
       level: qualityLevel(score),
       ...(features.includes('quality') && { components: quality.components }),
     },
-    ...(features.includes('occlusion') && { occlusion: rounded(quality.occlusion) }),
+    ...(features.includes('occlusion') && { occlusion: toOcclusion(quality) }),
     ...(features.includes('liveness') && {
       // As svc.liveness decides.
       liveness: classifyLiveness(withLiveness(result), analysis, {
@@ -95,11 +95,10 @@ export function toAnalyzedFace(
   }
 }
 
-function rounded(occlusion: FaceResult['quality']['occlusion']) {
-  const round = (value: number): number => Math.round(value * 1000) / 1000
+function toOcclusion({ occlusion: { leftEye, rightEye, lowerFace } }: FaceResult['quality']) {
   return {
-    leftEye: round(occlusion.leftEye),
-    rightEye: round(occlusion.rightEye),
-    lowerFace: round(occlusion.lowerFace),
+    leftEye: round(leftEye, 3),
+    rightEye: round(rightEye, 3),
+    lowerFace: round(lowerFace, 3),
   }
 }

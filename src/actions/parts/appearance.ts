@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AttributeName } from '../../vision/attributes/face-attributes.ts'
 import type { FaceResult } from '../../vision/image-analysis.ts'
 import type { Caller } from '../action.ts'
+import { round } from './response-fields.ts'
 
 /** The values of `include`. */
 const appearanceNames = [
@@ -131,8 +132,3 @@ function mouthOf({ quality: { openness, occlusion } }: FaceResult) {
 
 /** A probability. */
 const occlusionMin = 0.5
-
-function round(value: number, digits: number): number {
-  const scale = 10 ** digits
-  return Math.round(value * scale) / scale
-}

@@ -4,6 +4,7 @@ import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
 import type { livenessDecision, livenessReasons } from '../schemas/liveness.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'
 import { isOnlyMainFace } from './main-faces.ts'
+import { touchesBorder } from './quality-reasons.ts'
 
 export type LivenessDecision = z.output<typeof livenessDecision>
 type LivenessReason = (typeof livenessReasons)[number]
@@ -52,15 +53,13 @@ export function classifyLiveness(
 
 /** Returns the conditions that make any decision uncertain. */
 function uncertaintyReasons(
-  { boundingBox, pose, qualityScore, liveness }: LivenessFace,
-  { width, height }: Pick<ImageAnalysis, 'width' | 'height'>,
+  face: LivenessFace,
+  image: Pick<ImageAnalysis, 'width' | 'height'>,
 ): LivenessReason[] {
-  const { left, top } = boundingBox
-  const isCut =
-    left <= 0 || top <= 0 || left + boundingBox.width >= width || top + boundingBox.height >= height
+  const { boundingBox, pose, qualityScore, liveness } = face
   const reasons: readonly (readonly [LivenessReason, boolean])[] = [
     ['FACE_TOO_SMALL', Math.min(boundingBox.width, boundingBox.height) < faceSideMinPx],
-    ['FACE_TOO_CLOSE_TO_EDGE', isCut || !liveness.hasContext],
+    ['FACE_TOO_CLOSE_TO_EDGE', touchesBorder(face, image) || !liveness.hasContext],
     ['EXTREME_POSE', Math.max(Math.abs(pose.yaw), Math.abs(pose.pitch)) > offAxisMaxDegrees],
     ['LOW_QUALITY', qualityScore < enrollmentMinima.minQuality || !liveness.hasColour],
   ]

@@ -2,7 +2,7 @@ import { ActionError } from '../../lib/errors.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import type { ActionCall, Services } from '../action.ts'
+import type { ActionCall } from '../action.ts'
 import type { FacePolicy } from '../schemas/fields.ts'
 import { readLivenessProof } from './challenge/liveness-proof.ts'
 import { classifyLiveness, type LivenessFace } from './classify-liveness.ts'
@@ -49,7 +49,11 @@ export type ProbeParams = FaceParams & {
 /** The position of an image in the request, for error messages. */
 type ImagePosition = { readonly imageIndex: number }
 
-type ExtractCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 'signal' | 'params'>
+/** The part of a call that extracts faces. */
+export type ExtractCall<Options> = Pick<
+  ActionCall<Options>,
+  'caller' | 'services' | 'signal' | 'params'
+>
 
 /**
  * Extracts the faces to compare from an image.
@@ -102,7 +106,7 @@ export async function findFaces(
   readonly analysis: ImageAnalysis
   readonly faces: readonly [FaceResult, ...FaceResult[]]
 }> {
-  const { params, caller, services, signal } = call
+  const { params } = call
   const { minFaceConfidence, minFaceSize, maxFaces = 1, facePolicy } = params
   const request = {
     minFaceConfidence,
@@ -113,9 +117,7 @@ export async function findFaces(
     crops: false,
     ...options,
   }
-  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
-  const analysis = await services.vision.analyzeImage(image, request, context)
-  applyFacePolicy(analysis, facePolicy, index)
+  const analysis = await analyzeImage(call, image, index, request)
   const [largest, ...others] = analysis.faces
   if (!largest) {
     const location = { imageIndex: index }
@@ -131,11 +133,54 @@ export async function findFaces(
   return { analysis, faces: [largest, ...others] }
 }
 
+/** The most faces of an analysis. */
+export const facesMax = 100
+
+/**
+ * Finds all faces of an image with the required quality, the largest first. An image without a face is
+ * not an error.
+ *
+ * @param options what else to analyze.
+ * @returns up to `maxFaces` faces, and the number of all.
+ */
+export async function findAllFaces(
+  call: ExtractCall<FaceParams & { readonly maxFaces: number }>,
+  image: EncodedImage,
+  index: number,
+  options: Partial<AnalysisRequest>,
+) {
+  const { minFaceConfidence, minFaceSize, minQuality, maxFaces } = call.params
+  const analysis = await analyzeImage(call, image, index, {
+    minFaceConfidence,
+    minFaceSizePx: minFaceSize,
+    // With a minimum quality, all faces are analyzed, because the rejected ones must not count.
+    maxFaces: minQuality > 0 ? facesMax : maxFaces,
+    crops: false,
+    ...options,
+  })
+  const accepted = analysis.faces.filter((face) => hasQuality(face, minQuality))
+  const faceCount = analysis.faceCount - (analysis.faces.length - accepted.length)
+  return { analysis, faceCount, faces: accepted.slice(0, maxFaces) }
+}
+
+/** @throws ActionError MULTIPLE_FACES, and the errors of an image that cannot be analyzed. */
+async function analyzeImage(
+  { params, caller, services, signal }: ExtractCall<FaceParams>,
+  image: EncodedImage,
+  index: number,
+  request: AnalysisRequest,
+): Promise<ImageAnalysis> {
+  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
+  const analysis = await services.vision.analyzeImage(image, request, context)
+  applyFacePolicy(analysis, params.facePolicy, index)
+  return analysis
+}
+
 /**
  * @throws ActionError MULTIPLE_FACES if the policy is `single` and the image has more main faces, or
  *   if it is `strict` and the image has more faces.
  */
-export function applyFacePolicy(
+function applyFacePolicy(
   { faceCount, faceSidesPx }: Pick<ImageAnalysis, 'faceCount' | 'faceSidesPx'>,
   facePolicy: FacePolicy,
   imageIndex: number,
@@ -222,11 +267,7 @@ function requireQuality(
   )
 }
 
-type ReservingCall = {
-  readonly caller: { readonly projectId: string }
-  readonly services: Services
-  readonly signal: AbortSignal
-}
+type ReservingCall = Pick<ActionCall<unknown>, 'caller' | 'services' | 'signal'>
 
 /**
  * Reserves places for all images that a call analyzes, before its first work, so that the call is

@@ -55,7 +55,10 @@ export function lowScoreReasons(face: FaceResult, image: ImageDimensions): Quali
 }
 
 /** The mesh of a face that is cut off fits itself into the visible part, so the box ends at the border. */
-function touchesBorder({ boundingBox }: FaceResult, image: ImageDimensions): boolean {
+export function touchesBorder(
+  { boundingBox }: Pick<FaceResult, 'boundingBox'>,
+  image: ImageDimensions,
+): boolean {
   const { left, top, width, height } = boundingBox
   return left <= 0 || top <= 0 || left + width >= image.width || top + height >= image.height
 }

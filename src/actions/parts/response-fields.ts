@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { FaceValue, imageFacts, debug } from '../schemas/fields.ts'
+import type { ActionCall } from '../action.ts'
 import type { MatchCandidate } from './search/candidates.ts'
 import type { ProbeFace } from './extract-probes.ts'
 
@@ -37,13 +38,27 @@ export function toImageFacts(analysis: ImageAnalysis): z.output<typeof imageFact
   return { width, height, orientationApplied }
 }
 
+/** Returns `image`, `warnings` and `debug` of an action with one result per image. */
+export function imageFields(
+  { params, debug }: Pick<ActionCall<ImageSelection>, 'params' | 'debug'>,
+  analysis: ImageAnalysis,
+  face: FaceResult | undefined,
+) {
+  return {
+    image: toImageFacts(analysis),
+    ...toWarnings(...unusedImages(params)),
+    ...debugInfo(debug, analysis, face),
+  }
+}
+
 /** The limits are those of the schema. */
 export function qualityLevel(score: number): 'low' | 'medium' | 'high' {
   if (score < 40) return 'low'
   return score < 70 ? 'medium' : 'high'
 }
 
-function round(value: number, digits: number): number {
+/** Rounds to a number of decimals. */
+export function round(value: number, digits: number): number {
   const scale = 10 ** digits
   return Math.round(value * scale) / scale
 }
@@ -105,7 +120,7 @@ export function unusedImages({ images, allImages }: ImageSelection): string[] {
   return allImages || images.length < 2 ? [] : ['images[1] and later were not used; set allImages']
 }
 
-type ImageSelection = { readonly images: readonly unknown[]; readonly allImages: boolean }
+export type ImageSelection = { readonly images: readonly unknown[]; readonly allImages: boolean }
 
 /**
  * Below this quality a stored picture is missed clearly more often: at 0.80, 16 % of comparisons with

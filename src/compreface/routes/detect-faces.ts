@@ -1,4 +1,5 @@
 import { detect } from '../../actions/detect.ts'
+import { facesMax } from '../../actions/parts/extract-probes.ts'
 import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
@@ -58,6 +59,3 @@ export const detectFaces: CompreFaceRoute = {
 }
 
 type FaceList = { readonly faces: readonly FaceValue[] }
-
-/** The highest number of faces that svc.detect returns. */
-const facesMax = 100

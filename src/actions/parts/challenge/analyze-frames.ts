@@ -3,8 +3,7 @@ import type { Template } from '../../../vision/embed/template.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ChallengeFacts } from '../../../vision/liveness/challenge/challenge.ts'
-import type { ActionCall } from '../../action.ts'
-import { findFaces, reserveImages, type FaceParams } from '../extract-probes.ts'
+import { findFaces, reserveImages, type ExtractCall, type FaceParams } from '../extract-probes.ts'
 
 /** One frame of a response to a challenge, with its only face. */
 export type AnalyzedFrame = {
@@ -25,8 +24,7 @@ export type AnalyzedFrames = {
 /** The problem of a frame without exactly one usable face. The challenge has then failed. */
 export type RejectedFrame = ActionProblem
 
-type FramesCall = Pick<ActionCall<FramesParams>, 'caller' | 'services' | 'signal' | 'params'>
-type FramesParams = FaceParams & { readonly images: readonly EncodedImage[] }
+type FramesCall = ExtractCall<FaceParams & { readonly images: readonly EncodedImage[] }>
 
 /** The errors of the face of a frame. Errors of an image that cannot be decoded are not among them. */
 const faceErrorCodes: ReadonlySet<ActionErrorCode> = new Set([

@@ -1,10 +1,10 @@
 import { ActionError, toProblem } from '../../../lib/errors.ts'
 import type { ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
-import type { ActionCall } from '../../action.ts'
 import {
   extractProbes,
   reserveImages,
+  type ExtractCall,
   type ExtractOptions,
   type ProbeFace,
   type ProbeParams,
@@ -21,12 +21,7 @@ export type ExtractedPicture = {
 /** A picture that cannot be used. */
 export type RefusedPicture = { readonly index: number; readonly error: ActionError }
 
-type ExtractPicturesCall = Pick<
-  ActionCall<ProbeParams>,
-  'caller' | 'services' | 'signal' | 'params'
-> & {
-  readonly extract: ExtractOptions
-}
+type ExtractPicturesCall = ExtractCall<ProbeParams> & { readonly extract: ExtractOptions }
 
 /** Extracts the main face of each image. An image that cannot be used does not affect the others. */
 export async function extractPictures(

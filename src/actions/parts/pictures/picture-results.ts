@@ -2,7 +2,12 @@ import { z } from 'zod'
 import { ActionError } from '../../../lib/errors.ts'
 import type { StoredPicture } from './add-pictures.ts'
 import { withImageIndex, type RefusedPicture } from './extract-pictures.ts'
-import { enrollWarnings, toWarnings, unusedImages } from '../response-fields.ts'
+import {
+  enrollWarnings,
+  toWarnings,
+  unusedImages,
+  type ImageSelection,
+} from '../response-fields.ts'
 
 /** The result for one of several pictures to enroll. */
 export const pictureResultSchema = z
@@ -18,8 +23,6 @@ export const pictureResultSchema = z
       .meta({ description: 'Why the picture was refused.' }),
   })
   .meta({ id: 'PictureResult' })
-
-type EnrolledImages = { readonly images: readonly unknown[]; readonly allImages: boolean }
 
 /** The results of all pictures of a call. */
 type PictureResults = {
@@ -68,7 +71,7 @@ function alreadyEnrolled(
  * @throws ActionError if no picture was enrolled.
  */
 export function requireStored(
-  params: EnrolledImages,
+  params: ImageSelection,
   { stored, refused }: PictureResults,
   subjectId: string,
 ): StoredPicture {
@@ -79,7 +82,7 @@ export function requireStored(
 
 /** Returns the reasons why no picture was enrolled, in the order of the images. */
 export function refusalError(
-  { allImages }: EnrolledImages,
+  { allImages }: ImageSelection,
   refused: readonly RefusedPicture[],
 ): ActionError {
   const [first] = refused
@@ -93,7 +96,7 @@ export function refusalError(
 
 /** Returns how many images of a successful call are not charged. */
 export function unbilledCount(
-  { allImages, images }: EnrolledImages,
+  { allImages, images }: ImageSelection,
   { stored }: PictureResults,
 ): number {
   return allImages ? images.length - addedOf(stored).length : 0
@@ -101,7 +104,7 @@ export function unbilledCount(
 
 /** Returns `warnings` of a successful call. */
 export function resultWarnings(
-  params: EnrolledImages,
+  params: ImageSelection,
   { stored }: PictureResults,
   embeddingCount: number,
 ) {

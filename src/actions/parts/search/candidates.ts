@@ -128,7 +128,8 @@ export function isStoredSearch(
   return true
 }
 
-type SearchParams = {
+/** The parameters of every search. */
+export type SearchParams = {
   readonly maxCandidates: number
   readonly threshold?: number | 'auto' | undefined
   readonly groups?: readonly string[] | undefined

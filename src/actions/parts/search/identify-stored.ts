@@ -12,16 +12,11 @@ import {
   searchProbe,
   unknownGroupWarnings,
   type ProbeSelector,
+  type SearchParams,
 } from './candidates.ts'
 import { findProbeSubject, readStoredProbe, type StoredProbe } from './stored-probe.ts'
 
-type IdentifyStoredCall = ActionCall<
-  ProbeSelector & {
-    readonly maxCandidates: number
-    readonly threshold?: number | 'auto' | undefined
-    readonly groups?: readonly string[] | undefined
-  }
->
+type IdentifyStoredCall = ActionCall<ProbeSelector & SearchParams>
 
 /** A search for a stored face that has found its hits. */
 type StoredSearch = {

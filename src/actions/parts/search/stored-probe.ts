@@ -5,6 +5,7 @@ import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall } from '../../action.ts'
 import { subjectNotFound } from '../action-errors.ts'
 import { mergeTemplates } from '../pictures/merge-templates.ts'
+import { subjectLookup } from '../subject-lookup.ts'
 import type { ProbeSelector } from './candidates.ts'
 
 type StoredSearchCall = Pick<ActionCall<ProbeSelector>, 'params' | 'caller' | 'services'>
@@ -45,10 +46,10 @@ export async function findProbeSubject(
   reading: ReadTx,
 ): Promise<SubjectRow> {
   const { subjectId, externalId, faceId } = params
-  if (subjectId !== undefined || externalId !== undefined) {
-    const lookup = subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId }
-    return (await subjects.find(reading, galleryId, lookup)) ?? subjectNotFound(params)
-  }
+  if (subjectId !== undefined || externalId !== undefined)
+    return (
+      (await subjects.find(reading, galleryId, subjectLookup(params))) ?? subjectNotFound(params)
+    )
   const [face] = await subjects.listFaces(reading, { galleryId, faceId, limit: 1 })
   const subject = face && (await subjects.find(reading, galleryId, face))
   if (subject) return subject

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { subjectLookup } from '../../../actions/parts/subject-lookup.ts'
 import { displayName, expiresAtUtc, externalId, groups } from '../../../actions/schemas/fields.ts'
 import { parseInput } from '../../../lib/validation/parse-input.ts'
 import { mapSequential } from '../../../lib/map-sequential.ts'
@@ -87,11 +88,7 @@ async function importOneRow(
   }
   const { subjects } = call.services
   const { data } = parsed
-  const lookup =
-    data.subjectId === undefined
-      ? { externalId: data.externalId ?? '' }
-      : { subjectId: data.subjectId }
-  const row = await subjects.find(tx, galleryId, lookup)
+  const row = await subjects.find(tx, galleryId, subjectLookup(data))
   if (!row) return { result: 'unknown' }
   const { subjectId } = row
   const [details] = await subjects.loadDetails(tx, [row])
