@@ -91,30 +91,25 @@ export const spendChart = defineRead({
       const rows = (await countCalls(tx, filter, grouping)).filter(
         ({ costMicros, meteredMicros }) => costMicros + meteredMicros > 0n,
       )
-      const metered = sumMetered(rows)
       const names = await readNames(tx, identity.accountId)
-      const seriesById = groupSeries(rows, timeBuckets, {
-        zero: 0n,
-        value: (row) => row.costMicros,
-      })
-      const series = [...seriesById].map(([id, amounts]) => {
-        const total = amounts.reduce((sum, amount) => sum + amount, 0n)
-        const name = names.get(id) ?? id
-        const meteredMicros = String(metered.get(id) ?? 0n)
-        const values = { micros: amounts.map(String), totalMicros: String(total), meteredMicros }
-        return { id, name, ...values }
-      })
+      const seriesBy = (value: (row: CallCount) => bigint) =>
+        groupSeries(rows, timeBuckets, { zero: 0n, value })
+      const metered = seriesBy((row) => row.meteredMicros)
+      const series = [...seriesBy((row) => row.costMicros)].map(([id, amounts]) => ({
+        id,
+        name: names.get(id) ?? id,
+        micros: amounts.map(String),
+        totalMicros: String(sumOf(amounts)),
+        meteredMicros: String(sumOf(metered.get(id) ?? [])),
+      }))
       series.sort((a, b) => Number(BigInt(b.totalMicros) - BigInt(a.totalMicros)))
       return { buckets: timeBuckets.buckets, series }
     })
   },
 })
 
-/** Sums the prices of calls that were not charged, by series. */
-function sumMetered(rows: readonly CallCount[]): ReadonlyMap<string, bigint> {
-  const sums = new Map<string, bigint>()
-  for (const { id, meteredMicros } of rows) sums.set(id, (sums.get(id) ?? 0n) + meteredMicros)
-  return sums
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
 }
 
 /** Returns the names of projects and keys by id. Actions and codes need no other name. */

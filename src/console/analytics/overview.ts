@@ -5,14 +5,13 @@ import {
   latencyPercentileMs,
 } from '../../lib/observability/latency-histogram.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { findAccountBalances } from '../../store/billing/balances.ts'
 import { countCalls, findLatencies } from '../../store/console/call-charts.ts'
 import {
   findGallerySummaries,
   findProjectSummaries,
 } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
-import { walletLedger } from '../../store/tenancy/projects.ts'
+import { budgetFields, isBilled, readWalletMicros, toBudget } from '../pages/money/money.ts'
 import { accountAlert, findAlerts } from './alerts.ts'
 import { createTimeBuckets } from './time-buckets.ts'
 import { count, id, micros } from '../server/schemas.ts'
@@ -20,15 +19,6 @@ import { defineRead, type ConsoleContext } from '../server/route.ts'
 
 const dayMs = 86_400_000
 const errorsShown = 5
-
-const budget = z.object({
-  projectId: z.string(),
-  name: z.string(),
-  balanceMicros: micros,
-  reservedMicros: micros,
-  allocatedMicros: micros,
-  billing: z.boolean().meta({ description: 'Whether calls are charged to the budget.' }),
-})
 
 /** The last 24 hours by hour, or the last 7 or 30 days by day, UTC. The current one is included. */
 export const getOverview = defineRead({
@@ -46,7 +36,7 @@ export const getOverview = defineRead({
     spentMicros: micros,
     meteredMicros: micros,
     billed: count,
-    budgets: z.array(budget),
+    budgets: z.array(z.object({ ...budgetFields, billing: isBilled })),
     walletMicros: micros,
     topErrors: z.array(z.object({ code: z.string(), count })),
     errorCodes: count.meta({
@@ -63,8 +53,7 @@ export const getOverview = defineRead({
     const { accountId } = identity
     const { projectId } = query
     const { disk } = await services.readSystem()
-    const balances = await findAccountBalances(services.store.db, accountId)
-    const wallet = balances.find(({ ledger }) => ledger === walletLedger(accountId))
+    const walletMicros = await readWalletMicros(services.store.db, accountId)
     return services.store.read(async (tx) => {
       const projects = await findProjectSummaries(tx, accountId, projectId)
       if (projectId !== undefined && projects.length === 0)
@@ -75,15 +64,8 @@ export const getOverview = defineRead({
       )
       return {
         ...(await summarizeTraffic(tx, call)),
-        budgets: projects.map(({ projectId, name, ...amounts }) => ({
-          projectId,
-          name,
-          balanceMicros: String(amounts.balanceMicros),
-          reservedMicros: String(amounts.reservedMicros),
-          allocatedMicros: String(amounts.allocatedMicros),
-          billing: amounts.billing === 1,
-        })),
-        walletMicros: String(wallet?.balanceMicros ?? 0n),
+        budgets: projects.map(toBudget),
+        walletMicros: String(walletMicros),
         galleries: galleries.map(({ galleryId, projectName, subjectCount, templateCount }) => ({
           galleryId,
           name: projectName ?? 'shared',

@@ -59,17 +59,13 @@ export const signIn = defineWrite({
   response: session,
   prepare: async ({ body, identity, services, request }) => {
     requireSecureTransport(request)
-    const { accountId } = identity
-    const { clientIp } = request
-    const auditAction = 'session.signInFailed'
     const check = {
       ...body,
       code: body.code ?? null,
-      accountId,
-      clientIp,
-      auditAction,
-    } as const
-    return checkPassword(check, services)
+      accountId: identity.accountId,
+      clientIp: request.clientIp,
+    }
+    return checkPassword({ ...check, auditAction: 'session.signInFailed' }, services)
   },
   handle: async ({ services, request, identity, prepared: user }, { tx }) => {
     // Ends the session of the received cookie, which prevents session fixation.

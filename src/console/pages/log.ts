@@ -208,17 +208,11 @@ async function createLogFormatter(tx: ReadTx, accountId: string) {
     (await findProjectSummaries(tx, accountId)).map(({ projectId, name }) => [projectId, name]),
   )
   return (call: LoggedCall) => ({
-    callId: call.callId,
+    ...call,
     atUtc: new Date(call.atMs).toISOString(),
-    keyId: call.keyId,
     keyName: keys.get(call.keyId) ?? '',
-    projectId: call.projectId,
     projectName: projects.get(call.projectId) ?? '',
-    requestId: call.requestId,
-    action: call.action,
-    code: call.code,
     ok: call.code === 'OK',
-    latencyMs: call.latencyMs,
     costMicros: String(call.costMicros),
     meteredMicros: String(call.meteredMicros),
     billed: call.transferId !== null,

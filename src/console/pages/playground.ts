@@ -39,18 +39,17 @@ export const listActions = defineRead({
   ),
   handle: async ({ identity, services: { store, defaults } }) => {
     const prices = await listPrices(store.db, identity.accountId)
-    return allActions.map(({ name, summary, price, params, value, errors, example }) => {
-      const customPrice = prices.find(({ action }) => action === name)
+    return allActions.map((action) => {
+      const { price, params, value, example } = action
+      const customPrice = prices.find((custom) => custom.action === action.name)
       return {
-        name,
-        summary,
+        ...action,
         price: {
           unitsPerCall: price(1),
           unitMicros: String(customPrice?.unitMicros ?? defaults.unitMicros),
         },
         paramsSchema: toJsonSchema(params, 'input'),
         valueSchema: toJsonSchema(value, 'output'),
-        errors,
         example: { params: { ...example.params }, value: example.value },
         ...imageLimits(params),
       }
@@ -126,13 +125,9 @@ export const runPlaygroundCall = defineWrite({
     const { body, services, request } = call
     const requestId = isUuid(body.call.requestId) ? body.call.requestId : newId()
     const caller = await findOrCreatePlaygroundKey(call)
-    const executeRequest = toApiRequest(request, '/v1/face/execute', {
-      requestId,
-      ...body.call,
-    })
+    const apiRequest = toApiRequest(request, '/v1/face/execute', { requestId, ...body.call })
     const startMs = performance.now()
-    const response = await services.execute(caller, executeRequest)
-    const { status, body: envelope, headers } = response
+    const { status, body: envelope, headers } = await services.execute(caller, apiRequest)
     const measuredMs = performance.now() - startMs
     const filter = { keyId: caller.keyId, requestId, limit: 1 }
     const [row] = await services.store.read((tx) => readCalls(tx, filter))

@@ -155,21 +155,16 @@ function nameConflict(): ValidationError {
 function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext['services']) {
   const { sustainedPerS, burst, retentionDays, balanceMicros, reservedMicros } = summary
   return {
-    projectId: summary.projectId,
-    name: summary.name,
-    galleryMode: summary.galleryMode,
-    createdAtUtc: summary.createdAtUtc,
+    ...summary,
     sustainedPerS: sustainedPerS ?? defaults.sustainedPerS,
     burst: burst ?? defaults.burst,
     isSustainedDefault: sustainedPerS === null,
     isBurstDefault: burst === null,
     retentionDays: retentionDays ?? defaults.retentionDays,
     isRetentionDefault: retentionDays === null,
-    identifyThreshold: summary.identifyThreshold,
     switches: switchesFromColumns(summary),
     budgetMicros: String(balanceMicros),
     reservedMicros: String(reservedMicros),
-    keyCount: summary.keyCount,
     subjects: summary.subjectCount,
     templates: summary.templateCount,
   }

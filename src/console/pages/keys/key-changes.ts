@@ -9,7 +9,14 @@ import {
 import type { KeyWithProject } from '../../../store/tenancy/key-list.ts'
 import { defineWrite } from '../../server/route.ts'
 import { name, utcTime } from '../../server/schemas.ts'
-import { key, permission, requireFutureExpiry, requireKey, toKeyItem } from './keys.ts'
+import {
+  key,
+  keyWithSecret,
+  permission,
+  requireFutureExpiry,
+  requireKey,
+  toKeyItem,
+} from './keys.ts'
 
 /** Changes of an existing key. The gate reads keys at each call, so they apply to the next call. */
 
@@ -80,9 +87,7 @@ export const rotateKeyById = defineWrite({
   minimumRole: 'admin',
   auditAction: 'key.rotate',
   body: z.strictObject({ overlapHours }),
-  response: key.extend({
-    key: z.string().meta({ description: 'The full key. It is shown only in this response.' }),
-  }),
+  response: keyWithSecret,
   handle: async (call, { db, tx }) => {
     const now = new Date(call.services.clock())
     const before = await requireKey(tx, call, now)

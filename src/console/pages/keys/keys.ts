@@ -42,6 +42,11 @@ export const key = z.object({
     .meta({ description: 'The secret before the last rotation; null: the key was not rotated.' }),
 })
 
+/** A key with its secret. */
+export const keyWithSecret = key.extend({
+  key: z.string().meta({ description: 'The full key. It is shown only in this response.' }),
+})
+
 /** Converts a key to its response. */
 export function toKeyItem(row: KeyWithProject, now: Date): z.input<typeof key> {
   const { formerLast4: last4, formerEndsAtUtc: endsAtUtc, formerLastUsedAtUtc } = row
@@ -113,11 +118,8 @@ export const addKey = defineWrite({
         description: `null: the key never expires. If absent: after ${defaultKeyLifetimeDays} days.`,
       }),
   }),
-  response: key.extend({
-    key: z.string().meta({ description: 'The full key. It is shown only in this response.' }),
-  }),
+  response: keyWithSecret,
   handle: async ({ body, identity, services }, { db, tx }) => {
-    const { accountId } = identity
     const now = new Date(services.clock())
     const { projectId } = await requireProject(tx, {
       pathParameters: { projectId: body.projectId },
@@ -131,8 +133,7 @@ export const addKey = defineWrite({
     const permissions = [...new Set(body.permissions)]
     const settings = { projectId, name: body.name, permissions, expiresAtUtc }
     const created = await createKey(db, settings, now)
-    const row = await findKey(tx, { accountId, keyId: created.keyId, now })
-    if (!row) throw new Error('a new key is missing in its own transaction')
+    const row = await requireKey(tx, { pathParameters: { keyId: created.keyId }, identity }, now)
     const response = { ...toKeyItem(row, now), key: created.key }
     return { response, target: created.keyId, detail: settings }
   },

@@ -118,10 +118,9 @@ export const reconcileLedger = defineRead({
     const totals = await auditor.reconcile({ accountId, projectId, fromMs, toMs })
     const { logMicros, ledgerMicros, billedCalls, charges } = totals
     return {
+      ...totals,
       logMicros: String(logMicros),
       ledgerMicros: String(ledgerMicros),
-      billedCalls,
-      charges,
       ok: logMicros === ledgerMicros && billedCalls === charges,
     }
   },

@@ -7,7 +7,10 @@ import { currency, formatUnits, microsMax } from '../../../lib/money.ts'
 import { findAccountBalances } from '../../../store/billing/balances.ts'
 import type { Database } from '../../../store/schema.ts'
 import { listPrices, removePrice, setPrice } from '../../../store/billing/prices.ts'
-import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
+import {
+  findProjectSummaries,
+  type ProjectSummary,
+} from '../../../store/tenancy/project-summaries.ts'
 import { walletLedger } from '../../../store/tenancy/projects.ts'
 import { id, micros } from '../../server/schemas.ts'
 import { defineRead, defineWrite } from '../../server/route.ts'
@@ -21,6 +24,32 @@ const price = z.object({
   units: z.int().meta({ description: 'Units charged for one successful call with one image.' }),
 })
 
+/** The budget of a project. */
+export const budgetFields = {
+  projectId: z.string(),
+  name: z.string(),
+  balanceMicros: micros,
+  reservedMicros: micros,
+  allocatedMicros: micros,
+}
+
+export const isBilled = z
+  .boolean()
+  .meta({ description: 'Whether calls are charged to the budget.' })
+
+/** Returns the budget of a project with amounts as text. */
+export function toBudget(project: ProjectSummary) {
+  const { projectId, name, balanceMicros, reservedMicros, allocatedMicros, billing } = project
+  return {
+    projectId,
+    name,
+    balanceMicros: String(balanceMicros),
+    reservedMicros: String(reservedMicros),
+    allocatedMicros: String(allocatedMicros),
+    billing: billing === 1,
+  }
+}
+
 const balance = z.object({ walletMicros: micros, budgetMicros: micros.optional() })
 
 export const getMoney = defineRead({
@@ -32,17 +61,7 @@ export const getMoney = defineRead({
     topUpConfirmationMicros: micros.meta({
       description: 'A larger top-up requires confirmAmountMicros.',
     }),
-    projects: z.array(
-      z.object({
-        projectId: z.string(),
-        name: z.string(),
-        balanceMicros: micros,
-        reservedMicros: micros,
-        allocatedMicros: micros,
-        spentMicros: micros,
-        billing: z.boolean().meta({ description: 'Whether calls are charged to the budget.' }),
-      }),
-    ),
+    projects: z.array(z.object({ ...budgetFields, spentMicros: micros, billing: isBilled })),
     prices: z.array(price),
   }),
   handle: async ({ identity, services: { store, defaults } }) => {
@@ -52,21 +71,16 @@ export const getMoney = defineRead({
       walletMicros: String(await readWalletMicros(store.db, accountId)),
       currency,
       topUpConfirmationMicros: String(topUpConfirmationMicros),
-      projects: projects.map(({ projectId, name, balanceMicros, reservedMicros, ...project }) => ({
-        projectId,
-        name,
-        balanceMicros: String(balanceMicros),
-        reservedMicros: String(reservedMicros),
-        allocatedMicros: String(project.allocatedMicros),
-        spentMicros: String(project.allocatedMicros - balanceMicros),
-        billing: project.billing === 1,
+      projects: projects.map((project) => ({
+        ...toBudget(project),
+        spentMicros: String(project.allocatedMicros - project.balanceMicros),
       })),
       prices: await readPrices(store.db, accountId, defaults.unitMicros),
     }
   },
 })
 
-async function readWalletMicros(db: Database, accountId: string): Promise<bigint> {
+export async function readWalletMicros(db: Database, accountId: string): Promise<bigint> {
   const balances = await findAccountBalances(db, accountId)
   return balances.find(({ ledger }) => ledger === walletLedger(accountId))?.balanceMicros ?? 0n
 }

@@ -40,7 +40,6 @@ export const getModels = defineRead({
     const galleryCalibrations = await store.read((tx) =>
       readGalleryCalibrations(tx, accountId, { calibration, similarityAt }),
     )
-    const { modelId, set, measuredOn } = calibration
     const points = calibration.points.map((point) => ({
       ...point,
       similarity: similarityAt(point.score, calibration),
@@ -48,7 +47,7 @@ export const getModels = defineRead({
     return {
       active,
       installed,
-      calibration: { modelId, set, measuredOn, points },
+      calibration: { ...calibration, points },
       galleryCalibrations,
       comparable: templateCounts,
     }

@@ -69,18 +69,14 @@ export const getSystem = defineRead({
     const templates = galleries.reduce((sum, { templateCount }) => sum + templateCount, 0)
     const { rss, heapUsed } = process.memoryUsage()
     return {
+      ...status,
       version: services.version,
       uptimeS: process.uptime(),
       ready: status.reasons.length === 0,
-      reasons: status.reasons,
-      workers: status.workers,
       memory: { rssBytes: rss, heapBytes: heapUsed },
-      disk: status.disk,
       gallery: { templates, bytes: templates * templateBytesEstimate },
-      store: status.store,
       servers: await readServers(services),
       metricsUrl: `${request.origin}/metrics`,
-      settings: status.settings,
     }
   },
 })

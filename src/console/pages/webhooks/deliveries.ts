@@ -56,16 +56,11 @@ export const redeliverEvent = defineWrite({
   },
 })
 
-function toDeliveryItem({ createdAtMs, attemptedAtMs, dueAtMs, ...row }: WebhookDelivery) {
-  const { eventId, type, state, attempts, status, error } = row
+function toDeliveryItem(delivery: WebhookDelivery) {
+  const { createdAtMs, attemptedAtMs, dueAtMs, state, attempts } = delivery
   const isWaiting = state === 'pending' && attempts > 0
   return {
-    eventId,
-    type,
-    state,
-    attempts,
-    status,
-    error,
+    ...delivery,
     createdAtUtc: formatUtc(createdAtMs),
     attemptedAtUtc: attemptedAtMs === null ? null : formatUtc(attemptedAtMs),
     dueAtUtc: isWaiting ? formatUtc(dueAtMs) : null,
