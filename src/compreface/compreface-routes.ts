@@ -1,8 +1,7 @@
 import type { Route } from '../http/route.ts'
 import { addFace } from './routes/add-face.ts'
-import { deleteFace, deleteFaceList, deleteFaces } from './routes/delete-faces.ts'
+import { deleteFace, deleteFaceList, deleteFaces, listFaces } from './routes/faces.ts'
 import { detectFaces } from './routes/detect-faces.ts'
-import { listFaces } from './routes/faces.ts'
 import { recognizeFaces } from './routes/recognize-faces.ts'
 import {
   addSubject,

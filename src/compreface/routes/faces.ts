@@ -1,7 +1,16 @@
 import { parameter, subjectParameter } from '../description/route-description.ts'
-import { pageQuery, readQuery } from '../input/query.ts'
+import { pageQuery, readQuery, subjectQuery } from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import { findSubjectByName, subjectName } from './subject-name.ts'
+import { z } from 'zod'
+import { subjectNotFound } from '../../actions/parts/action-errors.ts'
+import { ActionError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/ids.ts'
+import { mapSequential } from '../../lib/map-sequential.ts'
+import type { Tx } from '../../store/tx.ts'
+import { listOf } from '../description/schemas.ts'
+import type { CallContext } from '../serve-route.ts'
+import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
 
 /** Returns a page of the faces of the gallery or of one subject. */
 export const listFaces = defineJsonRoute({
@@ -47,3 +56,94 @@ export const listFaces = defineJsonRoute({
     return { outcome: { body } }
   },
 })
+
+/** Deletes one face. Deleting the last face of a subject deletes the subject. */
+export const deleteFace = defineJsonRoute({
+  method: 'DELETE',
+  path: '/api/v1/recognition/faces/:image_id',
+  permissions: ['svc.deleteSubject'],
+  description: {
+    operationId: 'compreFaceDeleteFace',
+    summary: 'Delete a face',
+    response: 'Example',
+  },
+  run: (call) =>
+    changeSubjects(
+      call,
+      async (tx) => (await removeFace(tx, call, call.pathParams['image_id'])) ?? subjectNotFound(),
+    ),
+})
+
+const facesMax = 200
+
+/** Deletes faces by id. The response omits ids that do not exist. */
+export const deleteFaceList = defineJsonRoute({
+  method: 'POST',
+  path: '/api/v1/recognition/faces/delete',
+  permissions: ['svc.deleteSubject'],
+  description: {
+    operationId: 'compreFaceDeleteFaceList',
+    summary: 'Delete faces by id',
+    body: { ...listOf({ type: 'string', format: 'uuid' }), minItems: 1, maxItems: facesMax },
+    response: 'Examples',
+  },
+  body: z.array(z.guid()).min(1).max(facesMax),
+  run: (call) =>
+    changeSubjects(call, async (tx) => {
+      const removed = await mapSequential(call.body, (faceId) => removeFace(tx, call, faceId))
+      return removed.filter((face) => face !== undefined)
+    }),
+})
+
+/** Deletes a subject with all its faces; without the parameter, all subjects. */
+export const deleteFaces = defineJsonRoute({
+  method: 'DELETE',
+  path: '/api/v1/recognition/faces',
+  permissions: (name) => (name === undefined ? deleteAllPermissions : ['svc.deleteSubject']),
+  description: {
+    operationId: 'compreFaceDeleteFaces',
+    summary: 'Delete a subject with its faces, or all subjects',
+    permission: 'svc.deleteSubject',
+    query: [subjectParameter(false)],
+    response: 'Deleted',
+  },
+  query: optionalSubject,
+  run: async (call) => {
+    const { query: name, caller, services } = call
+    if (name === undefined)
+      return deleteAllSubjects(call, (records) =>
+        records.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0),
+      )
+    return changeSubjects(call, async (tx) => {
+      const subject = await findSubjectByName(services, tx, caller, name)
+      return { deleted: subject ? (await services.subjects.remove(tx, subject)).embeddingCount : 0 }
+    })
+  },
+})
+
+/** An empty name is probably a mistake, so it is rejected instead of deleting all subjects. */
+function optionalSubject(query: URLSearchParams): string | undefined {
+  if (!query.has('subject')) return undefined
+  if (query.get('subject')?.trim() === '')
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'subject: must not be empty; omit it to delete all subjects',
+    )
+  return readQuery(subjectQuery, query).subject
+}
+
+async function removeFace(
+  tx: Tx,
+  { caller: { galleryId }, services: { subjects } }: CallContext,
+  faceId: string | undefined,
+) {
+  if (!isUuid(faceId)) return undefined
+  const [face] = await subjects.listFaces(tx, { galleryId, faceId, limit: 1 })
+  const subject = face && (await subjects.find(tx, galleryId, face))
+  if (!subject) return undefined
+  const { subjectId } = subject
+  const isLast = (await subjects.listFaces(tx, { galleryId, subjectId, limit: 2 })).length === 1
+  if (isLast) await subjects.remove(tx, subject)
+  else await subjects.update(tx, subject, { removeFaceIds: [faceId] })
+  return { image_id: face.faceId, subject: subjectName(subject) }
+}

@@ -1,11 +1,14 @@
 import { verify } from '../../actions/verify.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { imageOptions } from '../description/route-description.ts'
-import { readImages } from '../input/read-images.ts'
-import { readImageQuery } from '../input/query.ts'
-import { toCompreFaceCall } from '../prepare-action.ts'
+import { readImages, type CompreFaceImage } from '../input/read-images.ts'
+import { readImageQuery, type ImageQuery } from '../input/query.ts'
+import { toCompreFaceCall, confidenceParams, type PreparedAction } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
-import { compareFaces } from './compare-faces.ts'
+import type { z } from 'zod'
+import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
+import { extractProbes } from '../../actions/parts/extract-probes.ts'
+import type { debug, FaceValue } from '../../actions/schemas/fields.ts'
 
 /** Compares the one face of an image with every face of another image, the most similar first. */
 export const verifyImages: CompreFaceRoute = {
@@ -45,4 +48,56 @@ export const verifyImages: CompreFaceRoute = {
       },
     })
   },
+}
+
+type FaceComparison = {
+  readonly source: FaceValue
+  /** The faces of the target image, the most similar first. */
+  readonly matches: readonly { readonly face: FaceValue; readonly similarity: number }[]
+  readonly debug?: z.output<typeof debug>
+}
+
+/** The highest number of faces of svc.identify: every face needs a template. */
+const facesMax = 20
+
+/**
+ * svc.verify as CompreFace defines it: compares the one face of the first image with every face of
+ * the second. Its price and permission are those of svc.verify.
+ */
+function compareFaces(
+  [source, target]: readonly [CompreFaceImage, CompreFaceImage],
+  query: ImageQuery,
+): PreparedAction<FaceComparison> {
+  const images = [source, target]
+  return {
+    name: verify.name,
+    units: verify.price(images.length),
+    params: { images },
+    run: async ({ debug, ...context }) => {
+      const params = verify.params.parse({ images, ...confidenceParams(query) })
+      const maxFaces = Math.min(query.limit || facesMax, facesMax)
+      const [sourceProbes, targetProbes] = await Promise.all([
+        extractProbes({ ...context, params: { ...params, facePolicy: 'single' } }, source, 0),
+        extractProbes({ ...context, params: { ...params, maxFaces } }, target, 1),
+      ])
+      const { analysis, faces } = sourceProbes
+      const [probe] = faces
+      const { matching } = context.services
+      const matches = targetProbes.faces
+        .map((face, index) => ({
+          face: toFaceValue(targetProbes.analysis, face, index),
+          similarity: matching.compare(probe.template, face.template).similarity,
+        }))
+        .toSorted((a, b) => b.similarity - a.similarity)
+      const value = {
+        source: toFaceValue(analysis, probe, 0),
+        matches,
+        ...debugInfo(debug, analysis, probe),
+      }
+      const best = matches[0]?.similarity ?? 0
+      const isMatched = best >= params.threshold
+      const scores = [{ kind: 'similarity', value: best, isMatched }] as const
+      return { outcome: { value, scores } }
+    },
+  }
 }

@@ -4,7 +4,7 @@ import { findUserByName, userNameKey, type ConsoleUser } from '../../store/conso
 import { sessionChallenge } from './identity.ts'
 import type { ConsoleServices } from '../services.ts'
 import type { FailedSignIn } from './failed-sign-in-log.ts'
-import type { PasswordSource } from './password-queue.ts'
+import type { PasswordSource } from './password-hasher.ts'
 import type { StartedAttempt } from './sign-in-throttle.ts'
 
 /** An address is known to a user if the audit log has an entry of the user from it this recently. */

@@ -8,9 +8,8 @@ import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import { createCsvStream } from './csv-stream.ts'
-import { describeLedgerError } from './describe-ledger-error.ts'
 import { ValidationError, parseInput } from './validation-error.ts'
-import type { ConsoleContext, ConsoleRoute, FileContent } from './route.ts'
+import type { ConsoleContext, ConsoleRoute, FileContent, WriteRoute, WriteResult } from './route.ts'
 import { requireSameOrigin, requireCsrfToken } from '../auth/request-security.ts'
 import type { ConsoleServices } from '../services.ts'
 import {
@@ -21,8 +20,10 @@ import {
   type ConsoleIdentity,
 } from '../auth/identity.ts'
 import { hashToken } from '../auth/session-token.ts'
-import { executeWrite } from './execute-write.ts'
 import { requireStorable, requireStorableParameters } from '../../http/input/parse-json.ts'
+import { addAuditEntry } from '../../store/console/audit-log.ts'
+import type { Tx } from '../../store/tx.ts'
+import { currency, formatUnits, microsMax } from '../../lib/money.ts'
 
 const apiPath = '/console/v1'
 
@@ -167,4 +168,56 @@ function toErrorResponse(
   if (error instanceof LedgerError)
     return { status: 409, body: { detail: describeLedgerError(error) } }
   return errorResponse(error, requestId, log, consoleErrorFormat)
+}
+
+/** Runs a write route. The change and its audit entry are committed together or not at all. */
+async function executeWrite(route: WriteRoute, call: ConsoleContext): Promise<HttpResponse> {
+  const prepared = await route.prepare?.(call)
+  const result = await call.services.store.runExclusive(async (transaction) => {
+    const written = await route.handle({ ...call, prepared }, transaction)
+    await writeAuditEntry(transaction.tx, route.auditAction, { call, result: written })
+    return written
+  })
+  await result.afterCommit?.()
+  const { headers = {}, response } = result
+  return { status: 200, headers, body: route.response.parse(response) ?? { ok: true } }
+}
+
+type AuditedWrite = { readonly call: ConsoleContext; readonly result: WriteResult<unknown> }
+
+async function writeAuditEntry(
+  tx: Tx,
+  auditAction: string,
+  { call, result }: AuditedWrite,
+): Promise<void> {
+  const { target, detail = {}, actor = call.identity } = result
+  const { userId, name: userName, accountId } = actor
+  await addAuditEntry(tx, {
+    accountId,
+    atMs: call.services.clock(),
+    userId,
+    userName,
+    auditAction,
+    target,
+    detail: JSON.stringify(detail),
+    ip: call.request.clientIp,
+  })
+}
+
+/** Returns the message of an impossible transfer with amounts in the currency, and the remedy. */
+function describeLedgerError({ problem }: LedgerError): string {
+  const { reason, ledger = '', amountMicros } = problem
+  const isWallet = ledger.startsWith('wallet:')
+  const amount = `${formatUnits(amountMicros)} ${currency}`
+  const name = isWallet ? 'wallet' : 'budget'
+  const shortage = isWallet
+    ? `The wallet has less than ${amount}. Top up the wallet, or enter a smaller amount.`
+    : `The budget has less than ${amount} that is not reserved for running calls. Enter a smaller amount.`
+  const messages: Readonly<Record<typeof reason, string>> = {
+    amount: `The amount must be more than 0 and at most ${formatUnits(microsMax)} ${currency}.`,
+    shortage,
+    overflow: `The ${name} would exceed ${formatUnits(microsMax)} ${currency}. Enter a smaller amount.`,
+    noLedger: `The ${name} no longer exists. Reload the page.`,
+  }
+  return messages[reason]
 }

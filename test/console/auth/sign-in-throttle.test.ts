@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import {
   createPasswordHasher,
   type PasswordHasher,
+  createPasswordQueue,
 } from '../../../src/console/auth/password-hasher.ts'
-import { createPasswordQueue } from '../../../src/console/auth/password-queue.ts'
 import { isOnPostgres } from '../../support/database/engine.ts'
 import { validPassword, assertOk, startConsole } from '../../support/console/test-console.ts'
 

@@ -8,8 +8,8 @@ import {
 } from '../../../store/console/second-factors.ts'
 import type { ConsoleUser } from '../../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
-import { generateRecoveryCodes, hashRecoveryCode } from './recovery-codes.ts'
 import { describeTotpSecret, findTimeStep, generateTotpSecret } from './totp.ts'
+import { createHash, randomBytes } from 'node:crypto'
 
 /** The second factor of users: codes of an authenticator app (TOTP, RFC 6238), and recovery codes. */
 export type SecondFactors = {
@@ -77,4 +77,28 @@ async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly stri
   const codes = generateRecoveryCodes()
   await replaceRecoveryCodes(tx, userId, codes.map(hashRecoveryCode))
   return codes
+}
+
+/** The recovery codes of a user. Each one replaces the authenticator app once. */
+const recoveryCodeCount = 10
+
+const codeBytes = 10
+const groupChars = 4
+
+/** Returns new codes of 80 random bits: five groups of four hexadecimal digits. */
+function generateRecoveryCodes(): readonly string[] {
+  return Array.from({ length: recoveryCodeCount }, () => {
+    const digits = randomBytes(codeBytes).toString('hex')
+    return (digits.match(new RegExp(`.{${groupChars}}`, 'gu')) ?? []).join('-')
+  })
+}
+
+/**
+ * Returns the stored form of a code. 80 random bits need neither a salt nor a slow hash.
+ *
+ * @param code as typed: spaces, hyphens and capital letters do not matter.
+ */
+function hashRecoveryCode(code: string): Buffer {
+  const normal = code.toLowerCase().replaceAll(/[\s-]/gu, '')
+  return createHash('sha256').update(`recovery|${normal}`).digest()
 }
