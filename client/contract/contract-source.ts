@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Action } from '../../src/actions/action.ts'
 import { allActions } from '../../src/actions/all-actions.ts'
-import { toParamsSchema } from '../../src/actions/schemas/json-schema.ts'
+import { toParamsSchema } from '../../src/actions/schemas/params-schema.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import { errorTable } from '../../src/lib/errors.ts'
 import {

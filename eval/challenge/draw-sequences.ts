@@ -3,7 +3,7 @@ import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import type {
   ChallengeReason,
   ChallengeStep,
-} from '../../src/vision/liveness/challenge/challenge.ts'
+} from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { steps as allSteps } from './drawn-views.ts'
 
 /** The frames of one kind of view of one person, as JPEGs. */

@@ -23,7 +23,7 @@ import type {
   ChallengeFrame,
   ChallengeJudgement,
   ChallengeStep,
-} from '../../src/vision/liveness/challenge/challenge.ts'
+} from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { challengeFrameRequest } from '../../src/vision/liveness/challenge/frame-request.ts'
 import { judgeChallenge } from '../../src/vision/liveness/challenge/judge-challenge.ts'
 import { isTurn, shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'

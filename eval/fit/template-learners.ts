@@ -1,13 +1,19 @@
-import { learnDensity } from '../../src/evaluation/calibration/learn-density.ts'
-import type { TemplateLearner } from '../../src/evaluation/calibration/learn-density.ts'
-import { concatenate, meanOf } from '../../src/evaluation/calibration/vectors.ts'
+import {
+  learnDensity,
+  type TemplateLearner,
+} from '../../src/evaluation/calibration/learn-density.ts'
+import { concatenate, meanOf } from '../../src/evaluation/calibration/vector-math.ts'
 import {
   openTemplateCreator,
   fuseEmbeddings,
   projectToAxes,
 } from '../../src/vision/embed/create-template.ts'
-import { dlibWeight, fitTemplateModel } from './fit-template-model.ts'
-import type { PersonEmbedding, TemplateFitOptions } from './fit-template-model.ts'
+import {
+  dlibWeight,
+  fitTemplateModel,
+  type PersonEmbedding,
+  type TemplateFitOptions,
+} from './fit-template-model.ts'
 
 /** Learns the template that ships, with any number of dimensions. */
 export function learnReduced(

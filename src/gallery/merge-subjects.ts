@@ -6,12 +6,12 @@ import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
 import type { Tx } from '../store/tx.ts'
-import { deleteSubject } from './deletion/delete-subject.ts'
-import type { EnrollLimits } from './enroll.ts'
+import { deleteSubject } from './deletion/subject-deletion.ts'
+import type { EnrollLimits } from './enrollment.ts'
 import { encryptForSubject } from './keys/encrypt-for-subject.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import { groupsMax } from './update-subject.ts'
+import { groupsMax } from './subject-update.ts'
 
 export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
   readonly keys: SubjectKeys

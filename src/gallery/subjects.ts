@@ -19,7 +19,7 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
-import { deleteSubject } from './deletion/delete-subject.ts'
+import { deleteSubject } from './deletion/subject-deletion.ts'
 import {
   addFace,
   createSubject,
@@ -27,13 +27,13 @@ import {
   type FaceToEnroll,
   type NewSubject,
   type SubjectOwner,
-} from './enroll.ts'
+} from './enrollment.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
 import { createReadCrop, type ReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { hasExpired, requireFutureExpiry, type OnExpiredDeleted } from './unexpired-subjects.ts'
-import { updateSubject, type SubjectUpdate } from './update-subject.ts'
+import { updateSubject, type SubjectUpdate } from './subject-update.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { selectTemplate } from './select-template.ts'
 

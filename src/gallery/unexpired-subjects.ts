@@ -3,7 +3,7 @@ import { ActionError } from '../lib/errors.ts'
 import { findSubject } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { Tx } from '../store/tx.ts'
-import { deleteSubject } from './deletion/delete-subject.ts'
+import { deleteSubject } from './deletion/subject-deletion.ts'
 
 /** Whether a subject has expired; it has from the millisecond of its expiry time. */
 export function hasExpired(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allActions } from '../../src/actions/all-actions.ts'
-import { toParamsSchema } from '../../src/actions/schemas/json-schema.ts'
+import { toParamsSchema } from '../../src/actions/schemas/params-schema.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import type { RuleSchema } from '../../src/lib/validation/json-schema.ts'
 import type { InputProblem } from '../../src/lib/validation/describe-issue.ts'

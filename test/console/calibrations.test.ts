@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import {
   addCalibration,
   findGalleryCalibrations,
-} from '../../src/store/gallery/calibration/calibrations.ts'
+} from '../../src/store/gallery/calibration/applied-calibrations.ts'
 import { assertOk, startConsole, type TestConsole } from '../support/console/test-console.ts'
 import {
   changedDecisions,

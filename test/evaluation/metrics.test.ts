@@ -21,7 +21,7 @@ import { readFaceSet } from '../../src/evaluation/face-set.ts'
 import { mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
 import { principalAxes } from '../../eval/fit/principal-axes.ts'
 import { dirichlet, seededRandom } from '../../src/lib/random/seeded-random.ts'
-import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
+import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vector-math.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 

@@ -7,14 +7,15 @@ import {
   countCertainImpostors,
   fittedCohort,
   spreadLikeFaces,
+  type CellRow,
 } from '../../eval/fit/certain-impostors.ts'
-import type { CellRow } from '../../eval/fit/certain-impostors.ts'
 import { mixtureFile, readMixtureRows } from '../../eval/fit/mixture-rows.ts'
-import { squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
+import { squaredDistance } from '../../src/evaluation/calibration/vector-math.ts'
 import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
 import { scoreAt } from '../../src/gallery/calibration/similarity.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import { encodeFloat16 } from '../../src/models/template/float16.ts'
+
 import manifest from '../../src/models/template/manifest.json' with { type: 'json' }
 import { readTemplateModel, templateFolder } from '../../src/models/template/template-model.ts'
 import { projectToAxes } from '../../src/vision/embed/create-template.ts'

@@ -1,6 +1,6 @@
 import type { Action } from '../../../src/actions/action.ts'
 import { allActions } from '../../../src/actions/all-actions.ts'
-import { toJsonSchema, toParamsSchema } from '../../../src/actions/schemas/json-schema.ts'
+import { toJsonSchema, toParamsSchema } from '../../../src/actions/schemas/params-schema.ts'
 import { openApiExamples } from '../../../src/http/openapi/components.ts'
 import { fieldsTable, type ObjectFields } from './fields-table.ts'
 import { markdownTable } from './markdown-table.ts'

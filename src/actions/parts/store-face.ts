@@ -1,4 +1,4 @@
-import type { FaceToEnroll } from '../../gallery/enroll.ts'
+import type { FaceToEnroll } from '../../gallery/enrollment.ts'
 import type { FaceMatchScore, SubjectMatch } from '../../gallery/match.ts'
 import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'

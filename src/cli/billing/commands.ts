@@ -127,7 +127,7 @@ export const ledger = defineGroup(
           'A server may run at the same time. The exit code is 0 when all invariants hold. The output identifies the row that breaks an invariant.',
         examples: ['facegate ledger verify'],
       },
-      async (values) => (await import('./ledger.ts')).verify(values),
+      async (values) => (await import('./verify-ledger.ts')).verify(values),
     ),
   ],
 )

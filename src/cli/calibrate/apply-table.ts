@@ -6,7 +6,7 @@ import {
 import { formatUtc } from '../../lib/clock.ts'
 import { commandLineName } from '../../store/console/audit-log.ts'
 import type { Store } from '../../store/database.ts'
-import { endCalibrations } from '../../store/gallery/calibration/calibrations.ts'
+import { endCalibrations } from '../../store/gallery/calibration/applied-calibrations.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 

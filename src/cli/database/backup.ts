@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { backupSqlite } from '../../store/sqlite/backup.ts'
+import { backupSqlite } from '../../store/sqlite/backup-sqlite.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'

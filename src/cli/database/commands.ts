@@ -63,7 +63,7 @@ export const deletions = defineGroup(
           'facegate deletions export --to deletions.jsonl --every 10',
         ],
       },
-      async (values) => (await import('./deletions.ts')).exportTo(values),
+      async (values) => (await import('./deletion-records.ts')).exportTo(values),
     ),
     defineCommand(
       {
@@ -74,7 +74,7 @@ export const deletions = defineGroup(
           'Run it before a server uses the database. The original deletion records are stored. It may be repeated.',
         examples: ['facegate deletions replay --from deletions.jsonl'],
       },
-      async (values) => (await import('./deletions.ts')).replayFrom(values),
+      async (values) => (await import('./deletion-records.ts')).replayFrom(values),
     ),
   ],
 )

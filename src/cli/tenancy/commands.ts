@@ -63,7 +63,7 @@ export const keyCommands = defineGroup(
           'facegate key create --project door --expires never',
         ],
       },
-      async (values) => (await import('./api-key.ts')).create(values),
+      async (values) => (await import('./key.ts')).create(values),
     ),
     defineCommand(
       {
@@ -72,7 +72,7 @@ export const keyCommands = defineGroup(
         options: { project: optionalProject },
         examples: ['facegate key list --project door'],
       },
-      async (values) => (await import('./api-key.ts')).list(values),
+      async (values) => (await import('./key.ts')).list(values),
     ),
     defineCommand(
       {
@@ -92,7 +92,7 @@ export const keyCommands = defineGroup(
           'facegate key rotate 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f --overlap 0',
         ],
       },
-      async (values) => (await import('./api-key.ts')).rotate(values),
+      async (values) => (await import('./key.ts')).rotate(values),
     ),
     defineCommand(
       {
@@ -101,7 +101,7 @@ export const keyCommands = defineGroup(
         arguments: { keyId },
         examples: ['facegate key revoke 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'],
       },
-      async (values) => (await import('./api-key.ts')).revoke(values),
+      async (values) => (await import('./key.ts')).revoke(values),
     ),
     defineCommand(
       {
@@ -122,7 +122,7 @@ export const keyCommands = defineGroup(
           'Each line contains the SHA-256 of a key and the name. Keys cannot be derived from it. Accounts that are being moved, or were moved, are left out. See docs/operations/several-databases.md.',
         examples: ['facegate key routes --to b'],
       },
-      async (values) => (await import('./api-key.ts')).routes(values),
+      async (values) => (await import('./key.ts')).routes(values),
     ),
     ...masterKeyCommands,
   ],

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { allActions } from '../../actions/all-actions.ts'
-import { toJsonSchema } from '../../actions/schemas/json-schema.ts'
+import { toJsonSchema } from '../../actions/schemas/params-schema.ts'
 import {
   addHistogram,
   createLatencyHistogram,
   latencyPercentileMs,
   latencyRelativeErrorMax,
+  type LatencyHistogram,
 } from '../../lib/observability/latency-histogram.ts'
-import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import {
   countCalls,
   type CallCount,

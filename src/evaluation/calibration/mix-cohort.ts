@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { dirichlet, pickDistinct } from '../../lib/random/seeded-random.ts'
-import type { RandomSource } from '../../lib/random/seeded-random.ts'
-import { concatenate, meanOf, squaredDistance } from './vectors.ts'
+import { dirichlet, pickDistinct, type RandomSource } from '../../lib/random/seeded-random.ts'
+import { concatenate, meanOf, squaredDistance } from './vector-math.ts'
 
 /** Number of different people mixed into each cohort row. */
 const peoplePerRow = 3

@@ -1,6 +1,6 @@
 import { similarityOf, type Calibration } from '../../gallery/calibration/similarity.ts'
 import type { FaceResult } from '../../vision/image-analysis.ts'
-import type { ChallengeFrame } from '../../vision/liveness/challenge/challenge.ts'
+import type { ChallengeFrame } from '../../vision/liveness/challenge/challenge-judgement.ts'
 
 /**
  * Returns the measurements of a face for the judgement of a challenge.

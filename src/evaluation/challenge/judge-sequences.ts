@@ -5,7 +5,7 @@ import type { FaceResult } from '../../vision/image-analysis.ts'
 import type {
   ChallengeFrame,
   ChallengeJudgement,
-} from '../../vision/liveness/challenge/challenge.ts'
+} from '../../vision/liveness/challenge/challenge-judgement.ts'
 import { challengeFrameRequest } from '../../vision/liveness/challenge/frame-request.ts'
 import { judgeChallenge } from '../../vision/liveness/challenge/judge-challenge.ts'
 import { mapConcurrent } from '../map-concurrent.ts'

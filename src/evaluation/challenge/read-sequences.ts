@@ -1,6 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { ChallengeReason, ChallengeStep } from '../../vision/liveness/challenge/challenge.ts'
+import type {
+  ChallengeReason,
+  ChallengeStep,
+} from '../../vision/liveness/challenge/challenge-judgement.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
 
 /** The frames of one response to a challenge, with a label. */

@@ -1,8 +1,11 @@
-import { autoThreshold, similarityAt } from '../../gallery/calibration/similarity.ts'
-import type { Calibration } from '../../gallery/calibration/similarity.ts'
+import {
+  autoThreshold,
+  similarityAt,
+  type Calibration,
+} from '../../gallery/calibration/similarity.ts'
 import { autoLevels, decisionRates, fixedLevels, type DecisionLevel } from './decision-levels.ts'
 import { createExtremePairs, type ExtremePair, type ScoredIndexes } from './extreme-pairs.ts'
-import { createGroupTally } from './group-rates.ts'
+import { createGroupCounts } from './group-counts.ts'
 import { gallerySizesOf } from './measure-search.ts'
 import { scoreAllPairs, scorers } from './pair-scores.ts'
 import type {
@@ -27,12 +30,12 @@ export function scoreFaces(
   faces: readonly EvaluatedFace[],
   { calibration, groups, onProgress = () => undefined }: VerificationOptions,
 ): { readonly scores: VerificationResult['scores']; readonly pairReport: PairReport } {
-  const tally = groups && createGroupTally(groups, faces, fixedLevels(calibration))
+  const counted = groups && createGroupCounts(groups, faces, fixedLevels(calibration))
   const [impostors, genuines] = [createExtremePairs('highest'), createExtremePairs('lowest')]
   const onPair = (a: number, b: number, score: number): void => {
     const extremes = faces[a]?.person === faces[b]?.person ? genuines : impostors
     extremes.add(a, b, score)
-    tally?.add(a, b, score)
+    counted?.add(a, b, score)
   }
   const scores = {
     corrected: scoreAllPairs(faces, scorers.corrected, { onProgress, onPair }),
@@ -50,7 +53,7 @@ export function scoreFaces(
     thresholds: decisionRates(scores.corrected, levelsOf(faces, calibration)),
     worstImpostors: impostors.list().map(toExtremePair),
     worstGenuines: genuines.list().map(toExtremePair),
-    groups: tally?.report() ?? null,
+    groups: counted?.report() ?? null,
   }
   return { scores, pairReport }
 }

@@ -1,6 +1,6 @@
 import { newId } from '../../lib/ids.ts'
 import { formatUtc } from '../../lib/clock.ts'
-import { addCalibration } from '../../store/gallery/calibration/calibrations.ts'
+import { addCalibration } from '../../store/gallery/calibration/applied-calibrations.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { GalleryCalibrationReport } from './measure/calibrate-gallery.ts'
 import type { Calibration } from './similarity.ts'

@@ -6,7 +6,7 @@ import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
 import {
   findCalibrationsById,
   findCalibrationsInUse,
-} from '../../store/gallery/calibration/calibrations.ts'
+} from '../../store/gallery/calibration/applied-calibrations.ts'
 import { parseCalibration } from './read-calibration.ts'
 
 import builtinTable from './dlib-faceres-256@1.json' with { type: 'json' }

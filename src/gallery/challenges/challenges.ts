@@ -12,7 +12,7 @@ import {
   spendChallenge,
 } from '../../store/gate/liveness-challenges.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
-import type { ChallengeStep } from '../../vision/liveness/challenge/challenge.ts'
+import type { ChallengeStep } from '../../vision/liveness/challenge/challenge-judgement.ts'
 import {
   createLivenessTokens,
   sweepLivenessTokens,

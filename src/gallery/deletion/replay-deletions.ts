@@ -5,7 +5,7 @@ import { lockGallery } from '../../store/gallery/galleries.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
 import { readDeletionsFile } from './deletions-file.ts'
-import { eraseSubject } from './delete-subject.ts'
+import { eraseSubject } from './subject-deletion.ts'
 
 export type ReplayDeletionsResult = {
   /** Records in the file. */

@@ -1,5 +1,5 @@
 import type { Action } from '../../actions/action.ts'
-import { toJsonSchema } from '../../actions/schemas/json-schema.ts'
+import { toJsonSchema } from '../../actions/schemas/params-schema.ts'
 import type { RequestDescription } from '../../gate/call-detail.ts'
 import { resolveNode, type RuleSchema } from '../../lib/validation/json-schema.ts'
 

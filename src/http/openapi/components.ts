@@ -1,6 +1,6 @@
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
-import { toParamsSchema } from '../../actions/schemas/json-schema.ts'
+import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
 import { apiKeyChallenge, unauthorizedMessages } from '../../gate/authenticate.ts'
 import { errorTable } from '../../lib/errors.ts'
 import type { OpenApiObject } from './schemas.ts'

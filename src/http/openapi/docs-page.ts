@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
-import { toParamsSchema } from '../../actions/schemas/json-schema.ts'
+import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
 import { errorTable } from '../../lib/errors.ts'
 import { describeType } from './describe-type.ts'
 import { toOpenApiPath } from './paths.ts'

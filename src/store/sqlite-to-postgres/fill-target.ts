@@ -1,5 +1,5 @@
 import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
-import { lockSchema } from '../postgres/migrate.ts'
+import { lockSchema } from '../postgres/migrate-schema.ts'
 import { advanceTable, findProgress, createProgress } from './progress.ts'
 import { keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'
 import { migratedTables, type Table } from './tables.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '../schema.ts'
 import { databaseOnPool } from '../postgres/connection/kysely-driver.ts'
-import { migrate } from '../postgres/migrate.ts'
+import { migrate } from '../postgres/migrate-schema.ts'
 import { createLogPartitions } from '../postgres/log-partitions.ts'
 import { openPool } from '../postgres/connection/pool.ts'
 import type { QueryRunner } from '../postgres/connection/statement.ts'

@@ -14,7 +14,7 @@ import { findBrokenAuditEntries } from '../../../src/store/console/audit-log.ts'
 import {
   addCalibration,
   findGalleryCalibrations,
-} from '../../../src/store/gallery/calibration/calibrations.ts'
+} from '../../../src/store/gallery/calibration/applied-calibrations.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
 import { runJson, runLines } from '../../support/cli/run-json.ts'
 import { isOnPostgres } from '../../support/database/engine.ts'

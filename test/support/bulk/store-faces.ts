@@ -1,7 +1,7 @@
 import { createSubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
 import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { encryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
-import type { SubjectOwner } from '../../../src/gallery/enroll.ts'
+import type { SubjectOwner } from '../../../src/gallery/enrollment.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { createGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../../../src/store/database.ts'
-import { addCalibration } from '../../../src/store/gallery/calibration/calibrations.ts'
+import { addCalibration } from '../../../src/store/gallery/calibration/applied-calibrations.ts'
 import { fakeCalibrations } from './fake-vision.ts'
 
 /** Applies a table to a gallery: the scores of the fake model's table, each 0.1 higher. */

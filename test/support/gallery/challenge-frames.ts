@@ -1,4 +1,4 @@
-import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge.ts'
+import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import type { HeadTurn } from './fake-head.ts'
 import { fakeImage, type FakePerson } from './fake-vision.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge.ts'
+import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { readCalls, type LoggedCall } from '../../../src/store/gate/calls.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
 import { frameImages, framesOf } from './challenge-frames.ts'

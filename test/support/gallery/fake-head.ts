@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { challengePointIndices } from '../../../src/vision/liveness/challenge/challenge-points.ts'
-import type { ChallengeFacts } from '../../../src/vision/liveness/challenge/challenge.ts'
+import type { ChallengeFacts } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 
 /** A movement of the head against the frontal view, degrees. */
 export type HeadTurn = {

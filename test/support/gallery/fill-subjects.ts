@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { addFace, createSubject } from '../../../src/gallery/enroll.ts'
+import { addFace, createSubject } from '../../../src/gallery/enrollment.ts'
 import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { createSubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
 import { newId } from '../../../src/lib/ids.ts'

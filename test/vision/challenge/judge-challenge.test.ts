@@ -7,8 +7,8 @@ import type {
   ChallengeFacts,
   ChallengeFrame,
   ChallengeStep,
-} from '../../../src/vision/liveness/challenge/challenge.ts'
-import { pictureCorrelation } from '../../../src/vision/liveness/challenge/fingerprint.ts'
+} from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
+import { pictureCorrelation } from '../../../src/vision/liveness/challenge/face-fingerprint.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { measureChallenge } from '../../../src/vision/liveness/challenge/challenge-points.ts'
 import { measureRelief } from '../../../src/vision/liveness/challenge/relief.ts'

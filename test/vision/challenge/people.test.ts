@@ -8,7 +8,7 @@ import { readFaceSet } from '../../../src/evaluation/face-set.ts'
 import type {
   ChallengeFacts,
   ChallengeJudgement,
-} from '../../../src/vision/liveness/challenge/challenge.ts'
+} from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { shownSteps } from '../../../src/vision/liveness/challenge/judge-steps.ts'
 import { evalDataFolder } from '../../support/paths.ts'

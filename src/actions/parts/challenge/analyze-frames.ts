@@ -2,7 +2,7 @@ import { ActionError, type ActionErrorCode, type ActionProblem } from '../../../
 import type { Template } from '../../../vision/embed/template.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
-import type { ChallengeFacts } from '../../../vision/liveness/challenge/challenge.ts'
+import type { ChallengeFacts } from '../../../vision/liveness/challenge/challenge-judgement.ts'
 import { findFaces, reserveImages, type ExtractCall, type FaceParams } from '../extract-probes.ts'
 
 /** One frame of a response to a challenge, with its only face. */

@@ -1,4 +1,4 @@
-import type { ChallengeJudgement } from '../../../vision/liveness/challenge/challenge.ts'
+import type { ChallengeJudgement } from '../../../vision/liveness/challenge/challenge-judgement.ts'
 import type { ImageAnalysis } from '../../../vision/image-analysis.ts'
 import { classifyLiveness, type LivenessDecision, type LivenessFace } from '../classify-liveness.ts'
 

@@ -3,7 +3,7 @@ import { HttpError } from '../../../lib/errors.ts'
 import {
   endCalibrations,
   findAccountCalibrations,
-} from '../../../store/gallery/calibration/calibrations.ts'
+} from '../../../store/gallery/calibration/applied-calibrations.ts'
 import type { GalleryCalibrationRow } from '../../../store/gallery-schema.ts'
 import {
   findProjectSummaries,

@@ -1,6 +1,6 @@
 import { readPickle } from './read-pickle.ts'
 import { isKind } from './pickled-value.ts'
-import { storageOf, type TorchContent } from './tensor.ts'
+import { storageOf, type TorchContent } from './torch-tensor.ts'
 
 /** `torch.serialization.MAGIC_NUMBER` and `PROTOCOL_VERSION`. */
 const magicNumber = 0x1950a86a20f9469cfc6cn

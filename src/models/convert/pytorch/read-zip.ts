@@ -1,5 +1,5 @@
 import { readPickle } from './read-pickle.ts'
-import type { TorchContent } from './tensor.ts'
+import type { TorchContent } from './torch-tensor.ts'
 
 /** Signatures of the records of a zip archive (APPNOTE.TXT of PKWARE, section 4.3). */
 const localHeader = 0x04034b50

@@ -2,7 +2,7 @@ import type { WeightTensor } from '../weights.ts'
 import { readLegacyContent } from './legacy-content.ts'
 import type { PickledValue } from './pickled-value.ts'
 import { isZip, readZipContent } from './read-zip.ts'
-import { tensorOf, type StorageBytesOf } from './tensor.ts'
+import { tensorOf, type StorageBytesOf } from './torch-tensor.ts'
 
 /** The weights of a network by their names, in PyTorch's layout (`[out, in, height, width]`). */
 export type StateDict = ReadonlyMap<string, WeightTensor>

@@ -4,8 +4,8 @@ import type {
   ChallengeJudgement,
   ChallengeReason,
   ChallengeStep,
-} from './challenge.ts'
-import { hasRepeatedPicture } from './fingerprint.ts'
+} from './challenge-judgement.ts'
+import { hasRepeatedPicture } from './face-fingerprint.ts'
 import { judgeSteps, movementsOf, shownSteps } from './judge-steps.ts'
 import { isFlat } from './relief.ts'
 

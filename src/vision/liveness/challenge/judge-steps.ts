@@ -1,6 +1,10 @@
 import { roundTo } from '../../image/geometry.ts'
 import { challengeLimits } from './challenge-limits.ts'
-import type { ChallengeFacts, ChallengeStep, ChallengeStepJudgement } from './challenge.ts'
+import type {
+  ChallengeFacts,
+  ChallengeStep,
+  ChallengeStepJudgement,
+} from './challenge-judgement.ts'
 
 /** The step that a frame shows; undefined if the head is nearly as in the first frame. */
 export type ShownStep = ChallengeStep | undefined

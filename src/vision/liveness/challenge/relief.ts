@@ -2,7 +2,7 @@ import { meanOf, type Point, applyTransform, type AffineTransform } from '../../
 import { shrinkFactor } from '../../image/pyramid.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import { readPoints, type ChallengePoints } from './challenge-points.ts'
-import type { ChallengeFacts, ChallengeStep } from './challenge.ts'
+import type { ChallengeFacts, ChallengeStep } from './challenge-judgement.ts'
 import { isTurn, type HeadMovement } from './judge-steps.ts'
 
 /** How a turned face differs from a picture of the first face that was turned. */

@@ -35,7 +35,7 @@ export type GroupsReport = {
   readonly unmatched: readonly string[]
 }
 
-type PairTally = {
+type GroupPairCounts = {
   readonly pairs: { genuine: number; impostor: number }
   /** For each level. */
   readonly falseMatches: number[]
@@ -46,7 +46,7 @@ type PairTally = {
 export type GroupedFace = PersonTemplate & { readonly groupIndex: number }
 
 /** Counts pairs by group while they are scored. */
-export function createGroupTally(
+export function createGroupCounts(
   { names, unmatched }: Pick<GroupLabels, 'names' | 'unmatched'>,
   faces: readonly GroupedFace[],
   levels: readonly DecisionLevel[],
@@ -54,14 +54,14 @@ export function createGroupTally(
   readonly add: (a: number, b: number, score: number) => void
   readonly report: () => GroupsReport
 } {
-  const tallies = names.map(() => names.map(() => createTally(levels.length)))
+  const counts = names.map(() => names.map(() => createPairCounts(levels.length)))
   return {
     add: (a, b, score) => {
       const [faceA, faceB] = [faces[a], faces[b]]
       if (!faceA || !faceB) throw new RangeError(`there is no pair ${a}, ${b}`)
       const low = Math.min(faceA.groupIndex, faceB.groupIndex)
-      const tally = tallies[low]?.[Math.max(faceA.groupIndex, faceB.groupIndex)]
-      if (tally) addToTally(tally, faceA.person === faceB.person, score, levels)
+      const counted = counts[low]?.[Math.max(faceA.groupIndex, faceB.groupIndex)]
+      if (counted) addPair(counted, faceA.person === faceB.person, score, levels)
     },
     report: () => ({
       groups: names.map((group, index) => {
@@ -69,12 +69,12 @@ export function createGroupTally(
         const people = new Set(members.map(({ person }) => person)).size
         return { group, people, pictures: members.length }
       }),
-      within: names.flatMap((name, index) => pairsOf([name], tallies[index]?.[index], levels)),
+      within: names.flatMap((name, index) => pairsOf([name], counts[index]?.[index], levels)),
       between: names.flatMap((name, low) =>
         names
           .slice(low + 1)
           .flatMap((other, offset) =>
-            pairsOf([name, other], tallies[low]?.[low + 1 + offset], levels),
+            pairsOf([name, other], counts[low]?.[low + 1 + offset], levels),
           ),
       ),
       ungroupedPictures: faces.filter(({ groupIndex }) => groupIndex === -1).length,
@@ -83,7 +83,7 @@ export function createGroupTally(
   }
 }
 
-function createTally(levelCount: number): PairTally {
+function createPairCounts(levelCount: number): GroupPairCounts {
   return {
     pairs: { genuine: 0, impostor: 0 },
     falseMatches: Array.from({ length: levelCount }, () => 0),
@@ -91,8 +91,8 @@ function createTally(levelCount: number): PairTally {
   }
 }
 
-function addToTally(
-  { pairs, falseMatches, falseNonMatches }: PairTally,
+function addPair(
+  { pairs, falseMatches, falseNonMatches }: GroupPairCounts,
   isGenuine: boolean,
   score: number,
   levels: readonly DecisionLevel[],
@@ -108,14 +108,14 @@ function addToTally(
 
 function pairsOf(
   groups: GroupPairs['groups'],
-  tally: PairTally | undefined,
+  counted: GroupPairCounts | undefined,
   levels: readonly DecisionLevel[],
 ): GroupPairs[] {
-  if (!tally) return []
-  const { genuine, impostor } = tally.pairs
+  if (!counted) return []
+  const { genuine, impostor } = counted.pairs
   const rates = levels.map(({ similarity }, index) => {
-    const falseMatches = tally.falseMatches[index] ?? 0
-    const falseNonMatches = tally.falseNonMatches[index] ?? 0
+    const falseMatches = counted.falseMatches[index] ?? 0
+    const falseNonMatches = counted.falseNonMatches[index] ?? 0
     return {
       similarity,
       falseMatches,

@@ -1,6 +1,6 @@
 import type { Mesh } from '../../landmarks/mesh.ts'
 import { challengeLimits } from './challenge-limits.ts'
-import type { ChallengeFacts } from './challenge.ts'
+import type { ChallengeFacts } from './challenge-judgement.ts'
 import type { ShownStep } from './judge-steps.ts'
 
 /**

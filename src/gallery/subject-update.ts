@@ -6,7 +6,7 @@ import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/gro
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
 import type { Tx } from '../store/tx.ts'
-import { normaliseUtc } from './enroll.ts'
+import { normaliseUtc } from './enrollment.ts'
 import {
   findExternalIdHolder,
   requireFutureExpiry,
