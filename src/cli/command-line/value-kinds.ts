@@ -20,17 +20,17 @@ export const projectName: ValueKind<string> = {
 }
 
 /** A file; the value is its absolute path, so that every message names it in full. */
-export const filePath: ValueKind<string> = {
-  rule: 'the name of a file',
-  completes: 'file',
-  parse: (text) => (text === '' ? undefined : path.resolve(text)),
-}
+export const filePath = pathOf('file')
 
 /** A folder; the value is its absolute path. */
-export const folderPath: ValueKind<string> = {
-  rule: 'the name of a folder',
-  completes: 'folder',
-  parse: (text) => (text === '' ? undefined : path.resolve(text)),
+export const folderPath = pathOf('folder')
+
+function pathOf(completes: 'file' | 'folder'): ValueKind<string> {
+  return {
+    rule: `the name of a ${completes}`,
+    completes,
+    parse: (text) => (text === '' ? undefined : path.resolve(text)),
+  }
 }
 
 /** A date or a time; without an offset it is UTC. */
@@ -56,33 +56,25 @@ export function microsFrom(minimum: 0 | 1): ValueKind<Micros> {
 
 /** A whole number in a range. */
 export function wholeNumber(min: number, max: number): ValueKind<number> {
-  return {
-    rule: `a whole number from ${min} to ${max}`,
-    parse: (text) => {
-      const value = /^\d{1,15}$/u.test(text) ? Number(text) : Number.NaN
-      return value >= min && value <= max ? value : undefined
-    },
-  }
+  return { ...numberOf(/^\d{1,15}$/u, min, max), rule: `a whole number from ${min} to ${max}` }
 }
 
 /** A number in a range, with up to six decimals. */
 export function numberBetween(min: number, max: number): ValueKind<number> {
-  return {
-    rule: `a number from ${min} to ${max}`,
-    parse: (text) => {
-      const value = /^\d{1,9}(?:\.\d{1,6})?$/u.test(text) ? Number(text) : Number.NaN
-      return value >= min && value <= max ? value : undefined
-    },
-  }
+  return numberOf(/^\d{1,9}(?:\.\d{1,6})?$/u, min, max)
 }
 
 /** A number from 0 to 1 with up to six decimals. */
-export const share: ValueKind<number> = {
-  rule: 'a number from 0 to 1',
-  parse: (text) => {
-    const value = /^[01](?:\.\d{1,6})?$/u.test(text) ? Number(text) : Number.NaN
-    return value <= 1 ? value : undefined
-  },
+export const share = numberOf(/^[01](?:\.\d{1,6})?$/u, 0, 1)
+
+function numberOf(pattern: RegExp, min: number, max: number): ValueKind<number> {
+  return {
+    rule: `a number from ${min} to ${max}`,
+    parse: (text) => {
+      const value = pattern.test(text) ? Number(text) : Number.NaN
+      return value >= min && value <= max ? value : undefined
+    },
+  }
 }
 
 /** `on` or `off`. */
