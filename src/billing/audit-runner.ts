@@ -4,12 +4,7 @@ import type { ReconciliationPeriod, Reconciliation } from '../store/billing/ledg
 import type { AuditCheck } from './audit-ledger.ts'
 
 /** Runs long ledger queries in a separate thread, so that the service is not blocked. */
-export type AuditRunner = {
-  /** Audits the ledger. Concurrent calls share one audit. */
-  readonly audit: () => Promise<readonly AuditCheck[]>
-  /** Compares the request log of a period with the ledger. */
-  readonly reconcile: (period: ReconciliationPeriod) => Promise<Reconciliation>
-}
+export type AuditRunner = ReturnType<typeof createAuditRunner>
 
 /** The input of the audit thread. */
 export type AuditThreadData = {
@@ -23,19 +18,20 @@ export type AuditThreadData = {
  * Each task runs in a new thread with a separate connection. Hashing all transfers, or joining all
  * calls of a month with their charges, takes seconds per million rows.
  */
-export function createAuditRunner(location: StoreLocation): AuditRunner {
+export function createAuditRunner(location: StoreLocation) {
   let running: Promise<readonly AuditCheck[]> | undefined
   return {
+    /** Audits the ledger. Concurrent calls share one audit. */
     audit: () => {
-      running ??= runInThread<readonly AuditCheck[]>({
-        location,
-        task: { kind: 'audit' },
-      }).finally(() => {
+      const task = { kind: 'audit' } as const
+      running ??= runInThread<readonly AuditCheck[]>({ location, task }).finally(() => {
         running = undefined
       })
       return running
     },
-    reconcile: (period) =>
+
+    /** Compares the request log of a period with the ledger. */
+    reconcile: (period: ReconciliationPeriod) =>
       runInThread<Reconciliation>({ location, task: { kind: 'reconcile', period } }),
   }
 }

@@ -9,14 +9,7 @@ export type DeliveryLoopOptions = DeliverOptions & {
 export type DeliveryCounts = Readonly<Record<Exclude<DeliveryOutcome, 'released'>, number>>
 
 /** Sends pending events. Several servers can do so on one database. */
-export type DeliveryLoop = {
-  /** Starts the deliveries that are due and returns without waiting for their responses. */
-  readonly run: () => Promise<void>
-  /** The attempts of this process by their outcome. */
-  readonly counts: () => DeliveryCounts
-  /** Ends running requests and gives their events back. */
-  readonly close: () => Promise<void>
-}
+export type DeliveryLoop = ReturnType<typeof createDeliveryLoop>
 
 /** Events of one webhook that are sent at the same time. */
 const batchSize = 4
@@ -24,7 +17,7 @@ const batchSize = 4
 /** Batches of one webhook before other webhooks are served. */
 const batchesMax = 25
 
-export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
+export function createDeliveryLoop(options: DeliveryLoopOptions) {
   const { store, clock, concurrency, log } = options
   const closing = new AbortController()
   const busy = new Map<string, Promise<void>>()
@@ -53,6 +46,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   }
 
   return {
+    /** Starts the deliveries that are due and returns without waiting for their responses. */
     run: async () => {
       if (busy.size >= concurrency || closing.signal.aborted) return
       const filter = { nowMs: clock(), limit: concurrency + busy.size }
@@ -60,7 +54,9 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
       for (const webhookId of due)
         if (!busy.has(webhookId) && busy.size < concurrency) start(webhookId)
     },
-    counts: () => ({ ...counts }),
+    /** The attempts of this process by their outcome. */
+    counts: (): DeliveryCounts => ({ ...counts }),
+    /** Ends running requests and gives their events back. */
     close: async () => {
       closing.abort()
       await Promise.all(busy.values())

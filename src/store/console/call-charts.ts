@@ -15,15 +15,8 @@ export type ChartFilter = {
   readonly toMs: number
 }
 
-export type CallCount = {
-  /** The start of the hour or day. */
-  readonly atMs: number
-  readonly id: string
-  readonly calls: number
-  readonly billed: number
-  readonly costMicros: bigint
-  readonly meteredMicros: bigint
-}
+/** The calls of one value in an hour or day; `atMs` is its start. */
+export type CallCount = Awaited<ReturnType<typeof countCalls>>[number]
 
 export type CallGrouping = 'action' | 'projectId' | 'keyId' | 'code'
 
@@ -32,7 +25,7 @@ export function countCalls(
   tx: ReadTx,
   filter: ChartFilter,
   { by, stepMs }: { readonly by: CallGrouping; readonly stepMs: number },
-): Promise<readonly CallCount[]> {
+) {
   const query = selectCallHours(tx, filter)
     .select([
       stepStartMs(stepMs).as('atMs'),
