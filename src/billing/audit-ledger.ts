@@ -77,9 +77,7 @@ async function findBrokenChains(db: Database): Promise<string[]> {
     const link = await findBrokenLink(db, head)
     if (link) broken.push(link)
   }
-  broken.push(...(await findBrokenDeletions(db)))
-  broken.push(...(await findBrokenAuditEntries(db)))
-  return broken
+  return [...broken, ...(await findBrokenDeletions(db)), ...(await findBrokenAuditEntries(db))]
 }
 
 type ChainHead = Awaited<ReturnType<typeof chainHeads>>[number]

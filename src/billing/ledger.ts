@@ -33,15 +33,8 @@ export function topUp(
   atMs: number,
 ): Promise<number> {
   const wallet = walletLedger(accountId)
-  const route = { chain: wallet, fromLedger: 'external', toLedger: wallet }
-  return transfer(tx, {
-    kind: 'topUp',
-    ...route,
-    ...noRequest,
-    projectId: null,
-    amountMicros,
-    atMs,
-  })
+  const row = { ...noRequest, kind: 'topUp', chain: wallet, projectId: null, atMs } as const
+  return transfer(tx, { ...row, fromLedger: 'external', toLedger: wallet, amountMicros })
 }
 
 /**
@@ -49,29 +42,20 @@ export function topUp(
  *
  * @throws LedgerError if the source has not enough unreserved money, or the amount is 0.
  */
-export async function allocate(
+export function allocate(
   tx: Tx,
-  owner: BudgetOwner,
+  { accountId, projectId }: BudgetOwner,
   amountMicros: Micros,
   atMs: number,
 ): Promise<number> {
-  const wallet = walletLedger(owner.accountId)
-  const budget = budgetLedger(owner.projectId)
-  const row = {
-    ...noRequest,
-    kind: 'allocate',
-    chain: wallet,
-    projectId: owner.projectId,
-    atMs,
-  } as const
-  return amountMicros < 0n
-    ? await transfer(tx, {
-        ...row,
-        fromLedger: budget,
-        toLedger: wallet,
-        amountMicros: -amountMicros,
-      })
-    : await transfer(tx, { ...row, fromLedger: wallet, toLedger: budget, amountMicros })
+  const wallet = walletLedger(accountId)
+  const budget = budgetLedger(projectId)
+  const row = { ...noRequest, kind: 'allocate', chain: wallet, projectId, atMs } as const
+  const route =
+    amountMicros < 0n
+      ? { fromLedger: budget, toLedger: wallet, amountMicros: -amountMicros }
+      : { fromLedger: wallet, toLedger: budget, amountMicros }
+  return transfer(tx, { ...row, ...route })
 }
 
 const noRequest = { requestId: null, windowStartMs: null }

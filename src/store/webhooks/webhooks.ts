@@ -104,11 +104,7 @@ export async function pauseWebhook(
   await tx.run(query.where('webhookId', '=', webhookId))
 }
 
-type WebhookPause = {
-  readonly failures: number
-  readonly nowMs: number
-  readonly pausedUntilMs: number
-}
+type WebhookPause = Pick<Webhook, 'failures' | 'pausedUntilMs'> & { readonly nowMs: number }
 
 /** Ends the pause of a webhook, and with `isWorking` also its series of failures. */
 export async function resumeWebhook(

@@ -5,16 +5,9 @@ import type { ReadTx, Tx } from '../../tx.ts'
 export type CalibrationInUse = Pick<GalleryCalibrationRow, 'calibrationId' | 'galleryId'>
 
 /** Lists the tables in use of all galleries. */
-export function findCalibrationsInUse({
-  build,
-  run,
-}: ReadTx): Promise<readonly CalibrationInUse[]> {
-  return run(
-    build
-      .selectFrom('galleryCalibrations')
-      .select(['calibrationId', 'galleryId'])
-      .where('endedAtUtc', 'is', null),
-  )
+export function findCalibrationsInUse(tx: ReadTx): Promise<readonly CalibrationInUse[]> {
+  const query = tx.build.selectFrom('galleryCalibrations').select(['calibrationId', 'galleryId'])
+  return tx.run(query.where('endedAtUtc', 'is', null))
 }
 
 /** Rows per statement. */
