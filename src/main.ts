@@ -6,7 +6,7 @@ import { createLog } from './lib/log.ts'
 import { createRecentProblems } from './lib/observability/recent-problems.ts'
 import type { PrepareProgress } from './models/builtin/prepare-builtin-pack.ts'
 import { creditMessage } from './start/credit-message.ts'
-import { createFacegate } from './start/services.ts'
+import { createFacegate } from './start/create-facegate.ts'
 
 try {
   await start()

@@ -183,7 +183,7 @@ test('The browser console imports types of the actions and of the console API, a
     [...sources].flatMap(([file, source]) => webViolations(file, source)),
     [],
   )
-  const imports = `{ x } from '../src/console/pages/log.ts'`
+  const imports = `{ x } from '../src/console/pages/call-log.ts'`
   assert.equal(webViolations('web/x.ts', `import ${imports}`).length, 1)
   assert.equal(webViolations('web/x.ts', `import type ${imports}`).length, 0)
   assert.equal(webViolations('web/x.ts', `import type { x } from '../src/gate/x.ts'`).length, 1)

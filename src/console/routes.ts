@@ -16,10 +16,15 @@ import { mergeIntoSubject } from './pages/gallery/merge.ts'
 import { editKey, endOverlap, rotateKeyById } from './pages/keys/key-changes.ts'
 import { getKeyUsage } from './pages/keys/key-usage.ts'
 import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys/keys.ts'
-import { getCall, listLog, logCsv } from './pages/log.ts'
+import { getCall, listLog, logCsv } from './pages/call-log.ts'
 import { getModels } from './pages/system/models.ts'
 import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/money/ledger.ts'
-import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/money/money.ts'
+import {
+  allocateBudget,
+  getMoney,
+  setUnitPrice,
+  topUpWallet,
+} from './pages/money/wallet-and-budgets.ts'
 import { getOverview } from './analytics/overview.ts'
 import {
   createPlaygroundChallenge,
@@ -38,7 +43,7 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from './pages/webhooks/webhooks.ts'
-import type { ConsoleRoute } from './server/route.ts'
+import type { ConsoleRoute } from './server/console-route.ts'
 import { changePassword, getSession, signIn, signOut } from './auth/sign-in.ts'
 import {
   endOwnSession,
@@ -53,7 +58,7 @@ import {
   getSecondFactor,
   removeSecondFactor,
   renewRecoveryCodes,
-} from './auth/second-factor/routes.ts'
+} from './auth/second-factor/second-factor-routes.ts'
 import { setUp } from './auth/setup.ts'
 import {
   editSubject,

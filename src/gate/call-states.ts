@@ -1,7 +1,7 @@
 import type { Micros } from '../lib/money.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { RequestDescription } from './call-detail.ts'
-import type { RequestFingerprint } from './fingerprint.ts'
+import type { RequestFingerprint } from './request-fingerprint.ts'
 
 /*
  * The states of a call: received → authenticated → admitted → completed (`settle.ts`). A received call

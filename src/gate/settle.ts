@@ -9,7 +9,7 @@ import type { Tx } from '../store/tx.ts'
 import type { Reservation } from './call-states.ts'
 import { problemsOfResults, type LoggedProblem } from './call-detail.ts'
 import { callRowOf, logCall, outcomeOfError } from './log-call.ts'
-import { encryptResponse } from './fingerprint.ts'
+import { encryptResponse } from './request-fingerprint.ts'
 
 /** The part of a response that determines its price. The gate returns the rest unchanged. */
 export type BillableResponse = {

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { serviceMetrics, type MetricSources } from './metrics.ts'
+import { serviceMetrics, type MetricSources } from './service-metrics.ts'
 import type { ExecuteOptions } from '../http/execute.ts'
 import { createMetrics, type Metrics, type RequestObserver } from '../http/metrics/metrics.ts'
 import type { Log } from '../lib/log.ts'

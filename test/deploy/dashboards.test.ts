@@ -4,7 +4,7 @@ import path from 'node:path'
 import { before, test } from 'node:test'
 import { parse } from 'yaml'
 import { readConfig } from '../../src/config.ts'
-import { serviceMetrics, type MetricSources } from '../../src/start/metrics.ts'
+import { serviceMetrics, type MetricSources } from '../../src/start/service-metrics.ts'
 import { imageItem, samplePhotograph, startFacegate } from '../support/facegate/test-facegate.ts'
 import { rootDir } from '../support/paths.ts'
 

@@ -161,7 +161,7 @@ test('without a collector no module of the SDK is loaded', async () => {
     const args = ['--input-type=module', '-e', source]
     return (await promisify(execFile)(process.execPath, args)).stdout.trim()
   }
-  assert.equal(await loaded('../../src/start/services.ts'), '')
+  assert.equal(await loaded('../../src/start/create-facegate.ts'), '')
   assert.match(await loaded('../../src/telemetry/otlp.ts'), /@opentelemetry\/sdk-trace/u)
 })
 

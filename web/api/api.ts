@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError } from './api-error.ts'
 import { reportReachable } from './connection.ts'
-import type { WriteMethod } from '../../src/console/server/route.ts'
+import type { WriteMethod } from '../../src/console/server/console-route.ts'
 import type { ConsoleResponses, WritePath, WriteResponses } from './responses.ts'
 
 export type QueryParams = Readonly<Record<string, string | number | boolean | undefined>>

@@ -1,5 +1,5 @@
 import type { ServedRoute } from '../../src/console/routes.ts'
-import type { ResponseOf, WriteMethod } from '../../src/console/server/route.ts'
+import type { ResponseOf, WriteMethod } from '../../src/console/server/console-route.ts'
 
 /**
  * The types of all responses are derived from the console's routes, whose schemas the server validates

@@ -1,8 +1,14 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+} from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import { buildPath, type Api, type RequestParts } from './api.ts'
-import type { WriteMethod } from '../../src/console/server/route.ts'
+import type { WriteMethod } from '../../src/console/server/console-route.ts'
 import type { ConsoleResponses, WritePath, WriteResponses } from './responses.ts'
 
 export const ApiContext = createContext<Api | undefined>(undefined)

@@ -1,4 +1,4 @@
-import type { BodyOf } from '../../src/console/server/route.ts'
+import type { BodyOf } from '../../src/console/server/console-route.ts'
 import type { editProject } from '../../src/console/pages/projects.ts'
 import type { ConsoleProject } from '../api/responses.ts'
 import { useApi, useApiMutation } from '../api/use-api.ts'

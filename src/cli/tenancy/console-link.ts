@@ -1,5 +1,5 @@
 import { addUserWithoutPassword, createSetupLink, setupLinkPath } from '../../console/auth/setup.ts'
-import { name as nameSchema } from '../../console/server/schemas.ts'
+import { name as nameSchema } from '../../console/server/field-schemas.ts'
 import { findUserByName } from '../../store/console/users.ts'
 import type { Store } from '../../store/database.ts'
 import { auditedChange } from '../audit/audited-change.ts'

@@ -1,6 +1,6 @@
 import type { OptionalRoutes } from '../../http/openapi/openapi.ts'
 import { toOpenApiPath } from '../../http/openapi/paths.ts'
-import type { OpenApiObject } from '../../http/openapi/schemas.ts'
+import type { OpenApiObject } from '../../http/openapi/openapi-schemas.ts'
 import { compreFaceRouteList } from '../compreface-routes.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
 import type { RouteDescription } from './route-description.ts'

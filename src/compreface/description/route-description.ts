@@ -1,4 +1,4 @@
-import type { OpenApiObject } from '../../http/openapi/schemas.ts'
+import type { OpenApiObject } from '../../http/openapi/openapi-schemas.ts'
 
 /** What the OpenAPI document contains about a route, beside its method, path and status. */
 export type RouteDescription = {

@@ -1,4 +1,4 @@
-import type { OpenApiObject } from '../../http/openapi/schemas.ts'
+import type { OpenApiObject } from '../../http/openapi/openapi-schemas.ts'
 
 /** The schemas of requests and responses in the format of CompreFace. */
 

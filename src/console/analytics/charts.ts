@@ -20,8 +20,8 @@ import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { groupSeries, createTimeBuckets } from './time-buckets.ts'
-import { bucket, count, id, micros, timeRange } from '../server/schemas.ts'
-import { defineRead } from '../server/route.ts'
+import { bucket, count, id, micros, timeRange } from '../server/field-schemas.ts'
+import { defineRead } from '../server/console-route.ts'
 
 const filterFields = {
   projectId: id.optional(),

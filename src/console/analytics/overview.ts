@@ -11,11 +11,16 @@ import {
   findProjectSummaries,
 } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
-import { budgetFields, isBilled, readWalletMicros, toBudget } from '../pages/money/money.ts'
+import {
+  budgetFields,
+  isBilled,
+  readWalletMicros,
+  toBudget,
+} from '../pages/money/wallet-and-budgets.ts'
 import { accountAlert, findAlerts } from './alerts.ts'
 import { createTimeBuckets } from './time-buckets.ts'
-import { count, id, micros } from '../server/schemas.ts'
-import { defineRead, type ConsoleContext } from '../server/route.ts'
+import { count, id, micros } from '../server/field-schemas.ts'
+import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 
 const dayMs = 86_400_000
 const errorsShown = 5

@@ -1,6 +1,6 @@
 import { hourMs } from '../../store/gate/hourly-counts.ts'
 import type { z } from 'zod'
-import { resolveTimeRange, type bucket, type period } from '../server/schemas.ts'
+import { resolveTimeRange, type bucket, type period } from '../server/field-schemas.ts'
 
 const dayMs = 24 * hourMs
 const hoursMax = 32 * 24

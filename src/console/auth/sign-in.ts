@@ -9,7 +9,7 @@ import {
 } from '../../store/console/sessions.ts'
 import type { Tx } from '../../store/tx.ts'
 import { updateUser, findUser, hasActiveUser, type ConsoleUser } from '../../store/console/users.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import { requireSecureTransport } from './request-security.ts'
 import { checkPassword } from './check-password.ts'
 import { requireStrongPassword } from './password-strength.ts'

@@ -7,8 +7,8 @@ import { countUnseenSubjects } from '../../store/gallery/subjects.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { requireProject } from '../server/require-project.ts'
-import { defineRead } from '../server/route.ts'
-import { count } from '../server/schemas.ts'
+import { defineRead } from '../server/console-route.ts'
+import { count } from '../server/field-schemas.ts'
 import type { ConsoleServices } from '../services.ts'
 
 const dayMs = 86_400_000

@@ -3,11 +3,11 @@ import { removeCrops } from '../../store/gallery/crops.ts'
 import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import { createProject, findProject, updateProject } from '../../store/tenancy/projects.ts'
 import { switchesFromColumns, type ProjectSwitches } from '../../store/tenancy/switches.ts'
-import { count, micros, name } from '../server/schemas.ts'
+import { count, micros, name } from '../server/field-schemas.ts'
 import { confirmedLosses, requireConfirmedLosses, retentionDays } from './project-losses.ts'
 import { galleryModeStatement } from './gallery/gallery-mode.ts'
 import { invalidField, type ValidationError } from '../server/validation-error.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const galleryMode = z.enum(['isolated', 'shared'])

@@ -1,7 +1,7 @@
 import { HttpError } from '../../lib/errors.ts'
 import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
-import type { ConsoleContext } from './route.ts'
+import type { ConsoleContext } from './console-route.ts'
 
 /**
  * Returns the project in the path.

@@ -1,7 +1,7 @@
 import { HttpError } from '../../lib/errors.ts'
 import { findUser, type ConsoleUser } from '../../store/console/users.ts'
 import type { ReadTx } from '../../store/tx.ts'
-import type { ConsoleContext } from './route.ts'
+import type { ConsoleContext } from './console-route.ts'
 
 /** Returns the user of the path parameter. @throws HttpError 404 if the account has no such user. */
 export async function requireUser(

@@ -9,7 +9,13 @@ import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import { createCsvStream } from './csv-stream.ts'
 import { ValidationError, parseInput } from './validation-error.ts'
-import type { ConsoleContext, ConsoleRoute, FileContent, WriteRoute, WriteResult } from './route.ts'
+import type {
+  ConsoleContext,
+  ConsoleRoute,
+  FileContent,
+  WriteRoute,
+  WriteResult,
+} from './console-route.ts'
 import { requireSameOrigin, requireCsrfToken } from '../auth/request-security.ts'
 import type { ConsoleServices } from '../services.ts'
 import {

@@ -9,7 +9,7 @@ import type {
 } from '../../store/gate/admission-facts.ts'
 import type { AdmittedTerms } from '../../store/gate/admission-rule.ts'
 import type { AuthenticatedCall, CallContent, Reservation } from '../call-states.ts'
-import { fingerprintOf, type RequestFingerprint } from '../fingerprint.ts'
+import { fingerprintOf, type RequestFingerprint } from '../request-fingerprint.ts'
 
 /** A call to be admitted. */
 export type AdmitRequest = {

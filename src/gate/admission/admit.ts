@@ -23,7 +23,7 @@ import type {
   ReceivedCall,
   UnreadableContent,
 } from '../call-states.ts'
-import { decryptResponse } from '../fingerprint.ts'
+import { decryptResponse } from '../request-fingerprint.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import {
   accessRequestOf,

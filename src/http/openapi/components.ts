@@ -3,7 +3,7 @@ import { allActions } from '../../actions/all-actions.ts'
 import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
 import { apiKeyChallenge, unauthorizedMessages } from '../../gate/authenticate.ts'
 import { errorTable } from '../../lib/errors.ts'
-import type { OpenApiObject } from './schemas.ts'
+import type { OpenApiObject } from './openapi-schemas.ts'
 
 const integerHeader = (description: string, example: number): OpenApiObject => ({
   description,

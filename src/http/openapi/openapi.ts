@@ -3,7 +3,7 @@ import { errorTable } from '../../lib/errors.ts'
 import { acceptedContentTypes, type ExtraImageType } from '../../lib/image-types/image-types.ts'
 import { errorResponses, openApiExamples, openApiHeaders } from './components.ts'
 import { openApiPaths } from './paths.ts'
-import { openApiSchemas, type OpenApiObject } from './schemas.ts'
+import { openApiSchemas, type OpenApiObject } from './openapi-schemas.ts'
 
 /** The limits of requests, with the values of the running service. */
 export type ApiLimits = Readonly<Record<string, number>>

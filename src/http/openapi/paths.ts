@@ -10,7 +10,7 @@ import {
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
 import { toRequestSchema } from './request-schema.ts'
-import { schemaRef, type OpenApiObject } from './schemas.ts'
+import { schemaRef, type OpenApiObject } from './openapi-schemas.ts'
 
 /** Returns `paths`: the endpoint of the actions, the REST routes and the routes without a key. */
 export function openApiPaths(imageBodyTypes: readonly string[] | undefined): OpenApiObject {

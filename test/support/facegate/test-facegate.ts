@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Log } from '../../../src/lib/log.ts'
-import type { Facegate } from '../../../src/start/services.ts'
+import type { Facegate } from '../../../src/start/create-facegate.ts'
 import { addEmptyDatabase } from '../database/data-folder.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { testModelsFolder } from '../paths.ts'
@@ -45,7 +45,7 @@ export async function startFacegate(
   const { systemClock } = await import('../../../src/lib/clock.ts')
   const { createLog } = await import('../../../src/lib/log.ts')
   const { createRecentProblems } = await import('../../../src/lib/observability/recent-problems.ts')
-  const { createFacegate } = await import('../../../src/start/services.ts')
+  const { createFacegate } = await import('../../../src/start/create-facegate.ts')
   const dataDir = await createDataDir()
   await addEmptyDatabase(dataDir, environment)
   const config = readConfig({

@@ -6,6 +6,7 @@ import {
   accessRequestOf,
   admissionInputOf,
   reservationOf,
+  type AdmitRequest,
 } from '../../../src/gate/admission/admit-request.ts'
 import {
   admitInTransaction,
@@ -14,7 +15,7 @@ import {
 } from '../../../src/gate/admission/admit-transaction.ts'
 import type { Now } from '../../../src/store/gate/admission-facts.ts'
 import type { AdmittedTerms } from '../../../src/store/gate/admission-rule.ts'
-import { decryptResponse } from '../../../src/gate/fingerprint.ts'
+import { decryptResponse } from '../../../src/gate/request-fingerprint.ts'
 import type { Reservation } from '../../../src/gate/call-states.ts'
 import { errorCodeOf } from '../../../src/gate/log-call.ts'
 import { finishUnbilled, releaseReservation, settle } from '../../../src/gate/settle.ts'
@@ -26,7 +27,6 @@ import { openStore } from '../../../src/store/open-store.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer } from '../database/postgres-server.ts'
-import type { AdmitRequest } from '../../../src/gate/admission/admit-request.ts'
 import { admitRequestOf, readErrors, type AdmissionSnapshot } from './admission-snapshot.ts'
 import { readGateTables, type GateTables } from './gate-tables.ts'
 import { completedCallOf, type RandomCall } from './random-call.ts'

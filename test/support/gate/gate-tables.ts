@@ -1,4 +1,4 @@
-import { decryptResponse } from '../../../src/gate/fingerprint.ts'
+import { decryptResponse } from '../../../src/gate/request-fingerprint.ts'
 import type { Store } from '../../../src/store/database.ts'
 
 /** The rows of every table that the gate writes, in a form that two databases can be compared by. */

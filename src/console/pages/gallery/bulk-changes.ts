@@ -7,7 +7,7 @@ import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/tx.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { invalidField } from '../../server/validation-error.ts'
 import { subjectChangesMax, subjectDeletionsMax, subjectIdList } from './subject-ids.ts'
 

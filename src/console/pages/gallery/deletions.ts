@@ -4,9 +4,9 @@ import { deletionRecord } from '../../../actions/schemas/subject.ts'
 import { countDeletions, findDeletions } from '../../../store/gallery/deletions.ts'
 import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
-import { defineList } from '../../server/list.ts'
-import { defineRead, type ConsoleContext } from '../../server/route.ts'
+import { id, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
+import { defineList } from '../../server/define-list.ts'
+import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const deletionFilter = z.strictObject({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { findGallerySize } from '../../../store/gallery/galleries.ts'
 import type { ProjectSummary } from '../../../store/tenancy/project-summaries.ts'
-import { count } from '../../server/schemas.ts'
-import { defineRead } from '../../server/route.ts'
+import { count } from '../../server/field-schemas.ts'
+import { defineRead } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 /** Returns what changes for a project if its gallery mode is switched. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { ActionError, HttpError } from '../../../lib/errors.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { count } from '../../server/schemas.ts'
+import { count } from '../../server/field-schemas.ts'
 import { invalidField } from '../../server/validation-error.ts'
-import { defineList } from '../../server/list.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { defineList } from '../../server/define-list.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const groupItem = z.object({ name: z.string(), subjectCount: count })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { subject } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
-import { id } from '../../server/schemas.ts'
-import { defineWrite } from '../../server/route.ts'
+import { id } from '../../server/field-schemas.ts'
+import { defineWrite } from '../../server/console-route.ts'
 import { invalidField } from '../../server/validation-error.ts'
 import { lockSubject, toSubjectResponse } from './subjects.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { subject } from '../../../actions/schemas/subject.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { defineList } from '../../server/list.ts'
+import { defineList } from '../../server/define-list.ts'
 import { subjectIdQuery } from './subject-ids.ts'
 import { subjectList } from './subjects.ts'
 

@@ -12,10 +12,10 @@ import { listCountMax } from '../../../lib/limits/list-limits.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
-import { period, resolveTimeRange, utcTime } from '../../server/schemas.ts'
+import { period, resolveTimeRange, utcTime } from '../../server/field-schemas.ts'
 import { invalidField } from '../../server/validation-error.ts'
-import { defineList } from '../../server/list.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { defineList } from '../../server/define-list.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const subjectFilter = z.strictObject({

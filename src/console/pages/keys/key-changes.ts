@@ -7,8 +7,8 @@ import {
   type KeyChange,
 } from '../../../store/tenancy/key-changes.ts'
 import type { KeyWithProject } from '../../../store/tenancy/key-list.ts'
-import { defineWrite } from '../../server/route.ts'
-import { name, utcTime } from '../../server/schemas.ts'
+import { defineWrite } from '../../server/console-route.ts'
+import { name, utcTime } from '../../server/field-schemas.ts'
 import {
   key,
   keyWithSecret,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { sumKeyUsage, type SummedKeyUsage } from '../../../store/console/key-usage.ts'
 import { hourMs, hourStartMs } from '../../../store/gate/hourly-counts.ts'
-import { defineRead } from '../../server/route.ts'
-import { count, id, micros } from '../../server/schemas.ts'
+import { defineRead } from '../../server/console-route.ts'
+import { count, id, micros } from '../../server/field-schemas.ts'
 
 /** The keys of a request: at least one page of the list. */
 const keysMax = 100

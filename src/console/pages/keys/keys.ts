@@ -9,11 +9,11 @@ import {
   type KeyWithProject,
 } from '../../../store/tenancy/key-list.ts'
 import { createKey, revokeKey } from '../../../store/tenancy/keys.ts'
-import { id, utcTime, name } from '../../server/schemas.ts'
+import { id, utcTime, name } from '../../server/field-schemas.ts'
 import { invalidField } from '../../server/validation-error.ts'
-import { defineList } from '../../server/list.ts'
+import { defineList } from '../../server/define-list.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 /** A key as the console shows it: without its secret. */

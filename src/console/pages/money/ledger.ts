@@ -5,9 +5,9 @@ import {
   findTransfers,
   type LedgerTransfer,
 } from '../../../store/billing/ledger-transfers.ts'
-import { count, id, micros, resolveTimeRange, timeRange } from '../../server/schemas.ts'
-import { defineList } from '../../server/list.ts'
-import { defineRead, type ConsoleContext } from '../../server/route.ts'
+import { count, id, micros, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
+import { defineList } from '../../server/define-list.ts'
+import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
 
 const kind = z.enum(['topUp', 'allocate', 'charge'])
 

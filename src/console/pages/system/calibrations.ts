@@ -10,9 +10,9 @@ import {
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { defineWrite } from '../../server/route.ts'
+import { defineWrite } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { count } from '../../server/schemas.ts'
+import { count } from '../../server/field-schemas.ts'
 import { invalidField } from '../../server/validation-error.ts'
 import type { ConsoleServices, ModelInventory } from '../../services.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { listSamples, systemHistoryMs } from '../../../store/system/system-history.ts'
 import type { SystemSampleRow } from '../../../store/system-schema.ts'
-import { count } from '../../server/schemas.ts'
-import { defineRead } from '../../server/route.ts'
+import { count } from '../../server/field-schemas.ts'
+import { defineRead } from '../../server/console-route.ts'
 
 const bucketMs = 300_000
 

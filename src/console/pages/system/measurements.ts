@@ -5,9 +5,8 @@ import {
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { defineRead, defineWrite } from '../../server/route.ts'
-import type { ConsoleContext } from '../../server/route.ts'
-import { count, id } from '../../server/schemas.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
+import { count, id } from '../../server/field-schemas.ts'
 import { refreshTables, requireConfirmation } from './calibrations.ts'
 
 /** The calibration of a gallery on its own subjects: start, progress and result, discard, apply. */

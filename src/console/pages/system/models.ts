@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { countAccountTemplates } from '../../../store/gallery/model-coverage.ts'
 import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
-import { count } from '../../server/schemas.ts'
-import { defineRead } from '../../server/route.ts'
+import { count } from '../../server/field-schemas.ts'
+import { defineRead } from '../../server/console-route.ts'
 import { modelSummary } from './server-status.ts'
 
 /** Returns the networks and the calibration of the active recognizer. */

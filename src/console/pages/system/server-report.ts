@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count } from '../../server/schemas.ts'
+import { count } from '../../server/field-schemas.ts'
 
 /** The health of one vision worker. */
 const worker = z.object({

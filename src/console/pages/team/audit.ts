@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { countAuditEntries, findAuditEntries } from '../../../store/console/audit-log.ts'
 import { auditActions, describeAuditAction } from '../../server/audit-actions.ts'
-import { defineList } from '../../server/list.ts'
-import { defineRead, type ConsoleContext } from '../../server/route.ts'
-import { id, resolveTimeRange, timeRange } from '../../server/schemas.ts'
+import { defineList } from '../../server/define-list.ts'
+import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
+import { id, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
 
 const auditFilter = z.strictObject({
   userId: id.optional(),

@@ -3,14 +3,19 @@ import { HttpError } from '../../../lib/errors.ts'
 import { removeInviteLinksOf } from '../../../store/console/invite-links.ts'
 import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
 import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
-import { updateUser, findUserByName, listUsers, userRoles } from '../../../store/console/users.ts'
-import type { ConsoleUser } from '../../../store/console/users.ts'
+import {
+  updateUser,
+  findUserByName,
+  listUsers,
+  userRoles,
+  type ConsoleUser,
+} from '../../../store/console/users.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { requireUser } from '../../server/require-user.ts'
-import { count, name } from '../../server/schemas.ts'
+import { count, name } from '../../server/field-schemas.ts'
 import { isSessionOpen } from '../../auth/identity.ts'
 import { invalidField } from '../../server/validation-error.ts'
-import { defineRead, defineWrite } from '../../server/route.ts'
+import { defineRead, defineWrite } from '../../server/console-route.ts'
 import {
   setupLinkPath,
   createSetupLink,

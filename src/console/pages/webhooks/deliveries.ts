@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { findDeliveries, type WebhookDelivery } from '../../../store/webhooks/deliveries.ts'
-import { defineList } from '../../server/list.ts'
-import { defineWrite } from '../../server/route.ts'
+import { defineList } from '../../server/define-list.ts'
+import { defineWrite } from '../../server/console-route.ts'
 import { requireWebhook } from './webhooks.ts'
 
 const delivery = z.object({

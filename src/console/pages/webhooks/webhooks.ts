@@ -14,9 +14,9 @@ import {
 import type { ReadTx } from '../../../store/tx.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { id } from '../../server/schemas.ts'
+import { id } from '../../server/field-schemas.ts'
 import { invalidField } from '../../server/validation-error.ts'
 
 const eventType = z.enum(allEventTypes)

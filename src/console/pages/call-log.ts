@@ -16,10 +16,10 @@ import type { ReadTx } from '../../store/tx.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { listCountMax } from '../../lib/limits/list-limits.ts'
 import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
-import { id, micros, resolveTimeRange, timeRange } from '../server/schemas.ts'
-import { defineList } from '../server/list.ts'
+import { id, micros, resolveTimeRange, timeRange } from '../server/field-schemas.ts'
+import { defineList } from '../server/define-list.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
-import { defineRead, type ConsoleContext } from '../server/route.ts'
+import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 
 const logEntry = z.object({
   callId: z.int(),

@@ -12,8 +12,8 @@ import {
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import { walletLedger } from '../../../store/tenancy/projects.ts'
-import { id, micros } from '../../server/schemas.ts'
-import { defineRead, defineWrite } from '../../server/route.ts'
+import { id, micros } from '../../server/field-schemas.ts'
+import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { invalidField } from '../../server/validation-error.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { fingerprintOf, decryptResponse, encryptResponse } from './fingerprint.ts'
+import { fingerprintOf, decryptResponse, encryptResponse } from './request-fingerprint.ts'
 
 const scope = { projectId: 'p', requestId: 'r', action: 'svc.echo', debug: false }
 const fingerprint = (params: unknown) => fingerprintOf({ ...scope, params })

@@ -4,7 +4,7 @@ import {
   countRecoveryCodes,
   removeSecondFactor as deleteSecondFactor,
 } from '../../../store/console/second-factors.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../../server/route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { invalidField } from '../../server/validation-error.ts'
 import { checkPassword } from '../check-password.ts'
 

@@ -11,7 +11,7 @@ import {
   totalFields,
   unpackCursor,
 } from '../../http/routes/pagination.ts'
-import { defineRead, type ConsoleContext, type CsvRoute, type RoutePath } from './route.ts'
+import { defineRead, type ConsoleContext, type CsvRoute, type RoutePath } from './console-route.ts'
 import type { AccessRole } from '../auth/identity.ts'
 
 /** The part of a list to read: at most `limit` items after a position. */
