@@ -1,4 +1,4 @@
-import { calibratedServices, type ActionCall, type Caller } from '../actions/action.ts'
+import { calibratedServices, type ActionCall } from '../actions/action.ts'
 import type { CallContent, UnreadableContent } from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'
@@ -93,7 +93,10 @@ async function readCall(
   const { name, content } =
     (await rejectEarly(route, compreFaceRequest)) ??
     (await parseRequest(route, compreFaceRequest, requestId))
-  if (!('error' in content)) assertCallHasRoom(content.params, caller, options)
+  const { projectId } = caller
+  // The images that a plugin analyzes again are checked when the call runs.
+  if (!('error' in content))
+    assertRoom(options.services.vision, { action: roomCheck, params: content.params, projectId })
   const describe = () => describeRequest(request, content)
   return { caller, content, action: name, describeRequest: describe }
 }
@@ -127,15 +130,7 @@ function describeRequest(
   return describeFields([], [...query].flat(), Object.values(pathParams), params)
 }
 
-/** The images that a plugin analyzes again are checked when the call runs. */
-function assertCallHasRoom(
-  params: unknown,
-  { projectId }: Caller,
-  { services }: CompreFaceOptions,
-): void {
-  const action = { analyzesAllImages: true } as const
-  assertRoom(services.vision, { action, params, projectId })
-}
+const roomCheck = { analyzesAllImages: true } as const
 
 export function routeName({ method, path }: Pick<CompreFaceRoute, 'method' | 'path'>): string {
   return `${method} ${path}`

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { allActions } from '../../actions/all-actions.ts'
-import { toJsonSchema } from '../../actions/schemas/params-schema.ts'
+import { verify } from '../../actions/verify.ts'
 import {
   addHistogram,
   createLatencyHistogram,
@@ -196,7 +195,7 @@ export const scoresChart = defineRead({
         threshold:
           kind === 'liveness'
             ? defaults.livenessMin
-            : (project?.identifyThreshold ?? defaultVerifyThreshold()),
+            : (project?.identifyThreshold ?? defaultVerifyThreshold),
         matched: bins.reduce((sum, { matched }) => sum + matched, 0),
         total: bins.reduce((sum, { count }) => sum + count, 0),
       }
@@ -204,10 +203,4 @@ export const scoresChart = defineRead({
   },
 })
 
-/** Returns the default threshold of svc.verify. */
-function defaultVerifyThreshold(): number | null {
-  const action = allActions.find(({ name }) => name === 'svc.verify')
-  const threshold = action && toJsonSchema(action.params, 'input').properties?.['threshold']
-  const value = typeof threshold === 'object' ? threshold.default : undefined
-  return typeof value === 'number' ? value : null
-}
+const defaultVerifyThreshold = verify.params.shape.threshold.parse(undefined)

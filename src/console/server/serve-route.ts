@@ -28,7 +28,6 @@ import {
 import { hashToken } from '../auth/session-token.ts'
 import { requireStorable, requireStorableParameters } from '../../http/input/parse-json.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
-import type { Tx } from '../../store/tx.ts'
 import { currency, formatUnits, microsMax } from '../../lib/money.ts'
 
 const apiPath = '/console/v1'
@@ -181,7 +180,7 @@ async function executeWrite(route: WriteRoute, call: ConsoleContext): Promise<Ht
   const prepared = await route.prepare?.(call)
   const result = await call.services.store.runExclusive(async (transaction) => {
     const written = await route.handle({ ...call, prepared }, transaction)
-    await writeAuditEntry(transaction.tx, route.auditAction, { call, result: written })
+    await addAuditEntry(transaction.tx, toAuditEntry(route, call, written))
     return written
   })
   await result.afterCommit?.()
@@ -189,25 +188,14 @@ async function executeWrite(route: WriteRoute, call: ConsoleContext): Promise<Ht
   return { status: 200, headers, body: route.response.parse(response) ?? { ok: true } }
 }
 
-type AuditedWrite = { readonly call: ConsoleContext; readonly result: WriteResult<unknown> }
-
-async function writeAuditEntry(
-  tx: Tx,
-  auditAction: string,
-  { call, result }: AuditedWrite,
-): Promise<void> {
-  const { target, detail = {}, actor = call.identity } = result
+function toAuditEntry(
+  { auditAction }: WriteRoute,
+  { identity, services, request }: ConsoleContext,
+  { target, detail = {}, actor = identity }: WriteResult<unknown>,
+) {
   const { userId, name: userName, accountId } = actor
-  await addAuditEntry(tx, {
-    accountId,
-    atMs: call.services.clock(),
-    userId,
-    userName,
-    auditAction,
-    target,
-    detail: JSON.stringify(detail),
-    ip: call.request.clientIp,
-  })
+  const entry = { accountId, atMs: services.clock(), userId, userName, auditAction, target }
+  return { ...entry, detail: JSON.stringify(detail), ip: request.clientIp }
 }
 
 /** Returns the message of an impossible transfer with amounts in the currency, and the remedy. */

@@ -1,6 +1,3 @@
-/** Where a text stops being JSON. */
-type JsonErrorLocation = { readonly offset: number; readonly expected: string }
-
 const digits = /[0-9]/u
 const hexDigits = /^[0-9a-fA-F]{4}$/u
 const whitespace = new Set([' ', '\t', '\n', '\r'])
@@ -18,7 +15,7 @@ export function describeJsonError(text: string): string {
     readDocument(text)
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    const { offset, expected } = error.location
+    const { offset, message: expected } = error
     const lines = text.slice(0, offset).split('\n')
     const column = Array.from(lines.at(-1) ?? '').length + 1
     return `line ${lines.length}, column ${column}: expected ${expected}`
@@ -26,12 +23,13 @@ export function describeJsonError(text: string): string {
   return 'the text cannot be parsed'
 }
 
+/** States where a text stops being JSON; the message is what was expected there. */
 class JsonSyntaxError extends Error {
-  readonly location: JsonErrorLocation
+  readonly offset: number
 
   constructor(offset: number, expected: string) {
     super(expected)
-    this.location = { offset, expected }
+    this.offset = offset
   }
 }
 

@@ -9,14 +9,8 @@ export type JsonLimits = {
   readonly tokensMax: number
 }
 
-type ParseLimits = JsonLimits & {
-  /** The text in messages; by default it is the body. */
-  readonly name?: string
-}
-
-function nameOf({ name = 'The body' }: ParseLimits): string {
-  return name
-}
+/** The limits of a text, with its name in messages. */
+type NamedLimits = JsonLimits & { readonly name: string }
 
 const quote = 0x22
 const backslash = 0x5c
@@ -36,13 +30,15 @@ const uniqueDepthMax = 2
  *
  * @throws HttpError 400 that describes what is malformed.
  */
-export function parseJson(bytes: Buffer, limits: ParseLimits): Readonly<Record<string, unknown>> {
-  const name = nameOf(limits)
+export function parseJson(
+  bytes: Buffer,
+  { name = 'The body', ...limits }: JsonLimits & Partial<NamedLimits>,
+): Readonly<Record<string, unknown>> {
   const content = withoutByteOrderMark(bytes)
   if (content.length === 0) throw new HttpError(400, `${name} is empty; send a JSON object.`)
   if (!isUtf8(content))
     throw new HttpError(400, `${name} is not valid UTF-8; encode the JSON text as UTF-8.`)
-  const value = parse(content, limits)
+  const value = parse(content, { ...limits, name })
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError(400, `${name} must be a JSON object: { … }.`)
   return value as Record<string, unknown>
@@ -56,19 +52,19 @@ function withoutByteOrderMark(bytes: Buffer): Buffer {
   return isMarked ? bytes.subarray(byteOrderMark.length) : bytes
 }
 
-function parse(bytes: Buffer, limits: ParseLimits): unknown {
+function parse(bytes: Buffer, limits: NamedLimits): unknown {
   try {
     checkStructure(bytes, limits)
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     const location = describeJsonError(bytes.toString('utf8'))
-    throw new HttpError(400, `${nameOf(limits)} is not valid JSON: ${location}.`, { cause })
+    throw new HttpError(400, `${limits.name} is not valid JSON: ${location}.`, { cause })
   }
 }
 
 /** Checks everything outside strings. `JSON.parse` reports invalid syntax. */
-function checkStructure(bytes: Buffer, limits: ParseLimits): void {
+function checkStructure(bytes: Buffer, { name, depthMax, tokensMax }: NamedLimits): void {
   const keysByDepth: Set<string>[] = [new Set()]
   let tokens = 0
   for (let index = 0; index < bytes.length; index++) {
@@ -82,13 +78,10 @@ function checkStructure(bytes: Buffer, limits: ParseLimits): void {
     const opens = openingBrackets.has(byte)
     const closes = closingBrackets.has(byte)
     if (!opens && !closes && byte !== colon && byte !== comma) continue
-    if (++tokens > limits.tokensMax)
-      throw new HttpError(
-        400,
-        `${nameOf(limits)} has more than ${limits.tokensMax} structural characters.`,
-      )
-    if (opens && keysByDepth.push(new Set()) - 1 > limits.depthMax)
-      throw new HttpError(400, `${nameOf(limits)} is nested deeper than ${limits.depthMax}.`)
+    if (++tokens > tokensMax)
+      throw new HttpError(400, `${name} has more than ${tokensMax} structural characters.`)
+    if (opens && keysByDepth.push(new Set()) - 1 > depthMax)
+      throw new HttpError(400, `${name} is nested deeper than ${depthMax}.`)
     if (closes) keysByDepth.pop()
   }
 }

@@ -48,24 +48,20 @@ export const listDeletions = defineRoute({
   example: { items: [deletionExample], nextCursor: null },
   run: async ({ query, caller, services: { subjects, maintenance } }) => {
     const isAscending = query.sort === 'deleted'
-    const filter = {
+    const after = unpackCursor(query.cursor, isAscending ? ascendingCursor : z.int())
+    const conditions = {
       galleryId: caller.galleryId,
       subjectId: query.subjectId,
       externalId: query.externalId,
       fromUtc: toStoredTimestamp(query.fromUtc),
       toUtc: toStoredTimestamp(query.toUtc),
-      isAscending,
-      after: unpackCursor(query.cursor, isAscending ? ascendingCursor : z.int()),
-      limit: query.limit + 1,
     }
-    const { found, counted } = await subjects.read(async (reading) => {
-      const { after: _after, limit: _limit, ...conditions } = filter
-      return {
-        found: await maintenance.listDeletions(reading, filter),
-        counted:
-          query.total === 'true' && toTotal(await maintenance.countDeletions(reading, conditions)),
-      }
-    })
+    const filter = { ...conditions, isAscending, after, limit: query.limit + 1 }
+    const { found, counted } = await subjects.read(async (reading) => ({
+      found: await maintenance.listDeletions(reading, filter),
+      counted:
+        query.total === 'true' && toTotal(await maintenance.countDeletions(reading, conditions)),
+    }))
     const { page, last } = cutPage(found, query.limit)
     return {
       items: page.map(({ record }) => record),

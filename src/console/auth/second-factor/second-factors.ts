@@ -1,10 +1,10 @@
+import type { createSecondFactorSecrets } from '../../../gallery/keys/second-factor-secrets.ts'
 import {
   confirmSecondFactor,
   findSecondFactor,
   replaceRecoveryCodes,
   useRecoveryCode,
   useTimeStep,
-  type SecondFactor,
 } from '../../../store/console/second-factors.ts'
 import type { ConsoleUser } from '../../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
@@ -31,13 +31,7 @@ export type SecondFactors = {
 type CodeAttempt = { readonly userId: string; readonly code: string; readonly nowMs: number }
 
 /** Stores secrets encrypted. */
-type SecondFactorSecrets = {
-  readonly replace: (
-    tx: Tx,
-    given: { readonly userId: string; readonly secret: Buffer },
-  ) => Promise<void>
-  readonly unwrap: (factor: SecondFactor) => Buffer
-}
+type SecondFactorSecrets = ReturnType<typeof createSecondFactorSecrets>
 
 export function createSecondFactors(secrets: SecondFactorSecrets): SecondFactors {
   async function findStep(

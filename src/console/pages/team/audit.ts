@@ -40,7 +40,7 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
         ...row,
         description: describeAuditAction(row.auditAction),
         atUtc: new Date(atMs).toISOString(),
-        // writeAuditEntry stores an object.
+        // serve-route.ts stores an object.
         detail: JSON.parse(detail) as Record<string, unknown>,
       },
       position: [atMs, row.auditId] as const,
