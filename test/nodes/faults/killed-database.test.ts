@@ -41,7 +41,9 @@ async function enroll(
   for (let turn = first; ; turn++) {
     const node = nodes[turn % nodes.length]
     const params = { ...imageParams(name), duplicateCheck: 'off', externalId: requestId }
-    const response = await node?.call('svc.enroll', params, { requestId })
+    const response = await node
+      ?.call('svc.enroll', params, { requestId })
+      .catch(undefinedIfConnectionClosed)
     if (response?.status === 200) {
       assert.deepEqual(response.body.errors, [])
       const { subjectId, embeddingCount } = response.body.data.results[0].value
@@ -50,9 +52,18 @@ async function enroll(
       enrollment.subjectId = subjectId
       return performance.now()
     }
-    assert.equal(response?.status, 503, JSON.stringify(response?.body))
+    if (response) assert.equal(response.status, 503, JSON.stringify(response.body))
     await sleep(retryMs * (0.5 + Math.random()))
   }
+}
+
+/**
+ * The server closes an idle connection after some seconds. On a machine that stands still for so long,
+ * a request can be sent on it meanwhile. The client repeats it like one that was answered with 503.
+ */
+function undefinedIfConnectionClosed(error: Error): undefined {
+  if (!(error.cause instanceof Error && 'code' in error.cause)) throw error
+  if (error.cause.code !== 'ECONNRESET') throw error
 }
 
 test(
