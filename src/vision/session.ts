@@ -78,7 +78,7 @@ function openNetwork(network: NetworkFile): Promise<ModelSession> {
     const copy = findOptimizedCopy(network)
     return copy === undefined
       ? createSession(await readGraph(filePath))
-      : createSession(copy, { ...sessionOptions, ...mappedFileOptions })
+      : createSession(copy, mappedFileOptions)
   })
 }
 
@@ -87,8 +87,7 @@ export function openOptimizedNetwork(
   filePath: string,
   input: DeclaredInput,
 ): Promise<ModelSession> {
-  const options = { ...sessionOptions, ...mappedFileOptions }
-  return createModelSession(filePath, input, () => createSession(filePath, options))
+  return createModelSession(filePath, input, () => createSession(filePath, mappedFileOptions))
 }
 
 /** Returns the path of the optimized copy of a network, if there is one. */
@@ -136,6 +135,7 @@ const sessionOptions: InferenceSession.SessionOptions = {
 
 /** Maps an optimized network into memory and uses its weights there, without a copy. */
 const mappedFileOptions: InferenceSession.SessionOptions = {
+  ...sessionOptions,
   graphOptimizationLevel: 'disabled',
   extra: {
     session: {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinPack } from './builtin-pack.ts'
-import { goldenInput, goldenInputShape, goldenMismatch, createGolden } from './golden.ts'
+import { goldenInput, goldenMismatch, createGolden } from './golden.ts'
 import type { BuiltinModel } from './builtin-model.ts'
-import { sizeOf } from '../convert/onnx/layout.ts'
 
 const { blazeface, emotion, face_expression: expression } = builtinPack.models
 
@@ -15,7 +14,7 @@ test('the golden input follows its formula, channel by channel', () => {
   const input = goldenInput(expression)
   const pixelAt = (x: number, y: number, channel: number): number | undefined =>
     input[(channel * height + y) * width + x]
-  assert.equal(input.length, sizeOf(goldenInputShape(expression.input)))
+  assert.equal(input.length, 3 * height * width)
   assert.equal(pixelAt(0, 0, 0), 96)
   assert.equal(pixelAt(40, 10, 0), 96 + Math.floor((40 + 30 + 25) / 4))
   assert.equal(pixelAt(40, 10, 1), 96 + Math.floor((80 + 20 + 25) / 4))
@@ -24,7 +23,7 @@ test('the golden input follows its formula, channel by channel', () => {
 
 test('the golden input has the mean and scale of the model', () => {
   assert.equal(goldenInput(blazeface)[0], Math.fround((96 - 127.5) / 127.5))
-  assert.deepEqual(goldenInputShape(emotion.input), [1, 1, 64, 64])
+  assert.equal(goldenInput(emotion).length, 64 * 64)
 })
 
 test('correct outputs match, and so do rounding differences of another processor', () => {

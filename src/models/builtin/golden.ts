@@ -25,11 +25,6 @@ export function goldenInput({ input }: { readonly input: GoldenInputOptions }): 
 /** The fields of a model input that determine its values. */
 type GoldenInputOptions = Pick<ModelInput, 'width' | 'height' | 'mean' | 'scale'>
 
-/** The shape of `goldenInput`, including the batch of one. */
-export function goldenInputShape({ mean, height, width }: ModelInput): readonly number[] {
-  return [1, mean.length, height, width]
-}
-
 /**
  * Compares the outputs of one run on `goldenInput` (name → flat float32 values) with the expected
  * outputs. Returns the first mismatch, or `undefined` when all outputs match.
@@ -70,12 +65,6 @@ export function createGolden(
  * scale exceed it for every model of the pack. (A few wrong weights may not; the checksum detects them.)
  */
 const toleranceFraction = 2e-3
-
-/**
- * The tolerance for an int8 version. Processors round sums of products in a different order, and a
- * value between two of 256 steps can be rounded to either.
- */
-export const int8ToleranceFraction = 0.1
 
 const samplesMax = 16
 

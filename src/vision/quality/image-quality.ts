@@ -1,11 +1,10 @@
 import { resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
 import { boundsOf, scaleSize } from '../image/geometry.ts'
-import { headGeometry } from '../landmarks/head-geometry.ts'
+import { headGeometry } from '../landmarks/head-pose.ts'
 import { meshRegions } from '../landmarks/mesh-regions.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
-import { frameLuma, lumaStatistics, meanSquareFrequency } from './luma.ts'
-import type { Luma } from './luma.ts'
+import { frameLuma, lumaStatistics, meanSquareFrequency, type Luma } from './luma.ts'
 import { sharpnessFromFrequency } from './measure-face-quality.ts'
 
 /** The quality of an image as a whole. */

@@ -20,7 +20,7 @@ import {
   type PlaceReservation,
   WorkerQueue,
 } from './queue/worker-queue.ts'
-import { superviseWorkers, type WorkerSupervisor } from './supervisor.ts'
+import { superviseWorkers, type WorkerSupervisor, type WorkerReport } from './supervisor.ts'
 import {
   fixedPoolLimits,
   type VisionPoolLimitOptions,
@@ -28,7 +28,6 @@ import {
 } from './vision-pool-limits.ts'
 import { WorkerLostError } from './worker-connection.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
-import type { WorkerReport } from './worker-slot.ts'
 
 /** Analyzes images in child processes, so that a hostile image cannot crash the server. */
 export type VisionPool = AsyncDisposable &

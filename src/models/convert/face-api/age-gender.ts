@@ -1,43 +1,29 @@
-import { pool } from '../onnx/layers.ts'
 import type { FeatureMap } from '../onnx/layers.ts'
 import {
   add,
-  convolutionLayer,
   denseLayer,
+  downsamplingLayer,
+  downsamplingPool,
   flatten,
   normalizedInput,
   relu,
   separableLayer,
-  findWeights,
 } from './face-api-builder.ts'
 import type { FaceApiBuilder } from './face-api-builder.ts'
 
 /** Age in years and the probabilities of two genders for a square image (112 px): TinyXception. */
 export function buildAgeGender(builder: FaceApiBuilder): void {
   const { graph } = builder
-  const features = flatten(
-    builder,
-    pool(graph, 'AveragePool', xception(builder), {
-      kernel: [7, 7],
-      stride: [2, 2],
-      padding: 'VALID',
-    }),
-  )
+  const map = xception(builder)
+  const pooled = downsamplingPool(builder, 'AveragePool', map, { side: 7, padding: 'VALID' })
+  const features = flatten(builder, pooled)
   graph.output('age', denseLayer(builder, features, 'fc/age'), [1])
   const logits = denseLayer(builder, features, 'fc/gender')
   graph.output('gender', graph.add('Softmax', [logits], { axis: -1 }), [2])
 }
 
 function xception(builder: FaceApiBuilder): FeatureMap {
-  const input = convolutionLayer(
-    builder,
-    normalizedInput(builder, 112),
-    'entry_flow/conv_in/filters',
-    {
-      stride: 2,
-      bias: findWeights(builder, 'entry_flow/conv_in/bias').data,
-    },
-  )
+  const input = downsamplingLayer(builder, normalizedInput(builder, 112), 'entry_flow/conv_in')
   const entry = reductionBlock(builder, relu(builder, input), 'entry_flow/reduction_block_0')
   let features = activatedReductionBlock(builder, entry, 'entry_flow/reduction_block_1')
   for (const prefix of ['middle_flow/main_block_0', 'middle_flow/main_block_1'])
@@ -63,15 +49,8 @@ function reductionBlock(
 ): FeatureMap {
   const first = separableLayer(builder, activated, `${prefix}/separable_conv0`)
   const second = separableLayer(builder, relu(builder, first), `${prefix}/separable_conv1`)
-  const reduced = pool(builder.graph, 'MaxPool', second, {
-    kernel: [3, 3],
-    stride: [2, 2],
-    padding: 'SAME',
-  })
-  const shortcut = convolutionLayer(builder, input, `${prefix}/expansion_conv/filters`, {
-    stride: 2,
-    bias: findWeights(builder, `${prefix}/expansion_conv/bias`).data,
-  })
+  const reduced = downsamplingPool(builder, 'MaxPool', second, { side: 3, padding: 'SAME' })
+  const shortcut = downsamplingLayer(builder, input, `${prefix}/expansion_conv`)
   return add(builder, reduced, shortcut)
 }
 

@@ -1,6 +1,6 @@
 import type { GraphBuilder } from '../onnx/graph.ts'
-import { convolve } from '../onnx/layers.ts'
-import type { Convolution, FeatureMap } from '../onnx/layers.ts'
+import { convolve, pool } from '../onnx/layers.ts'
+import type { Convolution, FeatureMap, Padding } from '../onnx/layers.ts'
 import type { WeightTensor } from '../weights.ts'
 
 /**
@@ -55,6 +55,26 @@ export function convolutionLayer(
     padding,
     isDepthwise,
   })
+}
+
+/** Adds a convolution with `<prefix>/filters` and `<prefix>/bias` that halves the size. */
+export function downsamplingLayer(
+  builder: FaceApiBuilder,
+  input: FeatureMap,
+  prefix: string,
+): FeatureMap {
+  const bias = findWeights(builder, `${prefix}/bias`).data
+  return convolutionLayer(builder, input, `${prefix}/filters`, { stride: 2, bias })
+}
+
+/** Adds a pooling layer of `side` × `side` px that halves the size. */
+export function downsamplingPool(
+  { graph }: FaceApiBuilder,
+  kind: 'MaxPool' | 'AveragePool',
+  input: FeatureMap,
+  { side, padding }: { readonly side: number; readonly padding: Padding },
+): FeatureMap {
+  return pool(graph, kind, input, { kernel: [side, side], stride: [2, 2], padding })
 }
 
 /** Adds a depthwise convolution followed by a pointwise convolution. */

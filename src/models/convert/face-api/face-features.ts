@@ -1,14 +1,13 @@
-import { pool } from '../onnx/layers.ts'
 import type { FeatureMap } from '../onnx/layers.ts'
 import {
   add,
-  convolutionLayer,
   denseLayer,
+  downsamplingLayer,
+  downsamplingPool,
   flatten,
   normalizedInput,
   relu,
   separableLayer,
-  findWeights,
 } from './face-api-builder.ts'
 import type { FaceApiBuilder } from './face-api-builder.ts'
 
@@ -30,11 +29,7 @@ function faceFeatures(builder: FaceApiBuilder): string {
   let features = normalizedInput(builder, 112)
   for (const [index, prefix] of ['dense0', 'dense1', 'dense2', 'dense3'].entries())
     features = denseBlock(builder, features, { prefix, isFirst: index === 0 })
-  const pooled = pool(builder.graph, 'AveragePool', features, {
-    kernel: [7, 7],
-    stride: [2, 2],
-    padding: 'VALID',
-  })
+  const pooled = downsamplingPool(builder, 'AveragePool', features, { side: 7, padding: 'VALID' })
   return flatten(builder, pooled)
 }
 
@@ -45,10 +40,7 @@ function denseBlock(
   { prefix, isFirst }: { readonly prefix: string; readonly isFirst: boolean },
 ): FeatureMap {
   const first = isFirst
-    ? convolutionLayer(builder, input, `${prefix}/conv0/filters`, {
-        stride: 2,
-        bias: findWeights(builder, `${prefix}/conv0/bias`).data,
-      })
+    ? downsamplingLayer(builder, input, `${prefix}/conv0`)
     : separableLayer(builder, input, `${prefix}/conv0`, 2)
   const reduced = relu(builder, first)
   let sum = add(builder, reduced, separableLayer(builder, reduced, `${prefix}/conv1`))

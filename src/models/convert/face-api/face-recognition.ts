@@ -1,8 +1,8 @@
-import { pool } from '../onnx/layers.ts'
 import type { FeatureMap, Padding } from '../onnx/layers.ts'
 import {
   add,
   convolutionLayer,
+  downsamplingPool,
   flatten,
   normalizedInput,
   relu,
@@ -16,11 +16,7 @@ export function buildFaceRecognition(builder: FaceApiBuilder): void {
   const entry = scaledLayer(builder, normalizedInput(builder, 150), 'conv32_down', downsampling)
   // The maximum of the activations, as in dlib, is the activation of the maximum. In this order, the
   // runtime pools float32 values before they are rounded. Its pooling of integers is ten times slower.
-  const pooled = pool(graph, 'MaxPool', entry, {
-    kernel: [3, 3],
-    stride: [2, 2],
-    padding: 'VALID',
-  })
+  const pooled = downsamplingPool(builder, 'MaxPool', entry, { side: 3, padding: 'VALID' })
   let features = relu(builder, pooled)
   for (const block of blocks)
     features = block.includes('down')
@@ -57,11 +53,7 @@ function residualBlock(builder: FaceApiBuilder, input: FeatureMap, prefix: strin
 function downsamplingBlock(builder: FaceApiBuilder, input: FeatureMap, prefix: string): FeatureMap {
   const first = relu(builder, scaledLayer(builder, input, `${prefix}/conv1`, downsampling))
   const second = scaledLayer(builder, first, `${prefix}/conv2`, sameSize)
-  const shortcut = pool(builder.graph, 'AveragePool', input, {
-    kernel: [2, 2],
-    stride: [2, 2],
-    padding: 'VALID',
-  })
+  const shortcut = downsamplingPool(builder, 'AveragePool', input, { side: 2, padding: 'VALID' })
   const commonShape = {
     size: [
       Math.max(second.size[0], shortcut.size[0]),
