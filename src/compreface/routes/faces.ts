@@ -1,16 +1,16 @@
-import { parameter, subjectParameter } from '../description/route-description.ts'
-import { pageQuery, readQuery, subjectQuery } from '../input/query.ts'
-import { defineJsonRoute } from '../json-route.ts'
-import { findSubjectByName, subjectName } from './subject-name.ts'
 import { z } from 'zod'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { mapSequential } from '../../lib/map-sequential.ts'
 import type { Tx } from '../../store/tx.ts'
+import { parameter, subjectParameter } from '../description/route-description.ts'
 import { listOf } from '../description/schemas.ts'
+import { pageQuery, readQuery, subjectQuery } from '../input/query.ts'
+import { defineJsonRoute } from '../json-route.ts'
 import type { CallContext } from '../serve-route.ts'
 import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
+import { findSubjectByName, subjectName } from './subject-name.ts'
 
 /** Returns a page of the faces of the gallery or of one subject. */
 export const listFaces = defineJsonRoute({

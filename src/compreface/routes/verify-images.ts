@@ -1,14 +1,14 @@
+import type { z } from 'zod'
+import { extractProbes } from '../../actions/parts/extract-probes.ts'
+import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
+import type { debug, FaceValue } from '../../actions/schemas/fields.ts'
 import { verify } from '../../actions/verify.ts'
-import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { imageOptions } from '../description/route-description.ts'
+import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages, type CompreFaceImage } from '../input/read-images.ts'
 import { readImageQuery, type ImageQuery } from '../input/query.ts'
 import { toCompreFaceCall, confidenceParams, type PreparedAction } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
-import type { z } from 'zod'
-import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
-import { extractProbes } from '../../actions/parts/extract-probes.ts'
-import type { debug, FaceValue } from '../../actions/schemas/fields.ts'
 
 /** Compares the one face of an image with every face of another image, the most similar first. */
 export const verifyImages: CompreFaceRoute = {

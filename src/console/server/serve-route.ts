@@ -1,11 +1,14 @@
 import { LedgerError } from '../../billing/ledger.ts'
+import { requireStorable, requireStorableParameters } from '../../http/input/parse-json.ts'
 import { readJson } from '../../http/input/read-body.ts'
 import type { HttpResponse, HttpRequest, Route } from '../../http/route.ts'
 import { serveRoute } from '../../http/serve-route.ts'
 import { errorResponse, errorStatuses, type ErrorFormat } from '../../http/error-response.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
+import { currency, formatUnits, microsMax } from '../../lib/money.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
+import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import { createCsvStream } from './csv-stream.ts'
 import { ValidationError, parseInput } from './validation-error.ts'
@@ -26,9 +29,6 @@ import {
   type ConsoleIdentity,
 } from '../auth/identity.ts'
 import { hashToken } from '../auth/session-token.ts'
-import { requireStorable, requireStorableParameters } from '../../http/input/parse-json.ts'
-import { addAuditEntry } from '../../store/console/audit-log.ts'
-import { currency, formatUnits, microsMax } from '../../lib/money.ts'
 
 const apiPath = '/console/v1'
 

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import type { createSecondFactorSecrets } from '../../../gallery/keys/second-factor-secrets.ts'
 import {
   confirmSecondFactor,
@@ -9,7 +10,6 @@ import {
 import type { ConsoleUser } from '../../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
 import { describeTotpSecret, findTimeStep, generateTotpSecret } from './totp.ts'
-import { createHash, randomBytes } from 'node:crypto'
 
 /** The second factor of users: codes of an authenticator app (TOTP, RFC 6238), and recovery codes. */
 export type SecondFactors = {
