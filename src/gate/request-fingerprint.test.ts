@@ -35,7 +35,7 @@ test('The fingerprint of stored requests stays the same in later versions', () =
   )
   assert.equal(
     responseKey.toString('hex'),
-    '9f1fa38da1a8dd9d36e04e7e8e60e809defe9782ef34f4e063284e1623f9d2fe',
+    'd839726aefca7a55ef62dc7578364be0528ee6e49a122df22744eb4f1e817061',
   )
 })
 

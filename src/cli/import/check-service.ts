@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { z } from 'zod'
 import { lastingFailure } from './lasting-failure.ts'
 import { readStatedLimit, type StatedLimit } from './import-pace.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonText } from './parse-json-text.ts'
 
 /** Time to connect. A running service is connected to at once, however busy it is. */
 const connectMsMax = 2000
@@ -67,5 +67,5 @@ const detailSchema = z.object({ detail: z.string() })
 
 /** Returns the text of a body `{"detail"}`. */
 export function detailOf(body: string): string {
-  return parseJson(detailSchema, body)?.detail ?? ''
+  return parseJsonText(detailSchema, body)?.detail ?? ''
 }

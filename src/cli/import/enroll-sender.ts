@@ -12,7 +12,7 @@ import {
   type EnrollError,
 } from './lasting-failure.ts'
 import type { ImportEntry } from './list-entries.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonText } from './parse-json-text.ts'
 
 /** The result of an enrollment. */
 export type EnrollResult = {
@@ -135,7 +135,7 @@ async function parseResponse(
   if (isLastingStatus(status)) throw new LastingFailure(lastingFailure(status, detailOf(text)))
   if (status === 408 || status === 429 || status >= 500) return undefined
   if (status !== 200) return { ok: false, code: `HTTP_${status}`, message: detailOf(text) || text }
-  const envelope = parseJson(envelopeSchema, text)
+  const envelope = parseJsonText(envelopeSchema, text)
   if (!envelope) return undefined
   const [error] = envelope.errors
   if (error?.code === 'RATE_LIMITED') {

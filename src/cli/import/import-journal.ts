@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { ImportEntry } from './list-entries.ts'
 import type { EnrollResult } from './enroll-sender.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonText } from './parse-json-text.ts'
 
 /** The results of an import so far, one JSON object per line. */
 export type ImportJournal = {
@@ -19,7 +19,7 @@ export async function openImportJournal(journalFile: string): Promise<ImportJour
     JSON.stringify([file, externalId])
   for (const line of (await readIfExists(journalFile)).split('\n')) {
     // An interrupted import can leave an incomplete line.
-    const result = parseJson(lineSchema, line)
+    const result = parseJsonText(lineSchema, line)
     if (result?.ok) done.add(keyOf(result))
   }
   return {
