@@ -13,14 +13,8 @@ import type { SelfTestOptions } from './self-test.ts'
  */
 export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   const { modelsFolder, optimizedFolder, modelSet } = options
-  const mismatches = await runProcess<string[]>(
-    new URL('./self-test-process.ts', import.meta.url),
-    {
-      modelsFolder,
-      optimizedFolder,
-      modelSet,
-    },
-  )
+  const entry = new URL('./self-test-process.ts', import.meta.url)
+  const mismatches = await runProcess<string[]>(entry, { modelsFolder, optimizedFolder, modelSet })
   if (mismatches.length > 0)
     throw new Error(`models return wrong results: ${mismatches.join('; ')}`)
 }
