@@ -2,15 +2,20 @@ import { z } from 'zod'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, toProblem, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
-import type { ExtraImageType } from '../lib/image-types/image-types.ts'
+import {
+  type ExtraImageType,
+  acceptedContentTypes,
+  contentTypes,
+  isImageContentType,
+} from '../lib/image-types/image-types.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
 import { omitNulls, parseInput } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
-import { withAcceptedTypes } from './parts/pictures/accepted-types.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
+import type { InputProblem } from '../lib/validation/describe-issue.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
 export type Caller = {
@@ -228,4 +233,45 @@ function correlationIdOf(params: unknown, imageIndex: number): string {
   const isNamed = typeof image === 'object' && image !== null && 'correlationId' in image
   const named = isNamed ? image.correlationId : undefined
   return typeof named === 'string' ? named.slice(0, correlationIdCharsMax) : `auto-${imageIndex}`
+}
+
+type CheckedParams = {
+  /** They may be invalid. */
+  readonly params: unknown
+  readonly extraImageTypes: readonly ExtraImageType[] | undefined
+}
+
+const quoted = (types: readonly string[]): string =>
+  types.map((type) => JSON.stringify(type)).join(', ')
+
+/**
+ * Returns the problems of parameters with the content types that this server accepts: the schema
+ * contains those that any server can accept.
+ */
+function withAcceptedTypes(
+  problems: readonly InputProblem[],
+  { params, extraImageTypes }: CheckedParams,
+): InputProblem[] {
+  const accepted = acceptedContentTypes(extraImageTypes)
+  const corrected = problems.map((problem) => ({
+    ...problem,
+    rule: problem.rule.replace(quoted(contentTypes), quoted(accepted)),
+  }))
+  return [...corrected, ...findRefusedTypes(params, accepted)]
+}
+
+function findRefusedTypes(params: unknown, accepted: readonly string[]): InputProblem[] {
+  const { images } = Object(params) as { readonly images?: unknown }
+  if (!Array.isArray(images)) return []
+  return images.flatMap((image: unknown, index): InputProblem[] => {
+    const { contentType } = Object(image) as { readonly contentType?: unknown }
+    if (!isImageContentType(contentType) || accepted.includes(contentType)) return []
+    return [
+      {
+        path: `params.images[${index}].contentType`,
+        rule: `must be one of ${quoted(accepted)}; this server does not accept ${contentType}`,
+        hint: 'Convert the picture to JPEG or PNG, or add its type to the setting IMAGE_TYPES_EXTRA of the server.',
+      },
+    ]
+  })
 }

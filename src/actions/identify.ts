@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../gallery/match.ts'
 import { ActionError } from '../lib/errors.ts'
-import { mapSequential } from '../lib/map-sequential.ts'
+import { mapSequential } from '../lib/account-context.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { comparisonErrors } from './parts/action-errors.ts'

@@ -17,8 +17,8 @@ import {
   type FaceChange,
   type FaceChangeCursor,
 } from '../store/gallery/faces.ts'
-import { hasExpired } from './unexpired-subjects.ts'
-import { mapSequential } from '../lib/map-sequential.ts'
+import { hasExpired } from '../store/gallery/expired-subjects.ts'
+import { mapSequential } from '../lib/account-context.ts'
 
 /** The result of comparing two templates. */
 export type MatchScore = {

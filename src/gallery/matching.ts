@@ -1,6 +1,6 @@
 import { formatUtc, type Clock } from '../lib/clock.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
-import { mapSequential } from '../lib/map-sequential.ts'
+import { mapSequential } from '../lib/account-context.ts'
 import type { Store } from '../store/database.ts'
 import { findExpiredTemplates, findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findGallery } from '../store/gallery/galleries.ts'

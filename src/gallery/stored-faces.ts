@@ -4,7 +4,7 @@ import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
-import { mapSequential } from '../lib/map-sequential.ts'
+import { mapSequential } from '../lib/account-context.ts'
 
 /** A stored face with decrypted templates, one per model, that of the active model first. */
 export type StoredFace = { readonly faceId: string; readonly templates: readonly Template[] }

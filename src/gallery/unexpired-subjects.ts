@@ -1,17 +1,10 @@
 import { formatUtc } from '../lib/clock.ts'
 import { ActionError } from '../lib/errors.ts'
+import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { findSubject } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { Tx } from '../store/tx.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
-
-/** Whether a subject has expired; it has from the millisecond of its expiry time. */
-export function hasExpired(
-  { expiresAtUtc }: Pick<SubjectRow, 'expiresAtUtc'>,
-  nowUtc: string,
-): boolean {
-  return expiresAtUtc !== null && expiresAtUtc <= nowUtc
-}
 
 /** @throws ActionError INVALID_REQUEST unless the time, if there is one, is in the future. */
 export function requireFutureExpiry(expiresAtUtc: string | null | undefined, nowMs: number): void {

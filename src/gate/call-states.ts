@@ -1,6 +1,5 @@
 import type { Micros } from '../lib/money.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
-import type { RequestDescription } from './call-detail.ts'
 import type { RequestFingerprint } from './request-fingerprint.ts'
 
 /*
@@ -62,4 +61,17 @@ export type Reservation = {
   readonly isBilled: boolean
   /** The price when the given number of images failed. */
   readonly priceMicros: (failedCount: number) => Micros
+}
+
+/** A parameter that is an option of the call: no text of the caller. */
+type LoggedParameter = number | boolean | string | readonly string[]
+
+/** What the request log may contain of a request. */
+export type RequestDescription = {
+  /** Names of the API. Any other name in a path is a text of the caller. */
+  readonly names: ReadonlySet<string>
+  /** Texts of the caller. Messages are stored without them. */
+  readonly texts: readonly string[]
+  /** Options by name. Of other parameters, only their presence or their count. */
+  readonly parameters: Readonly<Record<string, LoggedParameter>>
 }

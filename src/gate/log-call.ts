@@ -1,10 +1,9 @@
-import { ActionError, errorTable, HttpError } from '../lib/errors.ts'
+import { ActionError, errorTable, HttpError, type ActionProblem } from '../lib/errors.ts'
 import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
-import { callDetailOf, problemsOfError, type LoggedProblem } from './call-detail.ts'
-import type { AuthenticatedCall } from './call-states.ts'
+import type { AuthenticatedCall, RequestDescription } from './call-states.ts'
 
-export type CallOutcome = {
+type CallOutcome = {
   readonly code: string
   readonly isReplay?: boolean
   /** Why the call, or a part of it, failed. */
@@ -68,4 +67,121 @@ export function errorCodeOf(error: unknown): string {
 /** Truncates text from the caller and removes line breaks and control characters. */
 function toLoggableText(text: string): string {
   return text.slice(0, actionLengthMax).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '')
+}
+
+export type LoggedProblem = Pick<ActionProblem, 'message' | 'path' | 'imageIndex' | 'hint'> & {
+  readonly code: string
+}
+
+/** Why a call, or one of its images, failed. It is stored as JSON in the row of the call. */
+export type CallDetail = {
+  readonly problems: readonly LoggedProblem[]
+  readonly parameters: RequestDescription['parameters']
+}
+
+/** The most problems of a call, and the most characters of each of their texts, that are stored. */
+const problemsMax = 10
+const textCharsMax = 500
+
+/** These errors do not depend on the content of the request, and can be frequent. */
+const contentIndependent: ReadonlySet<string> = new Set([
+  'RATE_LIMITED',
+  'FORBIDDEN',
+  'PAYMENT_REQUIRED',
+])
+
+const noDescription: RequestDescription = { names: new Set(), texts: [], parameters: {} }
+
+/** Returns the detail to store of a call with these problems; null if there are none. */
+function callDetailOf(
+  { describeRequest }: { readonly describeRequest?: (() => RequestDescription) | undefined },
+  problems: readonly LoggedProblem[],
+): string | null {
+  if (problems.length === 0) return null
+  const isDescribed = problems.some(({ code }) => !contentIndependent.has(code))
+  const description = (isDescribed && describeRequest?.()) || noDescription
+  const detail: CallDetail = {
+    problems: problems.slice(0, problemsMax).map((problem) => toLogged(problem, description)),
+    parameters: description.parameters,
+  }
+  return JSON.stringify(detail)
+}
+
+/** Returns the problems of a call that ended with an error. The message of a bug is not stored. */
+function problemsOfError(error: unknown, code: string): readonly LoggedProblem[] {
+  if (error instanceof ActionError) return error.problems
+  const message =
+    error instanceof HttpError
+      ? error.message
+      : 'Internal error; the log of the service contains the details under this request id.'
+  return [{ code, message }]
+}
+
+type ImageResult = { readonly ok: boolean; readonly value?: unknown }
+
+/** Returns the problems of the images that failed although the call succeeded. */
+export function problemsOfResults(results: readonly ImageResult[]): readonly LoggedProblem[] {
+  return results.flatMap(({ ok, value }) => {
+    // The envelope contains an error object in the value of each failed image.
+    const { error } = Object(value) as { readonly error?: LoggedProblem }
+    return ok || error === undefined ? [] : [error]
+  })
+}
+
+/** Copies the fields one by one: ids of subjects and images are not stored. */
+function toLogged(
+  { code, message, path, imageIndex, hint }: LoggedProblem,
+  description: RequestDescription,
+): LoggedProblem {
+  const safePath = path === undefined ? undefined : keepNames(path, description.names)
+  const redact = (text: string): string => {
+    const withPath = path === undefined ? text : replaceText(text, path, safePath ?? '')
+    return redactTexts(withPath, description).slice(0, textCharsMax)
+  }
+  return {
+    code,
+    message: redact(message),
+    ...(safePath !== undefined && { path: safePath.slice(0, textCharsMax) }),
+    ...(imageIndex !== undefined && { imageIndex }),
+    ...(hint !== undefined && { hint: redact(hint) }),
+  }
+}
+
+const hidden = '…'
+
+/** Names that are part of every path. */
+const pathRoots: ReadonlySet<string> = new Set(
+  'params body query path action requestId debug images bytes contentType correlationId kind'.split(
+    ' ',
+  ),
+)
+
+/** Replaces every name of a JSON path that is not one of the API. */
+function keepNames(path: string, names: ReadonlySet<string>): string {
+  return path.replaceAll(/[^.[\]]+/gu, (step) =>
+    /^\d+$/u.test(step) || pathRoots.has(step) || names.has(step) ? step : hidden,
+  )
+}
+
+const pathInText = /\b(?:params|body|query|path)[.[][^\s:;,]*/gu
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/giu
+
+function redactTexts(text: string, { names, texts }: RequestDescription): string {
+  const withoutPaths = text.replaceAll(pathInText, (path) => keepNames(path, names))
+  const found = texts.filter((sent) => sent !== '' && withoutPaths.includes(sent))
+  return found
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((redacted, sent) => replaceText(redacted, sent, hidden), withoutPaths)
+    .replaceAll(uuid, hidden)
+}
+
+/** Replaces a text where it is not part of a longer word. */
+function replaceText(text: string, searched: string, replacement: string): string {
+  const pattern = `(?<![\\p{L}\\p{N}])${escapePattern(searched)}(?![\\p{L}\\p{N}])`
+  return text.replaceAll(new RegExp(pattern, 'gu'), () => replacement)
+}
+
+/** Node 22 has no function for it. */
+function escapePattern(text: string): string {
+  return text.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`)
 }

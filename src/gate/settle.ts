@@ -7,8 +7,13 @@ import type { SettlementInput } from '../store/gate/statements.ts'
 import { addEvent, type FaceMatch } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Reservation } from './call-states.ts'
-import { problemsOfResults, type LoggedProblem } from './call-detail.ts'
-import { callRowOf, logCall, outcomeOfError } from './log-call.ts'
+import {
+  problemsOfResults,
+  type LoggedProblem,
+  callRowOf,
+  logCall,
+  outcomeOfError,
+} from './log-call.ts'
 import { encryptResponse } from './request-fingerprint.ts'
 
 /** The part of a response that determines its price. The gate returns the rest unchanged. */

@@ -1,4 +1,4 @@
-import type { CallDetail } from '../../gate/call-detail.ts'
+import type { CallDetail } from '../../gate/log-call.ts'
 import { errorTable } from '../../lib/errors.ts'
 import { readCalls, type LoggedCall } from '../../store/gate/calls.ts'
 import type { ReadTx } from '../../store/tx.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../store/gallery/calibration/gallery-templates.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
-import { mapSequential } from '../../lib/map-sequential.ts'
+import { mapSequential } from '../../lib/account-context.ts'
 
 /** The decrypted templates of one model of a gallery. Biometric data: it stays in memory. */
 export type GalleryTemplates = {

@@ -3,7 +3,7 @@ import type { Store } from '../../store/database.ts'
 import type { DeletionRecord } from '../../store/gallery/deletions.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
-import { mapSequential } from '../../lib/map-sequential.ts'
+import { mapSequential } from '../../lib/account-context.ts'
 
 export type DeleteSubjectsOptions = {
   readonly store: Store

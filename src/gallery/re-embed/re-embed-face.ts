@@ -1,6 +1,6 @@
 import { ActionError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { mapSequential } from '../../lib/map-sequential.ts'
+import { mapSequential } from '../../lib/account-context.ts'
 import { findCrop, findReEmbedSource } from '../../store/gallery/crops.ts'
 import type { Store } from '../../store/database.ts'
 import { markFaceChanged } from '../../store/gallery/faces.ts'

@@ -1,6 +1,6 @@
 import type { Action } from '../../actions/action.ts'
 import { toJsonSchema } from '../../actions/schemas/params-schema.ts'
-import type { RequestDescription } from '../../gate/call-detail.ts'
+import type { RequestDescription } from '../../gate/call-states.ts'
 import { resolveNode, type RuleSchema } from '../../lib/validation/json-schema.ts'
 
 /** Longer texts, such as images, cannot be in a message. */

@@ -66,3 +66,11 @@ export function findExpiredSubjects(
     .where('projectId', 'in', unfrozenProjects(tx))
   return tx.run(query.limit(limit))
 }
+
+/** Whether a subject has expired; it has from the millisecond of its expiry time. */
+export function hasExpired(
+  { expiresAtUtc }: Pick<SubjectRow, 'expiresAtUtc'>,
+  nowUtc: string,
+): boolean {
+  return expiresAtUtc !== null && expiresAtUtc <= nowUtc
+}

@@ -1,8 +1,7 @@
 /** Entry module of a vision worker: a process that loads the models and analyzes images. */
 import { flushCompileCache } from 'node:module'
 import { createPipeline } from '../pipeline.ts'
-import type { WorkerStartOptions } from './ipc/messages.ts'
-import { serveJobs } from './serve-jobs.ts'
+import { type WorkerStartOptions, serveJobs } from './ipc/messages.ts'
 
 // Ctrl-C in a terminal signals the whole process group, but the parent decides when workers stop,
 // because it may still finish calls. The parent kills its workers, and a worker exits when the pipe

@@ -7,7 +7,10 @@ import {
   openExactSearch,
   type ExactSearch,
 } from '../../../src/gallery/search/memory/exact-search.ts'
-import { createGallerySync, type GallerySync } from '../../../src/gallery/search/memory/sync.ts'
+import {
+  createGallerySync,
+  type GallerySync,
+} from '../../../src/gallery/search/memory/memory-search.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { removeFaces } from '../../../src/store/gallery/faces.ts'
 import { createGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'

@@ -5,16 +5,16 @@
  */
 import { existsSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-
 import { ActionError } from '../../../src/lib/errors.ts'
 import type { ImageAnalysis } from '../../../src/vision/image-analysis.ts'
-import { replyFd, serializeReply } from '../../../src/vision/workers/ipc/messages.ts'
-import type {
-  WorkerReply,
-  AnalysisJob,
-  WorkerStartOptions,
+import {
+  replyFd,
+  serializeReply,
+  type WorkerReply,
+  type AnalysisJob,
+  type WorkerStartOptions,
+  serveJobs,
 } from '../../../src/vision/workers/ipc/messages.ts'
-import { serveJobs } from '../../../src/vision/workers/serve-jobs.ts'
 
 const { modelsFolder } = JSON.parse(process.argv[2] ?? '') as WorkerStartOptions
 const retainedBuffers: Buffer[] = []

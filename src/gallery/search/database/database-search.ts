@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { formatUtc } from '../../../lib/clock.ts'
-import { mapSequential } from '../../../lib/map-sequential.ts'
+import { mapSequential } from '../../../lib/account-context.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import {

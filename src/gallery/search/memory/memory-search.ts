@@ -1,12 +1,25 @@
 import type { Store } from '../../../store/database.ts'
-import { listGalleryIds } from '../../../store/gallery/galleries.ts'
+import { listGalleryIds, findGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks, type RemovalWatermark } from '../../../store/gallery/removals.ts'
-import type { ParallelLoad } from '../load/load-gallery.ts'
+import { type ParallelLoad, loadGallery, type LoadedState } from '../load/load-gallery.ts'
 import { createPageMaintenance } from '../load/maintain-pages.ts'
 import { loadedModelsOf } from '../load/read-range.ts'
-import { createGallerySync, type GallerySync } from './sync.ts'
 import type { ExactSearch } from './exact-search.ts'
 import type { OpenGallerySearch } from '../gallery-search.ts'
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
+import type { Log } from '../../../lib/log.ts'
+import { mapSequential } from '../../../lib/account-context.ts'
+import {
+  findFaceChanges,
+  afterAllFaceIds,
+  type FaceChangeCursor,
+} from '../../../store/gallery/faces.ts'
+import { findSubjectGroups } from '../../../store/gallery/groups.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import type { Calibrations } from '../../calibration/calibrations.ts'
+import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import { selectTemplate } from '../../select-template.ts'
+import type { IndexChange } from './index-change.ts'
 
 /** Opens the search in memory. Resolves when every gallery is loaded. */
 export function openMemorySearch(
@@ -68,4 +81,155 @@ function createApplyRemovals(store: Store, { sync, sequenceOf }: GallerySync) {
 
 function keyOf({ galleryId, sequence }: RemovalWatermark): string {
   return `${galleryId} ${sequence}`
+}
+
+type SyncOptions = {
+  readonly store: Pick<Store, 'read' | 'write' | 'checkpoint'>
+  readonly search: ExactSearch
+  readonly decryptStored: DecryptStoredTemplate
+  readonly calibrations: Calibrations
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  /** Without it, galleries of all sizes are loaded by the calling thread. */
+  readonly parallelLoad?: ParallelLoad | undefined
+}
+
+export type GallerySync = {
+  /** Applies all changes of a gallery that were committed before the call to the index in memory. */
+  readonly sync: (galleryId: string) => Promise<void>
+  /** Returns the number of the last change that is applied. */
+  readonly sequenceOf: (galleryId: string) => number
+  /** Returns how often the gallery was emptied to load it again. */
+  readonly reloadCount: (galleryId: string) => number
+  /** Resolves when the gallery is not being loaded again. */
+  readonly reloaded: (galleryId: string) => Promise<void>
+}
+
+/** Rows decrypted without yielding to the event loop: about three milliseconds. */
+const rowBatchSize = 128
+
+/**
+ * Keeps the index in memory in sync with the store. It is called before each search, so a search
+ * includes everything that was committed before it began. If a face has templates of several models,
+ * the index holds the one by which it is compared, so a model change needs no additional memory.
+ */
+export function createGallerySync(options: SyncOptions): GallerySync {
+  const { store, search, log } = options
+  const syncedSequences = new Map<string, number>()
+  const runningPulls = new Map<string, Promise<void>>()
+  const runningReloads = new Map<string, Promise<void>>()
+  const reloadCounts = new Map<string, number>()
+  const sequenceOf = (galleryId: string): number => syncedSequences.get(galleryId) ?? 0
+  const reloadCount = (galleryId: string): number => reloadCounts.get(galleryId) ?? 0
+  const load = async (galleryId: string): Promise<LoadedState | undefined> => {
+    const { parallelLoad, calibrations } = options
+    if (!parallelLoad) return undefined
+    const models = loadedModelsOf(calibrations)
+    return loadGallery(galleryId, { ...parallelLoad, store, search, models, log })
+  }
+  const catchUp = async (galleryId: string): Promise<boolean> => {
+    const loaded = sequenceOf(galleryId) === 0 ? await load(galleryId) : undefined
+    const sequence = await applyChanges(options, galleryId, loaded ?? sequenceOf(galleryId))
+    if (sequence !== undefined) syncedSequences.set(galleryId, sequence)
+    return sequence !== undefined
+  }
+  const reload = async (galleryId: string): Promise<void> => {
+    log.warn({ galleryId }, 'the gallery is loaded again; removals of faces may have been missed')
+    do {
+      syncedSequences.delete(galleryId)
+      reloadCounts.set(galleryId, reloadCount(galleryId) + 1)
+      await search.drop(galleryId)
+    } while (!(await catchUp(galleryId)))
+  }
+  const pull = async (galleryId: string): Promise<void> => {
+    // Part of a load that failed: faces in it may have been removed since.
+    const isPartial = sequenceOf(galleryId) === 0 && search.sequenceOf(galleryId) > 0
+    if (!isPartial && (await catchUp(galleryId))) return
+    await registerRunning(runningReloads, galleryId, reload)
+  }
+  return {
+    sync: async (galleryId) => {
+      const committed = await store.read(
+        async (reading) => (await findGallery(reading, galleryId))?.sequence ?? 0,
+      )
+      // A pull that began earlier may not include the last change: then another one follows.
+      while (sequenceOf(galleryId) < committed)
+        await (runningPulls.get(galleryId) ?? registerRunning(runningPulls, galleryId, pull))
+    },
+    sequenceOf,
+    reloadCount,
+    reloaded: async (galleryId) => runningReloads.get(galleryId),
+  }
+}
+
+/** Runs a job of a gallery, and registers it until it ends. */
+function registerRunning(
+  jobs: Map<string, Promise<void>>,
+  galleryId: string,
+  job: (galleryId: string) => Promise<void>,
+): Promise<void> {
+  const running = job(galleryId).finally(() => jobs.delete(galleryId))
+  jobs.set(galleryId, running)
+  return running
+}
+
+/**
+ * Applies the changes of a gallery after a change to the index, which is empty if that is 0, or after
+ * a load.
+ *
+ * @returns the last applied change; undefined if records of later removals were deleted.
+ */
+async function applyChanges(
+  options: SyncOptions,
+  galleryId: string,
+  from: number | LoadedState,
+): Promise<number | undefined> {
+  const { store, search } = options
+  const { sequence: last, removalsDeletedTo: deletedTo } =
+    typeof from === 'number' ? { sequence: from, removalsDeletedTo: from } : from
+  let cursor: FaceChangeCursor = { sequence: last, faceId: afterAllFaceIds }
+  // An empty index has no face that was removed before its first read.
+  let knownRemovalsTo = last === 0 ? undefined : Math.max(last, deletedTo)
+  for (;;) {
+    const page = await store.read((reading) => readPage(reading, galleryId, cursor, options))
+    const { sequence, removalsDeletedTo, changes } = page
+    knownRemovalsTo = Math.max(knownRemovalsTo ?? removalsDeletedTo, appliedTo(cursor))
+    const isComplete = removalsDeletedTo <= knownRemovalsTo
+    if (isComplete) await search.apply(galleryId, changes)
+    for (const { template } of changes) template?.vector.fill(0)
+    if (!isComplete) return undefined
+    if (changes.length < rowBatchSize) return sequence
+    cursor = changes.at(-1) ?? cursor
+    await nextEventLoopTurn()
+  }
+}
+
+/** Returns the last change that was read completely. A page may end within a change. */
+function appliedTo({ sequence, faceId }: FaceChangeCursor): number {
+  return faceId === afterAllFaceIds ? sequence : sequence - 1
+}
+
+/** Reads the next changes and decrypts their templates. */
+async function readPage(
+  reading: ReadTx,
+  galleryId: string,
+  cursor: FaceChangeCursor,
+  { decryptStored, calibrations }: SyncOptions,
+) {
+  const { sequence = 0, removalsDeletedTo = 0 } = (await findGallery(reading, galleryId)) ?? {}
+  const rows = await findFaceChanges(reading, galleryId, cursor, rowBatchSize)
+  const subjectIds = rows.flatMap(({ face }) => (face ? [face.subjectId] : []))
+  const groups = await findSubjectGroups(reading, [...new Set(subjectIds)])
+  const changes = await mapSequential(
+    rows,
+    async ({ sequence, faceId, face }): Promise<IndexChange> => {
+      const stored = face && selectTemplate(face.templates, calibrations)
+      const template = stored && (await decryptStored(reading, stored))
+      if (!template) return { sequence, faceId }
+      const { subjectId, expiresAtUtc } = stored
+      const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
+      const indexed = { ...template, subjectId, groups: groups.get(subjectId) ?? [], expiresAtMs }
+      return { sequence, faceId, template: indexed }
+    },
+  )
+  return { sequence, removalsDeletedTo, changes }
 }

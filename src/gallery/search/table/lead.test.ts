@@ -8,7 +8,7 @@ import { jobBytes, jobOffset } from '../scan/scan-job.ts'
 import { openScanKernel } from '../scan/scan-kernel.ts'
 import { createSearchMemory, leadsBytesMax, openSharedMemory } from '../scan/shared-memory.ts'
 import { openScanPool } from '../memory/scan-pool.ts'
-import { rankTable } from '../memory/rank-table.ts'
+import { rankTable } from '../scored-subject.ts'
 import { quantiseLeadProbe } from './lead.ts'
 import { leadRowsMin, openTemplateTable } from './template-table.ts'
 

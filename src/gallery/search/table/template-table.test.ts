@@ -4,7 +4,7 @@ import { createSearchMemory, openSharedMemory } from '../scan/shared-memory.ts'
 import { blockCapacity, blockIndex } from './row-store.ts'
 import { jobBytes, jobOffset } from '../scan/scan-job.ts'
 import { openScanKernel } from '../scan/scan-kernel.ts'
-import { rankTable } from '../memory/rank-table.ts'
+import { rankTable } from '../scored-subject.ts'
 import { openTemplateTable } from './template-table.ts'
 import { openScanPool } from '../memory/scan-pool.ts'
 

@@ -5,6 +5,7 @@ import type { AnalysisRequest, ImageAnalysis } from '../../image-analysis.ts'
 import type { EncodedImage } from '../../image/input/encoded-image.ts'
 import type { PipelineOptions } from '../../pipeline.ts'
 import type { Writable } from 'node:stream'
+import { Socket } from 'node:net'
 
 /** The options of a worker, passed as JSON in the only argument of its command line. */
 export type WorkerStartOptions = Omit<PipelineOptions, 'createTemplate'>
@@ -70,7 +71,7 @@ export function deserializeReply(payload: Buffer): WorkerReply {
 export const replyBytesMax = 16 * 1024 * 1024
 
 /** Converts an exception in a worker to a reply. */
-export function toErrorReply(error: unknown, rssBytes: number): WorkerReply {
+function toErrorReply(error: unknown, rssBytes: number): WorkerReply {
   if (error instanceof ActionError) {
     const messages = error.problems.map((problem) => problem.message)
     return { kind: 'actionError', code: error.code, messages, rssBytes }
@@ -166,4 +167,28 @@ function payloadBytes(header: Buffer, bytesMax: number): number {
   if (bytes > bytesMax)
     throw new RangeError(`a message of ${bytes} bytes exceeds the limit of ${bytesMax} bytes`)
   return bytes
+}
+
+/** Runs in the worker process: processes one job after another until the parent closes the pipe. */
+export async function serveJobs(
+  analyze: (job: AnalysisJob) => Promise<ImageAnalysis>,
+): Promise<void> {
+  const replies = new Socket({ fd: replyFd, writable: true })
+  const sendReply = (reply: WorkerReply) => writeMessage(replies, serializeReply(reply))
+  sendReply({ kind: 'ready' })
+  // No size limit: the parent has already limited the size of the API request.
+  for await (const payload of readMessages(process.stdin, Number.POSITIVE_INFINITY))
+    sendReply(await runJob(deserializeJob(payload), analyze))
+}
+
+async function runJob(
+  job: AnalysisJob,
+  analyze: (job: AnalysisJob) => Promise<ImageAnalysis>,
+): Promise<WorkerReply> {
+  try {
+    const analysis = await analyze(job)
+    return { kind: 'analysis', analysis, rssBytes: process.memoryUsage.rss() }
+  } catch (error) {
+    return toErrorReply(error, process.memoryUsage.rss())
+  }
 }
