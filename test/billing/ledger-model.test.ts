@@ -37,7 +37,7 @@ import {
 } from '../support/billing/test-ledger.ts'
 
 const callMsMax = 30_000
-const runs = Number(process.env['LEDGER_RUNS'] ?? (isOnPostgres() ? 15 : 600))
+const runs = Number(process.env['LEDGER_RUNS'] ?? (isOnPostgres() ? 15 : 2000))
 
 type ModelTestState = {
   readonly ledger: TestLedger
