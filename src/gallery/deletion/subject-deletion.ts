@@ -1,5 +1,5 @@
 import { newId } from '../../lib/ids.ts'
-import { scrubResponses } from '../../store/gate/call-statements.ts'
+import { scrubResponses } from '../../store/gate/stored-responses.ts'
 import { addDeletion, type DeletionRecord } from '../../store/gallery/deletions.ts'
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
 import { recordGalleryChange, findGallery } from '../../store/gallery/galleries.ts'

@@ -6,7 +6,6 @@ import type { CountedCall } from './hourly-counts.ts'
 import { budgetLedger } from '../tenancy/projects.ts'
 import { admissionFactsOf, type BudgetState, type KeyFactsRow } from './admission-facts.ts'
 import type { AttemptStatements, LedgerAmount, LedgerHead, LedgerStatements } from './statements.ts'
-import { sql } from '../load-kysely.ts'
 
 export type StatementParameters = Readonly<
   Record<string, string | number | bigint | Uint8Array | null>
@@ -192,12 +191,3 @@ export const insertTransferSql = `insert into "ledgerTransfers" (chain, seq, kin
     :requestId, :windowStartMs, :rowHash)`
 
 const appendTransferSql = `${insertTransferSql} returning "transferId"`
-
-/** Replaces every stored response that names the subject by its version without subjects. */
-export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
-  const namesSubject = sql<boolean>`("projectId", "requestId") in
-    (select "projectId", "requestId" from "responseSubjects" where "subjectId" = ${subjectId})`
-  const scrubbed = { response: sql<Uint8Array>`coalesce(scrubbed, response)`, scrubbed: null }
-  await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(namesSubject))
-  await tx.run(tx.build.deleteFrom('responseSubjects').where('subjectId', '=', subjectId))
-}

@@ -34,7 +34,7 @@ import * as removals from '../../../src/store/gallery/removals.ts'
 import * as retireModel from '../../../src/store/gallery/retire-model.ts'
 import * as secondFactors from '../../../src/store/console/second-factors.ts'
 import * as sessions from '../../../src/store/console/sessions.ts'
-import * as callStatements from '../../../src/store/gate/call-statements.ts'
+import * as storedResponses from '../../../src/store/gate/stored-responses.ts'
 import * as subjects from '../../../src/store/gallery/subjects.ts'
 import * as systemHistory from '../../../src/store/system/system-history.ts'
 import * as switches from '../../../src/store/tenancy/switches.ts'
@@ -84,7 +84,7 @@ const allQueries = {
   ...retireModel,
   ...secondFactors,
   ...sessions,
-  ...callStatements,
+  ...storedResponses,
   ...subjects,
   ...systemHistory,
   ...switches,
@@ -111,7 +111,7 @@ export const queries = Object.fromEntries(
 /** Functions that use no database. */
 const pureFunctions = new Set(
   (
-    'createKeyFinders createCallStatements keyFactsSql identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
+    'createKeyFinders identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates joinStoredTemplates galleryIdOf ' +
     'parseEventTypes unfrozenProjects accountProjectIds hasExpired'
   ).split(' '),
