@@ -26,7 +26,7 @@ export type Tx = ReadTx & {
   /** Reads and locks what the admission of a call depends on. @returns undefined if the key is unknown. */
   readonly findAdmissionFacts: (call: CallKey) => Promise<AdmissionFacts | undefined>
   readonly touchKey: (key: { readonly keyId: string; readonly atUtc: string }) => Promise<void>
-  readonly upsertBucket: (bucket: BucketRow) => Promise<void>
+  readonly updateBucket: (bucket: BucketRow) => Promise<void>
   readonly attempts: AttemptStatements
   readonly ledger: LedgerStatements
   /** Adds a row to the request log and to the counts of its hour. */

@@ -95,7 +95,7 @@ async function recordAccess(
   { access: { tokens, updatesLastUse }, request, now }: Accessing,
 ): Promise<void> {
   if (updatesLastUse) await tx.touchKey({ keyId, atUtc: formatUtc(now.nowMs) })
-  if (!request.consumedTokens) await tx.upsertBucket({ projectId, fullAtUs: tokens.fullAtUs })
+  if (!request.consumedTokens) await tx.updateBucket({ projectId, fullAtUs: tokens.fullAtUs })
 }
 
 async function removeReplaced(

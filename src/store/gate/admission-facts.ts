@@ -51,8 +51,8 @@ export type Now = {
 /** All facts that admission depends on, as one transaction reads them. */
 export type AdmissionFacts = {
   readonly key: KeyFacts
-  /** The time at which the project's bucket is full again; null before its first call. */
-  readonly fullAtUs: number | null
+  /** The time at which the project's bucket is full again, by the steady clock. */
+  readonly fullAtUs: number
   readonly budget: BudgetState
   /** The stored attempt with the same requestId. */
   readonly attempt: AttemptRow | undefined
@@ -82,7 +82,7 @@ type FoundFacts = {
   readonly attempt: AttemptRow | undefined
 }
 
-/** Every project has a budget. @returns undefined if the key is unknown. */
+/** Every project has a bucket and a budget. @returns undefined if the key is unknown. */
 export function admissionFactsOf({ key, budget, attempt }: FoundFacts): AdmissionFacts | undefined {
   if (!key || !budget) return undefined
   const { fullAtUs } = key

@@ -4,8 +4,8 @@ import type { ReadTx } from '../tx.ts'
 
 /** The rate limit of a project and the state of its token bucket. */
 export type BucketState = Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst'> & {
-  /** The time at which the bucket is full again; null before the first call. */
-  readonly fullAtUs: number | null
+  /** The time at which the bucket is full again, by the steady clock. */
+  readonly fullAtUs: number
 }
 
 /** Reads the bucket of a project without locking it. */
@@ -15,7 +15,7 @@ export async function readBucketState(
 ): Promise<BucketState | undefined> {
   const query = tx.build
     .selectFrom('projects')
-    .leftJoin('buckets', 'buckets.projectId', 'projects.projectId')
+    .innerJoin('buckets', 'buckets.projectId', 'projects.projectId')
     .select(['sustainedPerS', 'burst', 'fullAtUs'])
     .where('projects.projectId', '=', projectId)
   return (await tx.run(query))[0]

@@ -42,7 +42,7 @@ export function createCallStatements(runner: StatementRunner): CallStatements {
       return admissionFactsOf({ key, budget, attempt })
     },
     touchKey: async (key) => send(touchKeySql, key),
-    upsertBucket: async (bucket) => send(updateBucketSql, bucket),
+    updateBucket: async (bucket) => send(updateBucketSql, bucket),
     logCall: async (row) => {
       send(insertCallSql, { detail: null, ...row })
       countCall(row)

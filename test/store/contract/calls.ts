@@ -28,7 +28,7 @@ export const callsContract = {
       assert.equal(other?.key.unitMicros, null)
       assert.equal(await tx.findAdmissionFacts({ ...call, keyId: 'unknown' }), undefined)
       await tx.touchKey({ keyId, atUtc: nowUtc })
-      await tx.upsertBucket({ projectId, fullAtUs: nowMs * 1000 })
+      await tx.updateBucket({ projectId, fullAtUs: nowMs * 1000 })
     })
     await store.write(async (tx) => {
       const facts = await tx.findAdmissionFacts(call)

@@ -13,7 +13,7 @@ export type ProjectStates = {
   readonly budgetOf: (projectId: string) => BudgetState | undefined
   readonly setBudget: (projectId: string, budget: BudgetState) => void
   /** @param stored the value that was read in this transaction. */
-  readonly bucketOf: (projectId: string, stored: number | null) => number | null
+  readonly bucketOf: (projectId: string, stored: number) => number
   readonly setBucket: (projectId: string, fullAtUs: number) => void
   /** Writes all changes and forgets all rows. */
   readonly flush: () => void
