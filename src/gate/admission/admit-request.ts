@@ -14,6 +14,7 @@ import { fingerprintOf, type RequestFingerprint } from '../request-fingerprint.t
 /** A call to be admitted. */
 export type AdmitRequest = {
   readonly call: AuthenticatedCall
+  readonly key: CallKey
   readonly content: CallContent
   readonly fingerprint: RequestFingerprint
   /** Only the owner of this token may settle the reservation. */
@@ -21,10 +22,11 @@ export type AdmitRequest = {
 }
 
 export function createAdmitRequest(call: AuthenticatedCall, content: CallContent): AdmitRequest {
-  const { projectId, requestId, action } = callKeyOf(call)
+  const key = callKeyOf(call)
+  const { projectId, requestId, action } = key
   const { params, debug } = content
   const fingerprint = fingerprintOf({ projectId, requestId, action, params, debug })
-  return { call, content, fingerprint, token: newId() }
+  return { call, key, content, fingerprint, token: newId() }
 }
 
 export function callKeyOf({ caller, requestId, action }: AuthenticatedCall): CallKey {
@@ -39,24 +41,26 @@ export function accessRequestOf(
   permissions: readonly string[],
   { limits }: Pick<AdmissionSettings, 'limits'>,
 ): AccessRequest {
-  const formerEndsAtUtc = caller.formerSecret?.endsAtUtc ?? null
-  return { formerEndsAtUtc, permissions, consumedTokens: undefined, limits }
+  return { formerEndsAtUtc: formerEndOf(caller), permissions, consumedTokens: undefined, limits }
+}
+
+function formerEndOf({ formerSecret }: AuthenticatedCall['caller']): string | null {
+  return formerSecret?.endsAtUtc ?? null
 }
 
 /** Returns what the admission rule and its statements depend on. It is copied field by field for speed. */
 export function admissionInputOf(
-  { call, content, fingerprint, token }: AdmitRequest,
+  { call: { caller }, key, content, fingerprint, token }: AdmitRequest,
   settings: AdmissionSettings,
   { nowMs, steadyUs }: Now,
 ): AdmissionInput {
-  const { caller } = call
   return {
-    projectId: caller.projectId,
-    keyId: caller.keyId,
-    requestId: call.requestId.toLowerCase(),
-    action: call.action,
+    projectId: key.projectId,
+    keyId: key.keyId,
+    requestId: key.requestId,
+    action: key.action,
     keyVersion: caller.version ?? null,
-    formerEndsAtUtc: caller.formerSecret?.endsAtUtc ?? null,
+    formerEndsAtUtc: formerEndOf(caller),
     permissions: content.permissions,
     consumedTokens: undefined,
     limits: settings.limits,
@@ -73,15 +77,15 @@ export function admissionInputOf(
 
 /** Returns the stored record of an admitted call. */
 export function reservationOf(
-  { call, content, fingerprint, token }: AdmitRequest,
+  { call, key, content, fingerprint, token }: AdmitRequest,
   { windowStartMs, unitMicros, reservedMicros, isBilled }: AdmittedTerms,
 ): Reservation {
   const priceMicros = (failedCount: number): Micros =>
     BigInt(priceUnitsOf(content, failedCount)) * unitMicros
   return {
     call,
-    projectId: call.caller.projectId,
-    requestId: call.requestId.toLowerCase(),
+    projectId: key.projectId,
+    requestId: key.requestId,
     token,
     fingerprint,
     windowStartMs,

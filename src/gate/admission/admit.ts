@@ -110,7 +110,7 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
       consumedTokens = result.access.tokens
       const remainingMs = waitUntilMs - performance.now()
       if (remainingMs <= 0) return rejectAfterTimeout(store, call, consumedTokens)
-      await inFlight.wait(scopeOf(call), remainingMs)
+      await inFlight.wait(scopeOf(request), remainingMs)
     }
   }
 
@@ -198,13 +198,13 @@ function admittedResult(
 ): AdmitResult {
   const admitted = {
     ...reservationOf(request, terms),
-    complete: inFlight.begin(scopeOf(request.call)),
+    complete: inFlight.begin(scopeOf(request)),
   }
   return { kind: 'admitted', headers: limitHeaders(terms.access.tokens), admitted }
 }
 
-function scopeOf({ caller, requestId }: AuthenticatedCall): string {
-  return `${caller.projectId} ${requestId.toLowerCase()}`
+function scopeOf({ key: { projectId, requestId } }: AdmitRequest): string {
+  return `${projectId} ${requestId}`
 }
 
 type FinalResult = Exclude<AdmissionResult, { readonly kind: 'inFlight' }>
