@@ -1,5 +1,5 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
-import { type ActionError, HttpError } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
@@ -7,13 +7,8 @@ import type { Store } from '../store/database.ts'
 import type { Now } from '../store/gate/admission-facts.ts'
 import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
-import type { AdmittedCall, CallContent, ReceivedCall, UnreadableContent } from './call-states.ts'
-import {
-  createAdmission,
-  type AdmitResult,
-  type EarlyCheck,
-  type RejectedCall,
-} from './admission/admit.ts'
+import type { AdmittedCall } from './call-states.ts'
+import { createAdmission, type Admission, type AdmitResult } from './admission/admit.ts'
 import { authenticate, type RequestIdentity } from './authenticate.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
 import {
@@ -49,7 +44,7 @@ export type GateOptions = {
 }
 
 /** The checks that every call passes before its action runs, and the ways to end a call. */
-export type Gate = {
+export type Gate = Admission & {
   /** The first check; it runs before the body is read. @throws HttpError 401. */
   readonly authenticate: (request: RequestIdentity) => Promise<KeyIdentity>
   /**
@@ -57,23 +52,6 @@ export type Gate = {
    * process remembers, and `admit` returns the current one. This saves a round trip to the database.
    */
   readonly authenticateForAdmission: (request: RequestIdentity) => Promise<KeyIdentity>
-  /** Returns the error with which `admit` will reject a call whose body has not been read. */
-  readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
-  /** The other checks. @throws HttpError 401 when the key was revoked in the meantime, 503. */
-  readonly admit: (
-    caller: KeyIdentity,
-    received: ReceivedCall,
-    content: CallContent,
-  ) => Promise<AdmitResult>
-  /**
-   * Rejects a call that could not be read: it is logged and consumes its rate-limit token. A failed
-   * check that precedes the error in the order of the checks replaces it.
-   */
-  readonly reject: (
-    caller: KeyIdentity,
-    received: ReceivedCall,
-    content: UnreadableContent,
-  ) => Promise<RejectedCall>
   /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
   readonly settle: <Outcome, S extends Settlement>(
     admitted: AdmittedCall,

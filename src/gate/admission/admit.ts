@@ -60,24 +60,31 @@ export type AdmitOptions = AdmissionSettings & {
 }
 
 /** The functions that decide about the calls of authenticated keys. */
-type Admission = {
+export type Admission = {
+  /** Returns the error with which `admit` will reject a call whose body has not been read. */
+  readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
+  /**
+   * Makes the checks that follow authentication. While an earlier call with the same requestId runs, it
+   * waits for that call and then tries again.
+   *
+   * @throws HttpError 401 when the key was revoked in the meantime, 503.
+   */
   readonly admit: (
     caller: KeyIdentity,
     received: ReceivedCall,
     content: CallContent,
   ) => Promise<AdmitResult>
+  /**
+   * Rejects a call that could not be read: it is logged and consumes its rate-limit token. A failed
+   * check that precedes the error in the order of the checks replaces it.
+   */
   readonly reject: (
     caller: KeyIdentity,
     received: ReceivedCall,
     content: UnreadableContent,
   ) => Promise<RejectedCall>
-  readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
 }
 
-/**
- * Returns the functions that admit and reject calls. While an earlier call with the same requestId
- * runs, `admit` waits for that call and then tries again.
- */
 export function createAdmission(store: Store, options: AdmitOptions): Admission {
   const { inFlight, inFlightWaitMsMax, now } = options
   const runInTransaction = createProjectTransactions(store)
