@@ -24,8 +24,8 @@ export async function logCall(
 type UnchargedRow = NewCallRow & { readonly detail: string | null }
 
 /**
- * Returns the log row of a call that ends now and is not charged. Fields are copied one by one, so that parameters
- * cannot get into the log, except for the options that `callDetailOf` selects.
+ * Returns the log row of a call that ends now and is not charged. Fields are copied one by one, so
+ * that parameters cannot get into the log, except for the options that `callDetailOf` selects.
  */
 export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): UnchargedRow {
   const { caller, requestId, action, startMs } = call

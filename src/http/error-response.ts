@@ -53,7 +53,8 @@ export function errorResponse(
 ): HttpResponse {
   if (error instanceof ActionError) {
     const status = statuses[error.code] ?? statuses.other
-    if (status !== undefined) return { status, headers: retryAfter(error), body: toBody(error) }
+    if (status !== undefined)
+      return { status, headers: retryAfterHeader(error), body: toBody(error) }
   }
   const trace = { 'x-request-id': requestId }
   if (error instanceof HttpError) {
@@ -65,6 +66,9 @@ export function errorResponse(
   return { status: 500, headers: trace, body: toBody(new HttpError(500, faultMessage)) }
 }
 
-function retryAfter({ retryAfterS }: ActionError): HttpResponse['headers'] & object {
+/** A temporary refusal states when to send the call again. */
+export function retryAfterHeader({
+  retryAfterS,
+}: ActionError): NonNullable<HttpResponse['headers']> {
   return retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
 }

@@ -9,6 +9,7 @@ import type {
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
+import { retryAfterHeader } from './error-response.ts'
 
 /** The content of a call, what runs for it, and how its response is built. */
 export type RunnableCall<Outcome, S extends Settlement> = CallContent & {
@@ -79,7 +80,5 @@ export function endOfError(
   error: unknown,
 ): FailedEnd & { readonly headers: CallHeaders } {
   if (!(error instanceof ActionError)) return { kind: 'failed', headers, error }
-  const { retryAfterS } = error
-  const retryAfter = retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }
-  return { kind: 'rejected', headers: { ...headers, ...retryAfter }, error }
+  return { kind: 'rejected', headers: { ...headers, ...retryAfterHeader(error) }, error }
 }

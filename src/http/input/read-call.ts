@@ -1,6 +1,5 @@
 import type { Action, Caller } from '../../actions/action.ts'
-import type { RequestDescription } from '../../gate/call-states.ts'
-import type { CallContent, UnreadableContent } from '../../gate/call-states.ts'
+import type { CallContent, RequestDescription, UnreadableContent } from '../../gate/call-states.ts'
 import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
