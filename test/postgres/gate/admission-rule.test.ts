@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import { formatUtc } from '../../../src/lib/clock.ts'
 import { decideAdmission, type AdmittedTerms } from '../../../src/store/gate/admission-rule.ts'
 import { admitInOneStatement } from '../../../src/store/postgres/call-functions.ts'
 import type { AttemptRow } from '../../../src/store/schema.ts'
-import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 import {
   admissionCase,
   pricedAction,
@@ -12,51 +10,27 @@ import {
   type CaseCall,
 } from '../../support/gate/admission-case.ts'
 import {
-  assertEachOccurs,
   attemptText,
-  compareCases,
-  comparedCalls,
-  count,
-  insertProjects,
-  type ResultCounts,
+  readByProject,
+  testRule,
+  type CountResult,
 } from '../../support/gate/compare-rules.ts'
-import {
-  openRuleDatabase,
-  ruleAccountId,
-  toJson,
-  type RuleDatabase,
-} from '../../support/gate/rule-database.ts'
+import { ruleAccountId, toJson, type RuleDatabase } from '../../support/gate/rule-database.ts'
 
-const skip = postgresSkipReason ?? false
-let database: RuleDatabase
-before(async () => {
-  if (!skip) database = await openRuleDatabase()
+testRule<AdmissionCase>('The PostgreSQL function admits the calls that the admission rule admits', {
+  caseOf: admissionCase,
+  callsOf: ({ calls }) => calls,
+  compare: compareAdmissions,
+  expectedResults:
+    `admitted unbilled outdated revoked expired replaced FORBIDDEN RATE_LIMITED REQUEST_ID_CONFLICT
+     PAYMENT_REQUIRED replay inFlight repeated stale overdue`.split(/\s+/u),
 })
-after(() => database?.[Symbol.asyncDispose]())
-
-test(
-  `The PostgreSQL function admits the calls that the admission rule admits (${comparedCalls} random calls)`,
-  { skip },
-  async (t) => {
-    const counts: ResultCounts = new Map()
-    const calls = await compareCases(database, {
-      caseOf: admissionCase,
-      compare: (cases) => compareAdmissions(cases, counts),
-    })
-    t.diagnostic(`${calls} calls: ${[...counts].map((entry) => entry.join(' ')).join(', ')}`)
-    assertEachOccurs(counts, expectedResults)
-  },
-)
-
-const expectedResults =
-  `admitted unbilled outdated revoked expired replaced FORBIDDEN RATE_LIMITED REQUEST_ID_CONFLICT
-   PAYMENT_REQUIRED replay inFlight repeated stale overdue`.split(/\s+/u)
 
 async function compareAdmissions(
+  database: RuleDatabase,
   cases: readonly AdmissionCase[],
-  counts: ResultCounts,
-): Promise<number> {
-  await insertProjects(database, cases)
+  count: CountResult,
+): Promise<void> {
   await database.insert('prices', [{ accountId: ruleAccountId, ...pricedAction }])
   for (const { projectId, fullAtUs } of cases)
     if (fullAtUs !== 0)
@@ -71,18 +45,18 @@ async function compareAdmissions(
     ...one,
     calls: one.calls.map((call) => ({ ...call, keyVersion: keyVersionOf(call, current) })),
   }))
-  const expected = withVersions.map((one) => admitByRule(one, current, counts))
+  const expected = withVersions.map((one) => admitByRule(one, current, count))
   const actual = await database.runLists(
     withVersions.map(({ calls }) => calls),
     (runBatched, call) => admitInOneStatement(runBatched, call),
   )
-  const rows = await readAdmissionRows()
-  for (const [index, one] of withVersions.entries()) {
-    const { projectId } = one
-    const written = rows.get(projectId)
-    assert.deepEqual({ terms: actual[index], ...written }, expected[index], `of ${toJson(one)}`)
-  }
-  return cases.reduce((sum, { calls }) => sum + calls.length, 0)
+  const rowsOf = await readAdmissionRows(database)
+  for (const [index, one] of withVersions.entries())
+    assert.deepEqual(
+      { terms: actual[index], ...rowsOf(one.projectId) },
+      expected[index],
+      `of ${toJson(one)}`,
+    )
 }
 
 function keyRows({ projectId, keys }: AdmissionCase) {
@@ -108,7 +82,7 @@ function keyVersionOf({ remembers }: CaseCall, current: string): string | null {
 function admitByRule(
   { limits, keys, attempts, calls, ...stored }: AdmissionCase,
   version: string,
-  counts: ResultCounts,
+  count: CountResult,
 ) {
   let { fullAtUs } = stored
   let budget = { ...unusedBudget, ...stored.budget }
@@ -118,7 +92,10 @@ function admitByRule(
     const key = keys.find(({ keyId }) => keyId === call.keyId)
     const lastUsedAtUtc = lastUses.get(call.keyId) ?? null
     if (!key) throw new RangeError('the key of a call is unknown')
-    if (call.keyVersion !== null && call.keyVersion !== version) return countOutdated(counts)
+    if (call.keyVersion !== null && call.keyVersion !== version) {
+      count('outdated')
+      return undefined
+    }
     const unitMicros = call.action === pricedAction.action ? pricedAction.unitMicros : null
     const attempt = stateOf.get(call.requestId)
     const facts = {
@@ -128,11 +105,11 @@ function admitByRule(
       attempt,
     }
     const decision = decideAdmission(facts, call, call)
-    count(counts, nameOf(decision))
+    count(nameOf(decision))
     // A call that replaces or repeats an attempt is admitted in a transaction.
     if (decision.kind !== 'admitted' || attempt) return undefined
     const { access, windowStartMs, unitMicros: unit, reservedMicros, isBilled } = decision
-    if (!isBilled) count(counts, 'unbilled')
+    if (!isBilled) count('unbilled')
     fullAtUs = access.tokens.fullAtUs
     budget = { ...budget, reservedMicros: budget.reservedMicros + reservedMicros }
     if (access.updatesLastUse) lastUses.set(call.keyId, formatUtc(call.nowMs))
@@ -152,10 +129,6 @@ function admitByRule(
     lastUses: [...lastUses].map((entry) => entry.join(' ')).toSorted(),
     attempts: [...stateOf.values()].map(attemptText).toSorted(),
   }
-}
-
-function countOutdated(counts: ResultCounts): undefined {
-  count(counts, 'outdated')
 }
 
 const unusedBudget = {
@@ -182,28 +155,26 @@ function attemptOf(
   return { ...key, ...running, reservedMicros, deadlineMs, windowStartMs }
 }
 
-/** The rows of each project that admissions write. */
-async function readAdmissionRows(): Promise<ReadonlyMap<string, object>> {
-  const projects = await database.query(
-    `select "projectId", "fullAtUs", "reservedMicros"
-     from buckets join ledgers on ledger = 'budget:' || "projectId"`,
-  )
-  const keys = await database.query('select "keyId", "projectId", "lastUsedAtUtc" from keys')
-  const attempts = (await database.query('select * from attempts')) as readonly AttemptRow[]
-  const keysByProject = Map.groupBy(keys, ({ projectId }) => projectId)
-  const attemptsByProject = Map.groupBy(attempts, ({ projectId }) => projectId)
-  return new Map(
-    projects.map(({ projectId, fullAtUs, reservedMicros }) => {
-      const lastUses = keysByProject.get(projectId) ?? []
-      const rows = {
-        fullAtUs,
-        reservedMicros,
-        lastUses: lastUses
-          .map(({ keyId, lastUsedAtUtc }) => [keyId, lastUsedAtUtc].join(' '))
-          .toSorted(),
-        attempts: (attemptsByProject.get(String(projectId)) ?? []).map(attemptText).toSorted(),
-      }
-      return [String(projectId), rows]
-    }),
-  )
+const admissionQueries = {
+  projects: `select "projectId", "fullAtUs", "reservedMicros"
+    from buckets join ledgers on ledger = 'budget:' || "projectId"`,
+  keys: 'select "keyId", "projectId", "lastUsedAtUtc" from keys',
+  attempts: 'select * from attempts',
+}
+
+/** The rows of a project that admissions write. */
+async function readAdmissionRows(database: RuleDatabase) {
+  const rowsOf = await readByProject(database, admissionQueries)
+  return (projectId: string) => {
+    const [{ fullAtUs, reservedMicros } = {}] = rowsOf('projects', projectId)
+    const attempts = rowsOf('attempts', projectId) as unknown as readonly AttemptRow[]
+    return {
+      fullAtUs,
+      reservedMicros,
+      lastUses: rowsOf('keys', projectId)
+        .map(({ keyId, lastUsedAtUtc }) => [keyId, lastUsedAtUtc].join(' '))
+        .toSorted(),
+      attempts: attempts.map(attemptText).toSorted(),
+    }
+  }
 }

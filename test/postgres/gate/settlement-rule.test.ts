@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import { packLatencies } from '../../../src/lib/observability/latency-histogram.ts'
 import {
   emptyHourlyCallCount,
@@ -16,47 +15,29 @@ import {
 } from '../../../src/store/gate/settlement-rule.ts'
 import { settleInOneStatement } from '../../../src/store/postgres/call-functions.ts'
 import type { AttemptRow, NewCallRow } from '../../../src/store/schema.ts'
-import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 import {
-  assertEachOccurs,
   attemptText,
-  compareCases,
-  comparedCalls,
-  count,
-  insertProjects,
+  readByProject,
   sortedText,
-  type ResultCounts,
+  testRule,
+  type CountResult,
 } from '../../support/gate/compare-rules.ts'
-import { openRuleDatabase, toJson, type RuleDatabase } from '../../support/gate/rule-database.ts'
+import { toJson, type RuleDatabase } from '../../support/gate/rule-database.ts'
 import { settlementCase, type SettlementCase } from '../../support/gate/settlement-case.ts'
 
-const skip = postgresSkipReason ?? false
-let database: RuleDatabase
-before(async () => {
-  if (!skip) database = await openRuleDatabase()
+testRule<SettlementCase>('The PostgreSQL function writes what the settlement rule decides', {
+  caseOf: settlementCase,
+  callsOf: ({ settlements }) => settlements,
+  compare: compareSettlements,
+  expectedResults: ['charged', 'free', 'metered', 'not owned', 'contradiction'],
 })
-after(() => database?.[Symbol.asyncDispose]())
-
-test(
-  `The PostgreSQL function writes what the settlement rule decides (${comparedCalls} random calls)`,
-  { skip },
-  async (t) => {
-    const counts: ResultCounts = new Map()
-    const calls = await compareCases(database, {
-      caseOf: settlementCase,
-      compare: (cases) => compareSettlements(cases, counts),
-    })
-    t.diagnostic(`${calls} calls: ${[...counts].map((entry) => entry.join(' ')).join(', ')}`)
-    assertEachOccurs(counts, ['charged', 'free', 'metered', 'not owned', 'contradiction'])
-  },
-)
 
 async function compareSettlements(
+  database: RuleDatabase,
   cases: readonly SettlementCase[],
-  counts: ResultCounts,
-): Promise<number> {
-  await insertProjects(database, cases)
-  const expected = cases.map((one) => settleByRule(one, counts))
+  count: CountResult,
+): Promise<void> {
+  const expected = cases.map((one) => settleByRule(one, count))
   const settle = (settled: readonly SettlementCase[]) =>
     database.runLists(
       settled.map(({ settlements }) => settlements),
@@ -67,20 +48,19 @@ async function compareSettlements(
     await database.inSavepoint(() => assert.rejects(settle([one]), toJson(one)))
   const possible = cases.filter((_, index) => expected[index] !== 'contradiction')
   const actual = await settle(possible)
-  const rows = await readSettlementRows()
+  const rowsOf = await readSettlementRows(database)
   for (const [index, one] of possible.entries())
     assert.deepEqual(
-      { isSettled: actual[index], ...rowsOf(rows, one.projectId) },
+      { isSettled: actual[index], ...rowsOf(one.projectId) },
       expected[cases.indexOf(one)],
       `of ${toJson(one)}`,
     )
-  return cases.reduce((sum, { settlements }) => sum + settlements.length, 0)
 }
 
 /** What the rule writes of the settlements, one after another. */
 function settleByRule(
   { projectId, attempts, settlements, budget: stored }: SettlementCase,
-  counts: ResultCounts,
+  count: CountResult,
 ) {
   let budget = stored
   const completed = new Map(attempts.map((attempt) => [attempt.requestId, attempt]))
@@ -95,7 +75,7 @@ function settleByRule(
     const isOwner = attempt?.state === 'running' && attempt.token === token
     isSettled.push(isOwner)
     if (!isOwner) {
-      count(counts, 'not owned')
+      count('not owned')
       continue
     }
     const done = { state: 'done', reservedMicros: 0n, code, response, scrubbed } as const
@@ -103,7 +83,7 @@ function settleByRule(
     for (const subjectId of settlement.subjectIds) subjects.add(`${subjectId} ${requestId}`)
     const decision = decideOrUndefined(settlement, budget)
     if (!decision) {
-      count(counts, 'contradiction')
+      count('contradiction')
       return 'contradiction'
     }
     budget = decision.budget ?? budget
@@ -115,10 +95,7 @@ function settleByRule(
     }
     // The number of the charge stands for its id.
     calls.push(logRowOf(settlement, decision.charge?.seq ?? null))
-    count(
-      counts,
-      amountMicros > 0n ? 'charged' : settlement.meteredMicros > 0n ? 'metered' : 'free',
-    )
+    count(amountMicros > 0n ? 'charged' : settlement.meteredMicros > 0n ? 'metered' : 'free')
   }
   return {
     isSettled,
@@ -172,36 +149,27 @@ const settlementQueries = {
   hours: 'select * from "callHours"',
 }
 
-type ComparedTable = keyof typeof settlementQueries
-type SettlementRows = ReadonlyMap<
-  string,
-  ReadonlyMap<unknown, readonly Readonly<Record<string, unknown>>[]>
->
-
-/** The rows of each table by project. */
-async function readSettlementRows(): Promise<SettlementRows> {
-  const tables = await Array.fromAsync(Object.entries(settlementQueries), async ([name, text]) => {
-    const rows = await database.query(text)
-    return [name, Map.groupBy(rows, ({ projectId }) => projectId)] as const
-  })
-  return new Map(tables)
-}
-
-function rowsOf(rows: SettlementRows, projectId: string) {
-  const of = (table: ComparedTable) => rows.get(table)?.get(projectId) ?? []
-  return {
-    budget: of('budgets').map(sortedText).join(),
-    attempts: (of('attempts') as unknown as readonly AttemptRow[]).map(attemptText).toSorted(),
-    charges: of('charges').map(sortedText).toSorted(),
-    calls: of('calls').map(sortedText).toSorted(),
-    subjects: of('subjects')
-      .map(({ subjectId, requestId }) => [subjectId, requestId].join(' '))
-      .toSorted(),
-    scores: of('scores')
-      .map((row) =>
-        ['kind', 'hourMs', 'bin', 'count', 'matched'].map((name) => row[name]).join(' '),
-      )
-      .toSorted(),
-    hours: of('hours').map(sortedText).toSorted(),
+/** The rows of a project that settlements write. */
+async function readSettlementRows(database: RuleDatabase) {
+  const rowsOf = await readByProject(database, settlementQueries)
+  return (projectId: string) => {
+    const textsOf = (name: keyof typeof settlementQueries) =>
+      rowsOf(name, projectId).map(sortedText).toSorted()
+    const attempts = rowsOf('attempts', projectId) as unknown as readonly AttemptRow[]
+    return {
+      budget: textsOf('budgets').join(),
+      attempts: attempts.map(attemptText).toSorted(),
+      charges: textsOf('charges'),
+      calls: textsOf('calls'),
+      subjects: rowsOf('subjects', projectId)
+        .map(({ subjectId, requestId }) => [subjectId, requestId].join(' '))
+        .toSorted(),
+      scores: rowsOf('scores', projectId)
+        .map((row) =>
+          ['kind', 'hourMs', 'bin', 'count', 'matched'].map((name) => row[name]).join(' '),
+        )
+        .toSorted(),
+      hours: textsOf('hours'),
+    }
   }
 }

@@ -1,68 +1,93 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { formatUtc } from '../../../src/lib/clock.ts'
 import type { AttemptRow } from '../../../src/store/schema.ts'
 import { columnsFromSwitches, defaultSwitches } from '../../../src/store/tenancy/switches.ts'
-import { ruleAccountId, toJson, type RuleDatabase } from './rule-database.ts'
+import { postgresSkipReason } from '../database/postgres-server.ts'
+import {
+  openRuleDatabase,
+  ruleAccountId,
+  toJson,
+  type RuleDatabase,
+  type RuleRow,
+} from './rule-database.ts'
 
 /** The number of calls that are compared at least. */
-export const comparedCalls = Number(process.env['RULE_CALLS'] ?? 10_000)
+const comparedCalls = Number(process.env['RULE_CALLS'] ?? 10_000)
 
 const firstSeed = Number(process.env['RULE_SEED'] ?? Date.now() % 1e9)
 
 /** Lists of calls of separate projects, which share a transaction and a statement. */
 const listsPerRun = 200
 
-/** How often each result occurred. */
-export type ResultCounts = Map<string, number>
+/** Counts how often each result occurs. */
+export type CountResult = (name: string) => void
 
-export function count(counts: ResultCounts, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1)
-}
-
-type CaseComparison<Case> = {
-  /** @param number makes the ids of the case unique. */
-  readonly caseOf: (number: number) => fc.Arbitrary<Case>
-  /** @returns the number of compared calls. */
-  readonly compare: (cases: readonly Case[]) => Promise<number>
-}
-
-/** Compares random cases in transactions until enough calls were compared. @returns their number. */
-export async function compareCases<Case>(
-  database: RuleDatabase,
-  { caseOf, compare }: CaseComparison<Case>,
-): Promise<number> {
-  const numbers = Array.from({ length: listsPerRun }, (_, number) => number)
-  const cases = fc.tuple(...numbers.map(caseOf))
-  let calls = 0
-  for (let seed = firstSeed; ; seed++) {
-    // `fc.assert` would print all cases of a run.
-    const [run = []] = fc.sample(cases, { numRuns: 1, seed })
-    calls += await database.inRollback(() =>
-      compare(run).catch((cause: unknown) => {
-        throw new Error(`RULE_SEED=${seed} repeats this run`, { cause })
-      }),
-    )
-    if (calls >= comparedCalls) return calls
-  }
-}
-
-export function assertEachOccurs(counts: ResultCounts, names: readonly string[]): void {
-  for (const name of names) assert.ok((counts.get(name) ?? 0) > 0, `no case of ${name}`)
-}
-
-type CaseProject = {
+type RuleCase = {
   readonly projectId: string
   readonly limits?: object
   readonly budget: object
   readonly attempts: readonly AttemptRow[]
 }
 
-/** Inserts the projects of cases with their budgets and their attempts. */
-export async function insertProjects(
+type RuleComparison<Case> = {
+  /** @param number makes the ids of the case unique. */
+  readonly caseOf: (number: number) => fc.Arbitrary<Case>
+  readonly callsOf: (one: Case) => readonly unknown[]
+  /** Compares cases whose projects, budgets and attempts are stored. */
+  readonly compare: (
+    database: RuleDatabase,
+    cases: readonly Case[],
+    count: CountResult,
+  ) => Promise<void>
+  /** Each of them must occur. */
+  readonly expectedResults: readonly string[]
+}
+
+/** Adds a test that compares a function of PostgreSQL with its rule, for random cases. */
+export function testRule<Case extends RuleCase>(
+  name: string,
+  comparison: RuleComparison<Case>,
+): void {
+  const skip = postgresSkipReason ?? false
+  void test(`${name} (${comparedCalls} random calls)`, { skip }, async (t) => {
+    await using database = await openRuleDatabase()
+    const counts = new Map<string, number>()
+    const calls = await compareCases(database, comparison, (result) => {
+      counts.set(result, (counts.get(result) ?? 0) + 1)
+    })
+    t.diagnostic(`${calls} calls: ${[...counts].map((entry) => entry.join(' ')).join(', ')}`)
+    for (const result of comparison.expectedResults)
+      assert.ok(counts.has(result), `no case of ${result}`)
+  })
+}
+
+/** Compares random cases in transactions until enough calls were compared. @returns their number. */
+async function compareCases<Case extends RuleCase>(
   database: RuleDatabase,
-  cases: readonly CaseProject[],
-): Promise<void> {
+  { caseOf, callsOf, compare }: RuleComparison<Case>,
+  count: CountResult,
+): Promise<number> {
+  const numbers = Array.from({ length: listsPerRun }, (_, number) => number)
+  const cases = fc.tuple(...numbers.map(caseOf))
+  let calls = 0
+  for (let seed = firstSeed; calls < comparedCalls; seed++) {
+    // `fc.assert` would print all cases of a run.
+    const [run = []] = fc.sample(cases, { numRuns: 1, seed })
+    await database.inRollback(async () => {
+      await insertProjects(database, run)
+      await compare(database, run, count).catch((cause: unknown) => {
+        throw new Error(`RULE_SEED=${seed} repeats this run`, { cause })
+      })
+    })
+    calls += run.reduce((sum, one) => sum + callsOf(one).length, 0)
+  }
+  return calls
+}
+
+/** Inserts the projects of cases with their budgets and their attempts. */
+async function insertProjects(database: RuleDatabase, cases: readonly RuleCase[]): Promise<void> {
   const accountId = ruleAccountId
   const createdAtUtc = formatUtc(0)
   await database.insert('accounts', [{ accountId, name: 'account', createdAtUtc }])
@@ -94,6 +119,20 @@ export async function insertProjects(
     'attempts',
     cases.flatMap(({ attempts }) => attempts),
   )
+}
+
+/** Reads the rows of several queries, which select `projectId`. @returns those of a project. */
+export async function readByProject<Name extends string>(
+  database: RuleDatabase,
+  queries: Readonly<Record<Name, string>>,
+): Promise<(name: Name, projectId: string) => readonly RuleRow[]> {
+  const tables = new Map<string, ReadonlyMap<unknown, readonly RuleRow[]>>()
+  for (const [name, text] of Object.entries<string>(queries))
+    tables.set(
+      name,
+      Map.groupBy(await database.query(text), ({ projectId }) => projectId),
+    )
+  return (name, projectId) => tables.get(name)?.get(projectId) ?? []
 }
 
 /** The content of an attempt, to compare. */

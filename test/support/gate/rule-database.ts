@@ -4,7 +4,7 @@ import { hexText, type RunBatched } from '../../../src/store/postgres/connection
 import { getTypeParser, readRows } from '../../../src/store/postgres/connection/values.ts'
 import { createMigratedDatabase } from '../database/engine.ts'
 
-type RuleRow = Readonly<Record<string, unknown>>
+export type RuleRow = Readonly<Record<string, unknown>>
 
 /** A database on PostgreSQL in which thousands of cases are compared with a rule, and rolled back. */
 export type RuleDatabase = AsyncDisposable & {
