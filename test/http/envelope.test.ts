@@ -129,6 +129,30 @@ test('Other content types and encodings get status 415', async () => {
   assert.equal((await facegate.post({ action: 'x', params: {} }, charset)).status, 200)
 })
 
+test('A 400 or 415 whose body was read returns the requestId of the body in X-Request-Id', async () => {
+  const requestId = randomUUID()
+  const body = JSON.stringify({ action: 'svc.detect', params: {}, requestId })
+  const cases: readonly (readonly [string, number, Readonly<Record<string, string>>?])[] = [
+    [body, 400, { 'x-api-version': '2' }],
+    [`${body}}`, 400],
+    [body.replace('"action"', '"params":{},"action"'), 400],
+    [body.replace('"params":{}', `"params":${'['.repeat(99)}${']'.repeat(99)}`), 400],
+    [`[${body.replace('"requestId":', '"requestId" :\n ')}]`, 400],
+    [body, 415, { 'content-type': 'application/x-www-form-urlencoded' }],
+    [body, 415, { 'content-type': '' }],
+  ]
+  for (const [text, status, headers] of cases) {
+    const response = await facegate.post(text, headers)
+    assert.equal(response.status, status, text)
+    assert.equal(response.headers.get('x-request-id'), requestId, `${status} ${text}`)
+  }
+  for (const text of ['{', '{"requestId":"7"}}', `{"requestId":"${requestId.slice(1)}"}}`]) {
+    const response = await facegate.post(text)
+    assert.equal(response.status, 400)
+    assert.match(response.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/u)
+  }
+})
+
 test('A connection stays usable after a small body was rejected unread', async () => {
   await using agent = new KeepAliveConnection()
   const rejected = await agent.post('text/plain')

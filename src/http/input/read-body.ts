@@ -6,13 +6,7 @@ import { parseJson, type JsonLimits } from './parse-json.ts'
 export const jsonType = 'application/json'
 export const formType = 'multipart/form-data'
 
-/**
- * Reads an accepted body as bytes: at most the limit plus one chunk. Its memory is reserved first:
- * its Content-Length at once, or each chunk of a body without one.
- *
- * @throws HttpError 415 for another type or a content encoding, 413 above the limit, 503 above the
- *   budget, 400 when the client aborts the body.
- */
+/** Reads an accepted body of one media type. @throws HttpError 415 for another; as `readBytes`. */
 export async function readBody(
   request: HttpRequest,
   bytesMax: number,
@@ -22,6 +16,17 @@ export async function readBody(
     const sent = mediaTypeOf(request)?.slice(0, 64) || 'absent'
     throw new HttpError(415, `Content-Type must be ${type}; it is ${sent}.`)
   }
+  return readBytes(request, bytesMax)
+}
+
+/**
+ * Reads an accepted body as bytes: at most the limit plus one chunk. Its memory is reserved first:
+ * its Content-Length at once, or each chunk of a body without one.
+ *
+ * @throws HttpError 415 for a content encoding, 413 above the limit, 503 above the budget, 400 when
+ *   the client aborts the body.
+ */
+export async function readBytes(request: HttpRequest, bytesMax: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity')
     throw new HttpError(415, 'Content-Encoding is not supported; send the body uncompressed.')

@@ -5,8 +5,8 @@ import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
 import { describeRequest } from './describe-request.ts'
-import { formType, jsonType, mediaTypeOf, readJson } from './read-body.ts'
-import { readImageBody, type SentCall, type SentCallOptions } from './read-image-body.ts'
+import { readBytes } from './read-body.ts'
+import { parseCallBody, type SentCall, type SentCallOptions } from './parse-call-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { findUnstorable, toStorable } from './parse-json.ts'
 
@@ -42,25 +42,31 @@ export async function readCall(
   let echoed: EchoedFields = { requestId: newId(), action: '' }
   let sent: Readonly<Record<string, unknown>> = {}
   const describe = () => describeRequest(sent, options.actions.get(echoed.action))
+  let bytes: Buffer = Buffer.alloc(0)
   try {
+    bytes = await readBytes(request, options.bodyBytesMax)
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
-    const call = await readCallBody(request, options)
+    const call = parseCallBody(request, bytes, options)
     sent = call.body
     echoed = readEchoedFields(sent)
     return { echoed, content: parseCall(call, options.actions), describeRequest: describe }
   } catch (error) {
+    const requestId = error instanceof HttpError ? findRequestId(bytes, request.query) : undefined
+    if (requestId !== undefined) echoed = { ...echoed, requestId }
     return { echoed, content: { error }, describeRequest: describe }
   }
 }
 
-/** Reads the body of a call: JSON, or an image as a body or in a form. */
-async function readCallBody(request: HttpRequest, options: ReadCallOptions): Promise<SentCall> {
-  const type = mediaTypeOf(request) ?? ''
-  const isBinary = type === formType || type.startsWith('image/')
-  if (type !== jsonType && (isBinary || options.imageBodyTypes))
-    return readImageBody(request, options)
-  return { body: await readJson(request, options), problems: [] }
+/**
+ * Finds the request id of a call whose body cannot be parsed: in its JSON, in its form, or in the query
+ * of an image. A quote inside a JSON text is escaped, so that the text does not contain the name.
+ */
+function findRequestId(bytes: Buffer, query: URLSearchParams): string | undefined {
+  const start = bytes.indexOf('"requestId"')
+  const field = start === -1 ? '' : bytes.toString('latin1', start, start + fieldCharsMax)
+  const sent = /^"requestId"\s*:?\s*"?(?<id>[\da-f-]{36})\b/iu.exec(field)?.groups?.['id']
+  return [sent, query.get('requestId')].find(isUuid)
 }
 
 /** The echoed action of a request without a valid one is truncated to this number of characters. */
@@ -130,7 +136,7 @@ function unknownFields(body: Readonly<Record<string, unknown>>): ActionProblem[]
   })
 }
 
-/** The characters of an unknown name in a message. */
+/** The characters of an unknown name in a message, and of a field with a request id. */
 const fieldCharsMax = 64
 
 function describeAction(action: unknown, names: readonly string[]): ActionProblem {

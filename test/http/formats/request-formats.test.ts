@@ -36,8 +36,9 @@ async function post(body: FormData | Buffer | string, { query = {}, type, header
     headers: { 'x-api-key': gallery.key, ...(type && { 'content-type': type }), ...headers },
     body: Buffer.isBuffer(body) ? new Uint8Array(body) : body,
   })
+  const { status, headers: received } = response
   // oxlint-disable-next-line typescript/no-explicit-any
-  return { status: response.status, body: (await response.json()) as any }
+  return { status, headers: received, body: (await response.json()) as any }
 }
 
 function createForm(
@@ -187,6 +188,24 @@ test('Each wrong request states the location, the rule and the remedy', async ()
     for (const text of texts) assert.ok(shown.includes(text), `${shown} lacks ${text}`)
     if (status === 200) assert.equal('errors' in response.body, true, shown)
   }
+})
+
+test('A refused image or form returns its requestId in X-Request-Id', async () => {
+  const requestId = randomUUID()
+  const fields = { action: 'svc.detect', requestId, params: '{' }
+  const refused = [
+    post(anna, { query: fields, type: 'image/jpeg' }),
+    post(anna, { query: fields, type: 'image/bmp' }),
+    post(Buffer.alloc(65 * kibibyte), { query: fields, type: 'image/jpeg' }),
+    post(createForm(fields)),
+  ]
+  const statuses: number[] = []
+  for (const sent of refused) {
+    const { status, headers } = await sent
+    statuses.push(status)
+    assert.equal(headers.get('x-request-id'), requestId, String(status))
+  }
+  assert.deepEqual(statuses, [400, 415, 413, 400])
 })
 
 test('A call with an image as the body has the permissions and limits of JSON, and its memory is released', async () => {

@@ -3,7 +3,7 @@ import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import type { HttpRequest } from '../route.ts'
 import { readMultipart, type MultipartPart } from './multipart.ts'
 import { parseJson, type JsonLimits, toStorable } from './parse-json.ts'
-import { formType, jsonType, mediaTypeOf, readBody, type JsonBodyLimits } from './read-body.ts'
+import { formType, jsonType, mediaTypeOf, type JsonBodyLimits } from './read-body.ts'
 
 export type SentCallOptions = JsonBodyLimits & {
   /**
@@ -21,19 +21,20 @@ export type SentCall = {
 }
 
 /**
- * Reads the body of a call that is an image or a form with one. It has the effect of the JSON with this
- * image in `params.images`, so that all rules and retries are those of JSON.
+ * Parses the body of a call that is JSON, an image or a form with one. An image has the effect of the
+ * JSON with this image in `params.images`, so that all rules and retries are those of JSON.
  *
- * @throws HttpError 400, 413, 415 or 503.
+ * @throws HttpError 400 or 415.
  */
-export async function readImageBody(
+export function parseCallBody(
   request: HttpRequest,
+  bytes: Buffer,
   options: SentCallOptions,
-): Promise<SentCall> {
-  const { bodyBytesMax, jsonLimits } = options
+): SentCall {
+  const { jsonLimits } = options
   const type = mediaTypeOf(request) ?? ''
+  if (type === jsonType) return { body: parseJson(bytes, jsonLimits), problems: [] }
   requireAcceptedType(type, options)
-  const bytes = await readBody(request, bodyBytesMax, type)
   if (type !== formType)
     return toCallBody([...request.query], { bytes, contentType: type }, jsonLimits)
   const parts = readMultipart(bytes, request.headers['content-type'] ?? '')
@@ -43,11 +44,14 @@ export async function readImageBody(
 /** @throws HttpError 415. */
 function requireAcceptedType(type: string, { imageBodyTypes }: SentCallOptions): void {
   const sent = type.slice(0, 64) || 'absent'
-  if (!imageBodyTypes)
+  if (!imageBodyTypes) {
+    const isBinary = type === formType || type.startsWith('image/')
+    const remedy = ' The setting BINARY_BODIES=on of the server permits images and forms.'
     throw new HttpError(
       415,
-      `Content-Type must be ${jsonType}; it is ${sent}. The setting BINARY_BODIES=on of the server permits images and forms.`,
+      `Content-Type must be ${jsonType}; it is ${sent}.${isBinary ? remedy : ''}`,
     )
+  }
   if (type === formType || imageBodyTypes.includes(type)) return
   throw new HttpError(
     415,
