@@ -1,26 +1,12 @@
-import { microsMax, type Micros } from '../lib/money.ts'
+import { formatAmount, microsMax, type Micros } from '../lib/money.ts'
 import { transferHash } from '../store/billing/transfer-hash.ts'
 import { budgetLedger, walletLedger } from '../store/tenancy/projects.ts'
 import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
 
-/** Thrown when a transfer is not possible. The message is one line with amounts in micros. */
+/** Thrown when a transfer is not possible. The message is for users and contains the remedy. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
-  readonly problem: TransferProblem
-
-  constructor(problem: TransferProblem, message: string) {
-    super(message)
-    this.problem = problem
-  }
-}
-
-/** Why a transfer is not possible, for messages in the currency. */
-export type TransferProblem = {
-  readonly reason: 'amount' | 'shortage' | 'overflow' | 'noLedger'
-  /** The wallet or the budget; undefined if only the amount is wrong. */
-  readonly ledger?: string
-  readonly amountMicros: Micros
 }
 
 type BudgetOwner = { readonly accountId: string; readonly projectId: string }
@@ -95,33 +81,32 @@ async function transfer(
 ): Promise<number> {
   const { fromLedger, toLedger, amountMicros, chain } = row
   if (amountMicros <= 0n || amountMicros > microsMax)
-    throw new LedgerError(
-      { reason: 'amount', amountMicros },
-      `cannot transfer ${amountMicros} micros: must be 1 to ${microsMax}`,
-    )
+    throw new LedgerError(`The amount must be more than 0 and at most ${formatAmount(microsMax)}.`)
   if (
     hasStoredBalance(fromLedger) &&
     !(await tx.ledger.debit({ ledger: fromLedger, amountMicros }))
   )
-    throw new LedgerError(
-      { reason: 'shortage', ledger: fromLedger, amountMicros },
-      `${fromLedger} has less than ${amountMicros} unreserved micros`,
-    )
+    throw new LedgerError(describeShortage(fromLedger, formatAmount(amountMicros)))
   if (hasStoredBalance(toLedger) && !(await tx.ledger.credit({ ledger: toLedger, amountMicros })))
     throw new LedgerError(
-      { reason: 'overflow', ledger: toLedger, amountMicros },
-      `${toLedger} does not exist or would exceed ${microsMax} micros`,
+      `The ${nameOf(toLedger)} would exceed ${formatAmount(microsMax)}. Enter a smaller amount.`,
     )
   const head = await tx.ledger.findHead(chain)
-  if (!head)
-    throw new LedgerError(
-      { reason: 'noLedger', ledger: chain, amountMicros },
-      `${chain} does not exist`,
-    )
+  if (!head) throw new LedgerError(`The ${nameOf(chain)} no longer exists.`)
   const linkedRow = { ...row, seq: head.headSeq + 1 }
   const rowHash = transferHash(head.headHash, linkedRow)
   await tx.ledger.setHead({ ledger: chain, headSeq: linkedRow.seq, headHash: rowHash })
   return tx.ledger.append({ ...linkedRow, rowHash })
+}
+
+function nameOf(ledger: string): string {
+  return ledger.startsWith('wallet:') ? 'wallet' : 'budget'
+}
+
+function describeShortage(ledger: string, amount: string): string {
+  return nameOf(ledger) === 'wallet'
+    ? `The wallet has less than ${amount}. Top up the wallet, or enter a smaller amount.`
+    : `The budget has less than ${amount} that is not reserved for running calls. Enter a smaller amount.`
 }
 
 /** Only wallets and budgets store a balance; other balances are computed from the postings. */

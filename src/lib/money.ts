@@ -25,6 +25,11 @@ export function parseMicros(text: string): Micros {
 
 const microsPerUnit = 1_000_000n
 
+/** Formats an amount with its currency: `1500000n` → `1.50 USD`. */
+export function formatAmount(micros: Micros): string {
+  return `${formatUnits(micros)} ${currency}`
+}
+
 /** Formats an amount exactly, with at least two decimals: `1500000n` → `1.50`. */
 export function formatUnits(micros: Micros): string {
   const absolute = micros < 0n ? -micros : micros

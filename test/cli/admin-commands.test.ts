@@ -82,7 +82,7 @@ test('with billing off, calls are metered without a budget, from the next call',
   const [entry] = await runForLines('log --project free --json')
   const { billed, costMicros, meteredMicros } = JSON.parse(entry ?? '')
   assert.deepEqual([billed, costMicros, meteredMicros], [false, '0', '1000'])
-  assert.match((await runForLines('log --project free')).join(' '), /\(1000\)/u)
+  assert.match((await runForLines('log --project free')).join(' '), /\(0\.001 USD\)/u)
   assert.equal((await runForJson('project set free --billing on')).switches.billing, true)
   assert.equal((await client.post(echoRequest('x'))).body.errors[0].code, 'PAYMENT_REQUIRED')
   await assert.rejects(runForLines('project set free --billing no'), /--billing must be on or off/u)
@@ -190,7 +190,7 @@ test('invalid input gives one clear line and an exit code other than 0', async (
     ['project create x --gallery open', /isolated or shared/u],
     [
       'project forget',
-      /forget is not a command of facegate project; use one of create, list, set/u,
+      /forget is not a command of facegate project; use one of create, list, show, set/u,
     ],
     [
       'key create --project default --expires 2026-02-30',
@@ -217,7 +217,7 @@ test('invalid input gives one clear line and an exit code other than 0', async (
     ['wallet top-up', /--amount/u],
     [
       'budget allocate --project default --amount 999999999999',
-      /has less than 999999999999 unreserved micros/u,
+      /The wallet has less than 999\u202F999\.999999 USD\. Top up the wallet/u,
     ],
     [
       'budget allocate --project default --amount 0',

@@ -55,6 +55,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'account remove': { auditAction: 'account.remove', testedIn: 'nodes/account-move.test.ts' },
   'project create': { auditAction: 'project.create', run: () => 'kiosk' },
   'project list': { reads: () => '' },
+  'project show': { reads: () => 'default' },
   'project set': {
     auditAction: 'project.update',
     run: () => 'kiosk --retention-days 30 --store-crops off',

@@ -1,7 +1,7 @@
 import { allocate as allocateMicros } from '../../billing/ledger.ts'
 import { findBalance, type Balance } from '../../store/billing/balances.ts'
 import { budgetLedger } from '../../store/tenancy/projects.ts'
-import type { Micros } from '../../lib/money.ts'
+import { formatAmount, type Micros } from '../../lib/money.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
@@ -37,6 +37,8 @@ function printBalance({ balanceMicros, reservedMicros }: Balance, isJson: boolea
   print(
     { balanceMicros, reservedMicros },
     isJson,
-    () => `budget: ${balanceMicros} micros, ${reservedMicros} of them reserved`,
+    () =>
+      `budget: ${formatAmount(balanceMicros)} (${balanceMicros} micros), ` +
+      `${formatAmount(reservedMicros)} of it reserved`,
   )
 }

@@ -1,6 +1,7 @@
 import { allActions } from '../../actions/all-actions.ts'
 import { listPrices, setPrice, type AccountPrice } from '../../store/billing/prices.ts'
 import { auditedChange } from '../audit/audited-change.ts'
+import { formatAmount } from '../../lib/money.ts'
 import { formatTable, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
@@ -37,6 +38,10 @@ export async function set({
 }
 
 function table(prices: readonly AccountPrice[]): string {
-  const rows = prices.map(({ action, unitMicros }) => [action, String(unitMicros)])
-  return formatTable(['action', 'unit price (micros)'], rows)
+  const rows = prices.map(({ action, unitMicros }) => [
+    action,
+    formatAmount(unitMicros),
+    String(unitMicros),
+  ])
+  return formatTable(['action', 'unit price', 'micros'], rows)
 }

@@ -1,7 +1,7 @@
 import { topUp } from '../../billing/ledger.ts'
-import type { Micros } from '../../lib/money.ts'
+import { formatAmount, type Micros } from '../../lib/money.ts'
 import { findBalance, findAccountBalances } from '../../store/billing/balances.ts'
-import { walletLedger } from '../../store/tenancy/projects.ts'
+import { projectNames, walletLedger } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { formatTable, print } from '../output.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
@@ -20,27 +20,36 @@ export async function addFunds({
     })
     return findBalance(store.db, walletLedger(accountId))
   })
-  print({ balanceMicros }, json, () => `wallet: ${balanceMicros} micros`)
+  print(
+    { balanceMicros },
+    json,
+    () => `wallet: ${formatAmount(balanceMicros)} (${balanceMicros} micros)`,
+  )
 }
 
 export async function show({ account, json }: CommandValues<never, 'account'>): Promise<void> {
-  const balances = await withStore(async (store) =>
-    findAccountBalances(store.db, await requireAccountId(store, account)),
-  )
+  const { balances, names } = await withStore(async (store) => ({
+    balances: await findAccountBalances(store.db, await requireAccountId(store, account)),
+    names: await projectNames(store.db),
+  }))
   const isWallet = ({ ledger }: { ledger: string }): boolean => ledger.startsWith('wallet:')
   const result = {
     balanceMicros: balances.find(isWallet)?.balanceMicros ?? 0n,
     budgets: balances
       .filter((balance) => !isWallet(balance))
-      .map(({ ledger, ...budget }) => ({ projectId: ledger.slice('budget:'.length), ...budget })),
+      .map(({ ledger, ...amounts }) => {
+        const projectId = ledger.slice('budget:'.length)
+        return { projectId, projectName: names.get(projectId) ?? '', ...amounts }
+      }),
   }
   print(result, json, () => {
-    const walletRow = ['wallet', String(result.balanceMicros), '0']
-    const budgetRows = result.budgets.map((budget) => [
-      `budget of ${budget.projectId}`,
-      String(budget.balanceMicros),
-      String(budget.reservedMicros),
+    const rows = result.budgets.map(({ projectId, projectName, balanceMicros, reservedMicros }) => [
+      `budget of ${projectName}`,
+      projectId,
+      formatAmount(balanceMicros),
+      formatAmount(reservedMicros),
     ])
-    return formatTable(['ledger', 'balance (micros)', 'reserved'], [walletRow, ...budgetRows])
+    const walletRow = ['wallet', '', formatAmount(result.balanceMicros), formatAmount(0n)]
+    return formatTable(['ledger', 'project', 'balance', 'reserved'], [walletRow, ...rows])
   })
 }

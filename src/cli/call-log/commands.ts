@@ -6,11 +6,19 @@ import { optional, withDefault, optionalProject } from '../options.ts'
 /** The most rows of one output. */
 const limitMax = 100_000
 
-const action = nameFrom(
-  async () => (await import('../../actions/all-actions.ts')).allActions.map(({ name }) => name),
-  // Routes are logged with their method and path.
-  (text) => /^[A-Z]{3,7} \/\S*$/u.test(text),
-)
+/** Routes are logged with their method and path. */
+const action = nameFrom(async () => {
+  const [{ allActions }, { restRoutes }, { compreFaceRouteList }] = await Promise.all([
+    import('../../actions/all-actions.ts'),
+    import('../../http/routes/rest-routes.ts'),
+    import('../../compreface/compreface-routes.ts'),
+  ])
+  const routes = [...restRoutes, ...compreFaceRouteList]
+  return [
+    ...allActions.map(({ name }) => name),
+    ...routes.map(({ method, path }) => `${method} ${path}`),
+  ]
+})
 const code = nameFrom(['OK', 'EXPIRED', ...Object.keys(errorTable)], (text) =>
   /^HTTP_\d{3}$/u.test(text),
 )

@@ -1,4 +1,7 @@
 import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/calls.ts'
+import { formatAmount } from '../../lib/money.ts'
+import { keyNames } from '../../store/tenancy/key-list.ts'
+import { projectNames } from '../../store/tenancy/projects.ts'
 import { formatTable, toJson } from '../output.ts'
 import { findProjectId, withStore } from '../with-store.ts'
 import type { CommandValues } from '../command.ts'
@@ -26,22 +29,31 @@ export async function showCallLog({
     fromMs: from?.getTime(),
     toMs: to?.getTime(),
   }
-  const calls = await withStore(async (store) => {
+  const entries = await withStore(async (store) => {
     const projectId = await findProjectId(store, project)
-    return findCalls(store.db, { ...filter, projectId })
+    const keys = await store.read((tx) => keyNames(tx))
+    if (keyId !== undefined && !keys.has(keyId))
+      throw new Error(`there is no key ${keyId}; facegate key list prints all keys`)
+    const projects = await projectNames(store.db)
+    const calls = await findCalls(store.db, { ...filter, projectId })
+    return calls.map((call) => toLogEntry(call, { keys, projects }))
   })
-  if (!json) return console.log(table(calls))
-  for (const call of calls) console.log(toJson(toLogEntry(call)))
+  if (!json) return console.log(table(entries))
+  for (const entry of entries) console.log(toJson(entry))
 }
 
+type Names = Readonly<Record<'keys' | 'projects', ReadonlyMap<string, string>>>
+
 /** A row of the log with the field names of the API. */
-function toLogEntry(call: LoggedCall) {
+function toLogEntry(call: LoggedCall, { keys, projects }: Names) {
   const { atMs, keyId, projectId, action, requestId, code, latencyMs } = call
   const { costMicros, meteredMicros } = call
   return {
     atUtc: new Date(atMs).toISOString(),
     projectId,
+    projectName: projects.get(projectId) ?? '',
     keyId,
+    keyName: keys.get(keyId) ?? '',
     requestId,
     action,
     code,
@@ -54,21 +66,24 @@ function toLogEntry(call: LoggedCall) {
   }
 }
 
-function table(calls: readonly LoggedCall[]): string {
+function table(entries: readonly ReturnType<typeof toLogEntry>[]): string {
+  const head = ['time', 'action', 'code', 'latency (ms)', 'cost', 'replay', 'request']
   return formatTable(
-    ['time', 'action', 'code', 'latency (ms)', 'cost', 'replay', 'request', 'key', 'project'],
-    calls
-      .map(toLogEntry)
-      .map((row) => [
-        row.atUtc,
-        row.action,
-        row.code,
-        row.latencyMs.toFixed(1),
-        row.meteredMicros > 0n ? `(${row.meteredMicros})` : String(row.costMicros),
-        row.replay ? 'replay' : '',
-        row.requestId,
-        row.keyId,
-        row.projectId,
-      ]),
+    [...head, 'key', '', 'project', ''],
+    entries.map((row) => [
+      row.atUtc,
+      row.action,
+      row.code,
+      row.latencyMs.toFixed(1),
+      row.meteredMicros > 0n
+        ? `(${formatAmount(row.meteredMicros)})`
+        : formatAmount(row.costMicros),
+      row.replay ? 'replay' : '',
+      row.requestId,
+      row.keyName,
+      row.keyId,
+      row.projectName,
+      row.projectId,
+    ]),
   )
 }

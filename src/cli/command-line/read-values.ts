@@ -19,7 +19,7 @@ export async function readValues(
   args: readonly string[],
   declared: Declared,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { options, positionals } = readTexts(args, declared.options)
+  const { options, positionals } = await readTexts(args, declared.options)
   const values: Record<string, unknown> = {}
   const remaining = [...positionals]
   for (const [name, declaration] of Object.entries(declared.arguments)) {
@@ -37,14 +37,17 @@ export function requestsHelp(args: readonly string[], declared: ValueDeclaration
   return tokensOf(args, declared).some((token) => token.kind === 'option' && token.name === 'help')
 }
 
-function readTexts(args: readonly string[], declared: ValueDeclarations): GivenTexts {
+async function readTexts(
+  args: readonly string[],
+  declared: ValueDeclarations,
+): Promise<GivenTexts> {
   const options = new Map<string, string[]>()
   const positionals: string[] = []
   for (const token of tokensOf(args, declared)) {
     if (token.kind === 'positional') positionals.push(token.value)
     if (token.kind !== 'option') continue
     const declaration = declared[token.name]
-    if (!declaration) throw new UsageError(unknownOption(token.rawName, declared))
+    if (!declaration) throw new UsageError(await unknownOption(token.rawName, declared))
     const given = options.get(token.name) ?? []
     if (given.length > 0 && !declaration.isRepeatable)
       throw new UsageError(`${token.rawName} was given more than once; pass it once`)
@@ -89,12 +92,16 @@ function textOf({ rawName, value, inlineValue }: OptionToken, form: string | und
   return value
 }
 
-function unknownOption(rawName: string, declared: ValueDeclarations): string {
+async function unknownOption(rawName: string, declared: ValueDeclarations): Promise<string> {
   const names = [...Object.keys(declared), 'help']
   const nearest = nearestName(rawName.replace(/^-+/u, ''), names)
-  return nearest === undefined
-    ? `${rawName} is not an option of this command; use one of ${names.map((name) => `--${name}`).join(', ')}`
-    : `${rawName} is not an option of this command; did you mean --${nearest}?`
+  const refusal = `${rawName} is not an option of this command`
+  if (nearest !== undefined) return `${refusal}; did you mean --${nearest}?`
+  const { settings } = await import('../../config.ts')
+  const setting = rawName.replace(/^-+/u, '').replaceAll('-', '_').toUpperCase()
+  return Object.hasOwn(settings, setting)
+    ? `${refusal}; set ${setting} in the environment`
+    : `${refusal}; use one of ${names.map((name) => `--${name}`).join(', ')}`
 }
 
 function unexpected(text: string, { arguments: declared }: Declared): string {

@@ -198,6 +198,15 @@ export const project = defineGroup(
     ),
     defineCommand(
       {
+        name: 'show',
+        summary: 'show all settings of a project, with the names of the options of project set',
+        arguments: { project: requiredProject },
+        examples: ['facegate project show door'],
+      },
+      async (values) => (await import('./project.ts')).show(values),
+    ),
+    defineCommand(
+      {
         name: 'set',
         summary: 'change the limits and the switches of a project',
         arguments: { project: required('<project>', 'id or name of the project', projectName) },

@@ -6,6 +6,7 @@ import {
   revokeKey,
   type KeySummary,
 } from '../../store/tenancy/keys.ts'
+import { projectNames } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { formatTable, print } from '../output.ts'
@@ -43,9 +44,11 @@ export async function create({
 }
 
 export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
-  const keys = await withStore(async (store) =>
-    listKeys(store.db, await findProjectId(store, project), new Date()),
-  )
+  const keys = await withStore(async (store) => {
+    const names = await projectNames(store.db)
+    const listed = await listKeys(store.db, await findProjectId(store, project), new Date())
+    return listed.map((key) => ({ ...key, projectName: names.get(key.projectId) ?? '' }))
+  })
   print(keys, json, () => table(keys))
 }
 
@@ -99,9 +102,9 @@ function expiryText(expiresAtUtc: string | null, option: KeyExpiry | undefined):
   return option === undefined ? `${expires} (--expires sets another time, or never)` : expires
 }
 
-function table(keys: readonly KeySummary[]): string {
+function table(keys: readonly (KeySummary & { readonly projectName: string })[]): string {
   return formatTable(
-    ['id', 'name', 'key', 'state', 'permissions', 'expires', 'last used'],
+    ['id', 'name', 'key', 'state', 'permissions', 'expires', 'last used', 'project', ''],
     keys.map((row) => [
       row.keyId,
       row.name,
@@ -110,6 +113,8 @@ function table(keys: readonly KeySummary[]): string {
       row.permissions.join(','),
       row.expiresAtUtc ?? 'never',
       row.lastUsedAtUtc ?? 'never',
+      row.projectName,
+      row.projectId,
     ]),
   )
 }

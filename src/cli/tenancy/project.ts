@@ -37,7 +37,12 @@ export async function create({
       return { result, accountId, target: project.projectId, detail }
     })
   })
-  print(created, json, () => table([created]))
+  print(created, json, () => describeProject(created))
+}
+
+export async function show({ project, json }: CommandValues<'project'>): Promise<void> {
+  const shown = await withStore((store) => requireProject(store, project))
+  print(shown, json, () => describeProject(shown))
 }
 
 export async function list({ json }: { readonly json: boolean }): Promise<void> {
@@ -93,8 +98,8 @@ export async function set(values: ProjectSettings): Promise<void> {
   const { cropsDeleted } = changed
   print(changed, values.json, () =>
     cropsDeleted === undefined
-      ? table([changed])
-      : `${table([changed])}\n${cropsDeleted} stored crops were deleted`,
+      ? describeProject(changed)
+      : `${describeProject(changed)}\n${cropsDeleted} stored crops were deleted`,
   )
 }
 
@@ -111,8 +116,37 @@ function switchesOf(values: ProjectSettings): Partial<ProjectSwitches> {
   )
 }
 
+/** Returns all settings of a project with the names of the options of `project set`. */
+function describeProject(project: Project): string {
+  const { switches, ...row } = project
+  const onOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
+  return formatTable(
+    ['setting', 'value'],
+    Object.entries({
+      id: row.projectId,
+      name: row.name,
+      account: row.accountId,
+      created: row.createdAtUtc,
+      gallery: row.galleryMode,
+      sustained: limit(row.sustainedPerS),
+      burst: limit(row.burst),
+      'retention-days': limit(row.retentionDays),
+      threshold: limit(row.identifyThreshold),
+      gender: onOff(switches.gender),
+      expression: onOff(switches.expression),
+      'store-crops': onOff(switches.storeCrops),
+      'auto-enroll': onOff(switches.autoEnroll),
+      billing: onOff(switches.billing),
+    }),
+  )
+}
+
+/** A setting; null: that of the server applies. */
+function limit(value: number | null): string {
+  return value === null ? 'default' : String(value)
+}
+
 function table(projects: readonly Project[]): string {
-  const limit = (value: number | null): string => (value === null ? 'default' : String(value))
   return formatTable(
     ['id', 'name', 'gallery', 'sustained/s', 'burst', 'billing', 'created'],
     projects.map((row) => [

@@ -6,7 +6,6 @@ import { serveRoute } from '../../http/serve-route.ts'
 import { errorResponse, errorStatuses, type ErrorFormat } from '../../http/error-response.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
-import { currency, formatUnits, microsMax } from '../../lib/money.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { touchSession } from '../../store/console/sessions.ts'
@@ -170,8 +169,7 @@ function toErrorResponse(
 ): HttpResponse {
   if (error instanceof ValidationError)
     return { status: error.status, body: { detail: error.message, problems: error.problems } }
-  if (error instanceof LedgerError)
-    return { status: 409, body: { detail: describeLedgerError(error) } }
+  if (error instanceof LedgerError) return { status: 409, body: { detail: error.message } }
   return errorResponse(error, requestId, log, consoleErrorFormat)
 }
 
@@ -196,22 +194,4 @@ function toAuditEntry(
   const { userId, name: userName, accountId } = actor
   const entry = { accountId, atMs: services.clock(), userId, userName, auditAction, target }
   return { ...entry, detail: JSON.stringify(detail), ip: request.clientIp }
-}
-
-/** Returns the message of an impossible transfer with amounts in the currency, and the remedy. */
-function describeLedgerError({ problem }: LedgerError): string {
-  const { reason, ledger = '', amountMicros } = problem
-  const isWallet = ledger.startsWith('wallet:')
-  const amount = `${formatUnits(amountMicros)} ${currency}`
-  const name = isWallet ? 'wallet' : 'budget'
-  const shortage = isWallet
-    ? `The wallet has less than ${amount}. Top up the wallet, or enter a smaller amount.`
-    : `The budget has less than ${amount} that is not reserved for running calls. Enter a smaller amount.`
-  const messages: Readonly<Record<typeof reason, string>> = {
-    amount: `The amount must be more than 0 and at most ${formatUnits(microsMax)} ${currency}.`,
-    shortage,
-    overflow: `The ${name} would exceed ${formatUnits(microsMax)} ${currency}. Enter a smaller amount.`,
-    noLedger: `The ${name} no longer exists. Reload the page.`,
-  }
-  return messages[reason]
 }

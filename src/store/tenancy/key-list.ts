@@ -107,16 +107,20 @@ function stateIs(state: KeyState, nowUtc: string) {
     : sql<boolean>`"revokedAtUtc" is null and not (${isExpired})`
 }
 
-/** Returns the names of all keys by their ids, including playground keys. */
+/**
+ * Returns the names of all keys by their ids, including playground keys.
+ *
+ * @param accountId the only account; without it, all.
+ */
 export async function keyNames(
   tx: ReadTx,
-  accountId: string,
+  accountId?: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const query = tx.build
+  const all = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.name'])
-    .where('accountId', '=', accountId)
+  const query = accountId === undefined ? all : all.where('accountId', '=', accountId)
   return new Map((await tx.run(query)).map(({ keyId, name }) => [keyId, name]))
 }
 

@@ -66,6 +66,11 @@ export async function listProjects(db: Database): Promise<Project[]> {
   return (await rows.execute()).map(projectFromRow)
 }
 
+/** Returns the names of all projects by their ids. */
+export async function projectNames(db: Database): Promise<ReadonlyMap<string, string>> {
+  return new Map((await listProjects(db)).map(({ projectId, name }) => [projectId, name]))
+}
+
 function projectFromRow({
   matchWebhooks: _matchWebhooks,
   isFrozen: _isFrozen,

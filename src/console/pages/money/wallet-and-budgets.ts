@@ -3,7 +3,7 @@ import { allActions } from '../../../actions/all-actions.ts'
 import { allocate, topUp } from '../../../billing/ledger.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { topUpConfirmationMicros } from '../../../lib/limits/money-limits.ts'
-import { currency, formatUnits, microsMax } from '../../../lib/money.ts'
+import { currency, formatAmount, microsMax } from '../../../lib/money.ts'
 import { findAccountBalances } from '../../../store/billing/balances.ts'
 import type { Database } from '../../../store/schema.ts'
 import { listPrices, removePrice, setPrice } from '../../../store/billing/prices.ts'
@@ -98,7 +98,7 @@ async function readPrices(db: Database, accountId: string, unitMicros: bigint) {
 }
 
 const amount = micros.transform(BigInt).refine((value) => value !== 0n && value <= microsMax, {
-  error: `must not be 0 and must be at most ${formatUnits(microsMax)} ${currency}`,
+  error: `must not be 0 and must be at most ${formatAmount(microsMax)}`,
 })
 
 export const topUpWallet = defineWrite({
@@ -132,7 +132,7 @@ function requireRepeatedAmount({
 }: z.output<typeof topUpWallet.body>): void {
   if (amountMicros <= topUpConfirmationMicros || confirmAmountMicros === String(amountMicros))
     return
-  const message = `must repeat the amount, because it is more than ${formatUnits(topUpConfirmationMicros)} ${currency}`
+  const message = `must repeat the amount, because it is more than ${formatAmount(topUpConfirmationMicros)}`
   throw invalidField('body.confirmAmountMicros', message)
 }
 
