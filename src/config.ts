@@ -60,6 +60,11 @@ const server = {
     ['off', 'on'],
     '`on` also serves the CompreFace routes under `/api/v1`; see [compreface.md](reference/compreface.md).',
   ),
+  BEARER_KEYS: choiceSetting(
+    'off',
+    ['off', 'on'],
+    '`on` accepts an API key also as `Authorization: Bearer`; see [gate.md](reference/gate.md#bearer-keys).',
+  ),
   CORS_ORIGINS: originsSetting(
     'Origins of web pages that may call the routes under `/v1` from a browser, separated by commas, such as `https://app.example.org`; `*` permits all. Empty: none. See [request-formats.md](reference/request-formats.md#cross-origin-calls).',
   ),

@@ -14,6 +14,7 @@ type AuthenticateDeps = {
   readonly findKey: FindKey
   readonly authThrottle: AuthThrottle
   readonly clock: Clock
+  readonly bearerKeys: boolean
 }
 
 /**
@@ -28,7 +29,7 @@ export async function authenticate(
   { headers, clientIp }: RequestIdentity,
   deps: AuthenticateDeps,
 ): Promise<KeyIdentity> {
-  const { apiKey, isAmbiguous } = readApiKey(headers)
+  const { apiKey, isAmbiguous } = readApiKey(headers, deps)
   const isWellFormed = apiKey !== undefined && !isAmbiguous && isApiKey(apiKey)
   const key = isWellFormed ? await deps.findKey(apiKey, new Date(deps.clock())) : undefined
   if (key?.state === 'active') {
@@ -40,7 +41,7 @@ export async function authenticate(
   const detail = isAmbiguous
     ? 'X-Api-Key and Authorization contain different keys. Send one of them.'
     : unauthorizedMessages[key?.state ?? 'unknown']
-  throw new HttpError(401, detail, { headers: { ...apiKeyChallenge, ...retryAfter } })
+  throw new HttpError(401, detail, { headers: { ...apiKeyChallenge(deps), ...retryAfter } })
 }
 
 /** The client sends the call again, until the proxy routes it to the new database. */
@@ -50,12 +51,15 @@ export function accountIsMoved(): HttpError {
 
 type SentApiKey = { readonly apiKey: string | undefined; readonly isAmbiguous: boolean }
 
+type AcceptedKeys = Pick<AuthenticateDeps, 'bearerKeys'>
+
 /**
- * Reads the key from `X-Api-Key` or from `Authorization: Bearer`. Other schemes of `Authorization` are
- * ignored, because a proxy in front of the service may use them.
+ * Reads the key from `X-Api-Key` or, if it is accepted, from `Authorization: Bearer`. Other schemes of
+ * `Authorization` are ignored, because a proxy in front of the service may use them.
  */
-function readApiKey(headers: RequestIdentity['headers']): SentApiKey {
+function readApiKey(headers: RequestIdentity['headers'], accepted: AcceptedKeys): SentApiKey {
   const apiKey = headers['x-api-key']
+  if (!accepted.bearerKeys) return { apiKey, isAmbiguous: false }
   const bearer = /^Bearer +(?<token>\S+) *$/iu.exec(headers['authorization'] ?? '')?.groups?.[
     'token'
   ]
@@ -64,20 +68,19 @@ function readApiKey(headers: RequestIdentity['headers']): SentApiKey {
 }
 
 /**
- * The header of a 401 response that names the accepted credentials (RFC 9110, section 11.6.1): the key
- * as a bearer token, or in a separate header, which no registered scheme describes.
+ * Returns the header of a 401 response that names the accepted credentials (RFC 9110, section 11.6.1).
+ * No registered scheme describes a key in a separate header.
  */
-export const apiKeyChallenge = {
-  'www-authenticate':
-    'Bearer realm="facegate", ApiKey realm="facegate", in="header", name="X-Api-Key"',
-} as const
+export function apiKeyChallenge({ bearerKeys }: AcceptedKeys) {
+  const challenge = 'ApiKey realm="facegate", in="header", name="X-Api-Key"'
+  return { 'www-authenticate': bearerKeys ? `Bearer realm="facegate", ${challenge}` : challenge }
+}
 
 /** The messages of the API contract, each with its remedy. */
 export const unauthorizedMessages: Readonly<
   Record<Exclude<CredentialState, 'active'> | 'unknown', string>
 > = {
-  unknown:
-    'API key missing or unknown. Send the whole key in the header X-Api-Key, or as Authorization: Bearer.',
+  unknown: 'API key missing or unknown. Send the whole key in the header X-Api-Key.',
   revoked: 'API key revoked. Create a new key in the console or with facegate key create.',
   expired: 'API key expired. Create a new key in the console or with facegate key create.',
   replaced:

@@ -41,6 +41,8 @@ export type GateOptions = {
   readonly logMsMax: number
   /** The most pending deliveries of a webhook. */
   readonly outboxMax: number
+  /** Whether `Authorization: Bearer` is accepted like `X-Api-Key`. */
+  readonly bearerKeys: boolean
 }
 
 /** The checks that every call passes before its action runs, and the ways to end a call. */
@@ -78,7 +80,9 @@ export function createGate(store: Store, options: GateOptions): Gate {
   const { findKey, findRememberedKey } = store
   const createAuthenticate = (find: FindKey) => (request: RequestIdentity) =>
     withSpan('gate.authenticate', () =>
-      authenticate(request, { findKey: find, authThrottle, clock }).catch(recorder.recordFailure),
+      authenticate(request, { ...options, findKey: find, authThrottle }).catch(
+        recorder.recordFailure,
+      ),
     )
   const admission = createAdmission(store, { ...options, inFlight, now: getNow })
   const recordDecision = <Result extends AdmitResult>(

@@ -36,6 +36,8 @@ export type HttpServerOptions = ConnectionLimits & {
   readonly connectionStats?: ConnectionStats
   /** The origins of web pages that may call the routes under `/v1`; `*`: all; by default none. */
   readonly corsOrigins?: readonly string[]
+  /** Whether these pages may send `Authorization`; not by default. */
+  readonly bearerKeys?: boolean
   /** How long running calls may take to finish when the server closes. */
   readonly drainMsMax: number
   /** The memory of request bodies; not limited without it. */
@@ -70,7 +72,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let isDraining = false
   for (const path of new Set(options.routes.map((route) => route.path))) {
     const routesOfPath = options.routes.filter((route) => route.path === path)
-    registerPath(app, routesOfPath, { hookOf: toHook, corsOrigins: options.corsOrigins })
+    registerPath(app, routesOfPath, { ...options, hookOf: toHook })
   }
   app.setNotFoundHandler(
     toHook({ path: 'unmatched', handle: options.fallback ?? handleNotFound, isQuiet: true }),
@@ -198,16 +200,15 @@ function requireDeletedName(request: HttpRequest, isCollection: boolean): HttpRe
   return request
 }
 
-type PathOptions = {
+type PathOptions = Pick<HttpServerOptions, 'corsOrigins' | 'bearerKeys'> & {
   readonly hookOf: (route: Route) => RequestHook
-  readonly corsOrigins: readonly string[] | undefined
 }
 
 /** Registers a path with all its methods. Other methods get 405, and preflight requests their answer. */
 function registerPath(
   app: FastifyInstance,
   routes: readonly Route[],
-  { hookOf, corsOrigins = [] }: PathOptions,
+  { hookOf, corsOrigins: origins = [], bearerKeys = false }: PathOptions,
 ) {
   const url = routes[0]?.path ?? '/'
   const allowed = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -220,7 +221,8 @@ function registerPath(
     method: methods.filter((method) => !allowed.includes(method)),
     url,
     onRequest: async (request, reply) => {
-      const preflight = preflightResponse(toRequestHead(request), corsOrigins, allowed)
+      const permitted = { origins, methods: allowed, bearerKeys }
+      const preflight = preflightResponse(toRequestHead(request), permitted)
       if (preflight) return send(reply, preflight)
       const headers = { allow: allowed.join(', ') }
       const detail = `Wrong method for this route. Use ${allowed.join(' or ')}.`

@@ -9,8 +9,7 @@ export const errorTable = {
     status: 401,
     condition:
       'The key is missing, unknown, truncated, revoked, expired or replaced by a rotation.',
-    remedy:
-      'Send the whole key in X-Api-Key or as Authorization: Bearer; create a new one if it was revoked or has expired.',
+    remedy: 'Send the whole key in X-Api-Key; create a new one if it was revoked or has expired.',
   },
   FORBIDDEN: {
     status: 200,

@@ -5,7 +5,9 @@ import { acceptedContentTypes } from '../lib/image-types/image-types.ts'
 /** What the API description publishes to callers. */
 export function apiDescription(config: Config) {
   const optionalRoutes = config.COMPREFACE_API === 'on' ? [compreFaceDescription()] : []
-  return { limits: apiLimits(config), extensions: { ...apiFormats(config), optionalRoutes } }
+  const bearerKeys = config.BEARER_KEYS === 'on'
+  const extensions = { ...apiFormats(config), bearerKeys, optionalRoutes }
+  return { limits: apiLimits(config), extensions }
 }
 
 function apiLimits(config: Config) {
@@ -59,5 +61,6 @@ export function serverLimits(config: Config) {
     writeMsMax: config.WRITE_TIMEOUT_MS,
     drainMsMax: config.DRAIN_TIMEOUT_MS,
     corsOrigins: config.CORS_ORIGINS,
+    bearerKeys: config.BEARER_KEYS === 'on',
   }
 }

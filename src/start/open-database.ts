@@ -136,5 +136,6 @@ function gateOptions(config: Config, { steadyClock }: Store, clock: Clock): Gate
     inFlightWaitMsMax: config.IN_FLIGHT_WAIT_MS_MAX,
     logMsMax: config.LOG_RETENTION_DAYS * dayMs,
     outboxMax: config.WEBHOOK_OUTBOX_MAX,
+    bearerKeys: config.BEARER_KEYS === 'on',
   }
 }

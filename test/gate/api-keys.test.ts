@@ -167,7 +167,8 @@ test('Failed authentication above the limit returns Retry-After; a valid key of 
 test('The response time to a guessed key does not depend on how much of it is correct', async () => {
   await using gate = await startGate()
   const { findKey } = gate.database.store
-  const deps = { findKey, authThrottle: { recordFailure: async () => 0 }, clock: Date.now }
+  const authThrottle = { recordFailure: async () => 0 }
+  const deps = { findKey, authThrottle, clock: Date.now, bearerKeys: false }
   const timeOf = async (apiKey: string): Promise<number> => {
     const startNs = process.hrtime.bigint()
     await authenticate({ headers: { 'x-api-key': apiKey }, clientIp: '' }, deps).catch(() => 0)

@@ -57,6 +57,7 @@ export type AdmitOptions = AdmissionSettings & {
   readonly inFlight: InFlightCalls
   readonly inFlightWaitMsMax: number
   readonly now: () => Now
+  readonly bearerKeys: boolean
 }
 
 /** The functions that decide about the calls of authenticated keys. */
@@ -96,7 +97,7 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
     if (admitted) return admitted
     if (!caller.refresh) return admitByTransaction(request)
     // The statement has not confirmed a remembered caller.
-    const current = await refreshed(caller, now())
+    const current = await refreshed(caller, options)
     const confirmed = { ...request, call: await authenticatedCall(store, current, received, now) }
     return (await admitNew(confirmed)) ?? admitByTransaction(confirmed)
   }
@@ -113,7 +114,7 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
     for (let consumedTokens: TokenBucketResult | undefined; ;) {
       const input = { ...admissionInputOf(request, options, now()), consumedTokens }
       const result = await runInTransaction(call, (tx) => admitInTransaction(tx, call, input, now))
-      if (result.kind !== 'inFlight') return admitResult(request, result, inFlight)
+      if (result.kind !== 'inFlight') return admitResult(request, result, options)
       consumedTokens = result.access.tokens
       const remainingMs = waitUntilMs - performance.now()
       if (remainingMs <= 0) return rejectAfterTimeout(store, call, consumedTokens)
@@ -122,13 +123,13 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
   }
 
   const reject: Admission['reject'] = async (caller, received, { error, permissions = [] }) => {
-    const current = await refreshed(caller, now())
+    const current = await refreshed(caller, options)
     const call = await authenticatedCall(store, current, received, now)
     const request = accessRequestOf(call, permissions, options)
     const result = await runInTransaction(call, (tx) =>
       rejectInTransaction(tx, call, { error, request }, now),
     )
-    if (result.kind === 'unauthorized') throw unauthorized(result.state)
+    if (result.kind === 'unauthorized') throw unauthorized(result.state, options)
     return rejectedResult(result)
   }
 
@@ -154,10 +155,10 @@ function createProjectTransactions(store: Store): RunInTransaction {
 }
 
 /** Returns the caller as it is stored now. @throws HttpError 401, or 503 while its account is moved. */
-async function refreshed(caller: KeyIdentity, { nowMs }: Now): Promise<KeyIdentity> {
+async function refreshed(caller: KeyIdentity, options: AdmitOptions): Promise<KeyIdentity> {
   if (!caller.refresh) return caller
-  const current = await caller.refresh(new Date(nowMs))
-  if (current?.state !== 'active') throw unauthorized(current?.state ?? 'unknown')
+  const current = await caller.refresh(new Date(options.now().nowMs))
+  if (current?.state !== 'active') throw unauthorized(current?.state ?? 'unknown', options)
   if (current.isFrozen === 1) throw accountIsMoved()
   return current
 }
@@ -194,8 +195,11 @@ async function recordFormerSecret(
   await store.write((tx) => recordFormerSecretUse(tx, use))
 }
 
-function unauthorized(state: keyof typeof unauthorizedMessages): HttpError {
-  return new HttpError(401, unauthorizedMessages[state], { headers: apiKeyChallenge })
+function unauthorized(
+  state: keyof typeof unauthorizedMessages,
+  options: Pick<AdmitOptions, 'bearerKeys'>,
+): HttpError {
+  return new HttpError(401, unauthorizedMessages[state], { headers: apiKeyChallenge(options) })
 }
 
 function admittedResult(
@@ -219,10 +223,10 @@ type FinalResult = Exclude<AdmissionResult, { readonly kind: 'inFlight' }>
 function admitResult(
   request: AdmitRequest,
   result: FinalResult,
-  inFlight: InFlightCalls,
+  options: AdmitOptions,
 ): AdmitResult {
-  if (result.kind === 'unauthorized') throw unauthorized(result.state)
-  if (result.kind === 'admitted') return admittedResult(request, result, inFlight)
+  if (result.kind === 'unauthorized') throw unauthorized(result.state, options)
+  if (result.kind === 'admitted') return admittedResult(request, result, options.inFlight)
   if (result.kind === 'rejected') return rejectedResult(result)
   const response = decryptResponse(request.fingerprint.responseKey, result.response)
   return { kind: 'replay', headers: limitHeaders(result.access.tokens), response }

@@ -6,13 +6,7 @@ type RequestHead = Pick<HttpRequest, 'method' | 'path' | 'headers'>
 const pathPrefix = '/v1/'
 
 /** The request headers of API calls. */
-const requestHeaders = [
-  'X-Api-Key',
-  'Authorization',
-  'Content-Type',
-  'X-Api-Version',
-  'traceparent',
-]
+const requestHeaders = ['X-Api-Key', 'Content-Type', 'X-Api-Version', 'traceparent']
 
 /** The response headers that clients need. Browsers show a page only a few others. */
 const responseHeaders = [
@@ -58,16 +52,20 @@ function permittedOrigin(origin: string | undefined, origins: readonly string[])
   return origin !== undefined && origins.includes(origin) ? origin : undefined
 }
 
+export type PreflightOptions = {
+  readonly origins: readonly string[]
+  /** The methods of the route. */
+  readonly methods: readonly string[]
+  readonly bearerKeys: boolean
+}
+
 /**
  * Returns the response to a preflight request, with which a browser checks whether a page may send a
  * call; undefined for every other request.
- *
- * @param methods the methods of the route.
  */
 export function preflightResponse(
   { method, path, headers }: RequestHead,
-  origins: readonly string[],
-  methods: readonly string[],
+  { origins, methods, bearerKeys }: PreflightOptions,
 ): HttpResponse | undefined {
   const { origin, 'access-control-request-method': requested } = headers
   const isPreflight = method === 'OPTIONS' && origin !== undefined && requested !== undefined
@@ -84,7 +82,10 @@ export function preflightResponse(
     status: 204,
     headers: {
       'access-control-allow-methods': methods.join(', '),
-      'access-control-allow-headers': requestHeaders.join(', '),
+      'access-control-allow-headers': (bearerKeys
+        ? [...requestHeaders, 'Authorization']
+        : requestHeaders
+      ).join(', '),
       'access-control-max-age': String(maxAgeS),
     },
     body: undefined,

@@ -31,7 +31,7 @@ export const openApiHeaders = {
   'WWW-Authenticate': {
     description: 'The credentials that the route requires.',
     schema: { type: 'string' },
-    example: apiKeyChallenge['www-authenticate'],
+    example: apiKeyChallenge({ bearerKeys: false })['www-authenticate'],
   },
   Allow: {
     description: 'The methods of the route.',

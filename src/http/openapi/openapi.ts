@@ -21,6 +21,8 @@ export type ApiExtensions = {
   readonly extraImageTypes?: readonly ExtraImageType[]
   /** The content types of images as the body, which permit forms, too. */
   readonly imageBodyTypes?: readonly string[] | undefined
+  /** Whether `Authorization: Bearer` is accepted. */
+  readonly bearerKeys?: boolean
   readonly optionalRoutes?: readonly OptionalRoutes[]
 }
 
@@ -28,8 +30,10 @@ export type ApiExtensions = {
 export function openApiDocument(
   version: string,
   limits: ApiLimits = {},
-  { extraImageTypes, imageBodyTypes, optionalRoutes: optional = [] }: ApiExtensions = {},
+  extensions: ApiExtensions = {},
 ): OpenApiObject {
+  const { extraImageTypes, imageBodyTypes, optionalRoutes: optional = [] } = extensions
+  const schemes = extensions.bearerKeys ? { ...apiKeyScheme, ...bearerScheme } : apiKeyScheme
   return {
     openapi: '3.1.0',
     info: {
@@ -41,7 +45,7 @@ export function openApiDocument(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that returned this description.' }],
-    security: [{ apiKey: [] }, { bearerKey: [] }],
+    security: Object.keys(schemes).map((name) => ({ [name]: [] })),
     tags: [
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
       { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
@@ -50,7 +54,7 @@ export function openApiDocument(
     ],
     paths: mergeObjects(openApiPaths(imageBodyTypes), ...optional.map(({ paths }) => paths)),
     components: {
-      securitySchemes,
+      securitySchemes: schemes,
       schemas: mergeObjects(
         openApiSchemas(acceptedContentTypes(extraImageTypes)),
         ...optional.map(({ schemas }) => schemas),
@@ -64,12 +68,15 @@ export function openApiDocument(
   }
 }
 
-const securitySchemes = {
+const bearerScheme = {
   bearerKey: {
     type: 'http',
     scheme: 'bearer',
     description: 'The same key as `Authorization: Bearer`.',
   },
+}
+
+const apiKeyScheme = {
   apiKey: {
     type: 'apiKey',
     in: 'header',

@@ -183,6 +183,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...(options.fallback && { fallback: options.fallback }),
     proxies: config.TRUST_PROXY,
     corsOrigins: config.CORS_ORIGINS,
+    bearerKeys: config.BEARER_KEYS === 'on',
     headersMsMax: 10_000,
     requestMsMax: 30_000,
     connectionsMax: 1000,

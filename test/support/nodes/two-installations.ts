@@ -45,7 +45,7 @@ async function startInstallation(
   const settings = { DATABASE_URL: url, MASTER_KEY_FILE: masterKeyFile, DATA_DIR: dataDir }
   // The proxy checks the readiness of the servers.
   const fallback = () => ({ status: 200, body: {} })
-  const environment = { ...settings, SEARCH: search }
+  const environment = { ...settings, SEARCH: search, BEARER_KEYS: 'on' }
   const options = { dataDir, environment, fallback, ...(onAnalyze && { onAnalyze }) }
   return { gallery: opened.use(await startGallery(options)), url, settings }
 }
