@@ -50,11 +50,15 @@ export async function checkPassword(
     })
   if (!user || !isCorrect || user.disabledAtUtc !== null) {
     await services.failedSignInLog.add({ auditAction, accountId, user, clientIp })
-    throw new HttpError(401, 'The name or the password is wrong.', { headers: sessionChallenge })
+    throw wrongPassword()
   }
   if (check.code !== undefined) await requireSecondFactor(check, { user, attempt }, services)
   attempt.succeed()
   return user
+}
+
+export function wrongPassword(): HttpError {
+  return new HttpError(401, 'The name or the password is wrong.', { headers: sessionChallenge })
 }
 
 /**

@@ -9,6 +9,7 @@ import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { touchSession } from '../../store/console/sessions.ts'
+import type { ReadTx } from '../../store/tx.ts'
 import { createCsvStream } from './csv-stream.ts'
 import { ValidationError, parseInput } from './validation-error.ts'
 import type {
@@ -75,17 +76,42 @@ async function authorize(
   const identity = signedIn ?? anonymousIdentity((await findFirstAccountId(store.db)) ?? '')
   if (!signedIn && route.minimumRole !== 'anonymous') {
     const retryAfterS = await authThrottle.recordFailure(request.clientIp)
-    const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-    const headers = { ...sessionChallenge, 'x-session': 'required', ...retryAfter }
-    throw new HttpError(401, 'Sign in first.', { headers })
+    throw signInRequired(retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {})
   }
   if (!signedIn) services.anonymousLimit(request)
-  if (!isAllowed(identity.role, route.minimumRole))
-    throw new HttpError(403, `The role ${route.minimumRole} is required.`)
+  requireRole(route, identity)
   if (route.method !== 'GET' && route.minimumRole !== 'anonymous')
     requireCsrfToken(request, identity)
   await recordActivity(identity, services)
   return identity
+}
+
+function signInRequired(extraHeaders: HttpResponse['headers'] = {}): HttpError {
+  const headers = { ...sessionChallenge, 'x-session': 'required', ...extraHeaders }
+  return new HttpError(401, 'Sign in first.', { headers })
+}
+
+function requireRole({ minimumRole }: ConsoleRoute, { role }: ConsoleIdentity): void {
+  if (!isAllowed(role, minimumRole))
+    throw new HttpError(403, `The role ${minimumRole} is required.`)
+}
+
+/**
+ * Returns the call with the identity that the database contains now. The body of a write can arrive
+ * long after its headers, when the user is disabled, demoted or signed out.
+ *
+ * @throws HttpError 401 if the session has ended, 403 if the role is now too low.
+ */
+async function authorizeAgain(
+  tx: ReadTx,
+  route: WriteRoute,
+  call: ConsoleContext,
+): Promise<ConsoleContext> {
+  if (route.minimumRole === 'anonymous') return call
+  const identity = await findIdentity(tx, call.request, call.services.clock())
+  if (!identity) throw signInRequired()
+  requireRole(route, identity)
+  return { ...call, identity }
 }
 
 /** The last use of a session is stored at most once per interval. */
@@ -173,10 +199,17 @@ function toErrorResponse(
   return errorResponse(error, requestId, log, consoleErrorFormat)
 }
 
-/** Runs a write route. The change and its audit entry are committed together or not at all. */
-async function executeWrite(route: WriteRoute, call: ConsoleContext): Promise<HttpResponse> {
-  const prepared = await route.prepare?.(call)
-  const result = await call.services.store.runExclusive(async (transaction) => {
+/**
+ * Runs a write route. The change and its audit entry are committed together or not at all. All writes
+ * of the console run one after another, so the authority of the user cannot change within one.
+ */
+async function executeWrite(route: WriteRoute, received: ConsoleContext): Promise<HttpResponse> {
+  const { store } = received.services
+  const prepared = await route.prepare?.(
+    await store.read((tx) => authorizeAgain(tx, route, received)),
+  )
+  const result = await store.runExclusive(async (transaction) => {
+    const call = await authorizeAgain(transaction.tx, route, received)
     const written = await route.handle({ ...call, prepared }, transaction)
     await addAuditEntry(transaction.tx, toAuditEntry(route, call, written))
     return written

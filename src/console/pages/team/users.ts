@@ -123,7 +123,6 @@ export const editUser = defineWrite({
   handle: async (call, { tx }) => {
     const { body, identity, services } = call
     const user = await requireUser(tx, call)
-    // Only owners use this route and never on themselves, so at least one owner always remains.
     if (user.userId === identity.userId)
       throw new HttpError(409, 'You cannot change your own role or disable your own account.')
     const { role = user.role, disabled } = body
@@ -131,6 +130,7 @@ export const editUser = defineWrite({
     const requested = disabled ? (user.disabledAtUtc ?? nowUtc) : null
     const disabledAtUtc = disabled === undefined ? user.disabledAtUtc : requested
     await updateUser(tx, user.userId, { role, disabledAtUtc })
+    await requireOwner(tx, identity.accountId)
     if (disabledAtUtc !== null) {
       await endUserSessions(tx, user.userId)
       await removeInviteLinksOf(tx, user.userId)
@@ -140,6 +140,14 @@ export const editUser = defineWrite({
     return { response, target: user.userId, detail: { ...body, name: user.name } }
   },
 })
+
+/** @throws HttpError 409 if the account has no owner who can sign in. */
+async function requireOwner(tx: ReadTx, accountId: string): Promise<void> {
+  const users = await listUsers(tx, accountId)
+  const isOwner = (user: ConsoleUser) => user.role === 'owner' && user.disabledAtUtc === null
+  if (!users.some((user) => isOwner(user) && user.password !== null))
+    throw new HttpError(409, 'The account must keep an owner who can sign in.')
+}
 
 export const endSessionsOfUser = defineWrite({
   method: 'POST',
