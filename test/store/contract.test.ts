@@ -2,12 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { runAsAllAccounts } from '../../src/lib/account-context.ts'
 import type { Store } from '../../src/store/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
-import { postgresSkipReason } from '../support/database/postgres-server.ts'
+import {
+  postgresSkipReason,
+  sharedPostgresServer,
+  type TestDatabase,
+} from '../support/database/postgres-server.ts'
+import { runMigration } from '../support/migration/run-migration.ts'
 import { callsContract } from './contract/calls.ts'
 import { galleryPagesContract } from './contract/gallery/gallery-pages.ts'
 import { galleriesContract } from './contract/galleries.ts'
@@ -60,11 +65,45 @@ async function onPostgres(work: (store: Store) => Promise<void>): Promise<void> 
   }
 }
 
+/** A database that was migrated from SQLite after the first start, and its fixture. */
+type MigratedFixture = Omit<StoreFixture, 'store'> & { readonly database: TestDatabase }
+
+let migrated: Promise<MigratedFixture> | undefined
+
+/** The database is a template: each test runs on a copy. */
+async function migrateFixture(): Promise<MigratedFixture> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-store-'))
+  const source = await openStore(dataDir)
+  const { store: _source, ...fixture } = await runAsAllAccounts(() => createStoreFixture(source))
+  await source.close()
+  const database = await (await sharedPostgresServer()).createDatabase()
+  const { code, err } = await runMigration(dataDir, database.url)
+  await rm(dataDir, { recursive: true })
+  assert.equal(code, 0, err)
+  return { ...fixture, database }
+}
+
+async function onMigrated(verify: (fixture: StoreFixture) => Promise<void>): Promise<void> {
+  migrated ??= migrateFixture()
+  const { database, ...fixture } = await migrated
+  const server = await sharedPostgresServer()
+  await using copy = await server.createDatabase({ template: database.name })
+  const store = await openStore({ dataDir: '', databaseUrl: copy.url })
+  try {
+    await runAsAllAccounts(() => verify({ ...fixture, store }))
+  } finally {
+    await store.close()
+  }
+}
+
+after(async () => (await migrated)?.database[Symbol.asyncDispose]())
+
 for (const [title, verify] of Object.entries(contract)) {
   const run = async (store: Store) => verify(await createStoreFixture(store))
   test(`SQLite: ${title}`, () => onSqlite(run))
   const options = postgresSkipReason === undefined ? {} : { skip: postgresSkipReason }
   test(`PostgreSQL: ${title}`, options, () => onPostgres(run))
+  test(`Migrated to PostgreSQL: ${title}`, options, () => onMigrated(verify))
 }
 
 test('The contract calls every query of the store', () => {

@@ -128,13 +128,8 @@ export async function insertRows(
   columns: readonly string[],
 ): Promise<void> {
   const list = columns.map((column) => `"${column}"`).join(', ')
-  // A trigger creates the bucket of each new project; the source's bucket replaces it.
-  const conflict =
-    name === 'buckets'
-      ? ' on conflict ("projectId") do update set "fullAtUs" = excluded."fullAtUs"'
-      : ''
   const text = `insert into "${name}" (${list})
-    select ${list} from json_populate_recordset(null::"${name}", $1)${conflict}`
+    select ${list} from json_populate_recordset(null::"${name}", $1)`
   const { count } = await on.run({ text, values: [rowsToJson(rows)] })
   if (count !== rows.length) throw new Error(`${name} accepted ${count} of ${rows.length} rows`)
 }

@@ -59,8 +59,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     key: ['transferId'],
     identity: identityColumn('ledgerTransfers', 'transferId'),
   },
-  // A trigger creates the bucket of each project.
-  buckets: { column: 'projectId', key: ['projectId'], ...notMoved },
+  buckets: { column: 'projectId', key: ['projectId'], isFilledByTriggers: true, ...notMoved },
   galleries: { column: 'accountId', key: ['galleryId'] },
   galleryKeys: { column: 'galleryId', key: ['keyId'] },
   galleryCalibrations: { column: 'galleryId', key: ['calibrationId'] },

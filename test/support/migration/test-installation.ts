@@ -13,6 +13,7 @@ import { addPage } from '../bulk/gallery-pages.ts'
 import { addGalleryCalibration } from '../gallery/add-gallery-calibration.ts'
 import { imageParams, type GalleryClient, type TestGallery } from '../gallery/test-gallery.ts'
 import { embeddingOf } from '../gallery/fake-vision.ts'
+import { addAllStates } from './all-states.ts'
 
 /** An installation and its responses before a migration, for comparison afterwards. */
 export type TestInstallation = {
@@ -20,6 +21,7 @@ export type TestInstallation = {
   readonly key: string
   /** The keys of another project of the account, and of a project of another account. */
   readonly otherKeys: readonly string[]
+  readonly neverCalledKey: string
   readonly revokedKey: string
   /** The cookie of an owner's session in the console. */
   readonly cookie: string
@@ -70,15 +72,18 @@ export async function createInstallation(subjects: number): Promise<TestInstalla
   const masterKeyFile = path.join(dataDir, 'master.key')
   await rotateKeys({ store, masterKeyFile, nowMs: Date.now })
   await addPage(store, projectId)
+  const neverCalledKey = await addAllStates(testConsole)
 
   const body = { action: 'svc.identify', params: imageParams('Ada'), requestId: randomUUID() }
   const completedCall = { body, data: (await gallery.post(body)).body.data }
+  await gallery.post(body)
   const responses = await recordResponses(gallery, subjects)
   await store.write((tx) => addUnfinishedCall(tx, projectId, revoked.keyId))
   return {
     dataDir,
     key: gallery.key,
     otherKeys: [shared.key, otherAccount.key],
+    neverCalledKey,
     revokedKey: revoked.key,
     cookie: owner.cookie(),
     responses,
@@ -140,7 +145,7 @@ function personName(index: number): string {
   return `person ${index}`
 }
 
-/** Adds log rows of old months and a call that never ends. */
+/** Adds log rows of old months, a call that never ends and a removal that no server has applied. */
 async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Promise<void> {
   const nowMs = Date.now()
   const call = { keyId, projectId, action: 'svc.detect' }
@@ -156,6 +161,8 @@ async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Prom
       isReplay: 0,
       transferId: null,
     })
+  const removal = { galleryId: projectId, sequence: 1, faceId: randomUUID() }
+  await tx.run(tx.build.insertInto('removals').values(removal))
   assert.ok(await reserve(tx, projectId, 1000n))
   await tx.attempts.insert({
     ...call,
