@@ -56,10 +56,16 @@ test('a DATABASE_URL that is not PostgreSQL is rejected, not ignored', () => {
     assert.equal(readConfig({ DATABASE_URL: url }).DATABASE_URL, url)
 })
 
-test('a body of the maximum size must fit in the budget of a key, and that in the whole budget', () => {
-  const read = (body: string, perKey: string, all: string) =>
-    readConfig({ BODY_BYTES_MAX: body, BODIES_PER_KEY_BYTES_MAX: perKey, BODIES_BYTES_MAX: all })
-  assert.equal(read('2048', '2048', '2048').BODIES_BYTES_MAX, 2048)
-  assert.throws(() => read('2049', '2048', '2048'), /BODIES_PER_KEY_BYTES_MAX: .*BODY_BYTES_MAX/u)
-  assert.throws(() => read('2048', '2049', '2048'), /BODIES_BYTES_MAX: .*BODIES_PER_KEY_BYTES_MAX/u)
+test('a body of the maximum size must fit in the budget of a project, and each budget in the next', () => {
+  const names = [
+    'BODY_BYTES_MAX',
+    'BODIES_PER_PROJECT_BYTES_MAX',
+    'BODIES_PER_ACCOUNT_BYTES_MAX',
+    'BODIES_BYTES_MAX',
+  ]
+  const read = (larger?: string) =>
+    readConfig(Object.fromEntries(names.map((name) => [name, name === larger ? '2049' : '2048'])))
+  assert.equal(read().BODIES_BYTES_MAX, 2048)
+  for (const [index, name] of names.slice(0, -1).entries())
+    assert.throws(() => read(name), new RegExp(`${names[index + 1]}: .*${name}, 2049`, 'u'))
 })

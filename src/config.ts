@@ -116,10 +116,20 @@ const requestLimits = {
     [1024, 16_384 * mebibyte],
     'Maximum size of all request bodies that are received or processed at the same time. Further requests return 503.',
   ),
-  BODIES_PER_KEY_BYTES_MAX: bytes(
+  BODIES_PER_ACCOUNT_BYTES_MAX: bytes(
+    192 * mebibyte,
+    [1024, 16_384 * mebibyte],
+    'The same maximum for the requests of one account. It must be at most BODIES_BYTES_MAX.',
+  ),
+  BODIES_PER_PROJECT_BYTES_MAX: bytes(
     128 * mebibyte,
     [1024, 16_384 * mebibyte],
-    'The same maximum for the requests with one API key. It must be at least BODY_BYTES_MAX and at most BODIES_BYTES_MAX.',
+    'The same maximum for the requests of one project, or of one user of the console. It must be at least BODY_BYTES_MAX and at most BODIES_PER_ACCOUNT_BYTES_MAX.',
+  ),
+  BODY_BYTES_PER_S_MIN: count(
+    4096,
+    [0, mebibyte],
+    'Minimum rate of a request body in bytes per second, over five seconds. A slower body returns 408. 0: none.',
   ),
   IMAGE_BYTES_MAX: bytes(
     arrivals.image,

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { allActions } from '../../src/actions/all-actions.ts'
 import { imageQuery, pageQuery, readQuery } from '../../src/compreface/input/query.ts'
 import { readMultipartFiles } from '../../src/http/input/multipart.ts'
-import { createBodyBudget } from '../../src/http/input/incoming-body.ts'
+import { unlimitedBodyBudget } from '../../src/http/input/incoming-body.ts'
 import { createIncomingBody } from '../../src/http/input/incoming-body.ts'
 import { parseJson } from '../../src/http/input/parse-json.ts'
 import { readCall } from '../../src/http/input/read-call.ts'
@@ -88,7 +88,11 @@ export const call: FuzzTarget = {
   tokens: [...jsonTokens, '"params":', '"images":', '"bytes":', ...actionsByName.keys()],
   run: async (input) => {
     const options = { actions: actionsByName, bodyBytesMax: 1_000_000, jsonLimits }
-    const { echoed, content } = await readCall(requestOf(input), { keyId: 'key' }, options)
+    const { echoed, content } = await readCall(
+      requestOf(input),
+      { projectId: 'project', accountId: 'account' },
+      options,
+    )
     assert.ok(isUuid(echoed.requestId) && echoed.action.isWellFormed())
     if ('error' in content) throw content.error
     const result = content.action.params.safeParse(content.params)
@@ -98,11 +102,9 @@ export const call: FuzzTarget = {
     isHttpRejection(error) || (error instanceof ActionError && error.code === 'INVALID_REQUEST'),
 }
 
-const unlimitedBudget = createBodyBudget({ bytesMax: Infinity, bytesPerOwnerMax: Infinity })
-
 function requestOf(input: Uint8Array): HttpRequest {
   const headers = { 'content-type': 'application/json' }
-  const body = createIncomingBody(Readable.from([bufferOf(input)]), unlimitedBudget)
+  const body = createIncomingBody(Readable.from([bufferOf(input)]), unlimitedBodyBudget)
   // The other fields are not read with the body.
   return { headers, body } as unknown as HttpRequest
 }

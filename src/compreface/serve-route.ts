@@ -147,7 +147,7 @@ async function rejectEarly(
   { request, caller, options: { gate, bodyBytesMax } }: CompreFaceRequest,
 ) {
   if (!known) return undefined
-  request.body.accept(caller.keyId, bodyBytesMax)
+  request.body.accept(caller, bodyBytesMax)
   const { name, permissions } = known
   const error = await gate.findEarlyRejection({ caller, permissions })
   return error && { name, content: { error, permissions } }

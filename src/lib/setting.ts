@@ -161,23 +161,31 @@ type DependentSettings = {
   readonly SEARCH: string
   readonly DATABASE_URL: string
   readonly BODY_BYTES_MAX: number
-  readonly BODIES_PER_KEY_BYTES_MAX: number
+  readonly BODIES_PER_PROJECT_BYTES_MAX: number
+  readonly BODIES_PER_ACCOUNT_BYTES_MAX: number
   readonly BODIES_BYTES_MAX: number
   readonly VISION_QUEUE_BYTES_MAX: number
 }
 
+/** Each must be at least the one before it. */
+const bodySettings = [
+  'BODY_BYTES_MAX',
+  'BODIES_PER_PROJECT_BYTES_MAX',
+  'BODIES_PER_ACCOUNT_BYTES_MAX',
+  'BODIES_BYTES_MAX',
+] as const
+
 /** Returns one problem for each setting whose value does not fit the value of another. */
 export function findSettingConflicts(config: DependentSettings): readonly string[] {
-  const { BODY_BYTES_MAX, BODIES_PER_KEY_BYTES_MAX, BODIES_BYTES_MAX } = config
+  const { BODY_BYTES_MAX } = config
   const problems: string[] = []
   if (config.SEARCH === 'pgvector' && config.DATABASE_URL === '')
     problems.push('SEARCH: pgvector searches in PostgreSQL; set DATABASE_URL=postgres://…')
-  if (BODY_BYTES_MAX > BODIES_PER_KEY_BYTES_MAX)
-    problems.push(`BODIES_PER_KEY_BYTES_MAX: must be at least BODY_BYTES_MAX, ${BODY_BYTES_MAX}`)
-  if (BODIES_PER_KEY_BYTES_MAX > BODIES_BYTES_MAX)
-    problems.push(
-      `BODIES_BYTES_MAX: must be at least BODIES_PER_KEY_BYTES_MAX, ${BODIES_PER_KEY_BYTES_MAX}`,
-    )
+  for (const [index, name] of bodySettings.entries()) {
+    const smaller = bodySettings[index - 1]
+    if (smaller && config[smaller] > config[name])
+      problems.push(`${name}: must be at least ${smaller}, ${config[smaller]}`)
+  }
   if (config.VISION_QUEUE_BYTES_MAX < BODY_BYTES_MAX)
     problems.push('VISION_QUEUE_BYTES_MAX: must be at least BODY_BYTES_MAX, or no call fits')
   return problems

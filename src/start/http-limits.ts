@@ -42,11 +42,13 @@ function apiFormats({ IMAGE_TYPES_EXTRA: extraImageTypes, BINARY_BODIES }: Confi
   return { extraImageTypes, imageBodyTypes }
 }
 
-/** The limits of the memory of request bodies. */
+/** The limits of the memory of request bodies, and of the time for which they hold it. */
 export function bodyBudgetLimits(config: Config) {
   return {
     bytesMax: config.BODIES_BYTES_MAX,
-    bytesPerOwnerMax: config.BODIES_PER_KEY_BYTES_MAX,
+    bytesPerProjectMax: config.BODIES_PER_PROJECT_BYTES_MAX,
+    bytesPerAccountMax: config.BODIES_PER_ACCOUNT_BYTES_MAX,
+    bytesPerSMin: config.BODY_BYTES_PER_S_MIN,
   }
 }
 

@@ -3,8 +3,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { after, before, test } from 'node:test'
-import { updateProject } from '../../src/store/tenancy/projects.ts'
+import { after, before, mock, test } from 'node:test'
+import { createKey } from '../../src/store/tenancy/keys.ts'
+import { updateProject, type Project } from '../../src/store/tenancy/projects.ts'
 import { findCalls } from '../../src/store/gate/calls.ts'
 import { startConsole, type TestConsole } from '../support/console/test-console.ts'
 import type { GalleryClient, TestGallery } from '../support/gallery/test-gallery.ts'
@@ -24,7 +25,8 @@ before(async () => {
     environment: {
       COMPREFACE_API: 'on',
       BODY_BYTES_MAX: String(bodyMax),
-      BODIES_PER_KEY_BYTES_MAX: String(bodyMax),
+      BODIES_PER_PROJECT_BYTES_MAX: String(bodyMax),
+      BODIES_PER_ACCOUNT_BYTES_MAX: String(bodyMax + 2 * mebibyte),
       BODIES_BYTES_MAX: String(2 * bodyMax),
       AUTH_FAILURES_PER_S: '10000',
       AUTH_FAILURES_BURST: '100000',
@@ -33,8 +35,13 @@ before(async () => {
     wrapStore: createTestSteadyClock().wrapStore,
   })
   gallery = testConsole.gallery
+  // The rate of an open body is checked only when a test advances the time.
+  mock.timers.enable({ apis: ['setInterval'] })
 })
-after(() => testConsole[Symbol.asyncDispose]())
+after(async () => {
+  mock.timers.reset()
+  await testConsole[Symbol.asyncDispose]()
+})
 
 const createClient = (permissions: readonly string[] = ['*']) =>
   gallery.createProjectClient({ galleryMode: 'isolated', permissions })
@@ -47,10 +54,36 @@ async function isRejected(client: GalleryClient, byteCount: number): Promise<boo
   return status === 503
 }
 
-/** Opens a call and waits until the server reserves memory for it. */
+test('Announced lengths reserve nothing: twelve open calls of two keys leave room for others', async () => {
+  const first = await createClient()
+  const second = gallery.withKey(await createSecondKey(first))
+  const sockets = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      openBody({
+        ...(index % 2 ? first : second),
+        announcedBytes: bodyMax,
+        sent: Buffer.from('{'),
+      }),
+    ),
+  )
+  await gallery.call('svc.detect', {}) // meanwhile the server receives the open calls
+  const other = await createClient()
+  assert.equal(await isRejected(other, bodyMax), false)
+  assert.equal(await isRejected(first, bodyMax - 12), false)
+  for (const socket of sockets) socket.destroy()
+})
+
+/** Creates a second key of the client's project. */
+async function createSecondKey({ project: { projectId } }: { readonly project: Project }) {
+  const key = { projectId, name: 'second', permissions: ['*'], expiresAtUtc: null }
+  return (await createKey(gallery.database.store.db, key, new Date())).key
+}
+
+/** Opens a call, of which the last byte is missing, and waits until the server has received it. */
 async function openReserved(client: GalleryClient, byteCount: number): Promise<Socket> {
   for (const endMs = performance.now() + waitMsMax; performance.now() < endMs;) {
-    const socket = await openBody({ ...client, announcedBytes: byteCount, sent: Buffer.from('{') })
+    const sent = Buffer.alloc(byteCount, ' ')
+    const socket = await openBody({ ...client, announcedBytes: byteCount + 1, sent })
     await gallery.call('svc.detect', {}) // meanwhile the server receives the open call
     if (await isRejected(client, bodyMax - byteCount + 1)) return socket
     // The body of that call was reserved first, and the open call was rejected.
@@ -66,7 +99,7 @@ async function waitUntilAccepted(client: GalleryClient, byteCount: number): Prom
     assert.ok(performance.now() < endMs, 'the memory is not released')
 }
 
-test('The bodies of one key are limited to the byte, before they are received', async () => {
+test('The bodies of one project are limited to the byte while they arrive', async () => {
   const client = await createClient()
   const socket = await openReserved(client, mebibyte)
   assert.equal(await isRejected(client, bodyMax - mebibyte), false)
@@ -77,19 +110,53 @@ test('The bodies of one key are limited to the byte, before they are received', 
   })
   assert.equal(row?.code, 'HTTP_503')
   const other = await createClient()
-  assert.equal(await isRejected(other, bodyMax), false, 'another key has its own share')
+  assert.equal(await isRejected(other, bodyMax), false, 'another project has its own share')
   socket.destroy()
   await waitUntilAccepted(client, bodyMax)
+})
+
+test('The bodies of one account are limited to the byte', async () => {
+  const first = await createClient()
+  const { accountId } = first.project
+  const second = await gallery.createProjectClient({ galleryMode: 'isolated', accountId })
+  const socket = await openReserved(first, bodyMax - 1)
+  assert.equal(await isRejected(second, 2 * mebibyte + 1), false)
+  assert.equal(await isRejected(second, 2 * mebibyte + 2), true)
+  assert.equal(await isRejected(await createClient(), bodyMax), false, 'another account')
+  socket.destroy()
+})
+
+const checkMs = 1000
+/** The bytes of five seconds at the default minimum rate. */
+const windowBytes = 5 * 4096
+
+test('A body that arrives at less than the minimum rate is rejected with 408, and its memory is released', async () => {
+  const tick = (checks: number) => {
+    for (let check = 0; check < checks; check++) mock.timers.tick(checkMs)
+  }
+  for (const byteCount of [windowBytes - 1, windowBytes]) {
+    const client = await createClient()
+    const socket = await openReserved(client, byteCount)
+    const received = once(socket, 'data') as Promise<[Buffer]>
+    tick(5)
+    if (byteCount === windowBytes) {
+      assert.equal(await isRejected(client, bodyMax), true, 'the body at the minimum rate is kept')
+      tick(5)
+    }
+    assert.match(String((await received)[0]), /^HTTP\/1\.1 408 /u)
+    assert.equal(await isRejected(client, bodyMax), false)
+    socket.destroy()
+  }
 })
 
 test('All bodies together are limited to the byte', async () => {
   const [first, second, third] = [await createClient(), await createClient(), await createClient()]
   const sockets = [
     await openReserved(first, bodyMax - kibibyte),
-    await openReserved(second, bodyMax),
+    await openReserved(second, bodyMax - 1),
   ]
-  assert.equal(await isRejected(third, kibibyte), false)
-  assert.equal(await isRejected(third, kibibyte + 1), true)
+  assert.equal(await isRejected(third, kibibyte + 1), false)
+  assert.equal(await isRejected(third, kibibyte + 2), true)
   for (const socket of sockets) socket.destroy()
   await waitUntilAccepted(third, bodyMax)
 })
@@ -109,7 +176,7 @@ test('A body without a Content-Length is counted chunk by chunk', async () => {
 
 test('The routes of CompreFace use the same budget', async () => {
   const client = await createClient()
-  const socket = await openReserved(client, bodyMax)
+  const socket = await openReserved(client, bodyMax - 1)
   const image = new FormData()
   image.set('file', new Blob([new Uint8Array(kibibyte)]), 'face.jpg')
   const headers = { 'x-api-key': client.key }

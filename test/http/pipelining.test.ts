@@ -40,7 +40,7 @@ const routes: readonly Route[] = [
     path: '/echo',
     handle: (request) =>
       counted(async () => {
-        request.body.accept('test', 100_000)
+        request.body.accept({ projectId: 'test', accountId: 'test account' }, 100_000)
         const body = await readBody(request, 100_000, 'text/plain')
         return { status: 200, body: `<${body.toString('latin1')}>` }
       }),

@@ -22,7 +22,7 @@ before(async () => {
     environment: {
       COMPREFACE_API: 'on',
       BODY_BYTES_MAX: String(256 * kibibyte),
-      BODIES_PER_KEY_BYTES_MAX: String(256 * kibibyte),
+      BODIES_PER_PROJECT_BYTES_MAX: String(256 * kibibyte),
       AUTH_FAILURES_PER_S: '10000',
       AUTH_FAILURES_BURST: '100000',
     },

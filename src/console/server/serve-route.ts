@@ -1,5 +1,6 @@
 import { LedgerError } from '../../billing/ledger.ts'
 import { requireStorable, requireStorableParameters } from '../../http/input/parse-json.ts'
+import type { BodyOwner } from '../../http/input/incoming-body.ts'
 import { readJson } from '../../http/input/read-body.ts'
 import type { HttpResponse, HttpRequest, Route } from '../../http/route.ts'
 import { serveRoute } from '../../http/serve-route.ts'
@@ -148,10 +149,16 @@ async function readCall(route: ConsoleRoute, unread: UnreadRequest): Promise<Con
 async function readInput(route: ConsoleRoute, { request, identity, services }: UnreadRequest) {
   if (route.method === 'GET' || route.body.def.type === 'undefined') return undefined
   const bodyBytesMax = bodyBytesMaxOf(route, services)
-  request.body.accept(`console ${identity.userId ?? 'anonymous'}`, bodyBytesMax)
+  request.body.accept(bodyOwnerOf(identity), bodyBytesMax)
   const body = await readJson(request, { bodyBytesMax, jsonLimits: services.jsonLimits })
   requireStorable(body, 'body')
   return parseInput(route.body, body, 'body')
+}
+
+/** Requests without a session do not count in the budget of an account. */
+function bodyOwnerOf({ userId, accountId }: ConsoleIdentity): BodyOwner {
+  if (userId === null) return { projectId: 'console anonymous', accountId: 'anonymous' }
+  return { projectId: `console ${userId}`, accountId }
 }
 
 function bodyBytesMaxOf(route: ConsoleRoute, services: ConsoleServices): number {

@@ -8,15 +8,20 @@ import { unavailable } from '../../lib/errors.ts'
  */
 export const discardBytesMaxDefault = 1024 * 1024
 
+/** The project and the account in whose budgets a body counts. A console user counts as a project. */
+export type BodyOwner = { readonly projectId: string; readonly accountId: string }
+
 /** The body of a request. Nothing reads it before its sender is authenticated. */
 export type IncomingBody = {
   readonly stream: Readable
+  /** A body that arrives more slowly is rejected. */
+  readonly bytesPerSMin: number
   /**
    * Allows an authenticated owner to send a body of this size. It is read if the budget permits it,
    * and discarded up to this size if the request is rejected.
    */
-  readonly accept: (owner: string, bytesMax: number) => void
-  /** Reserves memory for bytes before they are read. @throws HttpError 503 above the budget. */
+  readonly accept: (owner: BodyOwner, bytesMax: number) => void
+  /** Reserves memory for bytes that have arrived. @throws HttpError 503 above the budget. */
   readonly reserve: (byteCount: number) => void
   /** Releases the reserved memory: the request was handled. */
   readonly release: () => void
@@ -25,11 +30,12 @@ export type IncomingBody = {
 }
 
 export function createIncomingBody(stream: Readable, budget: BodyBudget): IncomingBody {
-  const bytesByOwner = new Map<string, number>()
-  let owner: string | undefined
+  const bytesByOwner = new Map<BodyOwner, number>()
+  let owner: BodyOwner | undefined
   let discardBytesMax = discardBytesMaxDefault
   return {
     stream,
+    bytesPerSMin: budget.bytesPerSMin,
     accept: (newOwner, bytesMax) => {
       owner = newOwner
       discardBytesMax = Math.max(discardBytesMax, bytesMax)
@@ -40,7 +46,7 @@ export function createIncomingBody(stream: Readable, budget: BodyBudget): Incomi
       bytesByOwner.set(owner, (bytesByOwner.get(owner) ?? 0) + byteCount)
     },
     release: () => {
-      for (const [name, byteCount] of bytesByOwner) budget.release(name, byteCount)
+      for (const [bodyOwner, byteCount] of bytesByOwner) budget.release(bodyOwner, byteCount)
       bytesByOwner.clear()
     },
     discardBytesMax: () => discardBytesMax,
@@ -54,19 +60,22 @@ export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
 }
 
 export type BodyBudgetLimits = {
-  /** The size of all bodies together, and of those with one owner. */
+  /** The size of all bodies together, and of those of one project and of one account. */
   readonly bytesMax: number
-  readonly bytesPerOwnerMax: number
+  readonly bytesPerProjectMax: number
+  readonly bytesPerAccountMax: number
+  /** The minimum rate at which a body arrives; 0: none. */
+  readonly bytesPerSMin: number
 }
 
 /**
- * Limits the memory of request bodies, from the time at which they are read until their requests are
- * handled. One owner (an API key) cannot use up the memory of the others.
+ * Limits the memory of request bodies, from the time at which they arrive until their requests are
+ * handled. One project or account cannot use up the memory of the others.
  */
-export type BodyBudget = {
+export type BodyBudget = Pick<BodyBudgetLimits, 'bytesPerSMin'> & {
   /** @throws HttpError 503 if a limit would be exceeded; nothing is reserved then. */
-  readonly reserve: (owner: string, byteCount: number) => void
-  readonly release: (owner: string, byteCount: number) => void
+  readonly reserve: (owner: BodyOwner, byteCount: number) => void
+  readonly release: (owner: BodyOwner, byteCount: number) => void
   readonly stats: () => BodyBudgetStats
 }
 
@@ -76,36 +85,42 @@ export type BodyBudgetStats = {
   readonly rejectedCount: number
 }
 
-export function createBodyBudget({ bytesMax, bytesPerOwnerMax }: BodyBudgetLimits): BodyBudget {
-  const bytesByOwner = new Map<string, number>()
-  let reservedBytes = 0
+const server = 'server'
+
+export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
+  const bytesByShare = new Map<string, number>()
   let rejectedCount = 0
-  const reject = (detail: string): never => {
-    rejectedCount += 1
-    throw unavailable(detail)
-  }
+  const bytesOf = (share: string): number => bytesByShare.get(share) ?? 0
   return {
-    reserve: (owner, byteCount) => {
-      const ownerBytes = (bytesByOwner.get(owner) ?? 0) + byteCount
-      if (ownerBytes > bytesPerOwnerMax)
-        reject(`The requests in progress with this key exceed ${bytesPerOwnerMax} bytes.`)
-      if (reservedBytes + byteCount > bytesMax)
-        reject(`The requests in progress exceed ${bytesMax} bytes.`)
-      bytesByOwner.set(owner, ownerBytes)
-      reservedBytes += byteCount
+    bytesPerSMin: limits.bytesPerSMin,
+    reserve: ({ projectId, accountId }, byteCount) => {
+      const shares = [
+        { share: projectId, bytesMax: limits.bytesPerProjectMax, name: ' of this project' },
+        { share: accountId, bytesMax: limits.bytesPerAccountMax, name: ' of this account' },
+        { share: server, bytesMax: limits.bytesMax, name: '' },
+      ]
+      const full = shares.find(({ share, bytesMax }) => bytesOf(share) + byteCount > bytesMax)
+      if (full) {
+        rejectedCount += 1
+        throw unavailable(`The requests in progress${full.name} exceed ${full.bytesMax} bytes.`)
+      }
+      for (const { share } of shares) bytesByShare.set(share, bytesOf(share) + byteCount)
     },
-    release: (owner, byteCount) => {
-      const ownerBytes = (bytesByOwner.get(owner) ?? 0) - byteCount
-      if (ownerBytes > 0) bytesByOwner.set(owner, ownerBytes)
-      else bytesByOwner.delete(owner)
-      reservedBytes -= byteCount
+    release: ({ projectId, accountId }, byteCount) => {
+      for (const share of [projectId, accountId, server]) {
+        const restBytes = bytesOf(share) - byteCount
+        if (restBytes > 0) bytesByShare.set(share, restBytes)
+        else bytesByShare.delete(share)
+      }
     },
-    stats: () => ({ reservedBytes, rejectedCount }),
+    stats: () => ({ reservedBytes: bytesOf(server), rejectedCount }),
   }
 }
 
 /** A budget without a limit, for servers whose requests have no bodies. */
 export const unlimitedBodyBudget: BodyBudget = createBodyBudget({
   bytesMax: Infinity,
-  bytesPerOwnerMax: Infinity,
+  bytesPerProjectMax: Infinity,
+  bytesPerAccountMax: Infinity,
+  bytesPerSMin: 0,
 })

@@ -20,21 +20,19 @@ export async function readBody(
 }
 
 /**
- * Reads an accepted body as bytes: at most the limit plus one chunk. Its memory is reserved first:
- * its Content-Length at once, or each chunk of a body without one.
+ * Reads an accepted body as bytes: at most the limit plus one chunk. The memory of each chunk is
+ * reserved when it arrives, so that an announced length costs other requests nothing.
  *
- * @throws HttpError 415 for a content encoding, 413 above the limit, 503 above the budget, 400 when
- *   the client aborts the body.
+ * @throws HttpError 415 for a content encoding, 413 above the limit, 503 above the budget, 408 below
+ *   the minimum rate, 400 when the client aborts the body.
  */
 export async function readBytes(request: HttpRequest, bytesMax: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity')
     throw new HttpError(415, 'Content-Encoding is not supported; send the body uncompressed.')
   const { 'content-length': length } = request.headers
-  if (length === undefined) return collectChunks(request.body, bytesMax)
-  if (Number(length) > bytesMax) throw tooLarge(bytesMax)
-  request.body.reserve(Number(length))
-  return fillBuffer(request.body, Number(length))
+  if (Number(length ?? 0) > bytesMax) throw tooLarge(bytesMax)
+  return collectChunks(request.body, { bytesMax, capacityMax: Number(length ?? bytesMax) })
 }
 
 export type JsonBodyLimits = { readonly bodyBytesMax: number; readonly jsonLimits: JsonLimits }
@@ -52,53 +50,92 @@ export function mediaTypeOf({ headers }: HttpRequest): string | undefined {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
 }
 
-/** Copies the chunks to one buffer as they arrive, so that a body is in memory once. */
-async function fillBuffer(body: IncomingBody, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(length)
+type CollectLimits = {
+  readonly bytesMax: number
+  /** The buffer becomes no larger: the Content-Length, where there is one. */
+  readonly capacityMax: number
+}
+
+/** Copies the chunks to one growing buffer as they arrive, so that a body is in memory once. */
+async function collectChunks(
+  body: IncomingBody,
+  { bytesMax, capacityMax }: CollectLimits,
+): Promise<Buffer> {
+  let bytes = Buffer.alloc(0)
   let byteCount = 0
-  // The HTTP parser ends the body at its Content-Length.
   await readChunks(body, (chunk) => {
+    const neededBytes = byteCount + chunk.length
+    if (neededBytes > bytesMax) throw tooLarge(bytesMax)
+    body.reserve(chunk.length)
+    if (neededBytes > bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(
+        Math.max(neededBytes, Math.min(2 * bytes.length, capacityMax)),
+      )
+      bytes.copy(grown)
+      releaseChunk(bytes)
+      bytes = grown
+    }
     byteCount += chunk.copy(bytes, byteCount)
     releaseChunk(chunk)
   })
   return bytes.subarray(0, byteCount)
 }
 
-async function collectChunks(body: IncomingBody, bytesMax: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let byteCount = 0
-  await readChunks(body, (chunk) => {
-    byteCount += chunk.length
-    if (byteCount > bytesMax) throw tooLarge(bytesMax)
-    body.reserve(chunk.length)
-    chunks.push(chunk)
+/** Reads until the end of the body, or until the consumer of the chunks throws. */
+function readChunks(body: IncomingBody, consume: (chunk: Buffer) => void): Promise<void> {
+  const { stream } = body
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let isEnded = false
+  const stop = (error: unknown): void => {
+    stream.removeAllListeners('data').pause()
+    reject(error)
+  }
+  const stopWatching = watchRate(body, stop)
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      consume(chunk)
+    } catch (error) {
+      stop(error)
+    }
   })
-  return Buffer.concat(chunks, byteCount)
+  stream.once('end', () => {
+    isEnded = true
+    resolve()
+  })
+  stream.once('error', (cause) => stop(incomplete(cause)))
+  // It also follows the end of every body, and an error costs a stack trace.
+  stream.once('close', () => !isEnded && stop(incomplete()))
+  return promise.finally(stopWatching)
 }
 
-/** Reads until the end of the body, or until the consumer of the chunks throws. */
-function readChunks({ stream }: IncomingBody, consume: (chunk: Buffer) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let isEnded = false
-    const stop = (error: unknown): void => {
-      stream.removeAllListeners('data').pause()
-      reject(error)
-    }
-    stream.on('data', (chunk: Buffer) => {
-      try {
-        consume(chunk)
-      } catch (error) {
-        stop(error)
-      }
-    })
-    stream.once('end', () => {
-      isEnded = true
-      resolve()
-    })
-    stream.once('error', (cause) => stop(incomplete(cause)))
-    // It also follows the end of every body, and an error costs a stack trace.
-    stream.once('close', () => !isEnded && stop(incomplete()))
+const rateCheckMs = 1000
+/** The minimum rate is required of this number of checks together, so that short stalls are permitted. */
+const rateChecks = 5
+
+/**
+ * Rejects a body that arrives too slowly. The time is counted in checks, so that a process that was
+ * suspended does not reject bodies that it could not read.
+ */
+function watchRate(
+  { stream, bytesPerSMin }: IncomingBody,
+  reject: (error: HttpError) => void,
+): () => void {
+  let byteCount = 0
+  let checks = 0
+  stream.on('data', ({ length }: Buffer) => {
+    byteCount += length
   })
+  const timer = setInterval(() => {
+    checks += 1
+    if (checks % rateChecks > 0) return
+    if (byteCount < (bytesPerSMin * rateChecks * rateCheckMs) / 1000) reject(tooSlow(bytesPerSMin))
+    byteCount = 0
+  }, rateCheckMs)
+  return () => clearInterval(timer)
+}
+
+function tooSlow(bytesPerSMin: number): HttpError {
+  return new HttpError(408, `The body arrived at less than ${bytesPerSMin} bytes per second.`)
 }
 
 function incomplete(cause?: Error): HttpError {

@@ -30,7 +30,7 @@ export type ReadCallOptions = SentCallOptions & { readonly actions: ActionsByNam
 /** Reads a call. An error is returned, because the gate decides when to report it. */
 export async function readCall(
   request: HttpRequest,
-  { keyId }: Pick<Caller, 'keyId'>,
+  caller: Pick<Caller, 'projectId' | 'accountId'>,
   options: ReadCallOptions,
 ): Promise<{
   readonly echoed: EchoedFields
@@ -38,7 +38,7 @@ export async function readCall(
   /** Describes the request for the request log. */
   readonly describeRequest: () => RequestDescription
 }> {
-  request.body.accept(keyId, options.bodyBytesMax)
+  request.body.accept(caller, options.bodyBytesMax)
   let echoed: EchoedFields = { requestId: newId(), action: '' }
   let sent: Readonly<Record<string, unknown>> = {}
   const describe = () => describeRequest(sent, options.actions.get(echoed.action))

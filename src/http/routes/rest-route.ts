@@ -84,7 +84,7 @@ async function readCall(
   try {
     if ((request.headers['x-api-version'] ?? '1') !== '1')
       throw new HttpError(400, 'X-Api-Version must be 1.')
-    if (route.body) request.body.accept(caller.keyId, options.bodyBytesMax)
+    if (route.body) request.body.accept(caller, options.bodyBytesMax)
     sentBody = route.body && (await readJson(request, options))
     const input = checkInput(route, request, sentBody)
     const run = () => route.run({ ...input, caller, services: options.services })

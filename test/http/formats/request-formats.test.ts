@@ -14,7 +14,7 @@ before(async () => {
       BINARY_BODIES: 'on',
       IMAGE_TYPES_EXTRA: 'webp',
       BODY_BYTES_MAX: String(64 * kibibyte),
-      BODIES_PER_KEY_BYTES_MAX: String(100 * kibibyte),
+      BODIES_PER_PROJECT_BYTES_MAX: String(100 * kibibyte),
     },
   })
 })
