@@ -7,7 +7,7 @@ import { isOnPostgres } from '../support/database/engine.ts'
 import { unauthorizedMessages } from '../../src/gate/authenticate.ts'
 import { generateApiKey, appendChecksum } from '../../src/lib/crypto/api-key.ts'
 import { authenticate } from '../../src/gate/authenticate.ts'
-import { rotateKey } from '../../src/store/tenancy/key-changes.ts'
+import { endFormerSecret, rotateKey } from '../../src/store/tenancy/key-changes.ts'
 import { listKeys, revokeKey } from '../../src/store/tenancy/keys.ts'
 import { addKey, callLogRows, echoRequest, startGate } from '../support/gate/test-gate.ts'
 import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
@@ -64,6 +64,39 @@ test('A key that is revoked while the body arrives is rejected', async () => {
   assert.equal(rejected.status, 401)
   assert.equal(gate.runCounts.size, 0)
 })
+
+for (const usesBefore of [0, 1])
+  test(`A secret that ends while the body arrives is rejected, after ${usesBefore} calls`, async () => {
+    let beforeAdmission: () => Promise<unknown> = async () => undefined
+    await using gate = await startGate({
+      beforeStep: async (step) => void (step === 'admit' && (await beforeAdmission())),
+    })
+    const { runExclusive, db } = gate.database.store
+    const client = gate.withKey(await addKey(gate))
+    const key = (await listKeys(db, undefined, new Date())).find(({ name }) => name === 'another')
+    const { keyId = '' } = key ?? {}
+    for (let use = 0; use < usesBefore; use++) await client.post(echoRequest(`before ${use}`))
+    const rotate = (overlapMs: number) =>
+      runExclusive((transaction) => rotateKey(transaction.db, { keyId, overlapMs }, new Date()))
+    beforeAdmission = () => rotate(0)
+    const rejected = await client.post(echoRequest('late'))
+    assert.equal(rejected.status, 401)
+    assert.equal(rejected.body.detail, unauthorizedMessages.replaced)
+
+    beforeAdmission = async () => undefined
+    const rotated = await rotate(3_600_000)
+    assert.ok(rotated.state === 'active')
+    const later = await rotate(3_600_000)
+    assert.ok(later.state === 'active')
+    const former = gate.withKey(rotated.key)
+    for (let use = 0; use < usesBefore; use++) await former.post(echoRequest(`former ${use}`))
+    beforeAdmission = () =>
+      runExclusive(({ tx }) => endFormerSecret(tx, keyId, new Date().toISOString()))
+    const ended = await former.post(echoRequest('late'))
+    assert.equal(ended.status, 401)
+    assert.equal(ended.body.detail, unauthorizedMessages.replaced)
+    assert.equal(gate.runCounts.size, 2 * usesBefore)
+  })
 
 test("Both secrets of a rotated key work until, but not in, the millisecond of the overlap's end", async () => {
   let nowMs = Date.now()

@@ -68,7 +68,7 @@ export type Admission = {
    * Makes the checks that follow authentication. While an earlier call with the same requestId runs, it
    * waits for that call and then tries again.
    *
-   * @throws HttpError 401 when the key was revoked in the meantime, 503.
+   * @throws HttpError 401 when the key was revoked or its secret ended in the meantime, 503.
    */
   readonly admit: (
     caller: KeyIdentity,
@@ -96,7 +96,7 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
     const admitted = await admitNew(request)
     if (admitted) return admitted
     if (!caller.refresh) return admitByTransaction(request)
-    // The statement has not confirmed a remembered caller.
+    // The statement admits no call whose key or project has changed since it was read.
     const current = await refreshed(caller, options)
     const confirmed = { ...request, call: await authenticatedCall(store, current, received, now) }
     return (await admitNew(confirmed)) ?? admitByTransaction(confirmed)

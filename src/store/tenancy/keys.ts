@@ -23,7 +23,10 @@ export type KeyIdentity = {
   readonly formerSecret?: FormerSecret | undefined
   /** Changes with the key and with its project, where the database has such a version. */
   readonly version?: string | undefined
-  /** Present if the identity was remembered and may be outdated: reads it from the database. */
+  /**
+   * Reads the identity again: it was remembered, or the body of the call arrived long after it was
+   * read. Absent for callers without a secret.
+   */
   readonly refresh?: FindIdentity | undefined
 }
 
@@ -212,7 +215,7 @@ export function createKeyFinders(
       if (first !== undefined) remembered.delete(first)
       remembered.set(name, { row, identity: identityOf(row, new Date(0)) })
     }
-    return row && identityOf(row, now)
+    return row && { ...identityOf(row, now), refresh: (later) => findKey(apiKey, later) }
   }
   return {
     findKey,
