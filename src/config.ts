@@ -136,7 +136,11 @@ const requestLimits = {
     [1024, 256 * mebibyte],
     'Maximum size of an image file, after base64 decoding.',
   ),
-  IMAGE_PIXELS_MAX: pixels(40_000_000, [1024, 1e9], 'Maximum number of pixels of an image.'),
+  IMAGE_PIXELS_MAX: pixels(
+    40_000_000,
+    [1024, 1e9],
+    'Maximum number of pixels of an image. Some types have a lower limit; see [request-formats.md](reference/request-formats.md#pixels).',
+  ),
   IMAGE_SIDE_MIN_PX: pixels(32, [1, 10_000], 'Minimum length of the shorter side of an image.'),
   IMAGE_TYPES_EXTRA: listSetting(
     extraImageTypes,

@@ -187,7 +187,7 @@ function visionMetrics({ config, vision }: MetricSources): MetricSource[] {
     quarantined: [
       'counter',
       'facegate_vision_quarantined_images_total',
-      'Calls rejected because their image had crashed workers.',
+      'Calls rejected because their image, or images of its kind and key, had crashed workers.',
     ],
     queueMax: ['gauge', 'facegate_vision_queue_capacity', 'Maximum number of waiting images.'],
   })

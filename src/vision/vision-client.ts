@@ -8,7 +8,8 @@ export type VisionClient = {
    * Analyzes one image. A call with several images must reserve their places first.
    *
    * @throws ActionError of the pipeline, or INVALID_REQUEST for an image that crashed workers before.
-   * @throws HttpError 503 if there is no room, the wait is too long, or the worker was lost.
+   * @throws HttpError 503 if there is no room, the wait is too long, the worker was lost, or images of
+   *   this key and kind crashed workers before.
    * @throws the reason of `options.signal` if it is aborted before a worker is assigned.
    */
   readonly analyzeImage: (
@@ -52,6 +53,8 @@ export type VisionReservation = VisionClient & Disposable
 export type ReserveOptions = {
   /** Workers are assigned to projects in rotation, one image each. */
   readonly projectId: string
+  /** The API key of the call: images like those that crash workers are rejected for this key. */
+  readonly keyId?: string | undefined
   /** Aborted when the client disconnects. Waiting images are dropped, running ones finish. */
   readonly signal?: AbortSignal
 }

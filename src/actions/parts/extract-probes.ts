@@ -170,7 +170,8 @@ async function analyzeImage(
   index: number,
   request: AnalysisRequest,
 ): Promise<ImageAnalysis> {
-  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
+  const { projectId, keyId } = caller
+  const context = { projectId, keyId, path: `params.images[${index}]`, signal }
   const analysis = await services.vision.analyzeImage(image, request, context)
   applyFacePolicy(analysis, params.facePolicy, index)
   return analysis
@@ -282,7 +283,8 @@ export function reserveImages<Call extends ReservingCall>(
   images: readonly Pick<EncodedImage, 'bytes'>[],
 ): Call & Disposable {
   const { caller, services, signal } = call
-  const vision = services.vision.reserve(images, { projectId: caller.projectId, signal })
+  const { projectId, keyId } = caller
+  const vision = services.vision.reserve(images, { projectId, keyId, signal })
   return {
     ...call,
     services: { ...services, vision },

@@ -40,7 +40,7 @@ export async function openImage(
 ): Promise<OrientedImage> {
   const bytes = validateImage(image, limits, path)
   const type = fileTypeOf(image.contentType)
-  if (type !== 'JPEG' && type !== 'PNG') await checkExtraHeader(bytes, limits, path)
+  if (type !== 'JPEG' && type !== 'PNG') await checkExtraHeader({ bytes, type }, limits, path)
   return decodeImage(bytes, limits.pixelsMax, path)
 }
 

@@ -6,6 +6,7 @@ import { extraImageTypes, type ExtraImageType } from '../../lib/image-types/imag
 import { configureDecoder, openImage } from './decode.ts'
 import { framesMax, requireDecoders } from './extra-types.ts'
 import type { ImageLimits } from './input/encoded-image.ts'
+import { avifPixelsMax, slowTypePixelsMax } from './input/pixel-limits.ts'
 
 before(() => {
   requireDecoders(extraImageTypes)
@@ -92,6 +93,22 @@ test('The size that a header declares is refused before any pixel is decoded', a
   for (const offset of [frame + 5, frame + 7]) gif.writeUInt16LE(65_535, offset)
   assert.equal(await open('gif', gif), 'IMAGE_TOO_LARGE')
   assert.equal(await open('tiff', createTiff({ size: 100_000 })), 'IMAGE_TOO_LARGE')
+})
+
+test('Each type has its own limit of pixels, which IMAGE_PIXELS_MAX can only lower', async () => {
+  const widths = { webp: 4000, gif: 4000, avif: 3840, tiff: 4000 }
+  for (const type of extraImageTypes) {
+    const columns = widths[type]
+    const edge = (type === 'avif' ? avifPixelsMax : slowTypePixelsMax) / columns
+    for (const [rows, code] of [
+      [edge, `${columns}×${edge}`],
+      [edge + 1, 'IMAGE_TOO_LARGE'],
+    ] as const) {
+      const create = { width: columns, height: rows, channels: 3, background: '#888888' } as const
+      const bytes = await sharp({ create }).toFormat(type, { effort: 1 }).toBuffer()
+      assert.equal(await open(type, bytes, { pixelsMax: 40_000_000 }), code, type)
+    }
+  }
 })
 
 test('Of an animation only the first frame is decoded, and the number of frames is limited', async () => {

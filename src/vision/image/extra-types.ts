@@ -1,8 +1,10 @@
 import sharp, { type FormatEnum } from 'sharp'
 import { ActionError } from '../../lib/errors.ts'
-import type { ExtraImageType } from '../../lib/image-types/image-types.ts'
+import type { ExtraImageType, ImageFileType } from '../../lib/image-types/image-types.ts'
 import type { ImageLimits } from './input/encoded-image.ts'
+import { avifPixelsMax, limitPixels, slowTypePixelsMax } from './input/pixel-limits.ts'
 import { requireImageSize } from './input/validate-image.ts'
+import { exceedsWebpFrames } from './input/webp-frames.ts'
 
 /** The format of the decoder and its reader for each type. */
 const decoders = {
@@ -13,7 +15,7 @@ const decoders = {
   tiff: { format: 'tiff', loader: 'VipsForeignLoadTiff' },
 } as const satisfies Record<ExtraImageType, { format: keyof FormatEnum; loader: string }>
 
-/** The most frames of an animation or pages of a file; only the first one is decoded. */
+/** The most frames of an animation, or pages of a file. Only the first one is decoded. */
 export const framesMax = 1000
 
 /** Red, green, blue and transparency, or the four inks of a print. */
@@ -45,11 +47,14 @@ export function loadersOf(types: readonly ExtraImageType[]): string[] {
  * @throws ActionError IMAGE_DECODE_FAILED, UNSUPPORTED_IMAGE_TYPE, IMAGE_TOO_LARGE or IMAGE_TOO_SMALL.
  */
 export async function checkExtraHeader(
-  bytes: Buffer,
+  { bytes, type }: { readonly bytes: Buffer; readonly type: ImageFileType },
   limits: ImageLimits,
   path: string,
 ): Promise<void> {
   const field = `${path}.bytes`
+  const tooManyFrames = () =>
+    new ActionError('IMAGE_TOO_LARGE', `${field}: over ${framesMax} frames or pages`)
+  if (type === 'WebP' && exceedsWebpFrames(bytes, framesMax)) throw tooManyFrames()
   // The limit of pixels is checked below, with the message of all types.
   const options = { failOn: 'warning', limitInputPixels: false } as const
   const {
@@ -63,9 +68,9 @@ export async function checkExtraHeader(
     .catch((cause: unknown) => {
       throw new ActionError('IMAGE_DECODE_FAILED', `${field}: damaged or truncated`, { cause })
     })
-  requireImageSize({ width, height }, limits, field)
-  if (pages > framesMax)
-    throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${framesMax} frames or pages`)
+  const pixelsMax = type === 'AVIF' ? avifPixelsMax : slowTypePixelsMax
+  requireImageSize({ width, height }, limitPixels(limits, pixelsMax), field)
+  if (pages > framesMax) throw tooManyFrames()
   if (channels > channelsMax || !sampleTypes.has(depth))
     throw new ActionError(
       'UNSUPPORTED_IMAGE_TYPE',

@@ -22,7 +22,11 @@ export const fixedPoolLimits = {
   workerWarmUpJobs: 20,
   /** Number of workers that an image may crash before it is rejected. */
   quarantineCrashesMax: 2,
-  /** Time after the last crash for which an image stays in quarantine. */
+  /** Number of workers that images of one key, type and class of size may crash. */
+  quarantineKindCrashesMax: 4,
+  /** Time after that crash for which such images are rejected; each further crash doubles it. */
+  quarantineKindPauseMs: 30 * 1_000,
+  /** Time after the last crash for which an image, and at most its kind, stays in quarantine. */
   quarantineMs: 10 * 60 * 1_000,
 } as const
 

@@ -14,12 +14,7 @@ import type {
 } from '../vision-client.ts'
 import { createCrashQuarantine, type CrashQuarantine } from './crash-quarantine.ts'
 import type { AnalysisJob, WorkerStartOptions } from './ipc/messages.ts'
-import {
-  createServiceTime,
-  type ServiceTime,
-  type PlaceReservation,
-  WorkerQueue,
-} from './queue/worker-queue.ts'
+import { createServiceTime, type ServiceTime, WorkerQueue } from './queue/worker-queue.ts'
 import { superviseWorkers, type WorkerSupervisor, type WorkerReport } from './supervisor.ts'
 import {
   fixedPoolLimits,
@@ -98,6 +93,8 @@ class WorkerPool implements VisionPool {
     })
     this.#quarantine = createCrashQuarantine({
       crashesMax: limits.quarantineCrashesMax,
+      kindCrashesMax: limits.quarantineKindCrashesMax,
+      kindPauseMs: limits.quarantineKindPauseMs,
       retentionMs: limits.quarantineMs,
       key: randomBytes(32),
       clock,
@@ -142,7 +139,7 @@ class WorkerPool implements VisionPool {
 
   reserve(
     images: readonly Pick<EncodedImage, 'bytes'>[],
-    { projectId, signal }: ReserveOptions,
+    { projectId, keyId, signal }: ReserveOptions,
   ): VisionReservation {
     if (this.#isDraining) throw unavailable('shutting down')
     const imageBytes = images.map(({ bytes }) => bytes.length)
@@ -151,7 +148,8 @@ class WorkerPool implements VisionPool {
     void this.#addAccepted(ended.promise)
     return createVisionReservation({
       images,
-      analyze: (job, index) => this.#addAccepted(this.#analyze(job, places, index)),
+      analyze: (job, index) =>
+        this.#addAccepted(this.#analyze({ ...job, keyId }, () => places.acquire(index))),
       onDisposed: () => {
         places[Symbol.dispose]()
         ended.resolve()
@@ -167,21 +165,20 @@ class WorkerPool implements VisionPool {
   }
 
   async #analyze(
-    job: AnalysisJob,
-    places: PlaceReservation<WorkerProcess>,
-    index: number,
+    { keyId, ...job }: AnalysisJob & Pick<ReserveOptions, 'keyId'>,
+    acquireWorker: () => Promise<WorkerProcess>,
   ): Promise<ImageAnalysis> {
-    const { bytes } = job.image
-    this.#quarantine.assertNotQuarantined(bytes, job.path)
-    const worker = await withSpan('vision.queue', () => places.acquire(index))
+    const sent = { ...job, keyId }
+    this.#quarantine.assertNotQuarantined(sent)
+    const worker = await withSpan('vision.queue', acquireWorker)
     const startMs = performance.now()
     try {
       // Checks again: a copy of this image can have crashed a worker while this call waited.
-      this.#quarantine.assertNotQuarantined(bytes, job.path)
+      this.#quarantine.assertNotQuarantined(sent)
       return await withSpan('vision.analyze', () => worker.run(job))
     } catch (error) {
       if (!(error instanceof WorkerLostError)) throw error
-      this.#quarantine.recordCrash(bytes)
+      this.#quarantine.recordCrash(sent)
       throw unavailable('processing failed, retry', 1, error)
     } finally {
       this.#serviceTime.record(performance.now() - startMs)

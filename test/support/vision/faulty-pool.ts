@@ -52,7 +52,7 @@ export function analyze(
   return pool.analyzeImage(
     { bytes, contentType: 'image/jpeg' },
     { minFaceConfidence: 0.5, minFaceSizePx: 1, maxFaces: 1, crops: false },
-    { projectId: 'project', path: 'params.images[0]', ...options },
+    { projectId: 'project', keyId: 'key', path: 'params.images[0]', ...options },
   )
 }
 

@@ -107,6 +107,20 @@ test('Of many queued copies of an image that crashes workers, two reach a worker
   assert.deepEqual(outcomes, ['HttpError', 'HttpError', ...Array(3).fill('ActionError')])
 })
 
+test('Changed copies of an image that crashes workers stop reaching workers for their key', async () => {
+  await using pool = openFaultyPool()
+  // The worker follows the first word of the image.
+  for (const copy of ['exit 1', 'exit 2', 'exit 3', 'exit 4'])
+    await assert.rejects(analyze(pool, copy), isOverloaded)
+  await assert.rejects(analyze(pool, 'exit 5'), {
+    status: 503,
+    message: /^images of this type and size from this API key crashed the decoder 4 times/u,
+    headers: { 'retry-after': '30' },
+  })
+  assert.deepEqual([pool.stats().respawns, pool.stats().quarantined], [4, 1])
+  assert.equal((await analyze(pool, 'fine', { keyId: 'other key' })).width, 4)
+})
+
 test('With workers that crash at every start, the pool is not ready and logs the failures', async () => {
   const { lines, log } = createRecordingLog()
   await using pool = openFaultyPool({ modelsFolder: 'missing', log })

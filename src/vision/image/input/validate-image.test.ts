@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ActionError } from '../../../lib/errors.ts'
+import { ordinaryScansMax, slowTypePixelsMax } from './pixel-limits.ts'
 import { validateImage, decodeBase64, readJpegHeader, readPngHeader } from './validate-image.ts'
 import { sniffFileType } from '../../../lib/image-types/image-types.ts'
 import type { EncodedImage } from './encoded-image.ts'
@@ -109,6 +110,28 @@ test('The image size is read from the header alone', () => {
   assert.equal(errorCodeOf(pngHeader(32, 500), 'image/png'), 'valid')
   assert.equal(errorCodeOf(jpegHeader(500, 31), 'image/jpeg'), 'IMAGE_TOO_SMALL')
   assert.equal(errorCodeOf(pngHeader(0, 500), 'image/png'), 'IMAGE_DECODE_FAILED')
+})
+
+test('PNG with 16 bits or interlacing and JPEG with many scans have the limit of slow types', () => {
+  const png = (height: number, [bits, interlacing]: readonly [number, number]) => {
+    const bytes = pngHeader(4000, height)
+    bytes.set([bits, 2, 0, 0, interlacing], 24)
+    return errorCodeOf(bytes, 'image/png')
+  }
+  const jpeg = (height: number, scans: number) =>
+    errorCodeOf(jpegHeader(4000, height, scans), 'image/jpeg')
+  const edge = slowTypePixelsMax / 4000
+  assert.equal(png(edge + 1, [8, 0]), 'valid')
+  assert.equal(jpeg(edge + 1, ordinaryScansMax), 'valid')
+  const slow = [
+    (height: number) => png(height, [16, 0]),
+    (height: number) => png(height, [8, 1]),
+    (height: number) => jpeg(height, ordinaryScansMax + 1),
+  ]
+  for (const check of slow) {
+    assert.equal(check(edge), 'valid')
+    assert.equal(check(edge + 1), 'IMAGE_TOO_LARGE')
+  }
 })
 
 test('A JPEG with more than a hundred scans is rejected', () => {

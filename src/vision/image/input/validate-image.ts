@@ -1,6 +1,7 @@
 import { ActionError } from '../../../lib/errors.ts'
 import type { ImageSize } from '../geometry.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
+import { limitPixels, ordinaryScansMax, slowTypePixelsMax } from './pixel-limits.ts'
 import { exceededMetadataLimit, metadataBytesMax, metadataChunksMax } from './png-metadata.ts'
 import {
   acceptedFileTypes,
@@ -79,7 +80,8 @@ function checkHeader(bytes: Buffer, type: HeaderType, limits: ImageLimits, field
   const header = type === 'PNG' ? readPngHeader(bytes) : readJpegHeader(bytes)
   if (!header)
     throw new ActionError('IMAGE_DECODE_FAILED', `${field}: the ${type} header is damaged`)
-  requireFewPixels(header, limits, field)
+  const isSlow = type === 'PNG' ? isSlowPng(bytes) : header.scans > ordinaryScansMax
+  requireFewPixels(header, isSlow ? limitPixels(limits, slowTypePixelsMax) : limits, field)
   const exceeded = type === 'PNG' ? exceededMetadataLimit(bytes) : undefined
   if (exceeded)
     throw new ActionError(
@@ -101,7 +103,7 @@ function requireFewPixels({ width, height }: ImageSize, limits: ImageLimits, fie
   if (width * height <= limits.pixelsMax) return
   throw new ActionError(
     'IMAGE_TOO_LARGE',
-    `${field}: ${width}×${height} px exceeds the limit of ${limits.pixelsMax} pixels`,
+    `${field}: ${width}×${height} px exceeds the limit of ${limits.pixelsMax} pixels for this type of image`,
   )
 }
 
@@ -130,6 +132,11 @@ export function readPngHeader(bytes: Uint8Array): ImageHeader | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length < 33 || view.getUint32(8) !== 13 || view.getUint32(12) !== ihdr) return undefined
   return nonEmpty({ width: view.getUint32(16), height: view.getUint32(20), scans: 1 })
+}
+
+/** Whether a valid header of a PNG states 16 bits per sample or interlacing. */
+function isSlowPng(bytes: Uint8Array): boolean {
+  return bytes[24] === 16 || bytes[28] !== 0
 }
 
 /**

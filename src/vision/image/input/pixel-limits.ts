@@ -1,0 +1,22 @@
+import type { ImageLimits } from './encoded-image.ts'
+
+/**
+ * The most pixels of an image whose type takes several times as long to decode as JPEG. In the worst
+ * case found (PNG with 16 bits, transparency and interlacing), this takes 0.5 s of processor time, a
+ * tenth of the default of VISION_TIMEOUT_MS. Photographs of 12 megapixels are below it.
+ */
+export const slowTypePixelsMax = 16_000_000
+
+/**
+ * The most pixels of an AVIF: those of a 4K picture, 3840 × 2160. In the worst case found (12 bits
+ * per sample, full colour resolution), decoding takes 0.7 s of processor time.
+ */
+export const avifPixelsMax = 3840 * 2160
+
+/** Scans of a JPEG from which on it is a slow type. A progressive photograph has about ten. */
+export const ordinaryScansMax = 16
+
+/** Returns `limits` with at most `pixelsMax` pixels. */
+export function limitPixels(limits: ImageLimits, pixelsMax: number): ImageLimits {
+  return { ...limits, pixelsMax: Math.min(limits.pixelsMax, pixelsMax) }
+}
