@@ -309,10 +309,8 @@ export interface ImageFacts {
 }
 
 export interface DeleteSubjectParams {
-  /** The id that svc.enroll returned. Exactly one of subjectId and externalId is required. */
-  readonly subjectId?: string | undefined
-  /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
-  readonly externalId?: string | undefined
+  /** The id that svc.enroll returned. */
+  readonly subjectId: string
 }
 
 export interface DeleteSubjectValue {

@@ -39,13 +39,17 @@ export function createPlatformClient<Source>(
     } as const
     return sendWithRetries(request, settings, options)
   }
+  const routes = createRoutes((request, options = {}) =>
+    sendWithRetries(request, settings, options),
+  )
   const dependencies = {
     execute,
+    subjectPage: routes.subjects.page,
     toImageItem: (image: Source | DescribedImage<Source>) => toImageItem(image, platform),
   }
   return Object.freeze({
     ...createActionCalls({ ...dependencies, handleResult: throwFailures }),
-    ...createRoutes((request, options = {}) => sendWithRetries(request, settings, options)),
+    ...routes,
     try: Object.freeze(createActionCalls({ ...dependencies, handleResult: returnFailures })),
   })
 }

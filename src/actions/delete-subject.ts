@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { defineAction } from './action.ts'
 import { subjectNotFound } from './parts/action-errors.ts'
 import { debugOfDatabase } from './parts/response-fields.ts'
-import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'
 import { deletionExample } from './schemas/examples.ts'
-import { debug, externalId, subjectId } from './schemas/fields.ts'
+import { debug, subjectId } from './schemas/fields.ts'
 import { deletionRecord } from './schemas/subject.ts'
 
 /** Deletes a subject permanently and keeps a record of the deletion. */
@@ -15,13 +14,14 @@ export const deleteSubject = defineAction({
   price: () => 0,
   params: z
     .strictObject({
-      subjectId: subjectId.optional().meta({
-        description:
-          'The id that svc.enroll returned. Exactly one of subjectId and externalId is required.',
-      }),
-      externalId: externalId.optional(),
+      subjectId: subjectId.meta({ description: 'The id that svc.enroll returned.' }),
     })
-    .meta({ id: 'DeleteSubjectParams' }),
+    .meta({
+      id: 'DeleteSubjectParams',
+      'x-hints': {
+        externalId: 'Resolve it to the subjectId with GET /v1/subjects?externalId= first.',
+      },
+    }),
   value: deletionRecord.extend({ debug }).meta({ id: 'DeleteSubjectValue' }),
   errors: ['SUBJECT_NOT_FOUND'],
   example: {
@@ -34,13 +34,11 @@ export const deleteSubject = defineAction({
     caller: { galleryId },
     services: { subjects, maintenance },
   }) => {
-    requireOneId(params)
-    const lookup = subjectLookup(params)
     return {
       effect: async (tx) => {
         const startMs = performance.now()
         await subjects.lock(tx, galleryId, 'exclusive')
-        const subject = (await subjects.find(tx, galleryId, lookup)) ?? subjectNotFound(lookup)
+        const subject = (await subjects.find(tx, galleryId, params)) ?? subjectNotFound(params)
         const record = await subjects.remove(tx, subject)
         const value = { ...record, ...debugOfDatabase(isDebug, performance.now() - startMs) }
         return [{ correlationId: undefined, value }]

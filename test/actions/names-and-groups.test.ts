@@ -32,20 +32,22 @@ test('identify refuses groups none of which exists, and warns about those that d
   assert.equal('warnings' in known, false)
 })
 
-test('A subject can be updated and deleted by its externalId', async () => {
+test('A subject can be updated by its externalId, and deleted by its subjectId only', async () => {
   const { subjectId } = await enroll('hanna', { externalId: 'badge 7' })
   const update = { externalId: 'badge 7', displayName: 'Hanna' }
   const updated = await gallery.value('svc.updateSubject', update)
   assert.deepEqual([updated.subjectId, updated.externalId], [subjectId, 'badge 7'])
   const renamed = { subjectId, externalId: 'badge 8' }
   assert.equal((await gallery.value('svc.updateSubject', renamed)).externalId, 'badge 8')
-  const twice = await refusal('svc.deleteSubject', { subjectId, externalId: 'badge 8' })
-  assert.deepEqual([twice.code, twice.path], ['INVALID_REQUEST', 'params.externalId'])
+  for (const ids of [{ externalId: 'badge 8' }, { subjectId, externalId: 'badge 8' }]) {
+    const { body } = await gallery.call('svc.deleteSubject', ids)
+    const error = body.errors.find(({ path }: { path: string }) => path === 'params.externalId')
+    assert.equal(error.code, 'INVALID_REQUEST')
+    assert.equal(error.hint, 'Resolve it to the subjectId with GET /v1/subjects?externalId= first.')
+  }
   for (const action of ['svc.deleteSubject', 'svc.updateSubject'])
     assert.equal((await refusal(action, {})).code, 'INVALID_REQUEST')
-  const unknown = await refusal('svc.deleteSubject', { externalId: 'badge 7' })
-  assert.deepEqual([unknown.code, unknown.path], ['SUBJECT_NOT_FOUND', 'params.externalId'])
-  const record = await gallery.value('svc.deleteSubject', { externalId: 'badge 8' })
+  const record = await gallery.value('svc.deleteSubject', { subjectId })
   assert.equal(record.subjectId, subjectId)
 })
 

@@ -119,5 +119,16 @@ test('Several images of one person are enrolled, identified and verified in one 
   })
   const updated = await client.updateSubject({ externalId: 'badge-1' }, { displayName: 'Ada' })
   assert.equal(updated.displayName, 'Ada')
-  assert.equal((await client.deleteSubject({ externalId: 'badge-1' })).embeddingCount, 2)
+})
+
+test('A subject is deleted by its externalId, which the client resolves to the subjectId', async () => {
+  const client = await createProjectClient()
+  await client.enroll(imageOf('Eve'), { externalId: 'badge 7&8' })
+  const { externalId } = await client.deleteSubject({ externalId: 'badge 7&8' })
+  assert.equal(externalId, 'badge 7&8')
+  await assert.rejects(client.deleteSubject({ externalId: 'badge 7&8' }), {
+    code: 'SUBJECT_NOT_FOUND',
+  })
+  const repeated = await client.try.deleteSubject({ externalId: 'badge 7&8' })
+  assert.equal(!repeated.ok && repeated.error.code, 'SUBJECT_NOT_FOUND')
 })

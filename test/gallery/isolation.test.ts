@@ -64,10 +64,7 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
     call('svc.updateSubject', ({ subjectId }) => ({ ...imageParams('Victim'), subjectId })),
     call('svc.updateSubject', ({ subjectId }) => ({ subjectId, removeFaceIds: [randomUUID()] })),
   ],
-  'svc.deleteSubject': [
-    call('svc.deleteSubject', ({ subjectId }) => ({ subjectId })),
-    call('svc.deleteSubject', ({ externalId }) => ({ externalId })),
-  ],
+  'svc.deleteSubject': [call('svc.deleteSubject', ({ subjectId }) => ({ subjectId }))],
   'GET /v1/subjects': [
     rest('GET', ({ externalId }) => `/v1/subjects?externalId=${externalId}`),
     rest('GET', ({ externalId }) => `/v1/subjects?q=${externalId}`),

@@ -102,7 +102,7 @@ export function ActionRunner(props: Props) {
           <Suspense>
             <DeleteSubjectDialog
               projectId={projectId}
-              params={params}
+              subjectId={params['subjectId']}
               isPending={send.isPending}
               error={send.error}
               onConfirm={runCall}

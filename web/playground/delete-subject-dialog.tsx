@@ -10,8 +10,8 @@ import { DataTable, type Column } from '../lists/data-table.tsx'
 
 type Props = {
   readonly projectId: string
-  /** The parameters of the call: `subjectId` or `externalId`. */
-  readonly params: Readonly<Record<string, unknown>>
+  /** The parameter of the call; it need not be a text. */
+  readonly subjectId: unknown
   readonly isPending: boolean
   readonly error: unknown
   readonly onConfirm: () => void
@@ -20,8 +20,7 @@ type Props = {
 
 /** Shows the subject that the call deletes, and requires its typed name before the call. */
 export function DeleteSubjectDialog(props: Props) {
-  const { projectId, params } = props
-  const { subject, isFound, error } = useSubject(projectId, params)
+  const { subject, isFound, error } = useSubject(props)
   return (
     <ConfirmDialog
       title="Delete subject"
@@ -79,24 +78,18 @@ function SubjectToDelete({ subject }: { readonly subject: ConsoleSubject }) {
   )
 }
 
-/** Finds the subject of the call by either id, with its faces. */
-function useSubject(projectId: string, params: Props['params']) {
-  const { subjectId, externalId } = params
-  const listed = useApiQuery('/projects/:projectId/subjects', {
-    pathParams: { projectId },
-    query: { externalId: String(externalId), limit: 1 },
-    enabled: typeof externalId === 'string',
-  })
-  const id = typeof subjectId === 'string' ? subjectId : listed.data?.items[0]?.subjectId
+/** Finds the subject of the call, with its faces. */
+function useSubject({ projectId, subjectId }: Pick<Props, 'projectId' | 'subjectId'>) {
+  const isId = typeof subjectId === 'string'
   const query = useApiQuery('/projects/:projectId/subjects/:subjectId', {
-    pathParams: { projectId, subjectId: id ?? '' },
-    enabled: id !== undefined,
+    pathParams: { projectId, subjectId: isId ? subjectId : '' },
+    enabled: isId,
   })
-  const isNotFound = id === undefined ? listed.data !== undefined : isMissing(query.error)
+  const isFound = isId && !isMissing(query.error)
   return {
-    subject: id === undefined || query.isPlaceholderData || isNotFound ? undefined : query.data,
-    isFound: !isNotFound,
-    error: isNotFound ? undefined : (listed.error ?? query.error),
+    subject: query.isPlaceholderData || !isFound ? undefined : query.data,
+    isFound,
+    error: isFound ? query.error : undefined,
   }
 }
 

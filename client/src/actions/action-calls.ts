@@ -98,7 +98,10 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
     changes: SubjectChanges<Image>,
     options?: CallOptions,
   ) => CallResult<M, UpdateSubjectValue>
-  /** Delete a subject, given as for `updateSubject`, permanently. Its deletion record is kept. Free. */
+  /**
+   * Delete a subject, given as for `updateSubject`, permanently. Its deletion record is kept. Free. An
+   * external id is resolved first, which needs the permission `subjects:read`.
+   */
   readonly deleteSubject: (
     subject: string | SubjectReference,
     options?: CallOptions,

@@ -8,10 +8,11 @@ import type {
   VerifyOptions,
 } from './action-calls.ts'
 import { oneImageActions, type Actions, type ImageItem } from '../contract.ts'
-import { invalidArgument } from '../facegate-error.ts'
+import { FacegateError, invalidArgument } from '../facegate-error.ts'
 import { singleValue, type ResultHandler, type FailureMode } from './failure-mode.ts'
 import type { ActionName, ActionResponse } from './read-envelope.ts'
 import type { CallOptions } from '../options.ts'
+import type { Routes } from '../routes.ts'
 
 /** Sends an action. @throws FacegateError. */
 export type ExecuteAction = <Name extends ActionName>(
@@ -24,13 +25,15 @@ export type ActionCallDependencies<Image, M extends FailureMode> = {
   readonly execute: ExecuteAction
   readonly toImageItem: (image: Image) => Promise<ImageItem>
   readonly handleResult: ResultHandler<M>
+  /** Reads subjects: `svc.deleteSubject` takes no external id. */
+  readonly subjectPage: Routes['subjects']['page']
 }
 
 /** Creates the methods of the actions. `handleResult` decides how a call returns or fails. */
 export function createActionCalls<Image, M extends FailureMode>(
   dependencies: ActionCallDependencies<Image, M>,
 ): ActionCalls<Image, M> {
-  const { execute, handleResult } = dependencies
+  const { execute, handleResult, subjectPage } = dependencies
   return {
     ...createOneImageCalls(dependencies),
     enroll: createEnrollCall(dependencies),
@@ -39,7 +42,10 @@ export function createActionCalls<Image, M extends FailureMode>(
     answerLivenessChallenge: createAnswerCall(dependencies),
     updateSubject: createUpdateCall(dependencies),
     deleteSubject: (subject, options) => {
-      const run = async () => execute('svc.deleteSubject', readReference(subject), options)
+      const run = async () => {
+        const subjectId = await findSubjectId(readReference(subject), options, subjectPage)
+        return execute('svc.deleteSubject', { subjectId }, options)
+      }
       return handleResult(run, singleValue, options)
     },
     execute: (action, params, options) => {
@@ -121,6 +127,19 @@ function readReference(reference: string | SubjectReference): SubjectReference {
   if (isId(subjectId) && !isId(externalId)) return { subjectId }
   if (isId(externalId) && !isId(subjectId)) return { externalId }
   throw invalidArgument('exactly one of subjectId and externalId is required')
+}
+
+/** @throws FacegateError SUBJECT_NOT_FOUND if the gallery has no subject with the external id. */
+async function findSubjectId(
+  { subjectId, externalId }: SubjectReference,
+  options: CallOptions | undefined,
+  subjectPage: Routes['subjects']['page'],
+): Promise<string> {
+  if (subjectId !== undefined) return subjectId
+  const [subject] = (await subjectPage({ externalId }, options)).items
+  if (subject) return subject.subjectId
+  const message = 'the gallery contains no subject with this externalId'
+  throw new FacegateError([{ code: 'SUBJECT_NOT_FOUND', message }])
 }
 
 /** Programs in JavaScript can pass anything. */

@@ -81,10 +81,13 @@ function describeUnknownField(key: string, parentPath: string, parent: RuleSchem
   const closest = closestName(key, names)
   const path = appendStep(parentPath, key.slice(0, nameCharsMax))
   const allowed = names.length > 0 ? `the fields are ${names.join(', ')}` : 'no fields are allowed'
-  const hint =
+  // A schema can state what replaces a field.
+  const stated = valueAt(parent['x-hints'], key)
+  const derived =
     closest === undefined
       ? 'Remove the field; check whether it belongs to another object.'
       : `Rename it to ${closest}.`
+  const hint = typeof stated === 'string' ? stated : derived
   return { path, rule: `unknown field; ${allowed}`, hint }
 }
 
