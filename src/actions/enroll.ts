@@ -8,12 +8,15 @@ import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo, toFaceValue, toImageFacts } from './parts/response-fields.ts'
 import { addPictures, selectPictures } from './parts/pictures/add-pictures.ts'
-import { extractPictures, type ExtractedPicture } from './parts/pictures/extract-pictures.ts'
+import {
+  extractPictures,
+  refusalError,
+  type ExtractedPicture,
+} from './parts/pictures/extract-pictures.ts'
 import { searchDuplicates } from './parts/pictures/find-duplicates.ts'
 import {
   pictureResults,
   pictureResultSchema,
-  refusalError,
   requireStored,
   resultWarnings,
   unbilledCount,
@@ -166,7 +169,7 @@ async function enrollFace(call: EnrollCall) {
       const existing = await findTarget(subjects, tx, caller, params)
       const selected = await selectAccepted(call, tx, existing, pictures)
       const notSelected = [...refused, ...selected.refused]
-      if (selected.accepted.length === 0) throw refusalError(params, notSelected)
+      if (selected.accepted.length === 0) throw refusalError(notSelected)
       const duplicates = await findDuplicates(tx, selected.accepted)
       if (duplicates.length > 0 && params.duplicateCheck === 'reject')
         throw duplicateError(duplicates)
@@ -204,7 +207,7 @@ async function extractAll(call: EnrollCall) {
   const outcomes = await extractPictures({ ...call, extract }, images)
   const pictures = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]))
   const refused = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome] : []))
-  if (pictures.length === 0) throw refusalError(params, refused)
+  if (pictures.length === 0) throw refusalError(refused)
   return { pictures, refused }
 }
 

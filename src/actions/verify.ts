@@ -13,9 +13,10 @@ import {
   sameSubjectDescription,
 } from './parts/pictures/merge-frames.ts'
 import { isFlagSet } from './parts/pictures/each-image.ts'
+import { extractOrRefuse, requireUsable } from './parts/pictures/extract-pictures.ts'
 import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
-import { subjectLookup } from './parts/subject-lookup.ts'
+import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   calibration,
@@ -130,6 +131,7 @@ export const verify = defineAction({
 
 /** @throws ActionError INVALID_REQUEST if mode, ids and number of images contradict each other. */
 function isSubjectComparison({ params }: VerifyCall): boolean {
+  requireOneId(params)
   const hasSubject = params.subjectId !== undefined || params.externalId !== undefined
   const inferredMode = hasSubject ? 'imageToSubject' : 'imageToImage'
   const mode = params.mode ?? inferredMode
@@ -161,6 +163,7 @@ function isSubjectComparison({ params }: VerifyCall): boolean {
 async function compareWithImage(call: VerifyCall) {
   const { images } = call.params
   const [probe, reference] = await extractBoth(call)
+  if (!probe || !reference) throw new Error('a comparison has two images')
   const [probeFace, referenceFace] = [probe.faces[0], reference.faces[0]]
   const match = call.services.matching.compare(probeFace.template, referenceFace.template)
   const value = {
@@ -176,7 +179,8 @@ async function compareWithImage(call: VerifyCall) {
 
 async function extractBoth(call: VerifyCall) {
   using reserved = reserveImages(call, call.params.images)
-  return await Promise.all([extractImage(reserved, 0), extractImage(reserved, 1)])
+  const extract = (index: number) => extractOrRefuse(index, () => extractImage(reserved, index))
+  return requireUsable(await Promise.all([extract(0), extract(1)]))
 }
 
 async function compareWithSubject(call: VerifyCall) {
@@ -245,14 +249,10 @@ async function extractOptionsFor(call: VerifyCall, reading: ReadTx): Promise<Ext
   }
 }
 
-/** If both ids are given, they must belong to one subject. @throws ActionError SUBJECT_NOT_FOUND. */
+/** @throws ActionError SUBJECT_NOT_FOUND. */
 async function findSubject({ params, caller, services }: VerifyCall, reading: ReadTx) {
-  const { subjects } = services
-  const { externalId } = params
-  const subject = await subjects.find(reading, caller.galleryId, subjectLookup(params))
-  if (!subject || (externalId !== undefined && subject.externalId !== externalId))
-    return subjectNotFound(params)
-  return subject
+  const subject = await services.subjects.find(reading, caller.galleryId, subjectLookup(params))
+  return subject ?? subjectNotFound(params)
 }
 
 function toMatchValue({ params, services }: VerifyCall, { similarity, modelId }: MatchScore) {

@@ -89,6 +89,54 @@ test('A frame of another person, or one that cannot be used, fails the call with
   }
 })
 
+test('Every image that cannot be used is reported, in the order of the images', async () => {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { subjectId } = await client.value('svc.enroll', imageParams(storedPia))
+  const people = {
+    good: [pia(1)],
+    none: [],
+    small: [{ ...pia(2), side: 20 }],
+    two: ['Rob', pia(3)],
+  }
+  type Kind = keyof typeof people
+  const codes: Readonly<Record<Kind, string | undefined>> = {
+    good: undefined,
+    none: 'NO_FACE_FOUND',
+    small: 'FACE_TOO_SMALL',
+    two: 'MULTIPLE_FACES',
+  }
+  const calls: readonly (readonly [string, object, ...Kind[]])[] = [
+    ['svc.verify', {}, 'small', 'none'],
+    ['svc.verify', {}, 'good', 'none'],
+    ['svc.verify', { sameSubject: true, subjectId }, 'two', 'good', 'none', 'small'],
+    ['svc.identify', { sameSubject: true }, 'two', 'good', 'none', 'small'],
+    ['svc.enroll', { allImages: true }, 'small', 'two', 'none'],
+  ]
+  for (const [action, more, ...kinds] of calls)
+    for (let round = 0; round < 3; round++) {
+      const sent = frames(...kinds.map((kind) => people[kind])).images
+      const images = sent.map((image, index) => ({ ...image, correlationId: kinds[index] }))
+      const params = { images, facePolicy: 'single', ...more }
+      const { body } = await client.call(action, params)
+      const expected = kinds
+        .map((kind, index) => [codes[kind], index, kind])
+        .filter(([code]) => code !== undefined)
+      assert.deepEqual(body.errors.map(reportedImage), expected, action)
+    }
+})
+
+type ReportedError = {
+  readonly code: string
+  readonly imageIndex: number
+  readonly correlationId: string
+}
+
+const reportedImage = ({ code, imageIndex, correlationId }: ReportedError) => [
+  code,
+  imageIndex,
+  correlationId,
+]
+
 test('sameSubject needs 2 to 10 images, one face of each and, in svc.verify, a subject', async () => {
   const { subjectId } = await gallery.value('svc.enroll', imageParams(storedPia))
   const list = (count: number) =>

@@ -225,8 +225,15 @@ test('Verify infers its mode and rejects invalid combinations', async () => {
     { images: [] },
   ])
     assert.equal(await gallery.code('svc.verify', invalid), 'INVALID_REQUEST')
-  const conflicting = { ...imageParams('Kim'), subjectId, externalId: 'another' }
-  assert.equal(await gallery.code('svc.verify', conflicting), 'SUBJECT_NOT_FOUND')
+  for (const externalId of ['kim', 'another']) {
+    const { body } = await gallery.call('svc.verify', {
+      ...imageParams('Kim'),
+      subjectId,
+      externalId,
+    })
+    const { code, path } = body.errors[0]
+    assert.deepEqual([code, path], ['INVALID_REQUEST', 'params.externalId'])
+  }
 })
 
 test('Twenty concurrent enrollments of one externalId create one subject', async () => {

@@ -192,6 +192,12 @@ test('A call that fails before its frames are judged does not spend the challeng
   const damaged = { kind: 'image', bytes: 'AAAA', contentType: 'image/jpeg' }
   const broken = { ...answer, images: answer.images.with(1, damaged) }
   assert.equal(await client.code('svc.liveness', broken), 'IMAGE_DECODE_FAILED')
+  const several = { ...broken, images: broken.images.with(0, damaged).with(3, damaged) }
+  const { errors } = (await client.call('svc.liveness', several)).body
+  assert.deepEqual(
+    errors.map(({ imageIndex }: { imageIndex: number }) => imageIndex),
+    [0, 1, 3],
+  )
   const { body } = await client.call('svc.liveness', {
     ...answer,
     images: answer.images.slice(0, -1),

@@ -4,6 +4,7 @@ import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../../vision
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ChallengeFacts } from '../../../vision/liveness/challenge/challenge-judgement.ts'
 import { findFaces, reserveImages, type ExtractCall, type FaceParams } from '../extract-probes.ts'
+import { extractOrRefuse, requireUsable } from '../pictures/extract-pictures.ts'
 
 /** One frame of a response to a challenge, with its only face. */
 export type AnalyzedFrame = {
@@ -47,23 +48,24 @@ export async function analyzeFrames(call: FramesCall): Promise<AnalyzedFrames | 
   using reserved = reserveImages(call, images)
   const [image, ...otherImages] = images
   if (!image) throw new Error('a challenge has no frontal frame')
-  const first = await analyzeFrame(reserved, image, 0, {
-    templates: true,
-    quickTemplates: true,
-    liveness: true,
-  })
-  const samePersonAs = 'face' in first ? first.face.quickTemplate : undefined
+  const analyze = (frame: EncodedImage, index: number, options: Partial<AnalysisRequest>) =>
+    extractOrRefuse(index, () => analyzeFrame(reserved, frame, index, options))
+  const frontal = { templates: true, quickTemplates: true, liveness: true } as const
+  const analyzed = await analyze(image, 0, frontal)
+  const samePersonAs = 'face' in analyzed ? analyzed.face.quickTemplate : undefined
   const options = { templates: 'fast', samePersonAs } as const
   // The images are analyzed even without a frontal face: one that cannot be decoded is an error.
-  const results = await Promise.all(
-    otherImages.map((other, index) => analyzeFrame(reserved, other, index + 1, options)),
-  )
-  if ('code' in first) return first
-  const others: AnalyzedFrame[] = []
+  const results = requireUsable([
+    analyzed,
+    ...(await Promise.all(otherImages.map((other, index) => analyze(other, index + 1, options)))),
+  ])
+  const frames: AnalyzedFrame[] = []
   for (const result of results) {
     if ('code' in result) return result
-    others.push(result)
+    frames.push(result)
   }
+  const [first, ...others] = frames
+  if (!first) throw new Error('a challenge has no frontal frame')
   const { template } = first.face
   if (!template) throw new Error('the analysis contains no template')
   return { frontal: { ...first, template }, others }

@@ -30,19 +30,52 @@ export async function extractPictures(
 ): Promise<readonly (ExtractedPicture | RefusedPicture)[]> {
   using reserved = reserveImages(call, images)
   return await Promise.all(
-    images.map(async (image, index) => {
-      try {
+    images.map((image, index) =>
+      extractOrRefuse(index, async () => {
         const { analysis, faces } = await extractProbes(reserved, image, index)
         return { index, analysis, probe: faces[0] }
-      } catch (error) {
-        if (error instanceof ActionError) return { index, error }
-        throw error
-      }
-    }),
+      }),
+    ),
   )
 }
 
+/** Returns what `extract` returns, or the reason why the image cannot be used. */
+export async function extractOrRefuse<Result>(
+  index: number,
+  extract: () => Promise<Result>,
+): Promise<Result | RefusedPicture> {
+  try {
+    return await extract()
+  } catch (error) {
+    if (error instanceof ActionError) return { index, error }
+    throw error
+  }
+}
+
+/**
+ * Returns the results of images that are all needed.
+ *
+ * @throws ActionError with the problems of every image that cannot be used.
+ */
+export function requireUsable<Result extends object>(
+  outcomes: readonly (Result | RefusedPicture)[],
+): readonly Result[] {
+  const isRefused = (outcome: Result | RefusedPicture): outcome is RefusedPicture =>
+    'error' in outcome && outcome.error instanceof ActionError
+  const refused = outcomes.filter(isRefused)
+  if (refused.length > 0) throw refusalError(refused)
+  return outcomes.filter((outcome): outcome is Result => !isRefused(outcome))
+}
+
+/** Returns the problems of at least one image as one error, in the order of the images. */
+export function refusalError(refused: readonly RefusedPicture[]): ActionError {
+  const problems = refused
+    .toSorted((a, b) => a.index - b.index)
+    .flatMap((picture) => withImageIndex(picture).problems)
+  return new ActionError(problems[0]?.code ?? 'INVALID_REQUEST', problems)
+}
+
 /** Returns the error of a picture with its position. */
-export function withImageIndex({ index, error }: RefusedPicture): ActionError {
+function withImageIndex({ index, error }: RefusedPicture): ActionError {
   return error.mapProblems((problem) => toProblem({ imageIndex: index, ...problem }))
 }

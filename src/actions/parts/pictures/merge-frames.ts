@@ -2,7 +2,7 @@ import { ActionError } from '../../../lib/errors.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ExtractedProbes, ProbeFace } from '../extract-probes.ts'
-import { extractPictures, withImageIndex } from './extract-pictures.ts'
+import { extractPictures, requireUsable } from './extract-pictures.ts'
 import type { ExtractedPicture } from './extract-pictures.ts'
 import { mergeTemplates } from './merge-templates.ts'
 import { largestGroup, similarityByPosition } from './same-person.ts'
@@ -21,16 +21,13 @@ type ExtractFramesCall = Parameters<typeof extractPictures>[0]
  * the result is that of the first frame.
  *
  * @throws ActionError with `imageIndex`: SUBJECT_FACE_MISMATCH for the first frame of another person,
- *   and the errors of `extractProbes` for the first frame that cannot be used.
+ *   and the errors of `extractProbes` for every frame that cannot be used.
  */
 export async function extractMergedProbe(
   call: ExtractFramesCall,
   images: readonly EncodedImage[],
 ): Promise<ExtractedProbes> {
-  const frames = (await extractPictures(call, images)).map((frame) => {
-    if ('error' in frame) throw withImageIndex(frame)
-    return frame
-  })
+  const frames = requireUsable(await extractPictures(call, images))
   requireSamePerson(call, frames)
   const [first] = frames
   if (!first) throw new RangeError('there are no frames')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ActionError } from '../../../lib/errors.ts'
 import type { StoredPicture } from './add-pictures.ts'
-import { withImageIndex, type RefusedPicture } from './extract-pictures.ts'
+import { refusalError, type RefusedPicture } from './extract-pictures.ts'
 import {
   enrollWarnings,
   toWarnings,
@@ -76,22 +76,8 @@ export function requireStored(
   subjectId: string,
 ): StoredPicture {
   const main = addedOf(stored)[0] ?? (params.allImages ? undefined : stored[0])
-  if (!main) throw refusalError(params, [...refused, ...alreadyEnrolled(stored, { subjectId })])
+  if (!main) throw refusalError([...refused, ...alreadyEnrolled(stored, { subjectId })])
   return main
-}
-
-/** Returns the reasons why no picture was enrolled, in the order of the images. */
-export function refusalError(
-  { allImages }: ImageSelection,
-  refused: readonly RefusedPicture[],
-): ActionError {
-  const [first] = refused
-  if (!first) throw new Error('no picture was refused')
-  if (!allImages) return withImageIndex(first)
-  const problems = refused
-    .toSorted((a, b) => a.index - b.index)
-    .flatMap((picture) => withImageIndex(picture).problems)
-  return new ActionError(problems[0]?.code ?? first.error.code, problems)
 }
 
 /** Returns how many images of a successful call are not charged. */
