@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { HttpError, noSuchRoute, unavailable } from '../lib/errors.ts'
+import { noSuchRoute, unavailable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { currentRequestId } from '../lib/observability/call-trace.ts'
 import { createConnectionStats, type ConnectionStats } from './connections/connection-stats.ts'
@@ -11,6 +11,7 @@ import {
   type ConnectionLimits,
 } from './connections/protect-connections.ts'
 import { corsHeaders, preflightResponse } from './cross-origin/cors.ts'
+import { isDeletedByName, requireDeletedName } from './deleted-name.ts'
 import { discardBody } from './discard-body.ts'
 import {
   createIncomingBody,
@@ -74,9 +75,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const routesOfPath = options.routes.filter((route) => route.path === path)
     registerPath(app, routesOfPath, { ...options, hookOf: toHook })
   }
-  app.setNotFoundHandler(
-    toHook({ path: 'unmatched', handle: options.fallback ?? handleNotFound, isQuiet: true }),
-  )
+  const unmatched = { path: 'unmatched', handle: options.fallback ?? handleNotFound, isQuiet: true }
+  registerUnmatched(app, toHook(unmatched))
   return {
     listen: async (host, port) => {
       // For `localhost` the framework would open a second server, to which no limit applies.
@@ -177,29 +177,6 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** Whether DELETE of a route below this path deletes by name. */
-function isDeletedByName(routes: readonly Route[], parent: string): boolean {
-  return routes.some(({ method, path }) => method === 'DELETE' && path.startsWith(`${parent}/:`))
-}
-
-/**
- * A slash at the end of a path is ignored, but not where an empty name after it would delete a whole
- * collection, and never in place of a name.
- *
- * @param isCollection whether DELETE of this route deletes what DELETE of another route deletes by name.
- * @throws HttpError 404.
- */
-function requireDeletedName(request: HttpRequest, isCollection: boolean): HttpRequest {
-  const { method, path, pathParams } = request
-  const isNameless = Object.values(pathParams).includes('')
-  if (method === 'DELETE' && path.endsWith('/') && (isCollection || isNameless))
-    throw new HttpError(
-      404,
-      'No such route: the name after the last slash is missing. Send the name or, to delete the whole collection where a route does so, no slash at the end.',
-    )
-  return request
-}
-
 type PathOptions = Pick<HttpServerOptions, 'corsOrigins' | 'bearerKeys'> & {
   readonly hookOf: (route: Route) => RequestHook
 }
@@ -230,6 +207,15 @@ function registerPath(
     },
     handler: unreachable,
   })
+}
+
+/** As for a route: the hook sends the response before the framework reads the body. */
+function registerUnmatched(app: FastifyInstance, respond: RequestHook): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.is404) void respond(request, reply)
+    else next()
+  })
+  app.setNotFoundHandler(unreachable)
 }
 
 function toRequestHead({ method, raw }: FastifyRequest) {

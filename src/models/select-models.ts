@@ -1,3 +1,4 @@
+import { modelRefOf } from './installed-packs.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from './model-set.ts'
 import type { PackModel } from './pack-manifest.ts'
 
@@ -64,9 +65,16 @@ function formerRecognizersOf(
 
 /** Without a similarity table the scores have no meaning, and the service would refuse to start. */
 function assertCalibrated(recognizer: ModelSet['recognizer']): void {
-  if (recognizer === 'builtin' || isCalibrated(recognizer)) return
-  throw new Error(
-    `${recognizer.model.id} has no similarity table yet: docs/recognition/model-packs.md explains how to create one`,
+  if (recognizer !== 'builtin' && !isCalibrated(recognizer))
+    throw new Error(describeUncalibrated(recognizer))
+}
+
+/** Returns what a recognizer without a similarity table lacks, and the command that creates it. */
+export function describeUncalibrated(recognizer: InstalledModel): string {
+  const options = `--models ${modelRefOf(recognizer)} --calibrate ${recognizer.folder}`
+  return (
+    `${recognizer.model.id} has no similarity table yet; create it from a folder with one folder ` +
+    `of pictures per person: facegate evaluate verification <folder of people> ${options}`
   )
 }
 

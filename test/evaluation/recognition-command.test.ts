@@ -158,7 +158,11 @@ test('An output that cannot be written is an error before the first image is ana
       path.join(file, 'curve.svg'),
       /the folder .*1\.jpg cannot be created .*; choose a file/u,
     ],
-    ['--calibrate', path.join(people, 'ada'), /ada is a folder; add the name of a file/u],
+    [
+      '--calibrate',
+      path.join(people, 'ada'),
+      /ada is neither the folder of a pack \(with a pack\.json\) nor/u,
+    ],
   ] as const
   for (const [option, output, message] of outputs) {
     const { code, err } = await runCli(['evaluate', 'verification', people, option, output], {

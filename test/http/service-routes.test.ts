@@ -142,3 +142,23 @@ test('HTTP/1.0 requires no Host', async () => {
   client.send('GET /healthz HTTP/1.0\r\n\r\n')
   assert.match(await client.readToEnd(), /^HTTP\/1\.1 200 [^]*\{"ok":true\}$/u)
 })
+
+test('an unknown route returns its 404 for every body, and never a code of the framework', async () => {
+  const bodies: readonly (readonly [type: string | undefined, body: string | undefined])[] = [
+    ['application/json', undefined],
+    ['application/json', ''],
+    ['application/json', '{'],
+    ['application/json', '{"__proto__":1}'],
+    ['invalid', 'x'],
+    ['text/csv', 'x'],
+    ['application/json', ' '.repeat(2_000_000)],
+  ]
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+    for (const [type, body] of bodies) {
+      const headers = type === undefined ? {} : { 'content-type': type }
+      const response = await fetch(`${url}/v1/nothing`, { method, headers, body: body ?? null })
+      const shown = `${method} ${type} ${body?.length}`
+      assert.equal(response.status, 404, shown)
+      assert.match(await response.text(), /^\{"detail":"No such route\. /u, shown)
+    }
+})

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { UsageError, type ValueKind } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
-import { filePath } from '../command-line/value-kinds.ts'
+import { filePath, outputFile } from '../command-line/value-kinds.ts'
 import { flag, optional, requiredProject } from '../options.ts'
 
 /** A false-match rate of the calibration tables. */
@@ -14,9 +14,9 @@ const measurableRate: ValueKind<number> = {
 }
 
 const imageFile: ValueKind<string> = {
-  ...filePath,
+  ...outputFile,
   parse: (text) => {
-    if (['.svg', '.png'].includes(path.extname(text).toLowerCase())) return path.resolve(text)
+    if (['.svg', '.png'].includes(path.extname(text).toLowerCase())) return outputFile.parse(text)
     throw new UsageError(`the name ${text} must end in .svg or .png`)
   },
 }
@@ -35,7 +35,7 @@ export const calibrate = defineCommand(
       suspects: optional(
         '<pairs.csv>',
         'write the pairs of subjects that are probably one person; write yes in the column samePerson of each pair that you have checked',
-        filePath,
+        outputFile,
       ),
       'down-to': optional(
         '<rate>',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { parseMicros, type Micros } from '../../lib/money.ts'
 import { parseUtc } from '../../lib/clock.ts'
@@ -21,6 +22,16 @@ export const projectName: ValueKind<string> = {
 
 /** A file; the value is its absolute path, so that every message names it in full. */
 export const filePath = pathOf('file')
+
+/** A file that the command writes, in an existing folder; the value is its absolute path. */
+export const outputFile: ValueKind<string> = {
+  ...filePath,
+  parse: (text) => {
+    const folder = path.dirname(path.resolve(text))
+    if (existsSync(folder)) return filePath.parse(text)
+    throw new UsageError(`the folder ${folder} does not exist; create it, or name another file`)
+  },
+}
 
 /** A folder; the value is its absolute path. */
 export const folderPath = pathOf('folder')

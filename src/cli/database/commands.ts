@@ -1,12 +1,12 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { filePath, wholeNumber } from '../command-line/value-kinds.ts'
+import { filePath, outputFile, wholeNumber } from '../command-line/value-kinds.ts'
 import { flag, optional, required } from '../options.ts'
 
 export const backup = defineCommand(
   {
     name: 'backup',
     summary: 'copy the database while the server runs',
-    options: { to: required('<file>', 'the new file', filePath) },
+    options: { to: required('<file>', 'the new file', outputFile) },
     description: [
       'The copy is a consistent snapshot and is checked. It can be decrypted only with the current master key. Create a new backup after each rotation of the master key, and keep the key elsewhere. After a restore, later deletions must be repeated: see facegate deletions export.',
       'This command is for SQLite. For PostgreSQL, use the tools of PostgreSQL: see docs/operations/deployment.md.',
@@ -51,7 +51,7 @@ export const deletions = defineGroup(
         name: 'export',
         summary: 'append the deletion records that a file does not contain yet',
         options: {
-          to: required('<file>', 'the file; keep it on another disk than the database', filePath),
+          to: required('<file>', 'the file; keep it on another disk than the database', outputFile),
           every: optional(
             '<seconds>',
             'repeat the export at this interval, until the command receives SIGINT or SIGTERM',
@@ -85,7 +85,7 @@ export const masterKeyCommands = [
     {
       name: 'create-master',
       summary: 'write a new master key to a new file',
-      options: { to: required('<file>', 'the new file', filePath) },
+      options: { to: required('<file>', 'the new file', outputFile) },
       description:
         'For servers that receive the master key as a secret. A single server creates it at the first start. It encrypts the keys of the templates.',
       examples: ['facegate key create-master --to master.key'],

@@ -42,6 +42,7 @@ type VerificationValues = CommandValues<'source', 'out' | 'calibrate'> &
 export async function runVerification(options: VerificationValues): Promise<void> {
   const { source } = options
   await checkImageOutput('--out', options.out)
+  checkCalibrationTarget(options.calibrate)
   const faceSet = await readFaceSet(source)
   const groups = await readGroups(source, faceSet.images)
   await using vision = await openVision(options.models)
@@ -70,6 +71,14 @@ export async function runVerification(options: VerificationValues): Promise<void
   if (pack) await calibratePack(pack, source, result)
   else if (options.calibrate !== undefined)
     await writeCalibrationFile(options.calibrate, source, result)
+}
+
+/** @throws UsageError for a name that may be the mistyped folder of a pack: no file is written there. */
+function checkCalibrationTarget(target = '.json'): void {
+  if (target.endsWith('.json') || existsSync(path.join(target, manifestFileName))) return
+  throw new UsageError(
+    `--calibrate ${target} is neither the folder of a pack (with a ${manifestFileName}) nor a file that ends in .json`,
+  )
 }
 
 /** Returns the file that `--calibrate` certainly writes. */

@@ -1,7 +1,14 @@
 import type { FacePolicy } from '../../actions/schemas/fields.ts'
 import type { ValueKind } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
-import { anyText, filePath, oneOf, textList, wholeNumber } from '../command-line/value-kinds.ts'
+import {
+  anyText,
+  filePath,
+  oneOf,
+  outputFile,
+  textList,
+  wholeNumber,
+} from '../command-line/value-kinds.ts'
 import { optional, required, withDefault } from '../options.ts'
 import { concurrencyDefault, journalDefault, urlDefault } from './import-options.ts'
 
@@ -44,7 +51,7 @@ export const importFaces = defineCommand(
         default: String(concurrencyDefault),
       }),
       journal: withDefault('<file>', 'file that records enrolled and refused images', {
-        ...filePath,
+        ...outputFile,
         default: journalDefault,
       }),
     },

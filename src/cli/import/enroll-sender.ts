@@ -148,5 +148,6 @@ async function parseResponse(
 function toRefusal(error: EnrollError | undefined, entry: ImportEntry): EnrollResult {
   const failure = error && lastingError(error, entry)
   if (failure !== undefined) throw new LastingFailure(failure)
-  return { ok: false, code: error?.code, message: error?.message }
+  const remedy = error?.code === 'MULTIPLE_FACES' ? '; or pass --face-policy largest' : ''
+  return { ok: false, code: error?.code, message: error && `${error.message}${remedy}` }
 }

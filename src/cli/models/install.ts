@@ -1,6 +1,9 @@
 import { totalSourceBytes } from '../../models/install/required-files.ts'
 import { installPack } from '../../models/install/install-pack.ts'
 import { findPackSource } from '../../models/install/pack-source.ts'
+import type { InstalledPack } from '../../models/installed-packs.ts'
+import { isCalibrated } from '../../models/model-set.ts'
+import { describeUncalibrated } from '../../models/select-models.ts'
 import type { PackManifest } from '../../models/pack-manifest.ts'
 import { runSmokeTest } from '../../vision/self-test/run-tests.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
@@ -24,7 +27,7 @@ export async function install(values: {
 
   const folder = modelsFolder()
   const progress = createFileProgress()
-  const { pinnedFiles: pinned } = await installPack(folder, source, {
+  const { pack, pinnedFiles: pinned } = await installPack(folder, source, {
     filesFolder: values.from,
     onProgress: progress.update,
     smokeTest: runSmokeTest,
@@ -40,9 +43,19 @@ export async function install(values: {
   print(result, values.json, () =>
     [
       `installed ${models.map(({ model, role }) => `${model} (${role})`).join(', ')}`,
-      ...(selected?.messages ?? [`to use it: facegate models use ${manifest.name}`]),
+      ...(selected?.messages ?? describeUse(pack)),
     ].join('\n'),
   )
+}
+
+/** Returns how to use an installed pack: its recognizers may need a similarity table before. */
+function describeUse({ folder, manifest: { name, models } }: InstalledPack): readonly string[] {
+  const uncalibrated = models
+    .map((model) => ({ folder, model }))
+    .filter((model) => !isCalibrated(model))
+  return uncalibrated.length > 0
+    ? uncalibrated.map(describeUncalibrated)
+    : [`to use it: facegate models use ${name}`]
 }
 
 /** @throws Error, after a warning for each licence that requires --accept-licence. */

@@ -17,7 +17,8 @@ export async function sendTestEvent({ webhookId, json }: WebhookArguments): Prom
     const eventId = await changeWebhook(store, 'webhook.test', async ({ tx, webhooks, nowMs }) => {
       const found = await requireWebhook(tx, webhookId)
       const result = await webhooks.sendTest(tx, found, nowMs)
-      const { accountId } = found
+      const { accountId, pausedUntilMs, failures } = found
+      if (pausedUntilMs > nowMs) console.error(describePause(pausedUntilMs, failures))
       return { result, accountId, target: webhookId, detail: { eventId: result } }
     })
     return waitForAttempt(store, { webhookId, eventId })
@@ -30,6 +31,11 @@ export async function sendTestEvent({ webhookId, json }: WebhookArguments): Prom
         : `the event ${eventId} was not delivered: ${error}`,
     )
   print(delivery, json, () => `the event ${eventId} was delivered, status ${status}`)
+}
+
+function describePause(pausedUntilMs: number, failures: number): string {
+  const pause = `paused until ${formatUtc(pausedUntilMs)} after ${failures} failed attempts`
+  return `the webhook was ${pause}; the test ends the pause`
 }
 
 /** Returns the delivery when its first attempt has ended, or after `testWaitMs`. */

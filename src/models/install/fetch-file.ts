@@ -38,7 +38,12 @@ export async function fetchFile(
     return sha256
   const reportProgress: OnBytesReceived = (received, total) =>
     onProgress(sourceName, received, total)
-  return download({ url: source.url, path: stagedPath, sha256, onProgress: reportProgress }, limits)
+  const request = { url: source.url, path: stagedPath, sha256, onProgress: reportProgress }
+  return download(request, limits).catch((cause: Error) => {
+    const searched = filesFolder === undefined ? '' : `${sourceName} is not in ${filesFolder}; `
+    const remedy = `download ${sourceName} on another machine and pass its folder with --from`
+    throw new Error(`${searched}${cause.message}; ${remedy}`, { cause })
+  })
 }
 
 async function copyChecked(from: string, to: string, sha256: string | null): Promise<string> {

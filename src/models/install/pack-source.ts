@@ -49,7 +49,10 @@ const manifestTimeoutMs = 30_000
 async function fetchUrlSource(url: URL): Promise<PackSource> {
   const signal = AbortSignal.timeout(manifestTimeoutMs)
   const response = await fetch(url, { redirect: 'error', signal }).catch((cause: unknown) => {
-    throw new Error(`cannot download ${url.href}`, { cause })
+    throw new Error(
+      `cannot download ${url.href}; download it and its files on another machine and pass their folder`,
+      { cause },
+    )
   })
   if (response.status !== 200)
     throw new PermanentDownloadError(`${url.href} returned HTTP ${response.status}`)
