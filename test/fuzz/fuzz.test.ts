@@ -40,7 +40,7 @@ test('Every parser handles its saved inputs and some mutations of them', async (
   const { byTarget, defects } = await run({
     targets,
     targetsModule: serviceTargetsModule,
-    isEnough: (results) => results.size === targets.length,
+    isEnough: (results) => targets.every((name) => (results.get(name)?.inputs ?? 0) > 0),
   })
   assert.deepEqual(defects, [])
   for (const [name, { inputs }] of byTarget) assert.ok(inputs > 0, name)
