@@ -20,7 +20,7 @@ import { readTemplateModel, templateFolder } from '../src/models/template/templa
 import { projectToAxes } from '../src/vision/embed/create-template.ts'
 import { embedFaceSet } from './fit/embed-face-set.ts'
 import { scoreForCalibration } from './fit/full-size-scores.ts'
-import { mixtureFile, readMixtureRows } from './fit/mixture-rows.ts'
+import { mixtureFiles, readMixtureRows } from './fit/mixture-rows.ts'
 import { learnExtended } from './fit/template-learners.ts'
 
 const modelId = `${shipped.id}@${shipped.version}`
@@ -31,7 +31,7 @@ const foldCount = 8
 const [mixturesFolder, source, description, mislabelled = ''] = process.argv.slice(2)
 if (!mixturesFolder || !source || !description)
   throw new Error('arguments are missing; pass the mixtures, a set and a description of it')
-const mixtures = await readMixtureRows(mixturesFolder)
+const mixtures = await readMixtureRows(mixturesFolder, await readTemplateModel())
 await writeJson(new URL('manifest.json', templateFolder), await extendCohort())
 const table = await measure(source, description, new Set(mislabelled.split(',')))
 await writeJson(new URL(`../src/gallery/calibration/${modelId}.json`, import.meta.url), table)
@@ -59,11 +59,11 @@ async function extendCohort(): Promise<object> {
     fitted,
     added: {
       rows: added.length,
-      file: mixtureFile,
-      sha256: mixtures.sha256,
+      files: mixtureFiles,
       origin:
-        'means of three faces each, within one cell of group, gender and age of UTKFace ' +
-        '(3,977 pictures); no row is nearer than 0.8 (squared distance) to a picture of the set',
+        'means of three faces each, within one cell of group, gender and age of UTKFace: 1,078 rows ' +
+        'from 3,977 pictures, none nearer than 0.8 (squared distance) to a picture of the set; 40 ' +
+        'rows from 343 pictures of East-Asian children of 2 to 12 years, without that limit',
       terms:
         'the pictures of UTKFace have research-only terms; the rows are numbers, contain no ' +
         'picture and are not the template of a person',

@@ -1,6 +1,7 @@
 /**
  * Measures how often certain impostors among the mixtures of the cohort reach similarity 0.80, without
- * and with the other mixtures in the cohort, at the score of the shipped table:
+ * and with the other mixtures in the cohort, at the score of the shipped table; then a girl and a boy
+ * of each group:
  *
  *   node eval/measure-certain-impostors.ts <folder of the mixtures>
  */
@@ -13,10 +14,13 @@ import { countCertainImpostors, fittedCohort, spreadLikeFaces } from './fit/cert
 import type { PairCount, CellRow } from './fit/certain-impostors.ts'
 import { readMixtureRows } from './fit/mixture-rows.ts'
 
+/** The last of the added rows: the rows of `children-256.f16`. */
+const eastAsianChildren = 40
+
 const [folder] = process.argv.slice(2)
 if (!folder) throw new Error('no folder was given; pass the folder of the mixtures')
-const { fused, cells } = await readMixtureRows(folder)
 const model = await readTemplateModel()
+const { fused, cells } = await readMixtureRows(folder, model)
 const calibration = calibrationOf(model.modelId)
 if (!calibration) throw new Error(`there is no calibration of ${model.modelId}`)
 const score = scoreAt(0.8, calibration)
@@ -27,22 +31,26 @@ const added = cells.map((cell, row): CellRow => {
 const fitted = fittedCohort(model)
 const cohorts = [
   ['pictures of the fit', []],
-  ['pictures of the fit and mixtures', added],
+  ['the mixtures too, without East-Asian children', added.slice(0, -eastAsianChildren)],
+  ['all of them', added],
 ] as const
 const kinds = [
   ['means of three faces', added],
   ['spread like single faces', spreadLikeFaces(added)],
 ] as const
 
+const groups = [...new Set(cells.map(({ group }) => group))]
 const rows = kinds.flatMap(([kind, probes]) =>
   cohorts.map(([cohort, rowsOfCells]) => {
     const options = { fitted, added: rowsOfCells, score }
-    const { certain, girlAndBoy } = countCertainImpostors(probes, options)
-    return [kind, cohort, rateOf(certain), rateOf(girlAndBoy)]
+    const { certain, girlAndBoy, girlAndBoyOfGroup } = countCertainImpostors(probes, options)
+    const ofGroups = groups.map((group) => rateOf(girlAndBoyOfGroup.get(group)))
+    return [kind, cohort, rateOf(certain), rateOf(girlAndBoy), ...ofGroups]
   }),
 )
-console.log(markdownTable(['probes', 'cohort', 'certain impostors', 'girl and boy'], rows))
+const headings = ['probes', 'cohort', 'certain impostors', 'girl and boy', ...groups]
+console.log(markdownTable(headings, rows))
 
-function rateOf({ matches, pairs }: PairCount): string {
+function rateOf({ matches, pairs }: PairCount = { matches: 0, pairs: 0 }): string {
   return `${(matches / pairs).toExponential(1)} (${matches} of ${pairs})`
 }

@@ -12,18 +12,20 @@ export type ImpostorCounts = {
   readonly certain: PairCount
   /** A girl and a boy of 3 to 15 years. */
   readonly girlAndBoy: PairCount
+  /** Those of one group, by the group. */
+  readonly girlAndBoyOfGroup: ReadonlyMap<string, PairCount>
 }
 
 export type PairCount = { readonly pairs: number; readonly matches: number }
 
 /**
- * Counts the pairs of certain impostors whose score reaches `score`. Each pair is scored with densities
- * of a cohort without the rows of both cells: neither the rows themselves nor rows of the same group,
- * gender and age lower its score.
+ * Counts the pairs of certain impostors whose score reaches `score`. The rows of each cell form two
+ * halves. Each pair is scored with densities of a cohort without the halves of both rows: the rows
+ * themselves never lower its score, other rows of the same group, gender and age do.
  *
  * @param rows rows of the cohort, or of the same cells; row i belongs to `added[i]`.
  * @param fitted the rows of the cohort that belong to no cell, and the number of neighbours.
- * @param added the rows of the cohort that belong to the cells; empty to measure without them.
+ * @param added the first rows of the cells that are in the cohort; empty to measure without them.
  */
 export function countCertainImpostors(
   rows: readonly CellRow[],
@@ -32,18 +34,25 @@ export function countCertainImpostors(
   const densityOf = createDensities(rows, fitted, added)
   const certain = { pairs: 0, matches: 0 }
   const girlAndBoy = { pairs: 0, matches: 0 }
+  const groups = [...new Set(rows.map(({ cell }) => cell.group))]
+  const girlAndBoyOfGroup = new Map(groups.map((group) => [group, { pairs: 0, matches: 0 }]))
   for (const [a, first] of rows.entries())
     for (const [b, second] of rows.slice(0, a).entries()) {
       if (!areImpostors(first.cell, second.cell)) continue
-      const densities = densityOf(a, second.cell) + densityOf(b, first.cell)
+      const densities = densityOf(a, b) + densityOf(b, a)
       const isMatch = -squaredDistance(first.vector, second.vector) - densities / 2 >= score
-      const counts = [certain, ...(areChildren(first.cell, second.cell) ? [girlAndBoy] : [])]
+      const counts = [certain]
+      if (areChildren(first.cell, second.cell)) {
+        counts.push(girlAndBoy)
+        const ofGroup = girlAndBoyOfGroup.get(first.cell.group)
+        if (ofGroup && first.cell.group === second.cell.group) counts.push(ofGroup)
+      }
       for (const count of counts) {
         count.pairs += 1
         count.matches += Number(isMatch)
       }
     }
-  return { certain, girlAndBoy }
+  return { certain, girlAndBoy, girlAndBoyOfGroup }
 }
 
 /** Returns the cohort without the rows that `eval/extend-cohort.ts` added. */
@@ -67,36 +76,38 @@ const oldAge = '46+'
 
 const nameOf = ({ group, gender, age }: MixtureCell): string => `${group} ${gender} ${age}`
 
-/** Returns the density of a row, in a cohort without its own cell and without another one. */
+/** Returns the density of a row, in a cohort without the halves of this row and of another. */
 function createDensities(
   rows: readonly CellRow[],
   { cohort, neighbours }: DensityCohort,
   added: readonly CellRow[],
-): (row: number, otherCell: MixtureCell) => number {
+): (row: number, other: number) => number {
+  const halves = rows.map(({ cell }, row) => `${nameOf(cell)} ${row % 2}`)
   const known = new Map<string, number>()
-  const nearest = rows.map(({ cell, vector }) => {
-    const fitted = Array.from({ length: cohort.length / vector.length }, (_, row) => ({
+  const nearest = rows.map(({ vector }, row) => {
+    const fitted = Array.from({ length: cohort.length / vector.length }, (_, index) => ({
       distance: squaredDistance(
         vector,
-        cohort.subarray(row * vector.length, (row + 1) * vector.length),
+        cohort.subarray(index * vector.length, (index + 1) * vector.length),
       ),
-      name: '',
+      half: '',
     }))
     const others = added
-      .filter((other) => nameOf(other.cell) !== nameOf(cell))
-      .map((other) => ({
+      .map((other, index) => ({
         distance: squaredDistance(vector, other.vector),
-        name: nameOf(other.cell),
+        half: halves[index] ?? '',
       }))
+      .filter(({ half }) => half !== halves[row])
     return [...fitted, ...others].toSorted((a, b) => a.distance - b.distance)
   })
-  return (row, otherCell) => {
-    const key = `${row} ${nameOf(otherCell)}`
+  return (row, other) => {
+    const otherHalf = halves[other] ?? ''
+    const key = `${row} ${otherHalf}`
     const density = known.get(key)
     if (density !== undefined) return density
     const used: number[] = []
-    for (const { distance, name } of nearest[row] ?? []) {
-      if (name === nameOf(otherCell)) continue
+    for (const { distance, half } of nearest[row] ?? []) {
+      if (half === otherHalf) continue
       if (used.push(distance) === neighbours) break
     }
     const value = -used.reduce((sum, distance) => sum + distance, 0) / neighbours
