@@ -2,7 +2,6 @@
 // Starts the command line: the sources in a checkout, the compiled files in the npm package.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
 import { constants, homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +16,8 @@ const cacheFolder = process.env.NODE_COMPILE_CACHE ?? findCacheFolder()
 if (cacheFolder) process.env.NODE_COMPILE_CACHE = cacheFolder
 
 if (major >= 24) {
-  if (cacheFolder) enableCompileCache(cacheFolder)
+  // Not a static import: Node 20 lacks the function, and must reach the message below.
+  if (cacheFolder) (await import('node:module')).enableCompileCache(cacheFolder)
   await import(main.href)
 } else if (isCheckout) run(bundledNode(), [])
 // Its SQLite module works but prints a warning.

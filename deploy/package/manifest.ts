@@ -13,7 +13,7 @@ export type Manifest = {
   readonly dependencies: Readonly<Record<string, string>>
 }
 
-/** The copy of a SQLite database by its own API needs 22.16, `@julusian/jpeg-turbo` 22.18. */
+/** `@julusian/jpeg-turbo` needs 22.18. */
 const engines = { node: '^22.18.0 || >=24' }
 
 const scripts = { preinstall: 'node bin/skip-gpu-libraries.js' }
