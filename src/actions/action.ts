@@ -114,7 +114,10 @@ type ActionDefinition<
   readonly errors: readonly ActionErrorCode[]
   /** For the documentation: parameters without their images, and the value of the response. */
   readonly example: { readonly params: object; readonly value: z.input<Value> }
-  /** Returns what stays stored for replays after a subject in the value is deleted. */
+  /**
+   * Returns what stays stored for replays after a subject in the value is deleted: the decisions, such
+   * as `matched`, without the identities.
+   */
   readonly scrub?: (value: z.output<Value>) => z.output<Value>
   /** Returns the scores that the charts count. They must not identify a person. */
   readonly scores?: (value: z.output<Value>) => readonly Score[]

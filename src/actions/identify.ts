@@ -66,9 +66,8 @@ export const identify = defineAction({
   example,
   scrub: (value) => ({
     ...value,
-    matched: false,
     bestMatch: null,
-    faces: value.faces.map((face) => ({ ...face, matched: false, candidates: [] })),
+    faces: value.faces.map((face) => ({ ...face, candidates: [] })),
     ...(value.candidates && { candidates: [] }),
     ...(value.probe && { probe: { ...value.probe, faceIds: [] } }),
     debug: value.debug && { ...value.debug, candidatesBelowThreshold: undefined },

@@ -18,7 +18,8 @@ export type Envelope = {
   readonly action: string
   readonly data: { readonly results: readonly EnvelopeResult[] } | null
   readonly errors: readonly ActionProblem[]
-  readonly meta?: { readonly idempotencyReplay: true }
+  /** `redacted`: a subject was deleted after the original response. */
+  readonly meta?: { readonly idempotencyReplay?: true; readonly redacted?: true }
 }
 
 /** Returns the envelope of a call that did not fail with an HTTP error. */
@@ -71,7 +72,7 @@ function rejectionEnvelope(echoed: EchoedFields, error: ActionError): Envelope {
 function replayEnvelope(stored: string, requestId: string): Envelope {
   // This service has stored it as an envelope.
   const original = JSON.parse(stored) as Envelope
-  return { ...original, requestId, meta: { idempotencyReplay: true } }
+  return { ...original, requestId, meta: { ...original.meta, idempotencyReplay: true } }
 }
 
 function toEnvelopeResult(outcome: ItemOutcome, index: number): EnvelopeResult {

@@ -49,7 +49,12 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
   const response = outcomeEnvelope(echoed, outcomes)
   const subjectIds = outcomes.flatMap((outcome) => outcome.subjectIds ?? [])
   const scrubbed =
-    subjectIds.length > 0 ? outcomeEnvelope(echoed, outcomes.map(action.scrub)) : undefined
+    subjectIds.length > 0
+      ? {
+          ...outcomeEnvelope(echoed, outcomes.map(action.scrub)),
+          meta: { redacted: true } as const,
+        }
+      : undefined
   const unbilledImages = outcomes.reduce((sum, outcome) => sum + (outcome.unbilledImages ?? 0), 0)
   const scores = outcomes.flatMap(action.scores)
   const matches = outcomes.flatMap((outcome, resultIndex) =>

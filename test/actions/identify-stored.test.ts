@@ -213,7 +213,7 @@ test('A search for a stored face does not count as activity of the subjects that
   )
 })
 
-test('A stored response loses its candidates when one of its subjects is deleted', async () => {
+test('A stored response keeps its decision and loses its candidates when one of its subjects is deleted', async () => {
   const client = await createClient()
   await enroll(client, 'case-1', mia(1))
   const { subjectId } = await enroll(client, 'case-2', mia(2))
@@ -222,7 +222,7 @@ test('A stored response loses its candidates when one of its subjects is deleted
   assert.equal((await search()).candidates.length, 1)
   await client.value('svc.deleteSubject', { subjectId })
   const { matched, bestMatch, candidates, probe } = await search()
-  assert.deepEqual([matched, bestMatch, candidates, probe.faceIds], [false, null, [], []])
+  assert.deepEqual([matched, bestMatch, candidates, probe.faceIds], [true, null, [], []])
 })
 
 test('A subject that is deleted during the search for it is not found', async () => {

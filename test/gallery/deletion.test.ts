@@ -153,7 +153,7 @@ test('After a deletion, replays do not name the subject and do not restore it', 
   for (const call of [enrollment, ...others]) {
     const { body } = await gallery.post(call)
     assert.equal(body.ok, true)
-    assert.deepEqual(body.meta, { idempotencyReplay: true })
+    assert.deepEqual(body.meta, { redacted: true, idempotencyReplay: true })
     for (const text of ['zoe-1', 'Zoe Q', 'quire', 'quill'])
       assert.ok(
         !JSON.stringify(body).includes(text),

@@ -8,6 +8,7 @@ runOnPostgres([
   'gate/billing-switch',
   'gate/hourly-counts',
   'gate/rate-limit',
+  'gate/redacted-replays',
   'gate/transactional-effects',
   'http/lists',
   'http/unstorable-text',

@@ -13,6 +13,8 @@ export type Outcome<Value> =
       readonly requestId: string
       /** Whether the service returned the stored result of an earlier request with the same id. */
       readonly isReplay: boolean
+      /** Whether its identities were removed, because a subject was deleted after that request. */
+      readonly isRedacted: boolean
     }
   | { readonly ok: false; readonly error: FacegateError }
 
@@ -33,8 +35,8 @@ export const throwFailures: ResultHandler<'throw'> = async (run, select) => sele
 export const returnFailures: ResultHandler<'try'> = async (run, select, options) => {
   try {
     const response = await run()
-    const { requestId, isReplay } = response
-    return { ok: true, value: select(response), requestId, isReplay }
+    const { requestId, isReplay, isRedacted } = response
+    return { ok: true, value: select(response), requestId, isReplay, isRedacted }
   } catch (error) {
     if (error instanceof FacegateError) return { ok: false, error }
     const { signal } = options ?? {}

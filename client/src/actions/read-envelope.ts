@@ -16,6 +16,8 @@ export type ActionResponse<Value> = {
   readonly requestId: string
   /** Whether the service returned the stored result of an earlier request with the same id. */
   readonly isReplay: boolean
+  /** Whether its identities were removed, because a subject was deleted after the earlier request. */
+  readonly isRedacted: boolean
   /** Never empty. Actions about one image return exactly one result. */
   readonly results: readonly [ItemResult<Value>, ...ItemResult<Value>[]]
 }
@@ -32,6 +34,7 @@ export function readEnvelope<Value>(response: ServiceResponse): ActionResponse<V
   return {
     requestId: requestId ?? String(body['requestId']),
     isReplay: isRecord(meta) && meta['idempotencyReplay'] === true,
+    isRedacted: isRecord(meta) && meta['redacted'] === true,
     // The service validates every response against the schemas that generate these types.
     results: results as unknown as ActionResponse<Value>['results'],
   }

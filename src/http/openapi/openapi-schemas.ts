@@ -43,18 +43,22 @@ export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
     FailedItem: failedItemSchema(),
     Problem: problemSchema(),
     ErrorCode: errorCodeSchema(),
-    Meta: objectSchema(
-      { idempotencyReplay: { type: 'boolean', const: true } },
-      {
-        description:
-          'The response was already sent to an earlier call with the same `requestId`. It is not billed again.',
-      },
-    ),
+    Meta: metaSchema(),
     Refusal: objectSchema(
       { detail: textSchema('The reason, for people.') },
       { description: 'An error response without an envelope.' },
     ),
   }
+}
+
+function metaSchema(): OpenApiObject {
+  const description =
+    'The response was already sent to an earlier call with the same `requestId`. It is not billed again.'
+  const redaction =
+    'A subject of the response was deleted: decisions such as `matched` stay, and the identities are removed.'
+  const isTrue = { type: 'boolean', const: true }
+  const properties = { idempotencyReplay: isTrue, redacted: { ...isTrue, description: redaction } }
+  return objectSchema(properties, { required: ['idempotencyReplay'], description })
 }
 
 /** Returns the named zod schemas: parameters as they are sent, all others as they are returned. */

@@ -94,7 +94,9 @@ or failed action is HTTP 200: branch on \`ok\`, and on \`errors[].code\` when it
 statuses have the body \`{"detail"}\`.
 
 **Retries.** Send a \`requestId\` (a UUID) with every call. A call that is repeated with the same id
-within 24 hours runs and is charged once; the repeated response has \`meta.idempotencyReplay\`. Retry
+within 24 hours runs and is charged once; the repeated response has \`meta.idempotencyReplay\`. If a
+subject of the response was deleted in the meantime, it also has \`meta.redacted\`: the decisions stay,
+and the identities are removed. Retry
 RATE_LIMITED, 429, 503 and broken connections with the same id, after \`Retry-After\` and a random,
 increasing delay. Only \`ok: true\` is charged.`
 

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { createClient } from '../../client/src/node.ts'
+import { fakeImage } from '../support/gallery/fake-vision.ts'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+
+let gallery: TestGallery
+before(async () => {
+  gallery = await startGallery()
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+const createProject = () => gallery.createProjectClient({ galleryMode: 'isolated' })
+const replayed = { idempotencyReplay: true }
+const redacted = { redacted: true, ...replayed }
+
+test('After a deletion, replays keep the decision, lose the identity and are marked as redacted', async () => {
+  const client = await createProject()
+  const identity = { externalId: 'zoe-1', displayName: 'Zoe Q', groups: ['quire'] }
+  const enrollment = {
+    action: 'svc.enroll',
+    requestId: randomUUID(),
+    params: { ...imageParams('Zoe'), ...identity },
+  }
+  const { subjectId } = (await client.post(enrollment)).body.data.results[0].value
+  const other = await client.value('svc.enroll', {
+    ...imageParams({ name: 'Zoe', deviation: 0.3 }),
+    externalId: 'other-1',
+    duplicateCheck: 'off',
+  })
+  const calls = [
+    enrollment,
+    ...[
+      { action: 'svc.identify', params: imageParams('Zoe') },
+      { action: 'svc.identify', params: { subjectId: other.subjectId } },
+      { action: 'svc.verify', params: { ...imageParams('Zoe'), subjectId } },
+      { action: 'svc.updateSubject', params: { subjectId, attributes: { secret: 'quill' } } },
+    ].map((call) => ({ ...call, requestId: randomUUID() })),
+  ]
+  const decisionsOf = async () =>
+    Promise.all(
+      calls.map(async (call) => {
+        const { body } = await client.post(call)
+        assert.equal(body.ok, true, JSON.stringify(body))
+        const { matched, faces = [] } = body.data.results[0].value
+        const facesMatched = faces.map((face: { matched?: boolean }) => face.matched)
+        return { decision: [matched, facesMatched], meta: body.meta, text: JSON.stringify(body) }
+      }),
+    )
+  const first = await decisionsOf()
+  const before = await decisionsOf()
+  assert.deepEqual(
+    before.map(({ meta }) => meta),
+    calls.map(() => replayed),
+  )
+  const deletion = { action: 'svc.deleteSubject', requestId: randomUUID(), params: { subjectId } }
+  const record = await client.post(deletion)
+  const after = await decisionsOf()
+  for (const [index, { decision, meta, text }] of after.entries()) {
+    assert.deepEqual(decision, first[index]?.decision)
+    assert.deepEqual(meta, redacted)
+    for (const personal of ['zoe-1', 'other-1', 'Zoe Q', 'quire', 'quill'])
+      assert.ok(!text.includes(personal), `a replay contains ${personal}: ${text}`)
+  }
+  assert.deepEqual(
+    after.map(({ decision: [matched] }) => matched),
+    [undefined, true, true, true, undefined],
+  )
+  assert.deepEqual(await decisionsOf(), after)
+  const repeated = await client.post(deletion)
+  assert.deepEqual([repeated.body.data, repeated.body.meta], [record.body.data, replayed])
+})
+
+test('The client states that a replay is redacted', async () => {
+  const { key } = await createProject()
+  const client = createClient({ baseUrl: gallery.url, apiKey: key })
+  const image = { bytes: fakeImage('Ivo').bytes, contentType: 'image/jpeg' as const }
+  const { subjectId } = await client.enroll(image)
+  const requestId = randomUUID()
+  const search = () => client.try.identify([image], {}, { requestId })
+  const stateOf = (outcome: Awaited<ReturnType<typeof search>>) =>
+    outcome.ok ? [outcome.isReplay, outcome.isRedacted] : outcome.error
+  assert.deepEqual(stateOf(await search()), [false, false])
+  await client.deleteSubject(subjectId)
+  assert.deepEqual(stateOf(await search()), [true, true])
+})
