@@ -194,12 +194,13 @@ function parseParams<Params extends z.ZodType>(
 ): z.output<Params> {
   const result = parseInput(schema, params, 'params')
   const invalid = result.success ? [] : result.problems
+  const count = result.success ? 0 : result.count - invalid.length
   const problems = withAcceptedTypes(invalid, { params, extraImageTypes }).map(
     ({ rule, ...location }) =>
       toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
   )
   if (result.success && problems.length === 0) return result.data
-  throw new ActionError('INVALID_REQUEST', problems)
+  throw new ActionError('INVALID_REQUEST', problems, { count: problems.length + count })
 }
 
 /** Adds the correlation ids of the images to the problems that an action throws or returns. */

@@ -234,20 +234,34 @@ async function findTarget(
   { galleryId }: Caller,
   { subjectId, externalId, onExisting }: ParsedEnrollParams,
 ): Promise<SubjectRow | undefined> {
-  const conflict = (message: string, { subjectId: id }: SubjectRow): never => {
-    throw new ActionError('EXTERNAL_ID_CONFLICT', message, { subjectId: id })
+  const conflict = (message: string, hint: string, { subjectId: id }: SubjectRow): never => {
+    const details = { path: 'params.externalId', subjectId: id, hint }
+    throw new ActionError('EXTERNAL_ID_CONFLICT', message, details)
   }
   const holder =
     externalId === undefined ? undefined : await find(reading, galleryId, { externalId })
   if (subjectId === undefined) {
-    if (holder && onExisting === 'reject') conflict('a subject already has this externalId', holder)
+    if (holder && onExisting === 'reject')
+      conflict(
+        'a subject already has this externalId',
+        'Use another externalId, or send onExisting "append" to add the face to that subject.',
+        holder,
+      )
     return holder
   }
   const target = (await find(reading, galleryId, { subjectId })) ?? subjectNotFound({ subjectId })
   if (holder && holder.subjectId !== target.subjectId)
-    conflict('another subject has this externalId', holder)
+    conflict(
+      'another subject has this externalId',
+      'Send only the id of the subject that the face belongs to.',
+      holder,
+    )
   if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)
-    conflict('the subject has another externalId; svc.updateSubject changes it', target)
+    conflict(
+      'the subject has another externalId',
+      'Send only the subjectId; svc.updateSubject changes the externalId.',
+      target,
+    )
   return target
 }
 

@@ -18,6 +18,7 @@ import {
   optionalImages,
   requiredLivenessParams,
   subjectId,
+  uuid,
 } from './schemas/fields.ts'
 import { subject } from './schemas/subject.ts'
 
@@ -37,7 +38,7 @@ const updateParams = z
       .meta({ description: 'A JSON merge patch (RFC 7396): null removes a field.' }),
     addGroups: groups.optional(),
     removeGroups: groups.optional(),
-    removeFaceIds: z.array(z.guid()).max(20).optional(),
+    removeFaceIds: z.array(uuid).max(20).optional(),
     expiresAtUtc: expiresAtUtc.nullable().optional(),
     images: optionalImages,
     force: z.boolean().default(false),

@@ -156,9 +156,20 @@ function isSubjectComparison({ params }: VerifyCall): boolean {
     throw new ActionError(
       'INVALID_REQUEST',
       `params.images: ${mode} takes exactly ${imageCount === 1 ? 'one image' : 'two images'}`,
+      {
+        hint: imageCountHints[hasSubject ? 'subject' : params.images.length === 1 ? 'one' : 'many'],
+      },
     )
   return hasSubject
 }
+
+/** What to change in a call with another number of images, by what it has. */
+const imageCountHints = {
+  subject:
+    'Remove the second image, or the subject; with sameSubject true, all images show the person to compare with the subject.',
+  one: 'Add the image to compare with, or send the subjectId or externalId of the subject to compare with.',
+  many: 'Send two images: the probe and the image to compare it with.',
+} as const
 
 async function compareWithImage(call: VerifyCall) {
   const { images } = call.params

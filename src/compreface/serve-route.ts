@@ -16,7 +16,7 @@ import type { DetectorKind } from './box-probability.ts'
 import type { RouteDescription } from './description/route-description.ts'
 import { compreFaceErrorFormat } from './error-response.ts'
 import { describeFields } from '../http/input/describe-request.ts'
-import { requireStorableParameters } from '../http/input/parse-json.ts'
+import { requireValidParameters } from '../http/input/parse-json.ts'
 import { requestIdHeader, serveRoute, type RequestScope } from '../http/serve-route.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
@@ -163,7 +163,7 @@ async function parseRequest(
   readonly content: RunnableCall<CompreFaceReply, CompreFaceSettlement> | UnreadableContent
 }> {
   try {
-    requireStorableParameters(compreFaceRequest.request)
+    requireValidParameters(compreFaceRequest.request)
     const { accountId } = compreFaceRequest.caller
     // Some routes read the gallery to build their call.
     const call = await runAsAccount(accountId, () => route.parse(compreFaceRequest))

@@ -78,7 +78,9 @@ async function externalIdOf(
   const existing = await findExternalIdHolder(tx, { galleryId, externalId }, options)
   if (!existing || existing.subjectId === subjectId) return externalId
   throw new ActionError('EXTERNAL_ID_CONFLICT', 'another subject has this externalId', {
+    path: 'params.externalId',
     subjectId: existing.subjectId,
+    hint: 'Use another externalId, or remove it from that subject first with externalId null.',
   })
 }
 

@@ -114,7 +114,8 @@ export const errorTable = {
   EXTERNAL_ID_CONFLICT: {
     status: 200,
     condition: 'Another subject of the gallery already has this externalId.',
-    remedy: 'Use another externalId, or enroll with onExisting "append".',
+    remedy:
+      'Use another externalId; svc.enroll with onExisting "append" adds the face to that subject.',
   },
   DUPLICATE_SUBJECT: {
     status: 200,
@@ -126,7 +127,7 @@ export const errorTable = {
     condition:
       'The face does not match the subject it would be added to, or the other pictures of the call.',
     remedy:
-      'Check the subjectId and the picture that imageIndex names; svc.enroll and svc.updateSubject accept force true if you are certain.',
+      'Check the id of the subject and the picture that imageIndex names; to add the face nevertheless, send force true.',
   },
   FACE_ALREADY_ENROLLED: {
     status: 200,
@@ -136,7 +137,7 @@ export const errorTable = {
   TEMPLATE_LIMIT_REACHED: {
     status: 200,
     condition: 'The subject already has the maximum number of templates.',
-    remedy: 'Remove a template with svc.updateSubject first.',
+    remedy: 'Remove a template of the subject with svc.updateSubject and removeFaceIds first.',
   },
   GALLERY_FULL: {
     status: 200,
@@ -146,8 +147,7 @@ export const errorTable = {
   MODEL_MISMATCH: {
     status: 200,
     condition: 'No template of the gallery or subject was created by a loaded recognition model.',
-    remedy:
-      'Activate the model that created the templates, or enroll again, for an existing subject with force true.',
+    remedy: 'Activate the model that created the templates, or enroll the people again.',
   },
 } as const
 
@@ -176,7 +176,30 @@ export type ActionProblem = ProblemDetails & {
   readonly message: string
 }
 
-type ActionErrorOptions = ErrorOptions & ProblemDetails & { readonly retryAfterS?: number }
+/** The most items of `errors[]`. */
+export const problemsMax = 20
+
+/**
+ * Returns at most `problemsMax` problems, of which the last one counts the others.
+ *
+ * @param problems at least the first of `count` problems.
+ */
+export function limitProblems<Problem>(
+  problems: readonly Problem[],
+  count: number,
+  toProblem: (message: string) => Problem,
+): readonly Problem[] {
+  if (count <= problemsMax) return problems
+  const message = `${count - problemsMax + 1} further problems are not listed; correct these first`
+  return [...problems.slice(0, problemsMax - 1), toProblem(message)]
+}
+
+type ActionErrorOptions = ErrorOptions &
+  ProblemDetails & {
+    readonly retryAfterS?: number
+    /** The number of all problems; by default those of the list. */
+    readonly count?: number
+  }
 
 /** An expected failure of a call: it becomes one item of `errors[]` in the envelope. */
 export class ActionError extends Error {
@@ -197,9 +220,11 @@ export class ActionError extends Error {
   constructor(
     code: ActionErrorCode,
     message: string | readonly (string | ActionProblem)[],
-    { cause, retryAfterS, ...details }: ActionErrorOptions = {},
+    { cause, retryAfterS, count, ...details }: ActionErrorOptions = {},
   ) {
-    const problems = (typeof message === 'string' ? [message] : message).map((problem) =>
+    const list = typeof message === 'string' ? [message] : message
+    const listed = limitProblems(list, count ?? list.length, (text) => text)
+    const problems = listed.map((problem) =>
       typeof problem === 'string' ? toProblem({ code, message: problem, ...details }) : problem,
     )
     super(
@@ -222,7 +247,8 @@ export class ActionError extends Error {
   }
 }
 
-const pathPattern = /^(?<path>(?:action|requestId|debug|(?:params|query|body|path)[^\s:]*)): /u
+const pathPattern =
+  /^(?<path>(?:action|requestId|debug|(?:params|query|body|path)(?:\["(?:[^"\\]|\\.)*"\]|[^\s:"])*)): /u
 const imagePattern = /^params\.images\[(?<index>\d+)\]/u
 
 /** Completes the details of a problem. The message of a problem of an image names the image. */

@@ -107,7 +107,7 @@ test('Ten images are accepted and eleven are refused', async () => {
     const eleven = await gallery.call(action, pictures(...names))
     const { code, path, message } = eleven.body.errors[0]
     assert.deepEqual([code, path], ['INVALID_REQUEST', 'params.images'])
-    assert.match(message, /a list of 1 to 10 images/u)
+    assert.match(message, /a list of 1 to 10 items/u)
   }
 })
 

@@ -230,7 +230,7 @@ test('The price of all pictures is reserved, and only the enrolled pictures are 
   const tooMany = pictures(...Array.from({ length: 11 }, () => ['Jon']))
   await setBudget(100_000n)
   const { body } = await client.call('svc.enroll', { ...tooMany, allImages: true })
-  assert.match(body.errors[0].message, /a list of 1 to 10 images/u)
+  assert.match(body.errors[0].message, /a list of 1 to 10 items/u)
 })
 
 test('Enrollment warns of a single template, of a quality below 75 and of images that were not used', async () => {

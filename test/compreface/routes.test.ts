@@ -182,7 +182,7 @@ test('Errors have the format, the status and the code of CompreFace', async () =
     String((await post(`${recognition}/faces`, fakeImageFile('a')))[2]),
     /^query\.subject: /u,
   )
-  assert.match(String((await post(detect, {}))[2]), /^file: the image is missing/u)
+  assert.match(String((await post(detect, {}))[2]), /^body\.file: missing; must be an image/u)
   assert.equal((await post(detect, 'not a form'))[0], 415)
   const parts = new FormData()
   for (let index = 0; index < 20; index++) parts.set(`x${index}`, 'x')

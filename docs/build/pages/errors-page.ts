@@ -1,6 +1,6 @@
 import { allActions } from '../../../src/actions/all-actions.ts'
 import { errorResponseTable } from '../../../src/http/openapi/components.ts'
-import { errorTable } from '../../../src/lib/errors.ts'
+import { errorTable, problemsMax } from '../../../src/lib/errors.ts'
 import { markdownTable } from './markdown-table.ts'
 
 /** Returns `docs/reference/errors.md`: every code and status, from the tables that the service uses. */
@@ -37,12 +37,12 @@ const itemFields = `An item of \`errors[]\` has these fields; all but the first 
 |---|---|
 | \`code\` | one of the codes below |
 | \`message\` | the location, the rule and what was received instead; it never repeats a text of the request except names of fields |
-| \`path\` | JSON path of the parameter: \`params.images[1].bytes\` |
+| \`path\` | JSON path of the parameter: \`params.images[1].bytes\`; a name that is no identifier is quoted: \`params["a name"]\` |
 | \`imageIndex\`, \`correlationId\` | the image with the error |
 | \`subjectId\` | the subject that the error concerns |
-| \`hint\` | one sentence: what to change |
+| \`hint\` | one sentence: what to change in this action; the table below contains the general remedy of each code |
 
-Every invalid parameter is one item. Malformed JSON returns HTTP 400 with the line and the column in \`detail\`.`
+Every invalid parameter is one item. With more than ${problemsMax} problems, the last of ${problemsMax} items counts the others. Malformed JSON returns HTTP 400 with the line and the column in \`detail\`.`
 
 const introduction = `# Errors
 

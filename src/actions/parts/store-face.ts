@@ -57,7 +57,7 @@ export async function addMatchingFace(
   const best = await matching.matchSubject(tx, subject, probe.probes)
   if (!force) {
     if (best && best.similarity < addedFaceSimilarityMin)
-      throw subjectMismatch(best, addedFaceSimilarityMin, subject.subjectId)
+      throw subjectMismatch(best, addedFaceSimilarityMin, { ...subject, imageIndex: 0 })
     if (!best) await requireNoFaces(call, tx, subject)
   }
   const { identicalFaceId } = best ?? {}
@@ -77,12 +77,16 @@ export const addedFaceSimilarityMin = 0.5
 export function subjectMismatch(
   { similarity }: Pick<SubjectMatch, 'similarity'>,
   similarityMin: number,
-  subjectId?: string,
+  { subjectId, imageIndex }: { readonly subjectId?: string; readonly imageIndex: number },
 ): ActionError {
   return new ActionError(
     'SUBJECT_FACE_MISMATCH',
     `the similarity of the face to the subject is ${similarity.toFixed(4)}, below ${similarityMin}`,
-    subjectId === undefined ? {} : { subjectId },
+    {
+      imageIndex,
+      ...(subjectId !== undefined && { subjectId }),
+      hint: 'Check the id of the subject and the picture; send force true if you are certain.',
+    },
   )
 }
 
@@ -99,9 +103,11 @@ export async function requireNoFaces(
   if ((await subjects.listFaces(tx, { galleryId, subjectId, limit: 1 })).length > 0)
     throw new ActionError(
       'MODEL_MISMATCH',
-      'the subject has no template of a loaded model to compare the face with; load the model that ' +
-        'created its templates, or send force true to add the face without the comparison',
-      { subjectId },
+      'the subject has no template of a loaded model to compare the face with',
+      {
+        subjectId,
+        hint: 'Activate the model that created its templates, or send force true to add the face without the comparison.',
+      },
     )
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { contentTypes } from '../../lib/image-types/image-types.ts'
+import { nilUuid } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { livenessToken } from './challenge.ts'
 
@@ -34,9 +35,10 @@ export const images = z
   .tuple([imageItem], imageItem)
   .refine(
     (list) => list.length <= imagesPerCallMax,
-    `must be a list of 1 to ${imagesPerCallMax} images`,
+    `must be a list of 1 to ${imagesPerCallMax} items`,
   )
   .meta({
+    minItems: 1,
     maxItems: imagesPerCallMax,
     description:
       'The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used.',
@@ -56,9 +58,7 @@ export const imageBatch = z
   .meta({ description: 'Each image is one item of the batch, with a separate result.' })
 
 /** `params.images` of an action that does not require an image. */
-export const optionalImages = z
-  .array(imageItem)
-  .max(imagesPerCallMax)
+export const optionalImages = imageBatch
   .optional()
   .meta({ description: 'The first image is analyzed; further images are ignored.' })
 
@@ -125,7 +125,12 @@ export const requiredLivenessParams = {
   livenessToken: livenessToken.optional(),
 }
 
-export const subjectId = z.guid().meta({ description: 'The id that svc.enroll returned.' })
+/** An id in a request. */
+export const uuid = z
+  .guid()
+  .refine((text) => text !== nilUuid, 'must be a UUID other than the nil UUID')
+
+export const subjectId = uuid.meta({ description: 'The id that svc.enroll returned.' })
 
 /** Refuses U+0000 to U+001F and U+007F to U+009F: they are invisible in lists and logs. */
 const withoutControls = [
@@ -172,12 +177,15 @@ export const attributes = z
   )
   .meta({ description: 'A JSON object with your data, at most 4 KB.' })
 
-export const expiresAtUtc = z.iso
-  .datetime({ error: 'must be an ISO 8601 UTC time that exists, such as 2030-01-31T00:00:00Z' })
-  .meta({
-    description:
-      'A time in the future. From then on no call finds the subject; it is deleted within a minute.',
-  })
+/** A time in a request. */
+export const utcTime = z.iso.datetime({
+  error: 'must be an ISO 8601 UTC time that exists, such as 2030-01-31T00:00:00Z',
+})
+
+export const expiresAtUtc = utcTime.meta({
+  description:
+    'A time in the future. From then on no call finds the subject; it is deleted within a minute.',
+})
 
 /** What a caller should know about a successful result. */
 export const warnings = z.array(z.string()).min(1).optional().meta({

@@ -13,6 +13,7 @@ import {
   requiredLivenessParams,
   similarity,
   subjectId,
+  uuid,
   warnings,
 } from './fields.ts'
 
@@ -38,7 +39,7 @@ export const identifyParams = z
     externalId: externalId.optional().meta({
       description: 'The same, by the external id of the subject.',
     }),
-    faceId: z.guid().optional().meta({
+    faceId: uuid.optional().meta({
       description: 'The same with the template of one stored face.',
     }),
     maxCandidates: z.int().min(1).max(100).default(5),

@@ -45,7 +45,10 @@ function pathOf(completes: 'file' | 'folder'): ValueKind<string> {
 }
 
 /** A date or a time; without an offset it is UTC. */
-export const timeUtc: ValueKind<Date> = { rule: 'a date or time in ISO 8601', parse: parseUtc }
+export const timeUtc: ValueKind<Date> = {
+  rule: 'a date or time in ISO 8601, such as 2030-01-31T00:00:00Z',
+  parse: parseUtc,
+}
 
 /** An amount of money other than 0; a negative one moves money back. */
 export const signedMicros: ValueKind<Micros> = {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { externalId } from '../../actions/schemas/fields.ts'
+import { externalId, uuid } from '../../actions/schemas/fields.ts'
+import type { HttpRequest } from '../../http/route.ts'
 import { requireValid } from '../../lib/validation/parse-input.ts'
 import { boxProbabilityOf, type BoxProbability } from '../box-probability.ts'
 import type { CompreFaceRequest } from '../serve-route.ts'
@@ -82,6 +83,11 @@ export const pageQuery = z.object({
   size: count.min(1).max(pageSizeMax).default(20),
   subject: externalId.optional(),
 })
+
+/** Reads the id of a face in the path. @throws ActionError INVALID_REQUEST. */
+export function readImageId({ pathParams }: Pick<HttpRequest, 'pathParams'>): string {
+  return requireValid(z.object({ image_id: uuid }), pathParams, 'path').image_id
+}
 
 /**
  * Reads the parameters of a schema. An empty parameter counts as absent.

@@ -33,7 +33,7 @@ export async function readImages<const Names extends readonly string[]>(
   const { extraImageTypes } = compreFaceRequest.options.services
   const images = names.map((name) => {
     const bytes = imagesByName.get(name)
-    if (!bytes) throw new ActionError('INVALID_REQUEST', `${name}: the image is missing`)
+    if (!bytes) throw new ActionError('INVALID_REQUEST', `body.${name}: missing; must be an image`)
     return { kind: 'image', bytes, contentType: declaredType(bytes, extraImageTypes) } as const
   })
   // `images` has one element per name.

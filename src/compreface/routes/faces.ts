@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
+import { uuid } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
-import { isUuid } from '../../lib/ids.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import type { Tx } from '../../store/tx.ts'
 import { parameter, subjectParameter } from '../description/route-description.ts'
 import { listOf } from '../description/schemas.ts'
-import { pageQuery, readQuery, subjectQuery } from '../input/query.ts'
+import { pageQuery, readImageId, readQuery, subjectQuery } from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import type { CallContext } from '../serve-route.ts'
 import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
@@ -67,11 +67,13 @@ export const deleteFace = defineJsonRoute({
     summary: 'Delete a face',
     response: 'Example',
   },
-  run: (call) =>
-    changeSubjects(
+  run: (call) => {
+    const faceId = readImageId(call)
+    return changeSubjects(
       call,
-      async (tx) => (await removeFace(tx, call, call.pathParams['image_id'])) ?? subjectNotFound(),
-    ),
+      async (tx) => (await removeFace(tx, call, faceId)) ?? subjectNotFound(),
+    )
+  },
 })
 
 const facesMax = 200
@@ -87,7 +89,7 @@ export const deleteFaceList = defineJsonRoute({
     body: { ...listOf({ type: 'string', format: 'uuid' }), minItems: 1, maxItems: facesMax },
     response: 'Examples',
   },
-  body: z.array(z.guid()).min(1).max(facesMax),
+  body: z.array(uuid).min(1).max(facesMax),
   run: (call) =>
     changeSubjects(call, async (tx) => {
       const removed = await mapSequential(call.body, (faceId) => removeFace(tx, call, faceId))
@@ -127,7 +129,7 @@ function optionalSubject(query: URLSearchParams): string | undefined {
   if (query.get('subject')?.trim() === '')
     throw new ActionError(
       'INVALID_REQUEST',
-      'subject: must not be empty; omit it to delete all subjects',
+      'query.subject: must not be empty; omit it to delete all subjects',
     )
   return readQuery(subjectQuery, query).subject
 }
@@ -135,9 +137,8 @@ function optionalSubject(query: URLSearchParams): string | undefined {
 async function removeFace(
   tx: Tx,
   { caller: { galleryId }, services: { subjects } }: CallContext,
-  faceId: string | undefined,
+  faceId: string,
 ) {
-  if (!isUuid(faceId)) return undefined
   const [face] = await subjects.listFaces(tx, { galleryId, faceId, limit: 1 })
   const subject = face && (await subjects.find(tx, galleryId, face))
   if (!subject) return undefined

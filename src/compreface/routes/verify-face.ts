@@ -1,9 +1,9 @@
 import { verify } from '../../actions/verify.ts'
-import { isUuid, newId } from '../../lib/ids.ts'
+import { newId } from '../../lib/ids.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { imageOptions } from '../description/route-description.ts'
 import { readImages } from '../input/read-images.ts'
-import { readImageQuery } from '../input/query.ts'
+import { readImageId, readImageQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRequest, CompreFaceRoute } from '../serve-route.ts'
 
@@ -48,8 +48,7 @@ export const verifyFace: CompreFaceRoute = {
 
 async function findOwner({ request, caller: { galleryId }, options }: CompreFaceRequest) {
   const { subjects } = options.services
-  const { image_id: faceId } = request.pathParams
-  if (!isUuid(faceId)) return undefined
+  const faceId = readImageId(request)
   const filter = { galleryId, faceId, limit: 1 }
   return subjects.read(async (reading) => (await subjects.listFaces(reading, filter))[0])
 }

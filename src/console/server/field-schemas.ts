@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { utcTime as utcTimeText } from '../../actions/schemas/fields.ts'
 import { invalidField } from './validation-error.ts'
 
 /** Schema parts that several pages share. */
@@ -8,9 +9,7 @@ export const micros = z.string().regex(/^-?\d{1,18}$/u, 'must be a whole number 
 
 export const id = z.guid('must be a UUID')
 
-export const utcTime = z.iso
-  .datetime({ error: 'must be an ISO 8601 UTC time that exists' })
-  .transform((text) => new Date(text))
+export const utcTime = utcTimeText.transform((text) => new Date(text))
 
 export const name = z
   .string()

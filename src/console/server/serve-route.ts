@@ -1,5 +1,5 @@
 import { LedgerError } from '../../billing/ledger.ts'
-import { requireStorable, requireStorableParameters } from '../../http/input/parse-json.ts'
+import { requireStorable, requireValidParameters } from '../../http/input/parse-json.ts'
 import type { BodyOwner } from '../../http/input/incoming-body.ts'
 import { readJson } from '../../http/input/read-body.ts'
 import type { HttpResponse, HttpRequest, Route } from '../../http/route.ts'
@@ -140,7 +140,7 @@ type UnreadRequest = {
 
 async function readCall(route: ConsoleRoute, unread: UnreadRequest): Promise<ConsoleContext> {
   const { request } = unread
-  requireStorableParameters(request)
+  requireValidParameters(request)
   const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
   const body = await readInput(route, unread)
   return { ...unread, query, body, pathParameters: request.pathParams }

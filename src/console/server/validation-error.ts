@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { limitProblems } from '../../lib/errors.ts'
 import { parseInput as parseFields } from '../../lib/validation/parse-input.ts'
 
 /** Invalid input, with a list of its problems. */
@@ -30,10 +31,11 @@ export function parseInput<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = parseFields(schema, value, location)
   if (result.success) return result.data
+  const problems = result.problems.map(({ path, rule, hint }) => ({
+    path,
+    message: hint === undefined ? rule : `${rule}. ${hint}`,
+  }))
   throw new ValidationError(
-    result.problems.map(({ path, rule, hint }) => ({
-      path,
-      message: hint === undefined ? rule : `${rule}. ${hint}`,
-    })),
+    limitProblems(problems, result.count, (message) => ({ path: location, message })),
   )
 }

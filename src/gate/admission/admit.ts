@@ -1,4 +1,4 @@
-import { HttpError, unavailable, type ActionError } from '../../lib/errors.ts'
+import { ActionError, HttpError, unavailable } from '../../lib/errors.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import { limitHeaders, takeToken, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
 import { formatUtc } from '../../lib/clock.ts'
@@ -233,7 +233,9 @@ function admitResult(
 }
 
 function rejectedResult({ tokens, error }: Pick<Rejected, 'tokens' | 'error'>): RejectedCall {
-  return { kind: 'rejected', headers: limitHeaders(tokens), error }
+  const isLimited = error instanceof ActionError && error.code === 'RATE_LIMITED'
+  const retryAfter = isLimited ? { 'retry-after': String(tokens.retryAfterS) } : {}
+  return { kind: 'rejected', headers: { ...limitHeaders(tokens), ...retryAfter }, error }
 }
 
 async function rejectAfterTimeout(

@@ -73,7 +73,9 @@ function textsOf(value: unknown, words: ReadonlySet<string>): string[] {
 const nameCharsMax = 64
 
 function nameVariants(name: string): string[] {
-  return name.length > nameCharsMax ? [name, name.slice(0, nameCharsMax)] : [name]
+  const shown = name.slice(0, nameCharsMax)
+  // A JSON path quotes a name that is no identifier.
+  return [...new Set([name, shown, JSON.stringify(shown).slice(1, -1)])]
 }
 
 /** Returns the options of a call. Of any other parameter, only its presence or its count. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { HttpError, ActionError } from '../../lib/errors.ts'
+import { appendStep } from '../../lib/validation/describe-issue.ts'
 import { describeJsonError } from './locate-json-error.ts'
 import type { HttpRequest } from '../route.ts'
 
@@ -120,9 +121,6 @@ function addKey(keysByDepth: readonly Set<string>[], text: Buffer): void {
   keys.add(key)
 }
 
-/** The characters of a name in a message. */
-const nameCharsMax = 64
-
 /**
  * Finds texts and numbers that a request can contain and a database cannot store: NUL, half surrogate
  * pairs, and numbers beyond the largest double. PostgreSQL rejects NUL, and both engines would store
@@ -152,11 +150,10 @@ function describeUnstorable(value: unknown, path: string): string[] {
     return Number.isFinite(value) ? [] : [`${path}: must be a finite number`]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => {
-    const name = toStorable(key, nameCharsMax)
-    return [
-      ...describeUnstorable(key, `${path} (a key)`),
-      ...describeUnstorable(inner, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`),
-    ]
+    const innerPath = appendStep(path, Array.isArray(value) ? Number(key) : key)
+    return isStorable(key)
+      ? describeUnstorable(inner, innerPath)
+      : [`${innerPath}: the name must not contain NUL or half a surrogate pair`]
   })
 }
 
@@ -170,15 +167,24 @@ export function requireStorable(value: unknown, path: string): void {
  * Checks the query and the path of a request. Every route with a key or a session calls it, after it
  * has authenticated the request and before it parses a parameter.
  *
- * @throws ActionError INVALID_REQUEST with one problem per text that a database cannot store.
+ * @throws ActionError INVALID_REQUEST with one problem per text that a database cannot store, or per
+ *   repeated parameter of the query, of which an object would keep only the last value.
  */
-export function requireStorableParameters({
+export function requireValidParameters({
   query,
   pathParams,
 }: Pick<HttpRequest, 'query' | 'pathParams'>): void {
-  // A loop, because an object would keep only the last value of a repeated parameter.
-  for (const [name, value] of query) requireStorable({ [name]: value }, 'query')
+  const fields = Object.fromEntries(query)
+  requireStorable(fields, 'query')
   requireStorable(pathParams, 'path')
+  if (Object.keys(fields).length === query.size) return
+  const problems = Object.keys(fields).flatMap((name) => {
+    const { length } = query.getAll(name)
+    return length > 1
+      ? [`${appendStep('query', name)}: must be sent once; received ${length} values`]
+      : []
+  })
+  throw new ActionError('INVALID_REQUEST', problems)
 }
 
 /** Returns text of at most `charsMax` UTF-16 units, with U+FFFD for what a database cannot store. */

@@ -1,6 +1,12 @@
 import type { Action, Caller } from '../../actions/action.ts'
 import type { CallContent, RequestDescription, UnreadableContent } from '../../gate/call-states.ts'
-import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
+import {
+  ActionError,
+  HttpError,
+  problemsMax,
+  toProblem,
+  type ActionProblem,
+} from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
@@ -103,9 +109,10 @@ function parseCall(
   // Before the fingerprint is computed: null for an optional field and its absence are the same call.
   const params = action ? action.withoutNulls(body['params']) : body['params']
   const debug = body['debug'] ?? false
+  const unknown = Object.keys(body).filter((field) => !envelopeFields.has(field))
   const problems = [
     ...bodyProblems,
-    ...unknownFields(body),
+    ...unknown.slice(0, problemsMax).map(describeUnknownField),
     ...(action ? [] : [describeAction(body['action'], [...actionsByName.keys()])]),
     ...describeRequestId(body['requestId']),
     ...describeParams(params),
@@ -113,26 +120,25 @@ function parseCall(
     ...findUnstorable(params, 'params'),
   ]
   if (!action || typeof debug !== 'boolean' || problems.length > 0)
-    throw new ActionError('INVALID_REQUEST', problems)
+    throw new ActionError('INVALID_REQUEST', problems, {
+      count: problems.length + Math.max(0, unknown.length - problemsMax),
+    })
   const permissions = debug ? [action.name, 'debug'] : [action.name]
   return { action, params, debug, permissions }
 }
 
-function unknownFields(body: Readonly<Record<string, unknown>>): ActionProblem[] {
+function describeUnknownField(field: string): ActionProblem {
   const names = [...envelopeFields]
-  const unknown = Object.keys(body).filter((field) => !envelopeFields.has(field))
-  return unknown.map((field) => {
-    const path = toStorable(field, fieldCharsMax)
-    const closest = closestName(field, names)
-    return toProblem({
-      code: 'INVALID_REQUEST',
-      message: `${path}: unknown field; the fields are ${names.join(', ')}`,
-      path,
-      hint:
-        closest === undefined
-          ? 'Put the parameters of the action into params.'
-          : `Rename it to ${closest}.`,
-    })
+  const path = toStorable(field, fieldCharsMax)
+  const closest = closestName(field, names)
+  return toProblem({
+    code: 'INVALID_REQUEST',
+    message: `${path}: unknown field; the fields are ${names.join(', ')}`,
+    path,
+    hint:
+      closest === undefined
+        ? 'Put the parameters of the action into params.'
+        : `Rename it to ${closest}.`,
   })
 }
 
@@ -158,7 +164,7 @@ function closestAction(action: string, names: readonly string[]): string | undef
 function describeRequestId(requestId: unknown): string[] {
   if (requestId === undefined || requestId === null || isUuid(requestId)) return []
   return [
-    'requestId: must be a UUID, such as 0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f, or absent: then the service creates one',
+    'requestId: must be a UUID other than the nil UUID, such as 0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f, or absent: then the service creates one',
   ]
 }
 

@@ -126,7 +126,8 @@ function requestSchema(action: Action): OpenApiObject {
       requestId: {
         type: 'string',
         format: 'uuid',
-        description: 'An id from you, for safe retries; generated if absent.',
+        description:
+          'An id from you, for safe retries, other than the nil UUID; generated if absent.',
       },
       params: schemaRef(`${schemaName(action)}Params`),
       debug: toRequestSchema({

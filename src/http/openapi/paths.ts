@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { groupName, subjectId } from '../../actions/schemas/fields.ts'
 import {
   errorResponseRefs,
   exampleRefs,
@@ -76,13 +75,17 @@ export function toOpenApiPath(path: string): string {
 }
 
 function restOperation(route: RestRoute): OpenApiObject {
-  const hasPathParameter = route.path.includes(':')
+  const { pathParams = z.object({}) } = route
   return {
     operationId: route.name,
     tags: [route.tag ?? 'gallery'],
     summary: route.summary,
     description: `Needs the permission \`${route.permission}\`. Free of charge.`,
-    parameters: [...pathParameters(route), ...queryParameters(route), versionParameter],
+    parameters: [
+      ...parametersIn('path', pathParams),
+      ...parametersIn('query', route.query),
+      versionParameter,
+    ],
     ...(route.body && { requestBody: jsonBody(route.body) }),
     responses: {
       '200': {
@@ -95,7 +98,7 @@ function restOperation(route: RestRoute): OpenApiObject {
           },
         },
       },
-      ...errorResponseRefs([400, 401, 402, 403, ...(hasPathParameter ? [404 as const] : []), 405]),
+      ...errorResponseRefs([400, 401, 402, 403, ...(route.pathParams ? [404 as const] : []), 405]),
       ...errorResponseRefs([408, ...(route.body ? [413 as const, 415 as const] : [])]),
       ...errorResponseRefs([429, 431, 500, 503]),
     },
@@ -108,24 +111,12 @@ function jsonBody(body: z.ZodType): OpenApiObject {
   return { required: true, description, content }
 }
 
-/** The valid values of path parameters; other values get 404. */
-const pathParameterSchemas: Readonly<Record<string, z.ZodType>> = { subjectId, name: groupName }
-
-function pathParameters({ path }: RestRoute): OpenApiObject[] {
-  return [...path.matchAll(/:(\w+)/gu)].map(([, name = '']) => {
-    const { description, ...schema } = inlineSchema(
-      pathParameterSchemas[name] ?? z.string(),
-      'input',
-    )
-    return { name, in: 'path', required: true, ...(description ? { description } : {}), schema }
-  })
-}
-
-function queryParameters({ query }: RestRoute): OpenApiObject[] {
-  const { properties = {} } = z.toJSONSchema(query, { io: 'input' })
+function parametersIn(location: 'path' | 'query', fields: z.ZodType): OpenApiObject[] {
+  const { properties = {} } = z.toJSONSchema(fields, { io: 'input' })
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = typeof property === 'object' ? property : {}
-    return { name, in: 'query', required: false, ...(description ? { description } : {}), schema }
+    const required = location === 'path'
+    return { name, in: location, required, ...(description ? { description } : {}), schema }
   })
 }
 

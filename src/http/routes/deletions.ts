@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { deletionExample } from '../../actions/schemas/examples.ts'
-import { externalId } from '../../actions/schemas/fields.ts'
+import { externalId, utcTime, uuid } from '../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../actions/schemas/subject.ts'
 import {
   cursor,
   cutPage,
   limit,
-  utcTimestamp,
   nextCursor,
   packCursor,
   total,
@@ -31,10 +30,10 @@ export const listDeletions = defineRoute({
     'List the deletion records of the gallery, by default newest first. They are kept permanently.',
   permission: 'deletions:read',
   query: z.strictObject({
-    subjectId: z.guid().optional(),
+    subjectId: uuid.optional(),
     externalId: externalId.optional(),
-    fromUtc: utcTimestamp.optional(),
-    toUtc: utcTimestamp.optional(),
+    fromUtc: utcTime.optional(),
+    toUtc: utcTime.optional(),
     sort: z.enum(['deleted', '-deleted']).default('-deleted').meta({
       description: 'By the time of deletion, ascending or (`-`) descending.',
     }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { deletionExample } from '../../actions/schemas/examples.ts'
+import { groupName } from '../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../actions/schemas/subject.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { defineRoute } from './rest-route.ts'
@@ -27,6 +28,7 @@ export const deleteGroup = defineRoute({
   name: 'deleteGroup',
   summary: 'Permanently delete every subject of a group.',
   permission: 'groups:delete',
+  pathParams: z.object({ name: groupName }),
   query: z.strictObject({
     dryRun: z
       .enum(['true', 'false'])
@@ -50,7 +52,7 @@ export const deleteGroup = defineRoute({
   example: { group: 'staff', deletedCount: 1, records: [deletionExample] },
   run: async ({ query, pathParams, caller, services: { subjects, maintenance } }) => {
     const { galleryId } = caller
-    const { name: group = '' } = pathParams
+    const { name: group } = pathParams
     const [found] = await subjects.read((reading) =>
       subjects.listGroups(reading, galleryId, { name: group }),
     )

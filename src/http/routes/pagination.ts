@@ -47,8 +47,6 @@ export function toTotal({ total, isCapped }: ListCount) {
   return { total, ...(isCapped && { totalIsCapped: true as const }) }
 }
 
-export const utcTimestamp = z.iso.datetime({ error: 'must be an ISO 8601 UTC time that exists' })
-
 /** Times are stored with milliseconds and compared as text. */
 export function toStoredTimestamp(text: string | undefined): string | undefined {
   return text === undefined ? undefined : new Date(text).toISOString()
@@ -67,12 +65,12 @@ export function unpackCursor<Position extends z.ZodType>(
   if (text === undefined) return undefined
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
-    requireStorable(value, 'cursor')
+    requireStorable(value, 'query.cursor')
     return position.parse(value)
   } catch (cause) {
     throw new ActionError(
       'INVALID_REQUEST',
-      'cursor: must be a `nextCursor` of an earlier response',
+      'query.cursor: must be a `nextCursor` of an earlier response',
       { cause },
     )
   }

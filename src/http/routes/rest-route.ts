@@ -8,13 +8,17 @@ import { requireValid } from '../../lib/validation/parse-input.ts'
 import { errorResponse } from '../error-response.ts'
 import { describeFields } from '../input/describe-request.ts'
 import { readJson, type JsonBodyLimits } from '../input/read-body.ts'
-import { requireStorable, requireStorableParameters } from '../input/parse-json.ts'
+import { requireStorable, requireValidParameters } from '../input/parse-json.ts'
 import type { HttpRequest, HttpResponse, Route } from '../route.ts'
 import { requestIdHeader, serveRoute, type RequestScope } from '../serve-route.ts'
 import { parseResponse } from './parse-response.ts'
 
 /** A route that needs a key. It returns plain JSON with HTTP statuses, without an envelope. */
-export type RestRoute<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> = {
+export type RestRoute<
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  PathParams extends z.ZodObject = z.ZodObject,
+> = {
   readonly method: 'GET' | 'DELETE' | 'POST'
   /** `:name` matches one part of the path. */
   readonly path: string
@@ -23,29 +27,35 @@ export type RestRoute<Query extends z.ZodType = z.ZodType, Body extends z.ZodTyp
   readonly permission: string
   /** The section of the API description; `gallery` by default. */
   readonly tag?: 'face'
+  /** The `:name` parts of the path. */
+  readonly pathParams?: PathParams
   readonly query: Query
   /** The schema of the JSON body. Without it the body is not read. */
   readonly body?: Body
   readonly value: z.ZodType
   /** A response for the documentation. */
   readonly example: unknown
-  readonly run: (call: RestCall<z.output<Query>, z.output<Body>>) => Promise<unknown>
+  readonly run: (
+    call: RestCall<z.output<Query>, z.output<Body>, z.output<PathParams>>,
+  ) => Promise<unknown>
 }
 
-type RestCall<Query, Body> = {
+type RestCall<Query, Body, PathParams> = {
   readonly query: Query
   /** Valid only in a route with a schema of the body. */
   readonly body: Body
   /** The values of the `:name` parts of the path. */
-  readonly pathParams: Readonly<Record<string, string>>
+  readonly pathParams: PathParams
   readonly caller: Caller
   readonly services: Services
 }
 
 /** Infers the types of `run` from the schemas. */
-export function defineRoute<Query extends z.ZodType, Body extends z.ZodType = z.ZodUndefined>(
-  route: RestRoute<Query, Body>,
-): RestRoute {
+export function defineRoute<
+  Query extends z.ZodType,
+  Body extends z.ZodType = z.ZodUndefined,
+  PathParams extends z.ZodObject = z.ZodObject,
+>(route: RestRoute<Query, Body, PathParams>): RestRoute {
   return route
 }
 
@@ -95,16 +105,19 @@ async function readCall(
   }
 }
 
-type CheckedInput = Pick<RestCall<unknown, unknown>, 'query' | 'body' | 'pathParams'>
+type CheckedInput = Pick<
+  RestCall<unknown, unknown, Record<string, unknown>>,
+  'query' | 'body' | 'pathParams'
+>
 
-/** @throws ActionError INVALID_REQUEST that names every invalid parameter of the query or the body. */
+/** @throws ActionError INVALID_REQUEST that names every invalid parameter of the path, the query or the body. */
 function checkInput(route: RestRoute, request: HttpRequest, sentBody: unknown): CheckedInput {
-  requireStorableParameters(request)
+  requireValidParameters(request)
   requireStorable(sentBody, 'body')
   return {
+    pathParams: requireValid(route.pathParams ?? z.object({}), request.pathParams, 'path'),
     query: requireValid(route.query, Object.fromEntries(request.query), 'query'),
     body: route.body && requireValid(route.body, sentBody, 'body'),
-    pathParams: request.pathParams,
   }
 }
 

@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { subjectExample } from '../../actions/schemas/examples.ts'
-import { externalId, groupName } from '../../actions/schemas/fields.ts'
+import { externalId, groupName, subjectId, utcTime } from '../../actions/schemas/fields.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { subject } from '../../actions/schemas/subject.ts'
-import { isUuid } from '../../lib/ids.ts'
 import {
   cursor,
   cutPage,
   limit,
-  utcTimestamp,
   nextCursor,
   packCursor,
   total,
@@ -37,8 +35,8 @@ export const listSubjects = defineRoute({
       description:
         'A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`.',
     }),
-    createdFromUtc: utcTimestamp.optional(),
-    createdToUtc: utcTimestamp.optional(),
+    createdFromUtc: utcTime.optional(),
+    createdToUtc: utcTime.optional(),
     attribute: z
       .string()
       .max(385)
@@ -114,15 +112,14 @@ export const getSubject = defineRoute({
   name: 'getSubject',
   summary: 'Show one subject.',
   permission: 'subjects:read',
+  pathParams: z.object({ subjectId }),
   query: z.strictObject({ include }),
   value: subject,
   example: subjectExample,
   run: ({ query, pathParams, caller, services: { subjects } }) =>
     subjects.read(async (reading) => {
-      const { subjectId } = pathParams
-      if (!isUuid(subjectId)) return subjectNotFound()
       const found =
-        (await subjects.find(reading, caller.galleryId, { subjectId })) ?? subjectNotFound()
+        (await subjects.find(reading, caller.galleryId, pathParams)) ?? subjectNotFound()
       return (await subjects.loadDetails(reading, [found], { faces: query.include === 'faces' }))[0]
     }),
 })

@@ -107,7 +107,7 @@ test('After a clock was set back, the next token comes after at most one interva
   assert.equal(takeToken(limit, afterStep.fullAtUs, startUs + 1e6).isAllowed, true)
 })
 
-test('The headers contain the remaining tokens, the reset time and, when empty, Retry-After', () => {
+test('The headers contain the remaining tokens and the reset time', () => {
   const limit = { sustainedPerS: 2, burst: 2 }
   const first = takeToken(limit, null, startUs)
   const second = takeToken(limit, first.fullAtUs, startUs)
@@ -124,6 +124,5 @@ test('The headers contain the remaining tokens, the reset time and, when empty, 
     'ratelimit-remaining': '0',
     'ratelimit-reset': '1',
     'ratelimit-policy': '2;w=1;burst=2',
-    'retry-after': '1',
   })
 })

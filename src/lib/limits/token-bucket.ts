@@ -74,6 +74,5 @@ export function limitHeaders(tokens: TokenBucketResult): Readonly<Record<string,
     'ratelimit-remaining': String(tokens.remaining),
     'ratelimit-reset': String(tokens.resetS),
     'ratelimit-policy': `${tokens.sustainedPerS};w=1;burst=${tokens.burst}`,
-    ...(!tokens.isAllowed && { 'retry-after': String(tokens.retryAfterS) }),
   }
 }

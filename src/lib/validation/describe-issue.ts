@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { problemsMax } from '../errors.ts'
 import { closestName } from './closest-name.ts'
 import { describeRule, describeValue } from './describe-rule.ts'
 import { childNode, resolveNode, type RuleSchema } from './json-schema.ts'
@@ -26,9 +27,6 @@ type DescribedInput = {
   readonly root: string
 }
 
-/** The characters of an unknown name in a message. */
-const nameCharsMax = 64
-
 /**
  * Describes an issue of the validator by the schema of its field. Only messages that start with "must"
  * are used unchanged: a schema of the service states them. Each unknown field is one problem.
@@ -37,6 +35,10 @@ export function describeIssue(
   issue: z.core.$ZodIssue,
   { schema, input, root }: DescribedInput,
 ): InputProblem[] {
+  const isItemMissing = typeof issue.path.at(-1) === 'number' && isMissing(issue, input)
+  // An item that a list requires and does not have is a fault of the list.
+  if (isItemMissing)
+    return describeIssue({ ...issue, path: issue.path.slice(0, -1) }, { schema, input, root })
   const path = issue.path.reduce<string>(appendStep, root)
   const node = issue.path.reduce<RuleSchema>(
     (parent, step) => childNode(parent, step, schema),
@@ -46,7 +48,11 @@ export function describeIssue(
   const isNumber = node.type === 'integer' || node.type === 'number'
   const value = root === 'query' && isNumber ? toNumber(sent) : sent
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => describeUnknownField(key, path, node))
+    return issue.keys.map((key, index) =>
+      index < problemsMax
+        ? describeUnknownField(key, path, node)
+        : { path: appendStep(path, key), rule: 'unknown field' },
+    )
   const isStated = issue.message.startsWith('must ')
   const rule =
     isStated && (value === undefined || describesText(issue, value))
@@ -78,8 +84,8 @@ function toNumber(value: unknown): unknown {
 
 function describeUnknownField(key: string, parentPath: string, parent: RuleSchema): InputProblem {
   const names = Object.keys(parent.properties ?? {})
-  const closest = closestName(key, names)
-  const path = appendStep(parentPath, key.slice(0, nameCharsMax))
+  const closest = closestName(key, names) ?? sameLastWord(key, names)
+  const path = appendStep(parentPath, key)
   const allowed = names.length > 0 ? `the fields are ${names.join(', ')}` : 'no fields are allowed'
   // A schema can state what replaces a field.
   const stated = valueAt(parent['x-hints'], key)
@@ -91,8 +97,20 @@ function describeUnknownField(key: string, parentPath: string, parent: RuleSchem
   return { path, rule: `unknown field; ${allowed}`, hint }
 }
 
-function appendStep(path: string, step: PropertyKey): string {
-  return typeof step === 'number' ? `${path}[${step}]` : `${path}.${String(step)}`
+/** Returns the name that a longer name ends with: `threshold` for `livenessThreshold`. */
+function sameLastWord(typed: string, names: readonly string[]): string | undefined {
+  const lastWord = /[A-Z][a-z]+$/u.exec(typed)?.[0].toLowerCase()
+  return names.find((name) => name === lastWord)
+}
+
+/** The characters of an unknown name in a message. */
+const nameCharsMax = 64
+
+/** Appends a step to a JSON path: `[1]`, `.name`, or `["a name"]` if it is no identifier. */
+export function appendStep(path: string, step: PropertyKey): string {
+  if (typeof step === 'number') return `${path}[${step}]`
+  const name = String(step).slice(0, nameCharsMax)
+  return /^[\w$-]+$/u.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`
 }
 
 function valueAt(parent: unknown, step: PropertyKey): unknown {

@@ -1,11 +1,17 @@
 import { z } from 'zod'
-import { ActionError } from '../errors.ts'
+import { ActionError, problemsMax } from '../errors.ts'
 import { describeIssue, toMessage, type InputProblem } from './describe-issue.ts'
 import { acceptsNull, childNode, resolveNode, type RuleSchema } from './json-schema.ts'
 
 type ParsedInput<Output> =
   | { readonly success: true; readonly data: Output }
-  | { readonly success: false; readonly problems: readonly InputProblem[] }
+  | {
+      readonly success: false
+      /** At least the first `problemsMax`. */
+      readonly problems: readonly InputProblem[]
+      /** The number of all problems. */
+      readonly count: number
+    }
 
 /**
  * Parses the input of a request. `null` for an optional field counts as absent, unless the schema gives
@@ -26,15 +32,17 @@ export function parseInput<Schema extends z.ZodType>(
   const second = schema.safeParse(withoutNulls)
   if (second.success) return second
   const described = { schema: jsonSchema, input: withoutNulls, root }
-  const problems = second.error.issues.flatMap((issue) => describeIssue(issue, described))
-  return { success: false, problems: problems.filter(isFirst) }
+  const { issues } = second.error
+  const listed = issues.slice(0, problemsMax).flatMap((issue) => describeIssue(issue, described))
+  const problems = withoutRepetitions(listed)
+  const others = issues.slice(problemsMax).map((issue) => ('keys' in issue ? issue.keys.length : 1))
+  return { success: false, problems, count: others.reduce((a, b) => a + b, problems.length) }
 }
 
 /** The validator reports an empty list as two issues of a text: its type and its length. */
-function isFirst(problem: InputProblem, index: number, problems: readonly InputProblem[]): boolean {
-  const isSame = ({ path, rule }: InputProblem): boolean =>
-    path === problem.path && rule === problem.rule
-  return problems.findIndex(isSame) === index
+function withoutRepetitions(problems: readonly InputProblem[]): InputProblem[] {
+  const byRule = new Map(problems.map((problem) => [`${problem.path} ${problem.rule}`, problem]))
+  return [...byRule.values()]
 }
 
 /** Parses the input like `parseInput`. @throws ActionError INVALID_REQUEST with one problem per field. */
@@ -45,7 +53,8 @@ export function requireValid<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = parseInput(schema, input, root)
   if (result.success) return result.data
-  throw new ActionError('INVALID_REQUEST', result.problems.map(toMessage))
+  const { problems, count } = result
+  throw new ActionError('INVALID_REQUEST', problems.map(toMessage), { count })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, toProblem } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ImageAnalysis } from '../image-analysis.ts'
 import { serializeJob, type AnalysisJob } from './ipc/messages.ts'
@@ -69,7 +69,8 @@ function createWorkerProcess(
     rssBytes = reply.rssBytes
     if (isRecycleDueAfter(reply.rssBytes)) replacementDue.resolve('recycle')
     if (reply.kind === 'analysis') return reply.analysis
-    if (reply.kind === 'actionError') throw new ActionError(reply.code, reply.messages)
+    if (reply.kind === 'actionError')
+      throw new ActionError(reply.code, reply.problems.map(toProblem))
     log.error({ workerPid: pid, stack: reply.stack }, 'unexpected error in a vision worker')
     throw new Error('unexpected error in a vision worker')
   }

@@ -68,7 +68,7 @@ export async function selectPictures(
   const refused = pictures.flatMap(({ index }, position) => {
     const match = matches[position]
     const error = match
-      ? subjectMismatch(match, similarityMin, existing?.subjectId)
+      ? subjectMismatch(match, similarityMin, { ...existing, imageIndex: index })
       : pictureMismatch()
     return group.includes(position) ? [] : [{ index, error }]
   })
@@ -79,6 +79,7 @@ function pictureMismatch(): ActionError {
   return new ActionError(
     'SUBJECT_FACE_MISMATCH',
     `the similarity of the face to the other pictures of the call is below ${samePersonSimilarityMin}`,
+    { hint: 'Send only pictures of one person; send force true if you are certain.' },
   )
 }
 

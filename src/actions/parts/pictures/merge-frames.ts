@@ -50,8 +50,11 @@ function requireSamePerson(
   if (other)
     throw new ActionError(
       'SUBJECT_FACE_MISMATCH',
-      `params.images[${other.index}]: the face has a similarity below ${frameSimilarityMin} to the faces of the other images; send images of one person`,
-      { imageIndex: other.index },
+      `the face has a similarity below ${frameSimilarityMin} to the faces of the other images`,
+      {
+        imageIndex: other.index,
+        hint: 'Send images of one person, or omit sameSubject and send each person in a separate call.',
+      },
     )
 }
 

@@ -110,7 +110,7 @@ export function isStoredSearch(
   if (field === undefined)
     throw new ActionError(
       'INVALID_REQUEST',
-      'params.images: is missing; send 1 to 10 images, or subjectId, externalId or faceId to search for a stored face',
+      'params.images: missing; send 1 to 10 images, or subjectId, externalId or faceId to search for a stored face',
     )
   if (other !== undefined)
     throw new ActionError(

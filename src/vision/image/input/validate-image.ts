@@ -1,5 +1,6 @@
 import { ActionError } from '../../../lib/errors.ts'
 import type { ImageSize } from '../geometry.ts'
+import { describeBase64Fault } from './base64-fault.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
 import { limitPixels, ordinaryScansMax, slowTypePixelsMax } from './pixel-limits.ts'
 import { exceededMetadataLimit, metadataBytesMax, metadataChunksMax } from './png-metadata.ts'
@@ -24,11 +25,11 @@ export function validateImage(image: EncodedImage, limits: ImageLimits, path: st
   if (base64BytesMax(image.bytes) > limits.bytesMax)
     throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${limits.bytesMax} bytes`)
   const bytes = decodeBase64(image.bytes)
-  if (!bytes)
-    throw new ActionError(
-      'INVALID_REQUEST',
-      `${field}: not base64 as RFC 4648 section 4 defines it (padded, no line breaks, no prefix)`,
-    )
+  if (!bytes) {
+    const { fault, hint } = describeBase64Fault(image.bytes)
+    const rule = 'must be base64 as RFC 4648 section 4 defines it'
+    throw new ActionError('INVALID_REQUEST', `${field}: ${rule}; ${fault}`, { hint })
+  }
   const type = checkType(bytes, image.contentType, { path, extraTypes: limits.extraTypes })
   if (type === 'JPEG' || type === 'PNG') checkHeader(bytes, type, limits, field)
   return bytes

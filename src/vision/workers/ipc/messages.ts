@@ -28,6 +28,14 @@ export type AnalysisJob = {
 export const serializeJob = (job: AnalysisJob): Buffer => serialize(job)
 export const deserializeJob = (payload: Buffer): AnalysisJob => deserialize(payload) as AnalysisJob
 
+const codeSchema = z.custom<ActionErrorCode>((code) => Object.hasOwn(errorTable, String(code)))
+
+const problemSchema = z.object({
+  code: codeSchema,
+  message: z.string(),
+  hint: z.string().exactOptional(),
+})
+
 /**
  * Replies are JSON and validated, because a worker that decodes untrusted images could be compromised
  * or damaged. The content of an analysis is created by our code and only checked for its shape.
@@ -41,8 +49,8 @@ const replySchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('actionError'),
-    code: z.custom<ActionErrorCode>((code) => Object.hasOwn(errorTable, String(code))),
-    messages: z.array(z.string()).min(1),
+    code: codeSchema,
+    problems: z.array(problemSchema).min(1).readonly(),
     rssBytes: z.number(),
   }),
   z.strictObject({ kind: z.literal('unexpectedError'), stack: z.string(), rssBytes: z.number() }),
@@ -73,8 +81,7 @@ export const replyBytesMax = 16 * 1024 * 1024
 /** Converts an exception in a worker to a reply. */
 function toErrorReply(error: unknown, rssBytes: number): WorkerReply {
   if (error instanceof ActionError) {
-    const messages = error.problems.map((problem) => problem.message)
-    return { kind: 'actionError', code: error.code, messages, rssBytes }
+    return { kind: 'actionError', code: error.code, problems: error.problems, rssBytes }
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { kind: 'unexpectedError', stack, rssBytes }
