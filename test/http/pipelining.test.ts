@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, beforeEach, test } from 'node:test'
 import { readBody } from '../../src/http/input/read-body.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { chunksParsedMax, countParsedChunks, tinyChunk } from '../support/network/parsed-chunks.ts'
 import { countResponses, openRawClient, rawGet } from '../support/network/raw-client.ts'
 
 const largeBody = Buffer.alloc(256 * 1024, 'a')
@@ -23,6 +25,9 @@ async function counted<T>(work: () => T | Promise<T>): Promise<T> {
   return result
 }
 
+/** Resolved when the requests of `/held` may read their bodies. */
+const held = Promise.withResolvers<void>()
+
 const routes: readonly Route[] = [
   { method: 'GET', path: '/immediate', handle: () => ({ status: 200, body: 'done' }) },
   {
@@ -34,6 +39,19 @@ const routes: readonly Route[] = [
     method: 'GET',
     path: '/large',
     handle: () => counted(() => ({ status: 200, body: largeBody })),
+  },
+  {
+    method: 'POST',
+    path: '/held',
+    handle: async ({ body: { stream } }) => {
+      await held.promise
+      let byteCount = 0
+      await once(
+        stream.on('data', ({ length }: Buffer) => void (byteCount += length)),
+        'end',
+      )
+      return { status: 200, body: `<${byteCount}>` }
+    },
   },
   {
     method: 'POST',
@@ -131,6 +149,21 @@ test('A connection that does not read its responses runs no further requests unt
   client.socket.destroy()
   assert.equal(handledCount, requestCount)
   assert.equal(runningMax, 1)
+})
+
+test('Only the first part of a chunked body is parsed until its request reads it', async () => {
+  using parsed = countParsedChunks()
+  const chunkCount = 80_000
+  const client = await openRawClient(url)
+  const head = `POST /held HTTP/1.1\r\n${typeHeader}Transfer-Encoding: chunked\r\n\r\n`
+  client.send(`${head}${tinyChunk.repeat(chunkCount)}0\r\n\r\n`)
+  await parsed.paused
+  assert.ok(parsed.count() <= chunksParsedMax, `${parsed.count()} chunks were parsed`)
+  held.resolve()
+  assert.deepEqual(bodiesOf(await client.readUntil((text) => text.includes('>'))), [
+    String(chunkCount),
+  ])
+  client.socket.destroy()
 })
 
 test('Requests and bodies that are divided at any byte are complete and in order', async () => {

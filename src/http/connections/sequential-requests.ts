@@ -54,13 +54,17 @@ function feedSequentially(socket: Socket, connection: Connection): void {
     let rest = chunk
     while (rest.length > 0 && !socket.destroyed) {
       const isWaiting = isBusy(connection)
-      if (isWaiting || socket.isPaused()) {
+      const chunked = findChunkedBody(connection)
+      const isUnread = chunked && !chunked.readableFlowing && chunked.readableLength > 0
+      if (isWaiting || isUnread || socket.isPaused()) {
         connection.isHeld ||= isWaiting
+        if (isUnread) chunked.once('resume', () => socket.resume())
         socket.pause()
         socket.unshift(rest)
         return
       }
-      const end = endOfPart(rest, connection.exchanges.size > 0)
+      const part = chunked ? rest.subarray(0, chunkedPartBytesMax) : rest
+      const end = endOfPart(part, connection.exchanges.size > 0)
       parse(rest.subarray(0, end))
       rest = rest.subarray(end)
     }
@@ -75,6 +79,18 @@ function feedSequentially(socket: Socket, connection: Connection): void {
 function isBusy({ exchanges }: Connection): boolean {
   const [first] = exchanges
   return exchanges.size > 1 || first?.request.complete === true
+}
+
+/**
+ * The bytes of a chunked body that are parsed at a time, about 700 chunks of one byte. Until the body
+ * is read (with a listener for `data`), only one such part is in memory, where each chunk takes some
+ * hundred bytes. A reader that has read enough stops the parser after the part.
+ */
+const chunkedPartBytesMax = 4 * 1024
+
+function findChunkedBody({ exchanges }: Connection): IncomingMessage | undefined {
+  const [first] = exchanges
+  return first?.request.headers['transfer-encoding'] === undefined ? undefined : first.request
 }
 
 /** Headers and chunked bodies end with an empty line. */

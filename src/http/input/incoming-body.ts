@@ -4,7 +4,7 @@ import { unavailable } from '../../lib/errors.ts'
 
 /**
  * The bytes of a rejected body that are read and discarded for a caller that is not authenticated.
- * They cost about 2 ms of CPU time.
+ * They cost about 2 ms of CPU time, or 5 ms in chunks of one byte.
  */
 export const discardBytesMaxDefault = 1024 * 1024
 

@@ -1,0 +1,38 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+
+/** The chunks of request bodies that servers of this process parse. */
+export type ParsedChunks = Disposable & {
+  readonly count: () => number
+  /** Resolves when the server stops reading the connection of a request. */
+  readonly paused: Promise<unknown>
+}
+
+const channel = 'http.server.request.start'
+
+export function countParsedChunks(): ParsedChunks {
+  let count = 0
+  const { promise: paused, resolve } = Promise.withResolvers<unknown>()
+  const onRequest = (message: unknown): void => {
+    const { request } = message as { readonly request: IncomingMessage }
+    const push = request.push.bind(request)
+    request.push = (chunk: Buffer | null) => {
+      if (chunk) count += 1
+      return push(chunk)
+    }
+    resolve(once(request.socket, 'pause'))
+  }
+  subscribe(channel, onRequest)
+  return {
+    count: () => count,
+    paused,
+    [Symbol.dispose]: () => void unsubscribe(channel, onRequest),
+  }
+}
+
+/** A chunk of one byte, a space. */
+export const tinyChunk = '1\r\n \r\n'
+
+/** The most chunks of one byte that are parsed at a time: those of four kibibytes. */
+export const chunksParsedMax = Math.ceil((4 * 1024) / tinyChunk.length)
