@@ -440,7 +440,7 @@ export interface EnrollParams {
   readonly duplicateThreshold?: number | undefined
   /** A time in the future. From then on no call finds the subject; it is deleted within a minute. */
   readonly expiresAtUtc?: string | undefined
-  /** Adds the templates even if the faces do not resemble the subject or one another. Default false. */
+  /** Adds the templates even if the faces do not resemble the subject or one another. Needs the permission `faces:force`. Default false. */
   readonly force?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
@@ -707,7 +707,7 @@ export interface UpdateSubjectParams {
   readonly expiresAtUtc?: string | null | undefined
   /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images?: readonly ImageItem[] | undefined
-  /** Default false. */
+  /** Adds the template even if the face does not resemble the subject. Needs the permission `faces:force`. Default false. */
   readonly force?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined

@@ -86,6 +86,9 @@ type ActionEffect<Value> = {
 /** A match in the value of one outcome. */
 export type ValueMatch = Omit<FaceMatch, 'resultIndex'>
 
+/** A permission and its condition, such as "for `force`". */
+export type ConditionalPermission = { readonly permission: string; readonly condition: string }
+
 type ActionNameFormat = `svc.${string}`
 
 type ActionDefinition<
@@ -110,6 +113,8 @@ type ActionDefinition<
   /** Whether a call with these parameters analyzes all its images; by default only the first. */
   readonly analyzesAllImages?: true | ((params: unknown) => boolean)
   readonly value: Value
+  /** Permissions that some of its calls need, and when; the action requires them itself. */
+  readonly furtherPermissions?: readonly ConditionalPermission[]
   /** The error codes of this action, in addition to those of the gate. */
   readonly errors: readonly ActionErrorCode[]
   /** For the documentation: parameters without their images, and the value of the response. */

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { Subjects } from '../gallery/subjects.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
-import { defineAction, type ActionCall, type Caller } from './action.ts'
+import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo, toFaceValue, toImageFacts } from './parts/response-fields.ts'
@@ -23,6 +22,11 @@ import {
 } from './parts/pictures/picture-results.ts'
 import { isFlagSet } from './parts/pictures/each-image.ts'
 import { samePersonSimilarityMin } from './parts/pictures/same-person.ts'
+import {
+  changePermissions,
+  requireChangePermissions,
+  requireForcePermission,
+} from './parts/subject-permissions.ts'
 import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
@@ -69,7 +73,7 @@ const enrollParams = z
     expiresAtUtc: expiresAtUtc.optional(),
     force: z.boolean().default(false).meta({
       description:
-        'Adds the templates even if the faces do not resemble the subject or one another.',
+        'Adds the templates even if the faces do not resemble the subject or one another. Needs the permission `faces:force`.',
     }),
     ...enrollmentFaceParams,
     ...requiredLivenessParams,
@@ -106,6 +110,7 @@ export const enroll = defineAction({
   summary: 'Enroll the face of an image as a new subject, or add it to an existing subject.',
   price: (imageCount, params) => (isFlagSet(params, 'allImages') ? 2 * imageCount : 2),
   params: enrollParams,
+  furtherPermissions: Object.values(changePermissions),
   analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({
@@ -152,8 +157,9 @@ export const enroll = defineAction({
 async function enrollFace(call: EnrollCall) {
   const { params, caller, services } = call
   const { subjects } = services
+  requireForcePermission(call)
   subjects.requireFutureExpiry(params.expiresAtUtc)
-  const target = await subjects.read((reading) => findTarget(subjects, reading, caller, params))
+  const target = await subjects.read((reading) => findPermittedTarget(call, reading))
   const { pictures, refused } = await extractAll(call)
   const findDuplicates =
     params.duplicateCheck === 'off'
@@ -166,7 +172,7 @@ async function enrollFace(call: EnrollCall) {
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, caller.galleryId, 'exclusive')
-      const existing = await findTarget(subjects, tx, caller, params)
+      const existing = await findPermittedTarget(call, tx)
       const selected = await selectAccepted(call, tx, existing, pictures)
       const notSelected = [...refused, ...selected.refused]
       if (selected.accepted.length === 0) throw refusalError(notSelected)
@@ -226,14 +232,23 @@ async function selectAccepted(
 /**
  * Returns the existing subject to add the face to; undefined if the subject is new.
  *
- * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT.
+ * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT; FORBIDDEN if the key may not change it.
  */
-async function findTarget(
-  { find }: Pick<Subjects, 'find'>,
+async function findPermittedTarget(
+  call: EnrollCall,
   reading: ReadTx,
-  { galleryId }: Caller,
-  { subjectId, externalId, onExisting }: ParsedEnrollParams,
 ): Promise<SubjectRow | undefined> {
+  const target = await findTarget(call, reading)
+  const update = toSubjectUpdate(call.params, target)
+  if (target) await requireChangePermissions(call, reading, target, update)
+  return target
+}
+
+async function findTarget(
+  { params: { subjectId, externalId, onExisting }, caller: { galleryId }, services }: EnrollCall,
+  reading: ReadTx,
+): Promise<SubjectRow | undefined> {
+  const { find } = services.subjects
   const conflict = (message: string, hint: string, { subjectId: id }: SubjectRow): never => {
     const details = { path: 'params.externalId', subjectId: id, hint }
     throw new ActionError('EXTERNAL_ID_CONFLICT', message, details)

@@ -1,11 +1,17 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
+import type { ReadTx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo, debugOfDatabase } from './parts/response-fields.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
 import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
+import {
+  changePermissions,
+  requireChangePermissions,
+  requireForcePermission,
+} from './parts/subject-permissions.ts'
 import { subjectLookup } from './parts/subject-lookup.ts'
 import { subjectExample } from './schemas/examples.ts'
 import {
@@ -41,7 +47,10 @@ const updateParams = z
     removeFaceIds: z.array(uuid).max(20).optional(),
     expiresAtUtc: expiresAtUtc.nullable().optional(),
     images: optionalImages,
-    force: z.boolean().default(false),
+    force: z.boolean().default(false).meta({
+      description:
+        'Adds the template even if the face does not resemble the subject. Needs the permission `faces:force`.',
+    }),
     ...enrollmentFaceParams,
     ...requiredLivenessParams,
   })
@@ -55,6 +64,7 @@ export const updateSubject = defineAction({
   summary: 'Update a subject: ids, attributes, groups, templates, expiry.',
   price: (imageCount) => (imageCount > 0 ? 2 : 0),
   params: updateParams,
+  furtherPermissions: [changePermissions.expiry, changePermissions.force],
   value: subject
     .extend({
       faceId: z.uuid().optional().meta({
@@ -91,18 +101,21 @@ export const updateSubject = defineAction({
     const { galleryId } = caller
     const lookup = subjectLookup(params)
     requireDifferentGroups(params)
+    requireForcePermission(call)
     subjects.requireFutureExpiry(params.expiresAtUtc)
-    await subjects.read(
-      async (reading) =>
-        (await subjects.find(reading, galleryId, lookup)) ?? subjectNotFound(lookup),
-    )
+    const requireSubject = async (reading: ReadTx) => {
+      const found = (await subjects.find(reading, galleryId, lookup)) ?? subjectNotFound(lookup)
+      await requireChangePermissions(call, reading, found, params)
+      return found
+    }
+    await subjects.read(requireSubject)
     const extracted = await extractFaceToAdd(call)
     const faceOptions = { force: params.force, removedFaceIds: params.removeFaceIds }
     return {
       effect: async (tx) => {
         const startMs = performance.now()
         await subjects.lock(tx, galleryId, 'exclusive')
-        const row = (await subjects.find(tx, galleryId, lookup)) ?? subjectNotFound(lookup)
+        const row = await requireSubject(tx)
         const probe = extracted?.faces[0]
         // The new template is added first: then the last old one can be removed.
         const added = probe && (await addMatchingFace(call, tx, row, { ...faceOptions, probe }))

@@ -175,7 +175,7 @@ async function parseRequest(
 
 function toRunnableCall(
   { name, params, permissions, units, run }: CompreFaceCall,
-  { caller, request: { signal }, options: { services } }: CompreFaceRequest,
+  { request: { signal }, options: { services } }: CompreFaceRequest,
   requestId: string,
 ): RunnableCall<CompreFaceReply, CompreFaceSettlement> {
   return {
@@ -184,7 +184,8 @@ function toRunnableCall(
     debug: false,
     action: { price: () => units },
     signal,
-    run: () => run({ caller, services: calibratedServices(services, caller), signal }),
+    run: (admitted) =>
+      run({ caller: admitted, services: calibratedServices(services, admitted), signal }),
     toSettlement: (reply) => toSettlement(reply, { requestId, action: name }),
   }
 }

@@ -5,7 +5,7 @@ import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
-import type { Tx } from '../store/tx.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
 import { normaliseUtc } from './enrollment.ts'
 import {
   findExternalIdHolder,
@@ -52,19 +52,44 @@ export async function updateSubject(
   requireFutureExpiry(update.expiresAtUtc, Date.parse(nowUtc))
   if (update.removeFaceIds) await removeListedFaces(tx, subject, update.removeFaceIds)
   await changeGroups(tx, subject, update)
-  const change = {
-    externalId: await externalIdOf(tx, subject, update.externalId, options),
-    displayName: update.displayName === undefined ? subject.displayName : update.displayName,
-    attributes: attributesOf(subject, update.attributes),
-    expiresAtUtc:
-      update.expiresAtUtc === undefined ? subject.expiresAtUtc : normaliseUtc(update.expiresAtUtc),
-    updatedAtUtc: nowUtc,
-  }
+  const externalId = await externalIdOf(tx, subject, update.externalId, options)
+  const change = { ...updatedFields(subject, update), externalId, updatedAtUtc: nowUtc }
   await updateSubjectRow(tx, subjectId, change)
   // The search in memory holds the expiry and must reload it.
   if (change.expiresAtUtc !== subject.expiresAtUtc)
     await markSubjectFacesChanged(tx, subjectId, await recordGalleryChange(tx, { galleryId }))
   return { ...subject, ...change }
+}
+
+/** Returns the fields of a subject after an update. */
+function updatedFields(subject: SubjectRow, update: SubjectUpdate) {
+  const { externalId, displayName, attributes, expiresAtUtc } = update
+  return {
+    externalId: externalId === undefined ? subject.externalId : externalId,
+    displayName: displayName === undefined ? subject.displayName : displayName,
+    attributes: attributesOf(subject, attributes),
+    expiresAtUtc: expiresAtUtc === undefined ? subject.expiresAtUtc : normaliseUtc(expiresAtUtc),
+  }
+}
+
+/** Whether an update would change the fields or the groups of a subject; faces are not compared. */
+export async function changesSubject(
+  reading: ReadTx,
+  subject: SubjectRow,
+  update: SubjectUpdate,
+): Promise<boolean> {
+  const { subjectId } = subject
+  const { addGroups = [], removeGroups = [] } = update
+  const { externalId, displayName, attributes, expiresAtUtc } = updatedFields(subject, update)
+  const groups = new Set((await findSubjectGroups(reading, [subjectId])).get(subjectId))
+  return (
+    externalId !== subject.externalId ||
+    displayName !== subject.displayName ||
+    attributes !== subject.attributes ||
+    expiresAtUtc !== subject.expiresAtUtc ||
+    addGroups.some((name) => !groups.has(name)) ||
+    removeGroups.some((name) => groups.has(name))
+  )
 }
 
 async function externalIdOf(

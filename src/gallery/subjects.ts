@@ -34,7 +34,7 @@ import { createReadCrop, type ReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { requireFutureExpiry, type OnExpiredDeleted } from './unexpired-subjects.ts'
-import { updateSubject, type SubjectUpdate } from './subject-update.ts'
+import { changesSubject, updateSubject, type SubjectUpdate } from './subject-update.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { selectTemplate } from './select-template.ts'
 
@@ -67,6 +67,7 @@ export type Subjects = {
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) => Promise<string>
   readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => Promise<SubjectRow>
+  readonly changes: typeof changesSubject
   readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
   /**
    * Moves all faces and groups of a subject to another one and deletes the first: see
@@ -107,6 +108,7 @@ export function createSubjects(options: SubjectsOptions): Subjects {
       addFace(tx, subject, face, { ...options, storeVector, nowUtc: nowUtc() }),
     update: (tx, subject, update) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
+    changes: changesSubject,
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     merge: (tx, subjects) =>
       mergeSubjects(tx, subjects, { templatesPerSubject, keys, storeVector, nowUtc: nowUtc() }),

@@ -119,10 +119,18 @@ async function applyEffect<Outcome>(
   try {
     return await tx.savepoint(async () => effect(tx))
   } catch (error) {
-    // A temporary refusal is not settled, so that a retry runs.
-    if (!(error instanceof ActionError) || error.retryAfterS !== undefined) throw error
+    // A refusal is not settled, so that a retry runs.
+    if (!(error instanceof ActionError) || isRefusal(error)) throw error
     return error
   }
+}
+
+/**
+ * Whether a call with this error is neither settled nor stored for replays, so that a retry with the
+ * same requestId runs: it was refused temporarily, or the key can get the permission.
+ */
+export function isRefusal({ code, retryAfterS }: ActionError): boolean {
+  return retryAfterS !== undefined || code === 'FORBIDDEN'
 }
 
 function settlementInputOf(

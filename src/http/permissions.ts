@@ -1,4 +1,5 @@
 import { allActions } from '../actions/all-actions.ts'
+import { changePermissions } from '../actions/parts/subject-permissions.ts'
 import { restRoutes } from './routes/rest-routes.ts'
 
 export type PermissionInfo = { readonly permission: string; readonly summary: string }
@@ -13,7 +14,7 @@ const routePermissions = [...new Set(restRoutes.map(({ permission }) => permissi
   (permission) => !actionNames.has(permission),
 )
 
-/** Every permission of a key: one for each action, those of the routes, `debug`, and `*`. */
+/** Every permission of a key: one for each action, those of routes and of parameters, and `*`. */
 export const allPermissions: readonly PermissionInfo[] = [
   ...allActions.map(({ name, summary }) => ({
     permission: name,
@@ -23,6 +24,10 @@ export const allPermissions: readonly PermissionInfo[] = [
     permission,
     summary: summariesOf(permission).join(' '),
   })),
+  {
+    permission: changePermissions.force.permission,
+    summary: 'Add faces that do not resemble the subject (`force`).',
+  },
   { permission: 'debug', summary: 'Request debug information about a result.' },
   { permission: '*', summary: 'Everything.' },
 ]

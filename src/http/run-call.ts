@@ -6,7 +6,7 @@ import type {
   ReceivedCall,
   UnreadableContent,
 } from '../gate/call-states.ts'
-import type { CallOutput, Settlement } from '../gate/settle.ts'
+import { isRefusal, type CallOutput, type Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
 import { retryAfterHeader } from './error-response.ts'
@@ -39,7 +39,7 @@ type CallHeaders = Readonly<Record<string, string>>
 
 /**
  * Runs a call that was admitted. An ActionError is an outcome: the call is settled with it, unless it
- * is a temporary refusal.
+ * is a refusal.
  *
  * @throws HttpError 499 if the client disconnected before the work began, and any other error.
  */
@@ -51,7 +51,7 @@ export async function runCall<Outcome, S extends Settlement>(
     return await runAsAccount(caller.accountId, () => run(caller))
   } catch (error) {
     if (error instanceof ActionError) {
-      if (error.retryAfterS !== undefined) throw error
+      if (isRefusal(error)) throw error
       return { outcome: error }
     }
     if (signal.aborted) throw new HttpError(499, 'The client disconnected.', { cause: error })

@@ -13,7 +13,7 @@ export const errorTable = {
   },
   FORBIDDEN: {
     status: 200,
-    condition: 'The key is valid but lacks the permission for this action.',
+    condition: 'The key is valid but lacks a permission that this call needs.',
     remedy: 'Create a key with the permission named in the message.',
   },
   PAYMENT_REQUIRED: {

@@ -8,6 +8,7 @@ runOnPostgres([
   'gate/billing-switch',
   'gate/hourly-counts',
   'gate/rate-limit',
+  'gate/subject-permissions',
   'gate/redacted-replays',
   'gate/transactional-effects',
   'http/lists',

@@ -9,7 +9,7 @@ export type PermissionPreset = {
 }
 
 /** Other permissions than actions, which a preset contains only if it names them. */
-const special: ReadonlySet<string> = new Set(['debug', '*'])
+const special: ReadonlySet<string> = new Set(['debug', 'faces:force', '*'])
 
 const ordinary = (all: readonly string[]): readonly string[] =>
   all.filter((permission) => !special.has(permission))
@@ -38,7 +38,8 @@ export const permissionPresets: readonly PermissionPreset[] = [
   },
   {
     name: 'Enrollment terminal',
-    purpose: 'Checks pictures and enrolls or updates subjects. It cannot delete.',
+    purpose:
+      'Checks pictures and enrolls or updates subjects. It cannot delete or shorten an expiry.',
     select: only('svc.detect', 'svc.analyze', 'svc.liveness', 'svc.enroll', 'svc.updateSubject'),
   },
   {

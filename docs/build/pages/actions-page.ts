@@ -1,6 +1,7 @@
 import type { Action } from '../../../src/actions/action.ts'
 import { allActions } from '../../../src/actions/all-actions.ts'
 import { toJsonSchema, toParamsSchema } from '../../../src/actions/schemas/params-schema.ts'
+import { describePermissions } from '../../../src/http/openapi/openapi-schemas.ts'
 import { openApiExamples } from '../../../src/http/openapi/components.ts'
 import { fieldsTable, type ObjectFields } from './fields-table.ts'
 import { markdownTable } from './markdown-table.ts'
@@ -31,7 +32,7 @@ function section(action: Action): string {
   const request = openApiExamples()[`${action.name}.request`]
   return [
     `## \`${action.name}\``,
-    `${action.summary} Permission \`${action.name}\` ([permissions](permissions.md)). Price: ${priceOf(action)}.`,
+    `${action.summary} Permission ${describePermissions(action)} ([permissions](permissions.md)). Price: ${priceOf(action)}.`,
     `Parameters (\\* required):\n\n${fieldsTable(toParamsSchema(action))}`,
     `\`value\` of each result (\\* always there):\n\n${fieldsTable(toJsonSchema(action.value, 'output'))}`,
     `A call, its picture cut to the first bytes, and the \`value\` of an answer:`,

@@ -1,6 +1,7 @@
 import type { ImportEntry } from './list-entries.ts'
 
-const createKey = 'facegate key create --project <project> --permissions svc.enroll'
+const createKey =
+  'facegate key create --project <project> --permissions svc.enroll,svc.updateSubject'
 
 /** The remedies of errors that every further image would have, by their code. */
 const remedies: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Caller, Services } from '../../actions/action.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
+import { requirePermission } from '../../actions/parts/subject-permissions.ts'
 import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
@@ -76,23 +77,16 @@ export const renameSubject = defineJsonRoute({
       const subject = await requireSubject(tx, call)
       const holder = await findSubjectByName(services, tx, caller, body.subject)
       if (holder && holder.subjectId !== subject.subjectId) {
-        requireDeletePermission(caller)
+        requirePermission(
+          caller,
+          'svc.deleteSubject',
+          'A subject with the new name exists, so that the subjects would be merged',
+        )
         await services.subjects.merge(tx, { source: subject, target: holder })
       } else await services.subjects.update(tx, subject, { externalId: body.subject })
       return { updated: true }
     }),
 })
-
-/** @throws ActionError FORBIDDEN. */
-function requireDeletePermission({ permissions }: Caller): void {
-  if (permissions.includes('*') || permissions.includes(deletePermission)) return
-  throw new ActionError(
-    'FORBIDDEN',
-    `A subject with the new name exists, so that the subjects would be merged. This key lacks the permission ${deletePermission}.`,
-  )
-}
-
-const deletePermission = 'svc.deleteSubject'
 
 export const deleteSubject = defineJsonRoute({
   method: 'DELETE',

@@ -137,11 +137,19 @@ function requestSchema(action: Action): OpenApiObject {
       }),
     },
     {
-      description: `${summary} ${describePrice(action)} Needs the permission \`${name}\`. Error codes of this action: ${codes}.`,
+      description: `${summary} ${describePrice(action)} Needs the permission ${describePermissions(action)}. Error codes of this action: ${codes}.`,
       required: ['action', 'params'],
       additionalProperties: false,
     },
   )
+}
+
+/** Returns the permission of an action, and those that some of its calls need in addition. */
+export function describePermissions({ name, furtherPermissions = [] }: Action): string {
+  const further = furtherPermissions.map(
+    ({ permission, condition }) => `in addition \`${permission}\` ${condition}`,
+  )
+  return [`\`${name}\``, ...further].join('; ')
 }
 
 function describePrice({ price, resultPerImage }: Action): string {

@@ -97,7 +97,8 @@ async function readCall(
     if (route.body) request.body.accept(caller, options.bodyBytesMax)
     sentBody = route.body && (await readJson(request, options))
     const input = checkInput(route, request, sentBody)
-    const run = () => route.run({ ...input, caller, services: options.services })
+    const run = (admitted: Caller) =>
+      route.run({ ...input, caller: admitted, services: options.services })
     const content = { action: { price: () => 0 }, params: {}, debug: false, permissions, run }
     return { caller, content, describeRequest }
   } catch (error) {
@@ -148,7 +149,8 @@ async function admitAndRun(
   if (result.kind === 'replay') throw new Error('a route call has a new requestId')
   const { admitted } = result
   try {
-    const value = await runAsAccount(caller.accountId, content.run)
+    const { caller: current } = admitted.call
+    const value = await runAsAccount(current.accountId, () => content.run(current))
     const body = await parseResponse(route.value, value)
     await gate.finish(admitted)
     return { status: 200, body }
