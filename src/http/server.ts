@@ -248,6 +248,12 @@ function toHttpRequest(
   }
 }
 
+/**
+ * Headers of every response that does not state its own: almost all contain personal data, which no
+ * cache may store. Only documents and files that are public state another Cache-Control.
+ */
+const defaultHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
 function send(
   reply: FastifyReply,
   { status, headers = {}, body }: HttpResponse,
@@ -260,7 +266,7 @@ function send(
   const isPending = isBodyPending(reply.request.raw)
   return reply
     .code(status)
-    .headers(headers)
+    .headers({ ...defaultHeaders, ...headers })
     .send(
       isPending ? discardBody(reply.raw, payload ?? '', { bytesMax: discardBytesMax }) : payload,
     )

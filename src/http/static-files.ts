@@ -52,7 +52,6 @@ const securityHeaders = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
 }
 
 function fileResponse(request: HttpRequest, file: StaticFile): HttpResponse {

@@ -128,6 +128,7 @@ test('A period ends now; it is refused together with a time', async () => {
   assert.match(both.text, /query\.period/u)
   assert.equal((await testConsole.owner.get('/log?period=2h')).status, 422)
   const csv = await testConsole.owner.get('/log.csv?period=1h&sort=time')
+  assert.equal(csv.headers.get('cache-control'), 'no-store')
   assert.equal(csv.text.trim().split('\r\n').length, total + 1)
 })
 

@@ -47,6 +47,7 @@ for (const path of ['/v1/openapi.json', '/docs', '/docs/sample.jpg']) {
     const { length } = Buffer.from(await response.arrayBuffer())
     assert.match(etag, /^"[\w-]{22}"$/u)
     assert.equal(response.headers.get('cache-control'), 'no-cache')
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
     for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const client = await openRawClient(url)
       client.send(rawGet(path, `If-None-Match: ${tags}\r\nConnection: close\r\n`))

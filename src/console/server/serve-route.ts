@@ -48,13 +48,11 @@ export function serveConsoleRoute(route: ConsoleRoute, services: ConsoleServices
   )
 }
 
-/** Responses are not for other sites, frames or caches. */
+/** Responses are not for other sites or frames. */
 const securityHeaders = {
-  'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
 }
 
 /** Runs for the user's account. Anonymous routes run for all accounts, because they sign users in. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { comprefaceRoutes } from '../../src/compreface/compreface-routes.ts'
-import { consoleRoutes } from '../../src/console/routes.ts'
-import { restRoutes } from '../../src/http/routes/rest-routes.ts'
-import { startConsole, type TestConsole } from '../support/console/test-console.ts'
+import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
+import { consoleRoutes } from '../../../src/console/routes.ts'
+import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
+import { startConsole, type TestConsole } from '../../support/console/test-console.ts'
 
 let nowMs = Date.now()
 let testConsole: TestConsole
