@@ -222,6 +222,11 @@ const calls = {
     [1000, 31 * 24 * hourMs],
     'Time for which a response is stored for retries with the same `requestId`.',
   ),
+  REPLAY_BYTES_MAX: bytes(
+    2048 * mebibyte,
+    [mebibyte, 1024 * 1024 * mebibyte],
+    'Maximum size of the stored responses of a project. Beyond it, the oldest ones are dropped: a retry of such a call returns REQUEST_ID_CONFLICT and is neither run nor charged again. Default: responses of 2 KiB for a day of calls at the default RATE_SUSTAINED_PER_S.',
+  ),
   IN_FLIGHT_WAIT_MS_MAX: ms(
     10_000,
     [0, 600_000],

@@ -346,6 +346,8 @@ export interface DetectParams {
   readonly returnLandmarks?: boolean | undefined
   /** Adds an aligned JPEG of each face, base64. Default false. */
   readonly returnCrops?: boolean | undefined
+  /** Whether a replay contains the crops if they have more than 262144 characters together. By default it has the flag `meta.cropsOmitted` instead. Default false. */
+  readonly replayCrops?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */

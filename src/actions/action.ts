@@ -65,7 +65,14 @@ export type ItemOutcome<Value = unknown> = {
   readonly subjectIds?: readonly string[]
   /** Images of a successful call that are not charged; by default none. */
   readonly unbilledImages?: number
-} & ({ readonly value: Value } | { readonly error: ActionProblem })
+} & (
+  | {
+      readonly value: Value
+      /** Is stored for replays instead of the value, which has large crops. */
+      readonly valueWithoutCrops?: Value
+    }
+  | { readonly error: ActionProblem }
+)
 
 export type ItemOutcomes<Value = unknown> = readonly ItemOutcome<Value>[]
 
@@ -163,8 +170,15 @@ export function defineAction<
 >(
   definition: ActionDefinition<Params, Value, Name>,
 ): Action & Pick<ActionDefinition<Params, Value, Name>, 'name' | 'params' | 'value'> {
-  const validate = (outcome: ItemOutcome): ItemOutcome =>
-    'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
+  const validate = (outcome: ItemOutcome): ItemOutcome => {
+    if (!('value' in outcome)) return outcome
+    const { valueWithoutCrops: stored } = outcome
+    return {
+      ...outcome,
+      value: definition.value.parse(outcome.value),
+      ...(stored !== undefined && { valueWithoutCrops: definition.value.parse(stored) }),
+    }
+  }
   let schema: z.core.JSONSchema.BaseSchema | undefined
   return Object.freeze({
     ...definition,

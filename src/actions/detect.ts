@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
-import { defineAction, type ActionCall } from './action.ts'
+import { defineAction, type ActionCall, type ItemOutcome, type ItemOutcomes } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { facesMax, findAllFaces } from './parts/extract-probes.ts'
@@ -15,6 +15,12 @@ import {
   images,
   warnings,
 } from './schemas/fields.ts'
+
+/**
+ * Base64 characters of the crops of a call that are stored for replays: about forty faces. The crops of
+ * ten group pictures have up to 10 MB, and would be stored for REPLAY_WINDOW_MS.
+ */
+export const storedCropsCharsMax = 256 * 1024
 
 const detectParams = z
   .strictObject({
@@ -31,6 +37,12 @@ const detectParams = z
       .boolean()
       .default(false)
       .meta({ description: 'Adds an aligned JPEG of each face, base64.' }),
+    replayCrops: z
+      .boolean()
+      .default(false)
+      .meta({
+        description: `Whether a replay contains the crops if they have more than ${storedCropsCharsMax} characters together. By default it has the flag \`meta.cropsOmitted\` instead.`,
+      }),
     ...faceParams,
   })
   .meta({ id: 'DetectParams' })
@@ -66,8 +78,25 @@ export const detect = defineAction({
     params: { maxFaces: 10 },
     value: { faceCount: 1, faces: [faceExample], image: imageExample },
   },
-  run: (call) => analyzeEachImage(call, detectFaces),
+  run: async (call) => {
+    const outcomes = await analyzeEachImage(call, detectFaces)
+    return call.params.replayCrops ? outcomes : omitLargeCrops(outcomes)
+  },
 })
+
+type DetectValue = Awaited<ReturnType<typeof detectFaces>>
+
+/** Adds values without crops, for replays, if the crops of the call are large. */
+function omitLargeCrops(outcomes: ItemOutcomes<DetectValue>): ItemOutcomes<DetectValue> {
+  const faces = outcomes.flatMap((outcome) => ('value' in outcome ? outcome.value.faces : []))
+  const cropChars = faces.reduce((sum, { crop = '' }) => sum + crop.length, 0)
+  if (cropChars <= storedCropsCharsMax) return outcomes
+  return outcomes.map((outcome): ItemOutcome<DetectValue> => {
+    if (!('value' in outcome)) return outcome
+    const bare = outcome.value.faces.map((face) => ({ ...face, crop: undefined }))
+    return { ...outcome, valueWithoutCrops: { ...outcome.value, faces: bare } }
+  })
+}
 
 async function detectFaces(call: DetectCall, image: EncodedImage, index: number) {
   const { returnCrops, returnLandmarks } = call.params

@@ -16,9 +16,11 @@ import {
   releaseReservation,
   settle,
   type CompletedCall,
+  type SettleOptions,
   type Settlement,
 } from './settle.ts'
 import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
+import { createStoredBytes } from './stored-bytes.ts'
 import { expireLeftover, sweep } from './sweep.ts'
 import { createInFlightCalls, type InFlightStats } from './admission/in-flight.ts'
 import { errorCodeOf } from './log-call.ts'
@@ -35,6 +37,8 @@ export type GateOptions = {
   readonly unitMicros: Micros
   /** How long responses are kept for replays. */
   readonly windowMs: number
+  /** The most bytes of the stored responses of a project. */
+  readonly storedBytesMax: number
   /** A call that takes longer expires; its retry runs again. */
   readonly attemptMsMax: number
   readonly inFlightWaitMsMax: number
@@ -75,6 +79,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
   const { clock } = options
   const getNow = (): Now => ({ nowMs: clock(), steadyUs: options.steadyClock() })
   const inFlight = createInFlightCalls()
+  const storedBytes = createStoredBytes(store, options.storedBytesMax)
   const recorder = createGateStats(options.steadyClock)
   const authThrottle = createAuthThrottle(options.authThrottleLimits, options.steadyClock)
   const { findKey, findRememberedKey } = store
@@ -104,13 +109,14 @@ export function createGate(store: Store, options: GateOptions): Gate {
       recordDecision(caller, () => admission.admit(caller, received, content)),
     reject: (caller, received, content) =>
       recordDecision(caller, () => admission.reject(caller, received, content)),
-    ...createEndings(store, recorder, options),
+    ...createEndings(store, recorder, { ...options, onStored: storedBytes.add }),
     expireLeftover: () =>
       writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
     sweep: async () => {
       await writeAll(store, (tx) => sweep(tx, getNow(), options))
       recorder.recordSweep()
       // After the sweep, so that a failure does not prevent the release of reservations.
+      await runAsAllAccounts(storedBytes.dropExcess)
       await store.dropOldLogMonths?.(clock() - options.logMsMax)
     },
     authThrottle,
@@ -122,7 +128,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
 function createEndings(
   store: Store,
   recorder: GateStatsRecorder,
-  { clock, outboxMax }: Pick<GateOptions, 'clock' | 'outboxMax'>,
+  { clock, outboxMax, onStored }: Pick<GateOptions, 'clock'> & Omit<SettleOptions, 'nowMs'>,
 ): Pick<Gate, 'settle' | 'finish' | 'release'> {
   const write = ({ call }: AdmittedCall, job: (tx: Tx) => Promise<void>): Promise<void> =>
     runAsAccount(call.caller.accountId, () => store.write(job))
@@ -133,6 +139,7 @@ function createEndings(
           const settlement = await settle(store, admitted, completed, {
             nowMs: clock(),
             outboxMax,
+            onStored,
           })
           recorder.recordSettlement(admitted, settlement)
           if ('effect' in completed.output) await completed.output.afterCommit?.()

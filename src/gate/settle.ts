@@ -47,6 +47,8 @@ export type CompletedCall<Outcome, S extends Settlement> = {
 /** What a call is settled with. */
 export type Settlement<Response extends BillableResponse = BillableResponse> = {
   readonly response: Response
+  /** Is stored for replays instead of the response. */
+  readonly stored?: Response | undefined
   /** The subjects that the response contains. */
   readonly subjectIds?: readonly string[]
   /** Images that are not charged although their result is successful. */
@@ -63,6 +65,8 @@ export type SettleOptions = {
   readonly nowMs: number
   /** See `addEvent`. */
   readonly outboxMax: number
+  /** Receives the size of the response that a call stores for replays. */
+  readonly onStored?: ((projectId: string, bytes: number) => void) | undefined
 }
 
 /**
@@ -87,10 +91,7 @@ export async function settle<Outcome, S extends Settlement>(
   const settlement = toSettlement(output.outcome)
   if (hasMatchEvent(reservation, settlement))
     await store.write((tx) => settleInTransaction(tx, reservation, settlement, options))
-  else
-    await requireSettled(
-      store.settleCall(settlementInputOf(reservation, settlement, options.nowMs)),
-    )
+  else await requireSettled(store.settleCall(settlementInputOf(reservation, settlement, options)))
   return settlement
 }
 
@@ -102,7 +103,7 @@ export async function settleInTransaction(
   options: SettleOptions,
 ): Promise<void> {
   await addMatchEvent(tx, reservation, settlement, options)
-  await requireSettled(tx.settleCall(settlementInputOf(reservation, settlement, options.nowMs)))
+  await requireSettled(tx.settleCall(settlementInputOf(reservation, settlement, options)))
 }
 
 /** @throws HttpError 503 if the reservation has expired before the call was settled. */
@@ -136,20 +137,23 @@ export function isRefusal({ code, retryAfterS }: ActionError): boolean {
 function settlementInputOf(
   reservation: Reservation,
   settlement: Settlement,
-  nowMs: number,
+  { nowMs, onStored }: SettleOptions,
 ): SettlementInput {
   const { response, scrubbed, subjectIds = [], scores = [] } = settlement
   const { projectId, requestId, token, call, windowStartMs, reservedMicros } = reservation
   const { amountMicros, meteredMicros } = amountsOf(reservation, settlement)
   const code = response.errors[0]?.code ?? 'OK'
+  const stored = encrypted(reservation, settlement.stored ?? response)
+  const scrubbedBytes = scrubbed ? encrypted(reservation, scrubbed) : null
+  onStored?.(projectId, stored.length + (scrubbedBytes?.length ?? 0))
   // Without spread objects: a property after one takes several times as long.
   return {
     projectId,
     requestId,
     token,
     code,
-    response: encrypted(reservation, response),
-    scrubbed: scrubbed ? encrypted(reservation, scrubbed) : null,
+    response: stored,
+    scrubbed: scrubbedBytes,
     subjectIds,
     scores,
     nowMs,

@@ -18,8 +18,13 @@ export type Envelope = {
   readonly action: string
   readonly data: { readonly results: readonly EnvelopeResult[] } | null
   readonly errors: readonly ActionProblem[]
-  /** `redacted`: a subject was deleted after the original response. */
-  readonly meta?: { readonly idempotencyReplay?: true; readonly redacted?: true }
+  readonly meta?: {
+    readonly idempotencyReplay?: true
+    /** A subject was deleted after the original response. */
+    readonly redacted?: true
+    /** The stored response has no crops, because they were large. */
+    readonly cropsOmitted?: true
+  }
 }
 
 /** Returns the envelope of a call that did not fail with an HTTP error. */
@@ -46,6 +51,18 @@ export function outcomeEnvelope(
     data: isFailed ? null : { results: outcomes.map(toEnvelopeResult) },
     errors: isFailed ? failures : [],
   }
+}
+
+/** Returns the envelope that is stored for replays if it is not the response itself. */
+export function storedEnvelope(
+  echoed: EchoedFields,
+  outcomes: readonly ItemOutcome[],
+): Envelope | undefined {
+  if (!outcomes.some((outcome) => 'valueWithoutCrops' in outcome)) return undefined
+  const stored = outcomes.map((outcome) =>
+    'valueWithoutCrops' in outcome ? { ...outcome, value: outcome.valueWithoutCrops } : outcome,
+  )
+  return { ...outcomeEnvelope(echoed, stored), meta: { cropsOmitted: true } }
 }
 
 /** Returns the envelope of a call that was rejected or could not be completed. */

@@ -2,7 +2,7 @@ import { calibratedServices } from '../actions/action.ts'
 import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../actions/action.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
-import { errorEnvelope, outcomeEnvelope, type Envelope } from './envelope.ts'
+import { errorEnvelope, outcomeEnvelope, storedEnvelope, type Envelope } from './envelope.ts'
 import type { ActionContent, EchoedFields } from './input/read-call.ts'
 import type { RunnableCall } from './run-call.ts'
 
@@ -47,6 +47,7 @@ function toCallOutput(result: ActionResult) {
 /** Builds the response, and the scrubbed copy that replaces it once one of its subjects is deleted. */
 function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcomes) {
   const response = outcomeEnvelope(echoed, outcomes)
+  const stored = storedEnvelope(echoed, outcomes)
   const subjectIds = outcomes.flatMap((outcome) => outcome.subjectIds ?? [])
   const scrubbed =
     subjectIds.length > 0
@@ -60,7 +61,7 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
   const matches = outcomes.flatMap((outcome, resultIndex) =>
     action.matches(outcome).map((match) => ({ resultIndex, ...match })),
   )
-  return { response, subjectIds, unbilledImages, scrubbed, scores, matches }
+  return { response, stored, subjectIds, unbilledImages, scrubbed, scores, matches }
 }
 
 type RoomCheck = {

@@ -40,7 +40,7 @@ export const errorTable = {
   },
   REQUEST_ID_CONFLICT: {
     status: 200,
-    condition: 'The requestId was used within 24 hours for a call with different content.',
+    condition: 'Another call within 24 hours used the requestId, or its response was dropped.',
     remedy: 'Use a new requestId for a new call.',
   },
   IMAGE_DECODE_FAILED: {

@@ -132,6 +132,7 @@ function gateOptions(config: Config, { steadyClock }: Store, clock: Clock): Gate
     },
     unitMicros: config.UNIT_PRICE_MICROS,
     windowMs: config.REPLAY_WINDOW_MS,
+    storedBytesMax: config.REPLAY_BYTES_MAX,
     attemptMsMax: config.CALL_TIMEOUT_MS,
     inFlightWaitMsMax: config.IN_FLIGHT_WAIT_MS_MAX,
     logMsMax: config.LOG_RETENTION_DAYS * dayMs,

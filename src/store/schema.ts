@@ -204,6 +204,7 @@ export type AttemptRow = {
   readonly windowStartMs: number
   /** The result code, as in the request log. */
   readonly code: string | null
+  /** Null while the call runs, and once it was dropped at the limit of stored bytes. */
   readonly response: Uint8Array | null
   /** The encrypted replacement of `response` for the case that a subject in it is deleted. */
   readonly scrubbed: Uint8Array | null

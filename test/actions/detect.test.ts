@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { storedCropsCharsMax } from '../../src/actions/detect.ts'
 import {
+  imageItem,
   samplePhotograph,
   sharedFacegate,
   type TestFacegate,
@@ -177,3 +180,52 @@ async function storedWithOrientation(upright: Buffer, orientation: number): Prom
   if (isMirrored) pixels = sharp(await pixels.flop().png().toBuffer())
   return pixels.rotate(degrees).withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer()
 }
+
+/** Returns a call of svc.detect with the crops of ten pictures of five people, and its crops in characters. */
+async function detectCrops(params: object = {}) {
+  const { bytes } = await samplePhotograph(5)
+  const images = await Promise.all(
+    Array.from({ length: 10 }, async (_, nth) => {
+      const size = { width: 1920 - nth }
+      return imageItem({
+        bytes: await sharp(bytes).resize(size).jpeg().toBuffer(),
+        contentType: 'image/jpeg',
+      })
+    }),
+  )
+  const all = { images, allImages: true, returnCrops: true, ...params }
+  return { action: 'svc.detect', requestId: randomUUID(), params: all }
+}
+
+type Detected = { readonly value: { readonly faces: readonly { readonly crop?: string }[] } }
+
+const cropsOf = (results: readonly Detected[]) =>
+  results.flatMap(({ value }) => value.faces.map(({ crop }) => crop))
+
+test('Large crops are stored for replays only with replayCrops', async () => {
+  const { post } = facegate
+  const call = await detectCrops()
+  const first = (await post(call)).body
+  const crops = cropsOf(first.data.results)
+  assert.ok(crops.join('').length > storedCropsCharsMax, String(crops.join('').length))
+
+  const replay = (await post(call)).body
+  assert.deepEqual(replay.meta, { idempotencyReplay: true, cropsOmitted: true })
+  assert.deepEqual(new Set(cropsOf(replay.data.results)), new Set([undefined]))
+  for (const { value } of first.data.results) for (const face of value.faces) delete face.crop
+  assert.deepEqual(replay.data, first.data)
+
+  const kept = await detectCrops({ replayCrops: true })
+  const original = (await post(kept)).body
+  assert.deepEqual((await post(kept)).body, { ...original, meta: { idempotencyReplay: true } })
+})
+
+test('Small crops are part of a replay', async () => {
+  const { post } = facegate
+  const requestId = randomUUID()
+  const params = { images: [imageItem(await samplePhotograph(5))], returnCrops: true }
+  const call = { action: 'svc.detect', requestId, params }
+  const first = (await post(call)).body
+  assert.ok(cropsOf(first.data.results)[0])
+  assert.deepEqual((await post(call)).body, { ...first, meta: { idempotencyReplay: true } })
+})

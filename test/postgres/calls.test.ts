@@ -10,6 +10,7 @@ runOnPostgres([
   'gate/rate-limit',
   'gate/subject-permissions',
   'gate/redacted-replays',
+  'gate/stored-responses',
   'gate/transactional-effects',
   'http/lists',
   'http/unstorable-text',

@@ -57,7 +57,13 @@ function metaSchema(): OpenApiObject {
   const redaction =
     'A subject of the response was deleted: decisions such as `matched` stay, and the identities are removed.'
   const isTrue = { type: 'boolean', const: true }
-  const properties = { idempotencyReplay: isTrue, redacted: { ...isTrue, description: redaction } }
+  const omission =
+    'The original response had large crops, which were not stored; see `replayCrops`.'
+  const properties = {
+    idempotencyReplay: isTrue,
+    redacted: { ...isTrue, description: redaction },
+    cropsOmitted: { ...isTrue, description: omission },
+  }
   return objectSchema(properties, { required: ['idempotencyReplay'], description })
 }
 

@@ -200,9 +200,8 @@ function decideRetry(
   access: Access,
 ): AdmissionDecision {
   if (Buffer.compare(sent, fingerprint) !== 0) return rejected(access, requestIdConflict)
-  return response && code !== null
-    ? { kind: 'replay', access, code, response }
-    : { kind: 'inFlight', access }
+  if (code === null) return { kind: 'inFlight', access }
+  return response ? { kind: 'replay', access, code, response } : rejected(access, responseNotStored)
 }
 
 function admittedBefore(
@@ -245,6 +244,12 @@ function shortageOf(
 const requestIdConflict: RejectionReason = {
   code: 'REQUEST_ID_CONFLICT',
   message: 'requestId: it was used for a call with other content',
+}
+
+const responseNotStored: RejectionReason = {
+  code: 'REQUEST_ID_CONFLICT',
+  message:
+    'requestId: the call with this id is completed and does not run again, and its response is no longer stored, because later responses of the project reached REPLAY_BYTES_MAX',
 }
 
 export const paymentRequired: RejectionReason = {

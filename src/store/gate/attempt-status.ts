@@ -1,3 +1,4 @@
+import { sql } from '../load-kysely.ts'
 import type { CallRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
 
@@ -16,12 +17,12 @@ export async function findAttemptStatus(
 ): Promise<AttemptStatus | undefined> {
   const query = tx.build
     .selectFrom('attempts')
-    .select(['state', 'windowStartMs'])
+    .select(['state', 'windowStartMs', sql`response is not null`.as('isStored')])
     .where('projectId', '=', projectId)
     .where('requestId', '=', requestId.toLowerCase())
   const [found] = await tx.run(query)
   if (!found) return undefined
-  const { state, windowStartMs } = found
+  const { state, windowStartMs, isStored } = found
   const startedAtUtc = new Date(windowStartMs).toISOString()
-  return { state, startedAtUtc, isResponseStored: state === 'done' }
+  return { state, startedAtUtc, isResponseStored: Boolean(isStored) }
 }

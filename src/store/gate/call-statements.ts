@@ -117,6 +117,7 @@ function attemptStatements(runner: StatementRunner): AttemptStatements {
     delete: async (key) => (await run(deleteAttemptSql, key)) === 1,
     findOverdue: (filter) => all<AttemptRow>(selectOverdueAttemptsSql, filter),
     deleteExpired: (filter) => run(deleteExpiredAttemptsSql, filter),
+    dropResponses: (filter) => run(dropResponsesSql, filter),
   }
 }
 
@@ -145,6 +146,12 @@ const deleteExpiredAttemptsSql = `delete from attempts where ("projectId", "requ
   select "projectId", "requestId" from attempts
   where state = 'done' and "windowStartMs" <= :windowStartMs
   order by "windowStartMs" limit :limit for update skip locked)`
+
+const dropResponsesSql = `update attempts set response = null, scrubbed = null
+  where ("projectId", "requestId") in (
+    select "projectId", "requestId" from attempts
+    where "projectId" = :projectId and "windowStartMs" <= :throughMs and response is not null
+    order by "windowStartMs" limit :limit for update skip locked)`
 
 function ledgerStatements(runner: StatementRunner): LedgerStatements {
   const { run, send } = runner

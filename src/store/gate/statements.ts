@@ -30,6 +30,12 @@ export type AttemptStatements = {
     readonly windowStartMs: number
     readonly limit: number
   }) => Promise<number>
+  /** Drops responses of a project that started at that time or earlier. @returns the number. */
+  readonly dropResponses: (filter: {
+    readonly projectId: string
+    readonly throughMs: number
+    readonly limit: number
+  }) => Promise<number>
 }
 
 export type LedgerHead = Pick<Selectable<LedgerRow>, 'headSeq' | 'headHash'>

@@ -1,5 +1,5 @@
 import { sql } from '../load-kysely.ts'
-import type { Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../tx.ts'
 
 /** Replaces every stored response that names the subject by its version without subjects. */
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
@@ -8,4 +8,31 @@ export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
   const scrubbed = { response: sql<Uint8Array>`coalesce(scrubbed, response)`, scrubbed: null }
   await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(namesSubject))
   await tx.run(tx.build.deleteFrom('responseSubjects').where('subjectId', '=', subjectId))
+}
+
+/**
+ * Returns the latest start of a response that is beyond the limit when the responses of the project are
+ * added up from the newest to the oldest; undefined if all are within the limit.
+ */
+export async function findExcess(
+  tx: ReadTx,
+  projectId: string,
+  bytesMax: number,
+): Promise<number | undefined> {
+  const stored = tx.build
+    .selectFrom('attempts')
+    .select([
+      'windowStartMs',
+      sql<number>`sum(length(response) + coalesce(length(scrubbed), 0))
+        over (order by "windowStartMs" desc, "requestId")`.as('bytes'),
+    ])
+    .where('projectId', '=', projectId)
+    .where('response', 'is not', null)
+  const query = tx.build
+    .selectFrom(stored.as('stored'))
+    .select('windowStartMs')
+    .where('bytes', '>', bytesMax)
+    .orderBy('windowStartMs', 'desc')
+    .limit(1)
+  return (await tx.run(query))[0]?.windowStartMs
 }

@@ -31,7 +31,7 @@ export const statements: readonly string[] = [
     "deadlineMs" bigint not null, "windowStartMs" bigint not null,
     code ${text}, response bytea, scrubbed bytea,
     primary key ("projectId", "requestId"),
-    check ((state = 'done') = (response is not null)),
+    check ((state = 'done') = (code is not null)), check (state = 'done' or response is null),
     check (state = 'running' or "reservedMicros" = 0)
   )`,
   `create index attempts_running on attempts ("deadlineMs") where state = 'running'`,

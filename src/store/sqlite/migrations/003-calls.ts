@@ -13,6 +13,7 @@ export const statements: readonly string[] = [
   end`,
 
   // `response` is encrypted with a key derived from the request, so the database cannot decrypt it.
+  // It is null while the call runs, and once it was dropped at the limit of stored bytes.
   `create table attempts (
     projectId text not null, requestId text not null,
     keyId text not null, action text not null, ${hash('fingerprint')},
@@ -21,7 +22,7 @@ export const statements: readonly string[] = [
     deadlineMs integer not null, windowStartMs integer not null,
     code text, response blob, scrubbed blob,
     primary key (projectId, requestId),
-    check ((state = 'done') = (response is not null)),
+    check ((state = 'done') = (code is not null)), check (state = 'done' or response is null),
     check (state = 'running' or reservedMicros = 0)
   ) strict`,
   `create index attempts_running on attempts (deadlineMs) where state = 'running'`,

@@ -1,0 +1,49 @@
+import type { Store } from '../store/database.ts'
+import { findExcess } from '../store/gate/stored-responses.ts'
+
+/** Keeps the stored responses of each project within a limit of bytes. */
+export type StoredBytes = {
+  /** Counts bytes that a call of the project stored. */
+  readonly add: (projectId: string, bytes: number) => void
+  /** Drops the oldest responses of the projects that exceed the limit. */
+  readonly dropExcess: () => Promise<void>
+}
+
+/** A project is checked when this share of its limit was stored, so it exceeds the limit by the share. */
+const checkedShare = 1 / 16
+
+/** The maximum number of responses per transaction, so that calls do not wait long for it. */
+const rowsMax = 500
+
+/**
+ * The database has the exact bytes, and adding them up for each call takes too long. So this process
+ * counts what it stores, and adds up the stored bytes of a project when the count has reached the share
+ * of the limit, and after its first call since the start: an earlier process may have stored responses.
+ */
+export function createStoredBytes(
+  store: Pick<Store, 'read' | 'write'>,
+  bytesMax: number,
+): StoredBytes {
+  const shareBytes = bytesMax * checkedShare
+  const counts = new Map<string, number>()
+
+  async function dropExcessOf(projectId: string): Promise<void> {
+    const throughMs = await store.read((tx) => findExcess(tx, projectId, bytesMax))
+    if (throughMs === undefined) return
+    const drop = () =>
+      store.write((tx) => tx.attempts.dropResponses({ projectId, throughMs, limit: rowsMax }))
+    while ((await drop()) === rowsMax);
+  }
+
+  return {
+    add: (projectId, bytes) =>
+      void counts.set(projectId, (counts.get(projectId) ?? shareBytes) + bytes),
+    dropExcess: async () => {
+      for (const [projectId, bytes] of counts) {
+        if (bytes < shareBytes) continue
+        await dropExcessOf(projectId)
+        counts.set(projectId, 0)
+      }
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { test } from 'node:test'
+import { createDataFolder } from '../support/database/data-folder.ts'
+import { dropDatabase } from '../support/database/engine.ts'
+import {
+  addProject,
+  assertLedgerAudit,
+  budgetMicros,
+  echoRequest,
+  startGate,
+  type TestGate,
+} from '../support/gate/test-gate.ts'
+
+const mebibyte = 1024 * 1024
+const environment = { REPLAY_BYTES_MAX: String(mebibyte) }
+
+/** Returns a call whose response has 400 kB, so that two responses are within the limit. */
+const largeCall = (letter: string) => echoRequest(letter.repeat(400_000), randomUUID())
+
+async function storedBytes({ database: { store } }: TestGate): Promise<number> {
+  const rows = await store.db.selectFrom('attempts').select('response').execute()
+  return rows.reduce((sum, { response }) => sum + (response?.length ?? 0), 0)
+}
+
+test('Beyond the limit of stored bytes, the oldest responses of the project are dropped and never run again', async () => {
+  await using gate = await startGate({ environment })
+  const { key } = await addProject(gate, 'other')
+  const other = echoRequest('other', randomUUID())
+  const otherResponse = (await gate.withKey(key).post(other)).body
+  const calls = ['a', 'b', 'c', 'd'].map(largeCall)
+  for (const call of calls) assert.equal((await gate.post(call)).body.ok, true)
+  const before = await budgetMicros(gate)
+  await gate.database.gate.sweep()
+
+  assert.ok((await storedBytes(gate)) <= mebibyte)
+  const replays = []
+  for (const call of calls) replays.push((await gate.post(call)).body)
+  for (const { ok, errors } of replays.slice(0, 2)) {
+    assert.equal(ok, false)
+    assert.equal(errors[0].code, 'REQUEST_ID_CONFLICT')
+    assert.match(errors[0].message, /its response is no longer stored/u)
+  }
+  for (const { ok, meta } of replays.slice(2)) {
+    assert.equal(ok, true)
+    assert.deepEqual(meta, { idempotencyReplay: true })
+  }
+  const { meta, ...otherReplay } = (await gate.withKey(key).post(other)).body
+  assert.deepEqual(otherReplay, otherResponse)
+  assert.deepEqual(meta, { idempotencyReplay: true })
+  assert.equal(await budgetMicros(gate), before)
+  assert.equal(Math.max(...gate.runCounts.values()), 1)
+  await assertLedgerAudit(gate)
+})
+
+test('Responses of an earlier process count towards the limit', async () => {
+  const dataDir = await createDataFolder()
+  const calls = ['a', 'b', 'c', 'd'].map(largeCall)
+  let key: string
+  {
+    await using gate = await startGate({ environment, dataDir })
+    for (const call of calls) await gate.post(call)
+    key = gate.key
+  }
+  {
+    await using gate = await startGate({ environment, dataDir, key })
+    await gate.post(echoRequest('first of this process'))
+    await gate.database.gate.sweep()
+    assert.ok((await storedBytes(gate)) <= mebibyte)
+    const { body } = await gate.post(calls[0])
+    assert.equal(body.errors[0]?.code, 'REQUEST_ID_CONFLICT')
+  }
+  await dropDatabase(dataDir)
+  await rm(dataDir, { recursive: true, force: true })
+})
