@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { runCli } from '../support/cli/run-cli.ts'
 import { databaseSettings } from '../support/database/engine.ts'
+import { rootDir } from '../support/paths.ts'
 import { echoRequest, startGate, type TestGate } from '../support/gate/test-gate.ts'
 
 let gate: TestGate
@@ -114,4 +117,17 @@ test('an option that is a setting of the environment names the setting', async (
     assert.equal(code, 2)
     assert.match(err, message)
   }
+})
+
+test('the guide to another recognizer shows the lines that models status prints', async () => {
+  const guide = await readFile(path.join(rootDir, 'docs/recognition/changing-models.md'), 'utf8')
+  const linesOf = (text: string): string[] =>
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => /^(?:faces|subjects) .*: \d+$/u.test(line))
+      .map((line) => line.replace(/[\w-]+@\d+/u, '<model>').replace(/\d+$/u, '<n>'))
+  const printed = linesOf(await textOf('models', 'status'))
+  assert.equal(printed.length, 4)
+  assert.deepEqual(linesOf(guide), printed)
 })

@@ -9,9 +9,14 @@ import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { createLog } from '../../src/lib/log.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
-import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
-import { mainFile, testModelsFolder } from '../support/paths.ts'
+import {
+  createDataDir,
+  samplePhotograph,
+  startFacegate,
+} from '../support/facegate/test-facegate.ts'
+import { mainFile, rootDir, testModelsFolder } from '../support/paths.ts'
 
 const run = promisify(execFile)
 
@@ -62,6 +67,16 @@ test('the first start prints the address, the key, a setup link and a command th
   const envelope = JSON.parse(stdout)
   assert.equal(envelope.ok, true)
   assert.equal(envelope.data.results[0].value.faceCount, 3)
+})
+
+test('the printed commands use the data folder that is set', async () => {
+  const printed = firstStart.stdout().match(/^ {2}\S.*npx facegate .*$/gmu) ?? []
+  assert.equal(printed.length, 3, firstStart.stdout())
+  const { DATA_DIR: _dataDir, ...environment } = process.env
+  for (const command of printed) {
+    const { stdout } = await run('sh', ['-c', command], { cwd: rootDir, env: environment })
+    assert.match(stdout, /^(?:wallet|budget): .* USD |^name +default$/mu)
+  }
 })
 
 test('no file of the data folder contains a part of the key', async () => {
@@ -134,3 +149,18 @@ async function assertDetects(facegate: FacegateProcess): Promise<void> {
   const { body } = await facegate.run('svc.detect', await samplePhotograph(3))
   assert.equal(body.data.results[0].value.faceCount, 3)
 }
+
+test('a first start with a read-only folder of models logs no warning', async () => {
+  const modelsFolder = path.join(dataDir, 'models-of-the-image')
+  await mkdir(modelsFolder)
+  for (const file of await readdir(testModelsFolder))
+    if (file !== 'optimized')
+      await symlink(path.join(testModelsFolder, file), path.join(modelsFolder, file))
+  // Not even root can create a folder in /sys; the permissions of other folders do not apply to root.
+  await symlink('/sys/kernel', path.join(modelsFolder, 'optimized'))
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => void lines.push(line) })
+  const environment = { MODELS_DIR: modelsFolder, VISION_INT8: 'off', VISION_WORKERS: '1' }
+  await using _facegate = await startFacegate(environment, log)
+  for (const line of lines) assert.equal(JSON.parse(line).level, 'info', line)
+})

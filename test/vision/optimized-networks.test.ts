@@ -85,20 +85,27 @@ test('A damaged or missing copy is written again at the next start, and no other
 
 test('The copies are in the data folder if the folder of models cannot be written', async () => {
   const readOnly = await mkdtemp(path.join(tmpdir(), 'facegate-read-only-'))
-  // A file in the place of the folder, because the permissions of a folder do not apply to root.
-  await writeFile(path.join(readOnly, 'optimized'), '')
+  // Not even root can create a folder in /sys; the permissions of other folders do not apply to root.
+  await symlink('/sys/kernel', path.join(readOnly, 'optimized'))
   for (const { artifact } of models)
     await cp(path.join(testModelsFolder, artifact.file), path.join(readOnly, artifact.file))
   const fallbackFolder = path.join(readOnly, 'data')
-  const folder = await prepareOptimizedNetworks({
-    modelsFolder: readOnly,
-    modelSet,
-    fallbackFolder,
-  })
+  const [warnings, infos]: [object[], object[]] = [[], []]
+  const log = {
+    warn: (fields: object) => warnings.push(fields),
+    info: (fields: object) => infos.push(fields),
+  }
+  const options = { modelsFolder: readOnly, modelSet, fallbackFolder, log }
+  const folder = await prepareOptimizedNetworks(options)
   assert.ok(folder !== undefined && folder.startsWith(fallbackFolder), folder)
   assert.equal((await readdir(folder)).length, 2 * models.length)
-  await writeFile(path.join(readOnly, 'file'), '')
-  const neither = { modelsFolder: readOnly, modelSet, fallbackFolder: path.join(readOnly, 'file') }
+  assert.equal(await prepareOptimizedNetworks(options), folder)
+  assert.deepEqual([warnings, infos], [[], [{ folder, networks: models.length }]])
+  const neither = { ...options, fallbackFolder: '/sys/kernel' }
   assert.equal(await prepareOptimizedNetworks(neither), undefined)
+  const [{ reasons }] = warnings as [{ reasons: readonly string[] }]
+  assert.equal(warnings.length, 1)
+  assert.equal(reasons.length, 2)
+  for (const reason of reasons) assert.match(reason, /^E[A-Z]+: [^\n]+$/u)
   await rm(readOnly, { recursive: true })
 })

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { quoteForShell } from '../../lib/quote-for-shell.ts'
 import type { CommandValues } from '../command.ts'
 
 export const urlDefault = 'http://127.0.0.1:8080'
@@ -30,8 +31,4 @@ export function resumeCommand(options: ImportOptions): string {
     value === undefined ? [] : [name, quoteForShell(String(value))],
   )
   return ['facegate import', quoteForShell(options.source), ...parts].join(' ')
-}
-
-function quoteForShell(text: string): string {
-  return /^[\w./:,@%+=-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -61,6 +61,7 @@ export async function prepareOptimizedNetworks({
   log,
 }: OptimizeOptions): Promise<string | undefined> {
   const key = await environmentKey(int8)
+  const failures: string[] = []
   for (const parent of new Set([modelsFolder, fallbackFolder])) {
     const folder = path.join(parent, 'optimized', key)
     const networks = await missingNetworks(folder, networksOf(modelsFolder, modelSet, int8), log)
@@ -72,9 +73,11 @@ export async function prepareOptimizedNetworks({
       for (const network of networks) await logInt8Measurement(folder, network, log)
       return folder
     } catch (error) {
-      log?.warn({ folder, err: error }, 'the networks cannot be optimized in this folder')
+      // A read-only folder of models, as in an image, is no fault: the other folder is used.
+      failures.push(error instanceof Error ? error.message : String(error))
     }
   }
+  log?.warn({ reasons: failures }, 'the networks cannot be optimized in any folder')
   return undefined
 }
 
