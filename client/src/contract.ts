@@ -462,7 +462,7 @@ export interface EnrollParams {
 
 export interface EnrollValue {
   subjectId: string
-  /** The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is charged. */
+  /** The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is free. */
   faceId: string
   externalId: string | null
   /** Whether the subject is new. */
@@ -707,7 +707,7 @@ export interface UpdateSubjectParams {
   /** At most 20. */
   readonly removeFaceIds?: readonly string[] | undefined
   readonly expiresAtUtc?: string | null | undefined
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; `warnings` reports that further images were not used. At most 10. */
   readonly images?: readonly ImageItem[] | undefined
   /** Adds the template even if the face does not resemble the subject. Needs the permission `faces:force`. Default false. */
   readonly force?: boolean | undefined
@@ -744,8 +744,10 @@ export interface UpdateSubjectValue {
   createdAtUtc: string
   updatedAtUtc: string
   expiresAtUtc: string | null
-  /** With an image: its face; the existing one if the subject already has its template. */
+  /** With an image: its face; the existing one if the subject already has its template: then `warnings` reports it, and the call is free. */
   faceId?: string | undefined
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -769,8 +771,8 @@ export interface VerifyParams {
   readonly externalId?: string | undefined
   /** Only with a subject. The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
   readonly sameSubject?: boolean | undefined
-  /** 0..1. Default 0.8. */
-  readonly threshold?: number | undefined
+  /** 0..1, or `auto`: 0.80. Default 0.8. */
+  readonly threshold?: number | 'auto' | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
@@ -817,6 +819,8 @@ export interface VerifyValue {
   /** The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it. */
   autoEnrolledFaceId?: string | undefined
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -901,6 +905,8 @@ export interface DeleteGroupQuery {
 
 export interface GroupDeletion {
   group: string
+  /** Only with dryRun. */
+  dryRun?: true | undefined
   /** Deleted subjects, or with dryRun the subjects to delete. */
   deletedCount: number
   /** Empty with dryRun. */

@@ -5,14 +5,14 @@ import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
-import { debugInfo, toFaceValue, toImageFacts } from './parts/response-fields.ts'
-import { addPictures, selectPictures } from './parts/pictures/add-pictures.ts'
+import { debugInfo, recognizerScore, toFaceValue, toImageFacts } from './parts/response-fields.ts'
+import { addPictures, selectPictures, type StoredPicture } from './parts/pictures/add-pictures.ts'
 import {
   extractPictures,
   refusalError,
   type ExtractedPicture,
 } from './parts/pictures/extract-pictures.ts'
-import { searchDuplicates } from './parts/pictures/find-duplicates.ts'
+import { requireNoDuplicates, searchDuplicates } from './parts/pictures/find-duplicates.ts'
 import {
   pictureResults,
   pictureResultSchema,
@@ -108,7 +108,8 @@ const example = {
 export const enroll = defineAction({
   name: 'svc.enroll',
   summary: 'Enroll the face of an image as a new subject, or add it to an existing subject.',
-  price: (imageCount, params) => (isFlagSet(params, 'allImages') ? 2 * imageCount : 2),
+  price: (imageCount, params) =>
+    2 * (isFlagSet(params, 'allImages') ? imageCount : Math.min(imageCount, 1)),
   params: enrollParams,
   furtherPermissions: Object.values(changePermissions),
   analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
@@ -117,7 +118,7 @@ export const enroll = defineAction({
       subjectId: z.uuid(),
       faceId: z.uuid().meta({
         description:
-          'The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is charged.',
+          'The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is free.',
       }),
       externalId: z.string().nullable(),
       created: z.boolean().meta({ description: 'Whether the subject is new.' }),
@@ -177,13 +178,13 @@ async function enrollFace(call: EnrollCall) {
       const notSelected = [...refused, ...selected.refused]
       if (selected.accepted.length === 0) throw refusalError(notSelected)
       const duplicates = await findDuplicates(tx, selected.accepted)
-      if (duplicates.length > 0 && params.duplicateCheck === 'reject')
-        throw duplicateError(duplicates)
+      if (params.duplicateCheck === 'reject') requireNoDuplicates(duplicates)
       const subject = existing ?? (await subjects.create(tx, caller, params))
       const added = await addPictures(call, tx, subject, selected.accepted)
       const results = { ...added, refused: [...notSelected, ...added.refused] }
       const main = requireStored(params, results, subject.subjectId)
-      const updated = await subjects.update(tx, subject, toSubjectUpdate(params, existing))
+      const changes = toSubjectUpdate(params, existing, added.stored)
+      const updated = await subjects.update(tx, subject, changes)
       const [details] = await subjects.loadDetails(tx, [updated])
       if (!details) throw new Error('the enrolled subject was not found')
       const value = {
@@ -196,7 +197,7 @@ async function enrollFace(call: EnrollCall) {
         ...(params.allImages && { images: pictureResults(results) }),
         image: toImageFacts(main.analysis),
         ...resultWarnings(params, results, details.embeddingCount),
-        ...debugInfo(call.debug, main.analysis, main.probe),
+        ...debugInfo(call.debug, main.analysis, main.probe, recognizerScore(main)),
       }
       const subjectIds = [details.subjectId, ...duplicates.map((other) => other.subjectId)]
       const { correlationId } = params.images[0]
@@ -280,20 +281,12 @@ async function findTarget(
   return target
 }
 
-function duplicateError(duplicates: readonly { readonly subjectId: string }[]): ActionError {
-  const ids = duplicates.map(({ subjectId }) => subjectId)
-  const [subjectId] = ids
-  return new ActionError(
-    'DUPLICATE_SUBJECT',
-    `the face is already enrolled as ${ids.join(', ')}`,
-    subjectId === undefined ? {} : { subjectId },
-  )
-}
-
 /** An existing subject takes the fields of the request; fields that are absent stay unchanged. */
-function toSubjectUpdate(params: ParsedEnrollParams, existing: SubjectRow | undefined) {
-  const { groups, externalId, displayName, attributes, expiresAtUtc } = params
-  return existing
-    ? { addGroups: groups, externalId, displayName, attributes, expiresAtUtc }
-    : { addGroups: groups }
+function toSubjectUpdate(
+  { groups, externalId, displayName, attributes, expiresAtUtc }: ParsedEnrollParams,
+  existing: SubjectRow | undefined,
+  stored: readonly StoredPicture[] = [],
+) {
+  const fields = existing && { externalId, displayName, attributes, expiresAtUtc }
+  return { ...fields, addGroups: groups, isChanged: stored.some(({ isAdded }) => isAdded) }
 }

@@ -20,7 +20,13 @@ import {
   unknownGroupWarnings,
 } from './parts/search/candidates.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
-import { debugInfo, toFaceValue, toImageFacts, toWarnings } from './parts/response-fields.ts'
+import {
+  debugInfo,
+  toFaceValue,
+  toImageFacts,
+  toWarnings,
+  zeroThreshold,
+} from './parts/response-fields.ts'
 import {
   extractProbes,
   reserveImages,
@@ -216,7 +222,7 @@ async function toOutcome(
     calibration: matching.calibrationSource(search.modelIds),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     image: toImageFacts(search.analysis),
-    ...toWarnings(...unknownGroupWarnings(unknownGroups)),
+    ...toWarnings(...unknownGroupWarnings(unknownGroups), ...zeroThreshold(call.params)),
     ...debugInfoOf(call, search, splits[0]),
   }
   const subjectIds = splits.flatMap(({ above, below }) =>

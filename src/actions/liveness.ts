@@ -118,8 +118,12 @@ async function checkImage(call: LivenessCall, image: EncodedImage, index: number
     ...classifyLiveness(largest, analysis, { threshold, requireSingleFace: true }),
     face: toFaceValue(analysis, largest, 0),
     faceCount: analysis.faceCount,
-    ...imageFields(call, analysis, largest),
+    ...imageFields(call, analysis, largest, ...zeroLivenessThreshold(call)),
   }
+}
+
+function zeroLivenessThreshold({ params: { threshold } }: LivenessCall): string[] {
+  return threshold === 0 ? ['threshold 0 classifies every face as live'] : []
 }
 
 /** The challenge is not spent: the call is refused before it is read. */

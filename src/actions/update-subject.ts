@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
-import type { ReadTx } from '../store/tx.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
-import { debugInfo, debugOfDatabase } from './parts/response-fields.ts'
+import { repeatedPictureWarning } from './parts/pictures/picture-results.ts'
+import { debugInfo, debugOfDatabase, recognizerScore, toWarnings } from './parts/response-fields.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
 import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
 import {
@@ -25,6 +27,7 @@ import {
   requiredLivenessParams,
   subjectId,
   uuid,
+  warnings,
 } from './schemas/fields.ts'
 import { subject } from './schemas/subject.ts'
 
@@ -56,21 +59,23 @@ const updateParams = z
   })
   .meta({ id: 'UpdateSubjectParams' })
 
-type UpdateSubjectCall = ActionCall<z.output<typeof updateParams>>
+type UpdateParams = z.output<typeof updateParams>
+type UpdateSubjectCall = ActionCall<UpdateParams>
 
 /** Updates a subject. With an image it also adds a template, under the rules of enrollment. */
 export const updateSubject = defineAction({
   name: 'svc.updateSubject',
   summary: 'Update a subject: ids, attributes, groups, templates, expiry.',
-  price: (imageCount) => (imageCount > 0 ? 2 : 0),
+  price: (imageCount) => 2 * Math.min(imageCount, 1),
   params: updateParams,
   furtherPermissions: [changePermissions.expiry, changePermissions.force],
   value: subject
     .extend({
       faceId: z.uuid().optional().meta({
         description:
-          'With an image: its face; the existing one if the subject already has its template.',
+          'With an image: its face; the existing one if the subject already has its template: then `warnings` reports it, and the call is free.',
       }),
+      warnings,
       debug,
     })
     .meta({ id: 'UpdateSubjectValue' }),
@@ -110,27 +115,11 @@ export const updateSubject = defineAction({
     }
     await subjects.read(requireSubject)
     const extracted = await extractFaceToAdd(call)
-    const faceOptions = { force: params.force, removedFaceIds: params.removeFaceIds }
     return {
       effect: async (tx) => {
-        const startMs = performance.now()
         await subjects.lock(tx, galleryId, 'exclusive')
         const row = await requireSubject(tx)
-        const probe = extracted?.faces[0]
-        // The new template is added first: then the last old one can be removed.
-        const added = probe && (await addMatchingFace(call, tx, row, { ...faceOptions, probe }))
-        const updated = await subjects.update(tx, row, params)
-        const [details] = await subjects.loadDetails(tx, [updated])
-        if (!details) throw new Error('the updated subject was not found')
-        const value = {
-          ...details,
-          ...(added && { faceId: added.faceId }),
-          ...(extracted
-            ? debugInfo(call.debug, extracted.analysis, probe, scoresOf(added))
-            : debugOfDatabase(call.debug, performance.now() - startMs)),
-        }
-        const correlationId = params.images?.[0]?.correlationId
-        return [{ correlationId, subjectIds: [updated.subjectId], value }]
+        return [await applyUpdate(call, tx, row, extracted)]
       },
       // Removed templates must also leave the memory of the search.
       afterCommit: params.removeFaceIds ? () => maintenance.purge(galleryId) : undefined,
@@ -138,20 +127,59 @@ export const updateSubject = defineAction({
   }),
 })
 
+async function applyUpdate(
+  call: UpdateSubjectCall,
+  tx: Tx,
+  row: SubjectRow,
+  extracted: ExtractedProbes | undefined,
+) {
+  const startMs = performance.now()
+  const { subjects } = call.services
+  const { force, removeFaceIds: removedFaceIds, images = [] } = call.params
+  const probe = extracted?.faces[0]
+  // The new template is added first: then the last old one can be removed.
+  const added = probe && (await addMatchingFace(call, tx, row, { probe, force, removedFaceIds }))
+  const isChanged = added?.isAdded === true
+  const [before] = await subjects.loadDetails(tx, [row])
+  const updated = await subjects.update(tx, row, { ...call.params, isChanged })
+  const [details] = await subjects.loadDetails(tx, [updated])
+  if (!before || !details) throw new Error('the updated subject was not found')
+  const value = {
+    ...details,
+    ...(added && { faceId: added.faceId }),
+    ...toWarnings(...warningsOf(call.params, before.groups, added)),
+    ...(extracted
+      ? debugInfo(call.debug, extracted.analysis, probe, recognizerScore(added))
+      : debugOfDatabase(call.debug, performance.now() - startMs)),
+  }
+  const { correlationId } = images[0] ?? {}
+  const unbilledImages = isChanged ? 0 : images.length
+  return { correlationId, subjectIds: [updated.subjectId], unbilledImages, value }
+}
+
 async function extractFaceToAdd(call: UpdateSubjectCall): Promise<ExtractedProbes | undefined> {
   const [image] = call.params.images ?? []
   return image && extractProbes({ ...call, extract: await storeExtractOptions(call) }, image, 0)
 }
 
-function scoresOf(added: { readonly score: number | undefined } | undefined) {
-  return added?.score === undefined ? {} : { scores: { recognizer: added.score } }
+/** @param groups the groups of the subject before the update. */
+function warningsOf(
+  { removeGroups = [], images = [] }: UpdateParams,
+  groups: readonly string[],
+  added: { readonly isAdded: boolean } | undefined,
+): string[] {
+  const absent = removeGroups.filter((name) => !groups.includes(name))
+  return [
+    ...(absent.length > 0 ? [`removeGroups: the subject is not in ${absent.join(', ')}`] : []),
+    ...(images.length > 1
+      ? ['images[1] and later were not used; svc.enroll with allImages adds several']
+      : []),
+    ...(added?.isAdded === false ? [repeatedPictureWarning] : []),
+  ]
 }
 
 /** @throws ActionError INVALID_REQUEST if a group is to be added and removed. */
-function requireDifferentGroups({
-  addGroups = [],
-  removeGroups = [],
-}: z.output<typeof updateParams>): void {
+function requireDifferentGroups({ addGroups = [], removeGroups = [] }: UpdateParams): void {
   const contradicting = addGroups.filter((name) => removeGroups.includes(name))
   if (contradicting.length > 0)
     throw new ActionError(

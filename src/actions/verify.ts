@@ -5,7 +5,13 @@ import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { comparisonErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
-import { debugInfo, toFaceValue, toImageFacts } from './parts/response-fields.ts'
+import {
+  debugInfo,
+  toFaceValue,
+  toImageFacts,
+  toWarnings,
+  zeroThreshold,
+} from './parts/response-fields.ts'
 import { extractProbes, reserveImages, type ExtractOptions } from './parts/extract-probes.ts'
 import {
   extractMergedProbe,
@@ -27,10 +33,15 @@ import {
   imageBatch,
   imageFacts,
   matchLevel,
+  matchThreshold,
   requiredLivenessParams,
   similarity,
   subjectId,
+  warnings,
 } from './schemas/fields.ts'
+
+/** The similarity of the level `medium`: one false match in 10⁴ comparisons. */
+export const verifyThreshold = 0.8
 
 const mode = z.enum(['imageToImage', 'imageToSubject'])
 
@@ -49,7 +60,9 @@ const verifyParams = z
       .boolean()
       .default(false)
       .meta({ description: `Only with a subject. ${sameSubjectDescription}` }),
-    threshold: similarity.default(0.8),
+    threshold: matchThreshold
+      .default(verifyThreshold)
+      .meta({ description: `0..1, or \`auto\`: ${verifyThreshold.toFixed(2)}.` }),
     ...faceParams,
     ...requiredLivenessParams,
   })
@@ -82,6 +95,7 @@ const verifyValue = z
         'The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it.',
     }),
     image: imageFacts,
+    warnings,
     debug,
   })
   .meta({ id: 'VerifyValue' })
@@ -267,9 +281,17 @@ async function findSubject({ params, caller, services }: VerifyCall, reading: Re
 }
 
 function toMatchValue({ params, services }: VerifyCall, { similarity, modelId }: MatchScore) {
-  const { threshold } = params
+  const threshold = params.threshold === 'auto' ? verifyThreshold : params.threshold
   const matched = similarity >= threshold
   const matchLevel = matchLevelOf(similarity)
   const source = services.matching.calibrationSource([modelId])
-  return { matched, similarity, matchLevel, threshold, thresholds, calibration: source }
+  return {
+    matched,
+    similarity,
+    matchLevel,
+    threshold,
+    thresholds,
+    calibration: source,
+    ...toWarnings(...zeroThreshold(params)),
+  }
 }

@@ -23,6 +23,8 @@ export type SubjectUpdate = {
   readonly addGroups?: readonly string[] | undefined
   readonly removeGroups?: readonly string[] | undefined
   readonly removeFaceIds?: readonly string[] | undefined
+  /** Whether the call has already changed the subject: it has added a face. */
+  readonly isChanged?: boolean
 }
 
 export type UpdateSubjectOptions = {
@@ -35,7 +37,7 @@ export const groupsMax = 20
 const attributesBytesMax = 4096
 
 /**
- * Updates a subject.
+ * Updates a subject. Without an effective change its row stays as it is, with `updatedAtUtc`.
  *
  * @throws ActionError EXTERNAL_ID_CONFLICT if another subject has the external id; INVALID_REQUEST
  *   for an expiry that is not in the future, too many groups, too long attributes, the id of another
@@ -50,7 +52,10 @@ export async function updateSubject(
   const { subjectId, galleryId } = subject
   const { nowUtc } = options
   requireFutureExpiry(update.expiresAtUtc, Date.parse(nowUtc))
-  if (update.removeFaceIds) await removeListedFaces(tx, subject, update.removeFaceIds)
+  const { isChanged = false, removeFaceIds = [] } = update
+  if (!isChanged && removeFaceIds.length === 0 && !(await changesSubject(tx, subject, update)))
+    return subject
+  await removeListedFaces(tx, subject, removeFaceIds)
   await changeGroups(tx, subject, update)
   const externalId = await externalIdOf(tx, subject, update.externalId, options)
   const change = { ...updatedFields(subject, update), externalId, updatedAtUtc: nowUtc }

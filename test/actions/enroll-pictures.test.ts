@@ -158,6 +158,7 @@ test('A picture whose template is stored is not added again', async () => {
     [subjectId, faceId, false, 1],
   )
   assert.match(again.warnings[0], /already has the template of this picture/u)
+  assert.equal((await lastCall()).costMicros, 0n)
   const updated = await gallery.value('svc.updateSubject', {
     ...imageParams(take('Gil', 1)),
     subjectId,
@@ -174,6 +175,7 @@ test('A picture whose template is stored is not added again', async () => {
   assert.equal((await lastCall()).costMicros, 2000n)
   const repeated = { ...params, allImages: true }
   assert.equal(await gallery.code('svc.enroll', repeated), 'FACE_ALREADY_ENROLLED')
+  assert.equal((await lastCall()).costMicros, 0n)
 
   // The only face can be replaced by the same picture.
   const { body } = await gallery.rest('GET', `/v1/subjects/${subjectId}?include=faces`)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { findCalls } from '../../src/store/gate/calls.ts'
 import { roundSimilarity } from '../../src/gallery/calibration/similarity.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
@@ -11,6 +13,9 @@ after(() => gallery[Symbol.asyncDispose]())
 
 const enroll = (name: string, fields: object = {}) =>
   gallery.value('svc.enroll', { ...imageParams(name), ...fields })
+
+const lastCost = async () =>
+  (await findCalls(gallery.database.store.db, { limit: 1 }))[0]?.costMicros
 
 const refusal = async (action: string, params: object) => {
   const { body } = await gallery.call(action, params)
@@ -63,6 +68,94 @@ test('updateSubject returns the face it added, and refuses a group that is added
   const both = { subjectId, addGroups: ['a', 'b'], removeGroups: ['b'] }
   const error = await refusal('svc.updateSubject', both)
   assert.deepEqual([error.code, error.path], ['INVALID_REQUEST', 'params.removeGroups'])
+})
+
+test('updateSubject warns about what it did not use or change', async () => {
+  const { subjectId, faceId } = await enroll('jan', { groups: ['staff'] })
+  const warningsOf = async (params: object) =>
+    (await gallery.value('svc.updateSubject', { subjectId, ...params })).warnings
+  assert.deepEqual(await warningsOf({ removeGroups: ['guests', 'staff', 'visitors'] }), [
+    'removeGroups: the subject is not in guests, visitors',
+  ])
+  const repeated = await gallery.value('svc.updateSubject', { subjectId, ...imageParams('jan') })
+  assert.equal(repeated.faceId, faceId)
+  assert.match(repeated.warnings[0], /already has the template of this picture/u)
+  assert.equal(await lastCost(), 0n)
+  const { images } = imageParams({ name: 'jan', take: 2, deviation: 0.5 }) as { images: object[] }
+  const [warning] = await warningsOf({ images: [...images, ...images] })
+  assert.match(warning, /^images\[1\] and later were not used/u)
+  assert.equal(await lastCost(), 2000n)
+  assert.equal(await warningsOf({ addGroups: ['staff'] }), undefined)
+  const empty = await refusal('svc.updateSubject', { subjectId, images: [] })
+  assert.deepEqual([empty.code, empty.path], ['INVALID_REQUEST', 'params.images'])
+})
+
+test('updatedAtUtc changes only with the subject', async () => {
+  const fields = {
+    externalId: 'kai-1',
+    displayName: 'Kai',
+    groups: ['staff'],
+    attributes: { floor: 3, team: { name: 'a' } },
+    expiresAtUtc: '2999-01-01T00:00:00Z',
+  }
+  const { subjectId, faceId } = await enroll('kai', fields)
+  const { updatedAtUtc } = await gallery.value('svc.updateSubject', { subjectId })
+  const picture = imageParams('kai')
+  const same: readonly (readonly [string, object])[] = [
+    ['svc.updateSubject', { displayName: 'Kai', externalId: 'kai-1' }],
+    ['svc.updateSubject', { attributes: { floor: 3, team: { name: 'a' }, none: null } }],
+    ['svc.updateSubject', { addGroups: ['staff'], removeGroups: ['guests'] }],
+    ['svc.updateSubject', { expiresAtUtc: '2999-01-01T00:00:00.000Z', removeFaceIds: [] }],
+    ['svc.updateSubject', picture],
+    ['svc.enroll', picture],
+  ]
+  const updateTime = async () =>
+    (await gallery.rest('GET', `/v1/subjects/${subjectId}`)).body.updatedAtUtc
+  for (const [action, params] of same) {
+    await gallery.value(action, { subjectId, ...params })
+    assert.equal(await updateTime(), updatedAtUtc, JSON.stringify(params).slice(0, 80))
+  }
+  const other = imageParams({ name: 'kai', take: 2, deviation: 0.5 })
+  const changes: readonly (readonly [string, object])[] = [
+    ['svc.updateSubject', { displayName: null }],
+    ['svc.updateSubject', { attributes: { floor: null } }],
+    ['svc.updateSubject', { removeGroups: ['staff'] }],
+    ['svc.updateSubject', { expiresAtUtc: null }],
+    ['svc.updateSubject', other],
+    ['svc.updateSubject', { removeFaceIds: [faceId] }],
+    ['svc.enroll', picture],
+  ]
+  let before = updatedAtUtc
+  for (const [action, params] of changes) {
+    while (new Date().toISOString() <= before) await setImmediate()
+    const value = await gallery.value(action, { subjectId, ...params })
+    const now = await updateTime()
+    assert.ok(now > before, JSON.stringify(params).slice(0, 80))
+    assert.equal(value.updatedAtUtc ?? value.enrolledAtUtc, now)
+    before = now
+  }
+})
+
+test('A threshold of 0 is reported, and auto is accepted by every action that compares', async () => {
+  const { subjectId } = await enroll('lou')
+  const [image] = (imageParams('lou') as { images: object[] }).images
+  const [other] = (imageParams('max') as { images: object[] }).images
+  const calls: readonly (readonly [string, object])[] = [
+    ['svc.identify', { images: [image] }],
+    ['svc.identify', { subjectId }],
+    ['svc.verify', { images: [image], subjectId }],
+    ['svc.verify', { images: [image, other] }],
+  ]
+  for (const [action, params] of calls) {
+    const zero = await gallery.value(action, { ...params, threshold: 0 })
+    assert.deepEqual(zero.warnings, [
+      'threshold 0 matches every face; send 0.80 or more, or "auto"',
+    ])
+    const auto = await gallery.value(action, { ...params, threshold: 'auto' })
+    assert.deepEqual([auto.threshold, auto.warnings], [0.8, undefined])
+  }
+  const live = await gallery.value('svc.liveness', { images: [image], threshold: 0 })
+  assert.deepEqual(live.warnings, ['threshold 0 classifies every face as live'])
 })
 
 test('Ids and names are stored in Unicode NFC, not trimmed, without control characters', async () => {

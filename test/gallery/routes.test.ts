@@ -79,7 +79,7 @@ test('A group is listed with its size, and deleted with all its subjects', async
     { name: 'even', subjectCount: 60 },
   ])
   const dryRun = await client.rest('DELETE', '/v1/groups/even?dryRun=true')
-  assert.deepEqual(dryRun.body, { group: 'even', deletedCount: 60, records: [] })
+  assert.deepEqual(dryRun.body, { group: 'even', dryRun: true, deletedCount: 60, records: [] })
   const deletion = await client.rest('DELETE', '/v1/groups/even')
   assert.equal(deletion.body.deletedCount, 60)
   assert.equal(deletion.body.records.length, 60)

@@ -43,10 +43,11 @@ export function imageFields(
   { params, debug }: Pick<ActionCall<ImageSelection>, 'params' | 'debug'>,
   analysis: ImageAnalysis,
   face: FaceResult | undefined,
+  ...otherWarnings: readonly string[]
 ) {
   return {
     image: toImageFacts(analysis),
-    ...toWarnings(...unusedImages(params)),
+    ...toWarnings(...unusedImages(params), ...otherWarnings),
     ...debugInfo(debug, analysis, face),
   }
 }
@@ -93,6 +94,11 @@ export function debugInfo(
   }
 }
 
+/** Returns the score of a comparison with a subject, if there was one. */
+export function recognizerScore(compared?: { readonly score: number | undefined }): DebugInput {
+  return compared?.score === undefined ? {} : { scores: { recognizer: compared.score } }
+}
+
 /** Returns `debug` of a call that analyzes no image: it has no scores. */
 export function debugOfDatabase(
   isRequested: boolean,
@@ -113,6 +119,11 @@ function faceScores({ confidence, liveness }: FaceResult): Record<string, number
 /** Returns `warnings` of a value; nothing if there are none. */
 export function toWarnings(...texts: readonly string[]): { readonly warnings?: string[] } {
   return texts.length > 0 ? { warnings: [...texts] } : {}
+}
+
+/** Warns about a threshold that decides nothing. */
+export function zeroThreshold({ threshold }: { readonly threshold?: unknown }): string[] {
+  return threshold === 0 ? ['threshold 0 matches every face; send 0.80 or more, or "auto"'] : []
 }
 
 /** Warns that an action without `allImages` has used only the first image. */

@@ -58,9 +58,9 @@ export const imageBatch = z
   .meta({ description: 'Each image is one item of the batch, with a separate result.' })
 
 /** `params.images` of an action that does not require an image. */
-export const optionalImages = imageBatch
-  .optional()
-  .meta({ description: 'The first image is analyzed; further images are ignored.' })
+export const optionalImages = imageBatch.optional().meta({
+  description: 'The first image is analyzed; `warnings` reports that further images were not used.',
+})
 
 const minFaceConfidence = z
   .number()
@@ -194,6 +194,9 @@ export const warnings = z.array(z.string()).min(1).optional().meta({
 
 /** 0..1, calibrated: 0.70 is one false match in 10³ comparisons, 0.80 in 10⁴, 0.90 in 10⁵. */
 export const similarity = z.number().min(0).max(1)
+
+/** `params.threshold` of an action that compares faces. */
+export const matchThreshold = z.union([similarity, z.literal('auto')])
 
 export const matchLevel = z.enum(['none', 'low', 'medium', 'high', 'veryHigh'])
 

@@ -10,6 +10,7 @@ import {
   groupName,
   imageBatch,
   imageFacts,
+  matchThreshold,
   requiredLivenessParams,
   similarity,
   subjectId,
@@ -43,13 +44,10 @@ export const identifyParams = z
       description: 'The same with the template of one stored face.',
     }),
     maxCandidates: z.int().min(1).max(100).default(5),
-    threshold: z
-      .union([similarity, z.literal('auto')])
-      .optional()
-      .meta({
-        description:
-          '0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`.',
-      }),
+    threshold: matchThreshold.optional().meta({
+      description:
+        '0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`.',
+    }),
     groups: z.array(groupName).min(1).max(20).optional().meta({
       description:
         'Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them.',

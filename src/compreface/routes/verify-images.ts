@@ -1,8 +1,9 @@
 import type { z } from 'zod'
-import { extractProbes } from '../../actions/parts/extract-probes.ts'
+import { extractProbes, type FaceParams } from '../../actions/parts/extract-probes.ts'
+import { extractOrRefuse, requireUsable } from '../../actions/parts/pictures/extract-pictures.ts'
 import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
 import type { debug, FaceValue } from '../../actions/schemas/fields.ts'
-import { verify } from '../../actions/verify.ts'
+import { verify, verifyThreshold } from '../../actions/verify.ts'
 import { imageOptions } from '../description/route-description.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages, type CompreFaceImage } from '../input/read-images.ts'
@@ -76,10 +77,17 @@ function compareFaces(
     run: async ({ debug, ...context }) => {
       const params = verify.params.parse({ images, ...confidenceParams(query) })
       const maxFaces = Math.min(query.limit || facesMax, facesMax)
-      const [sourceProbes, targetProbes] = await Promise.all([
-        extractProbes({ ...context, params: { ...params, facePolicy: 'single' } }, source, 0),
-        extractProbes({ ...context, params: { ...params, maxFaces } }, target, 1),
-      ])
+      const extract = (image: CompreFaceImage, index: number, options: Partial<FaceParams>) =>
+        extractOrRefuse(index, () =>
+          extractProbes({ ...context, params: { ...params, ...options } }, image, index),
+        )
+      const [sourceProbes, targetProbes] = requireUsable(
+        await Promise.all([
+          extract(source, 0, { facePolicy: 'single' }),
+          extract(target, 1, { maxFaces }),
+        ]),
+      )
+      if (!sourceProbes || !targetProbes) throw new Error('a comparison has two images')
       const { analysis, faces } = sourceProbes
       const [probe] = faces
       const { matching } = context.services
@@ -95,7 +103,7 @@ function compareFaces(
         ...debugInfo(debug, analysis, probe),
       }
       const best = matches[0]?.similarity ?? 0
-      const isMatched = best >= params.threshold
+      const isMatched = best >= verifyThreshold
       const scores = [{ kind: 'similarity', value: best, isMatched }] as const
       return { outcome: { value, scores } }
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { verify } from '../../actions/verify.ts'
+import { verifyThreshold } from '../../actions/verify.ts'
 import {
   addHistogram,
   createLatencyHistogram,
@@ -195,12 +195,10 @@ export const scoresChart = defineRead({
         threshold:
           kind === 'liveness'
             ? defaults.livenessMin
-            : (project?.identifyThreshold ?? defaultVerifyThreshold),
+            : (project?.identifyThreshold ?? verifyThreshold),
         matched: bins.reduce((sum, { matched }) => sum + matched, 0),
         total: bins.reduce((sum, { count }) => sum + count, 0),
       }
     })
   },
 })
-
-const defaultVerifyThreshold = verify.params.shape.threshold.parse(undefined)

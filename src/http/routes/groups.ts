@@ -38,6 +38,7 @@ export const deleteGroup = defineRoute({
   value: z
     .object({
       group: z.string(),
+      dryRun: z.literal(true).optional().meta({ description: 'Only with dryRun.' }),
       deletedCount: z
         .int()
         .min(0)
@@ -57,7 +58,8 @@ export const deleteGroup = defineRoute({
       subjects.listGroups(reading, galleryId, { name: group }),
     )
     if (!found) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
-    if (query.dryRun === 'true') return { group, deletedCount: found.subjectCount, records: [] }
+    if (query.dryRun === 'true')
+      return { group, dryRun: true as const, deletedCount: found.subjectCount, records: [] }
     const { records, hasMore } = await maintenance.removeGroup(galleryId, group)
     return { group, deletedCount: records.length, records, ...(hasMore && { hasMore }) }
   },

@@ -22,6 +22,8 @@ export type StoredPicture = ExtractedPicture & {
   readonly faceId: string
   /** False if the subject already had the template of the picture. */
   readonly isAdded: boolean
+  /** Of the comparison with the subject; undefined if it had no face. */
+  readonly score: number | undefined
 }
 
 type PicturesToSelect = {
@@ -95,8 +97,8 @@ export async function addPictures(
   for (const picture of pictures) {
     try {
       const { probe } = picture
-      const { faceId, isAdded } = await addMatchingFace(call, tx, subject, { probe, force: true })
-      stored.push({ ...picture, faceId, isAdded })
+      const added = await addMatchingFace(call, tx, subject, { probe, force: true })
+      stored.push({ ...picture, ...added })
     } catch (error) {
       if (!(error instanceof ActionError) || !capacityErrors.has(error.code)) throw error
       refused.push({ index: picture.index, error })

@@ -1,4 +1,5 @@
 import type { SearchHit } from '../../../gallery/match.ts'
+import { ActionError } from '../../../lib/errors.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { StoreFaceCall } from '../store-face.ts'
 import type { ExtractedPicture } from './extract-pictures.ts'
@@ -76,5 +77,15 @@ async function withExternalIds(
   return hits.flatMap(({ subjectId, similarity }) => {
     const externalId = externalIds.get(subjectId)
     return externalId === undefined ? [] : [{ subjectId, externalId, similarity }]
+  })
+}
+
+/** @throws ActionError DUPLICATE_SUBJECT. */
+export function requireNoDuplicates(duplicates: readonly { readonly subjectId: string }[]): void {
+  const ids = duplicates.map(({ subjectId }) => subjectId)
+  const [subjectId] = ids
+  if (subjectId === undefined) return
+  throw new ActionError('DUPLICATE_SUBJECT', `the face is already enrolled as ${ids.join(', ')}`, {
+    subjectId,
   })
 }

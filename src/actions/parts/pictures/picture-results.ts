@@ -80,13 +80,17 @@ export function requireStored(
   return main
 }
 
-/** Returns how many images of a successful call are not charged. */
+/** Returns how many images of a successful call are not charged: those that added no face. */
 export function unbilledCount(
   { allImages, images }: ImageSelection,
   { stored }: PictureResults,
 ): number {
-  return allImages ? images.length - addedOf(stored).length : 0
+  const addedCount = addedOf(stored).length
+  return allImages || addedCount === 0 ? images.length - addedCount : 0
 }
+
+export const repeatedPictureWarning =
+  'the subject already has the template of this picture; it was not added again'
 
 /** Returns `warnings` of a successful call. */
 export function resultWarnings(
@@ -97,9 +101,7 @@ export function resultWarnings(
   const added = addedOf(stored)
   return toWarnings(
     ...unusedImages(params),
-    ...(!params.allImages && added.length < stored.length
-      ? ['the subject already has the template of this picture; it was not added again']
-      : []),
+    ...(!params.allImages && added.length < stored.length ? [repeatedPictureWarning] : []),
     ...enrollWarnings(embeddingCount, added),
   )
 }

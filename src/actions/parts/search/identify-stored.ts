@@ -1,7 +1,7 @@
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
-import { toWarnings } from '../response-fields.ts'
+import { toWarnings, zeroThreshold } from '../response-fields.ts'
 import {
   loadHitSubjects,
   splitAtThreshold,
@@ -69,7 +69,7 @@ async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch)
     ...facts,
     calibration: matching.calibrationSource(modelsOf(probe)),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
-    ...toWarnings(...unknownGroupWarnings(search.unknownGroups)),
+    ...toWarnings(...unknownGroupWarnings(search.unknownGroups), ...zeroThreshold(params)),
     ...(call.debug && {
       debug: {
         providers: { recognizer: modelsOf(probe).join('+') },
