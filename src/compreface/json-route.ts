@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { CallOutput } from '../gate/settle.ts'
-import { readBody } from '../http/input/read-body.ts'
+import { readBody, requireNoBody } from '../http/input/read-body.ts'
 import { parseJson, requireStorable } from '../http/input/parse-json.ts'
 import { requireValid } from '../lib/validation/parse-input.ts'
+import { refuseParameters } from './input/query.ts'
 import type { RouteDescription } from './description/route-description.ts'
 import {
   routeName,
@@ -20,7 +21,11 @@ type JsonRoute<Query, Body> = {
   readonly description?: Omit<RouteDescription, 'permission'> & { readonly permission?: string }
   /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
-  /** Parses the query. Without it the query is ignored. @throws ActionError INVALID_REQUEST. */
+  /**
+   * Parses the query. Without it the query is ignored, and of a route that deletes it must be empty.
+   *
+   * @throws ActionError INVALID_REQUEST.
+   */
   readonly query?: (query: URLSearchParams) => Query
   /** The schema of the JSON body. Without it the body is not read. */
   readonly body?: z.ZodType<Body>
@@ -50,7 +55,10 @@ export function defineJsonRoute<Query = undefined, Body = undefined>(
     description: description && { permission, ...description },
     known: route.body && { name: routeName(route), permissions },
     parse: async (compreFaceRequest) => {
-      const { pathParams, query: searchParams } = compreFaceRequest.request
+      const { request } = compreFaceRequest
+      const { pathParams, query: searchParams } = request
+      if (method === 'DELETE') requireNoBody(request)
+      if (method === 'DELETE' && !route.query) refuseParameters(searchParams)
       // Without a parser and a schema, `Query` and `Body` are undefined.
       const query = route.query ? route.query(searchParams) : (undefined as Query)
       const body = route.body ? await readJson(compreFaceRequest, route.body) : (undefined as Body)

@@ -255,3 +255,38 @@ test('Without COMPREFACE_API the routes do not exist', async () => {
   await using withoutRoutes = await startGallery()
   assert.equal((await withoutRoutes.rest('GET', `${recognition}/subjects`)).status, 404)
 })
+
+test('A route that deletes refuses unknown parameters and every body, and deletes nothing', async () => {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const names = ['p1', 'p2', 'p3', 'p4', 'p5']
+  const ids: string[] = []
+  for (const name of names) ids.push((await addFace(client, name)).body.image_id)
+  const [faces, subjects] = [`${recognition}/faces`, `${recognition}/subjects`]
+  const list = JSON.stringify([ids[0]])
+  const refused: readonly (readonly [string, string, string?])[] = [
+    ['DELETE', `${faces}?subjects=p1`],
+    ['DELETE', `${faces}?Subject=p1`],
+    ['DELETE', `${faces}?subject=p1&subjects=p2`],
+    ['DELETE', `${faces}?subject=p1&subject=p2`],
+    ['DELETE', `${faces}?subject=`],
+    ['DELETE', faces, '{"subject":"p1"}'],
+    ['DELETE', faces, '{}'],
+    ['DELETE', `${faces}/${ids[0]}?subject=p2`],
+    ['DELETE', `${faces}/${ids[0]}`, '{}'],
+    ['DELETE', `${subjects}?subject=p1`],
+    ['DELETE', subjects, '{"subject":"p1"}'],
+    ['DELETE', `${subjects}/p1?image_id=${ids[0]}`],
+    ['DELETE', `${subjects}/p1`, '{}'],
+    ['POST', `${faces}/delete?subject=p1`, list],
+  ]
+  for (const [method, target, body] of refused) {
+    const response = await fetch(`${client.url}${target}`, {
+      method,
+      headers: { 'x-api-key': client.key, 'content-type': 'application/json' },
+      ...(body !== undefined && { body }),
+    })
+    assert.equal(response.status, 400, `${method} ${target} ${body}: ${await response.text()}`)
+  }
+  const { body: remaining } = await send(client, 'GET', subjects)
+  assert.deepEqual(remaining.subjects.sort(), names)
+})

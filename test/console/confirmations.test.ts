@@ -169,3 +169,16 @@ test('The open sessions of a user are counted, and a request without a session i
   const wrong = await testConsole.newClient().send('POST', '/sign-in', credentials)
   assert.deepEqual([wrong.status, wrong.headers.get('x-session')], [401, null])
 })
+
+test('A write without parameters refuses a query and a body, and changes nothing', async () => {
+  await using testConsole = await startConsole()
+  const { owner } = testConsole
+  const member = await testConsole.inviteMember('viewer')
+  const { sessionId } = (await member.get('/sessions')).body.items[0]
+  assert.equal((await member.send('DELETE', `/sessions/${sessionId}`, {})).status, 422)
+  assert.equal((await member.send('DELETE', `/sessions/${sessionId}?all=true`)).status, 422)
+  const { userId } = (await member.get('/session')).body.user
+  const path = `/users/${userId}/sign-out`
+  assert.equal((await owner.send('POST', path, { dryRun: true })).status, 422)
+  assert.equal((await member.get('/sessions')).status, 200)
+})

@@ -12,6 +12,8 @@ before(async () => {
 })
 after(() => gallery[Symbol.asyncDispose]())
 
+const unknownId = '0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f'
+
 type ListedSubject = { readonly subjectId: string; readonly externalId: string }
 
 test('Paging lists each subject once, even while others are enrolled', async () => {
@@ -112,7 +114,7 @@ test('Routes return HTTP statuses, check permissions and are logged without cost
   assert.match(invalid.body.detail, /limit.*unknown|unknown.*limit/u)
   for (const cursor of ['x', 'bnVsbA'])
     assert.equal((await reader.rest('GET', `/v1/subjects?cursor=${cursor}`)).status, 400)
-  assert.equal((await reader.rest('GET', '/v1/subjects/unknown')).status, 404)
+  assert.equal((await reader.rest('GET', `/v1/subjects/${unknownId}`)).status, 404)
   assert.equal((await gallery.withKey('fsk_live_x').rest('GET', '/v1/subjects')).status, 401)
   const { projectId } = reader.project
   const rows = await findCalls(gallery.database.store.db, { projectId, limit: 20 })
@@ -143,4 +145,19 @@ test('The OpenAPI document and the documentation page contain every route', () =
       .reduce<unknown>((node, key) => (node as Record<string, unknown>)?.[key], document)
     assert.ok(target, pointer)
   }
+})
+
+test('A deletion of a group refuses unknown parameters and every body, and deletes nothing', async () => {
+  await using gallery = await startGallery()
+  await gallery.value('svc.enroll', { ...imageParams('ann'), groups: ['staff'] })
+  for (const [query, body] of [
+    ['?dryrun=true', undefined],
+    ['', { dryRun: true }],
+    ['', {}],
+  ] as const) {
+    const refused = await gallery.rest('DELETE', `/v1/groups/staff${query}`, body)
+    assert.equal(refused.status, 400, JSON.stringify(refused.body))
+  }
+  const { body } = await gallery.rest('GET', '/v1/groups')
+  assert.deepEqual(body.items, [{ name: 'staff', subjectCount: 1 }])
 })

@@ -5,7 +5,10 @@ import { requireValid } from '../../lib/validation/parse-input.ts'
 import { boxProbabilityOf, type BoxProbability } from '../box-probability.ts'
 import type { CompreFaceRequest } from '../serve-route.ts'
 
-/** The query parameters of CompreFace. Unknown parameters are ignored, as CompreFace does. */
+/**
+ * The query parameters of CompreFace. Unknown parameters are ignored, as CompreFace does, except by the
+ * routes that delete.
+ */
 
 /** The plugins that Facegate has. */
 const supportedPlugins = ['age', 'gender', 'landmarks', 'pose'] as const
@@ -100,6 +103,24 @@ export function readQuery<Query extends z.ZodType>(
 ): z.output<Query> {
   const entries = [...repairQuery(query)].filter(([, value]) => value !== '')
   return requireValid(schema, Object.fromEntries(entries), 'query')
+}
+
+/**
+ * Reads the parameters of a route that deletes: all that are sent must be known and not empty, because
+ * a mistyped one would delete more than intended.
+ *
+ * @throws ActionError INVALID_REQUEST.
+ */
+export function readExactQuery<Query extends z.ZodObject>(
+  schema: Query,
+  query: URLSearchParams,
+): z.output<Query> {
+  return requireValid(schema, Object.fromEntries(query), 'query')
+}
+
+/** Refuses every parameter, for a route that deletes and has none. @throws ActionError INVALID_REQUEST. */
+export function refuseParameters(query: URLSearchParams): undefined {
+  readExactQuery(z.strictObject({}), query)
 }
 
 /** Without a limit, the SDK writes a second question mark before the other options. */

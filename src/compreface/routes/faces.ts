@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
-import { uuid } from '../../actions/schemas/fields.ts'
+import { externalId, uuid } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import type { Tx } from '../../store/tx.ts'
 import { parameter, subjectParameter } from '../description/route-description.ts'
 import { listOf } from '../description/schemas.ts'
-import { pageQuery, readImageId, readQuery, subjectQuery } from '../input/query.ts'
+import {
+  pageQuery,
+  readExactQuery,
+  readImageId,
+  readQuery,
+  refuseParameters,
+} from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import type { CallContext } from '../serve-route.ts'
 import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
@@ -89,6 +95,7 @@ export const deleteFaceList = defineJsonRoute({
     body: { ...listOf({ type: 'string', format: 'uuid' }), minItems: 1, maxItems: facesMax },
     response: 'Examples',
   },
+  query: refuseParameters,
   body: z.array(uuid).min(1).max(facesMax),
   run: (call) =>
     changeSubjects(call, async (tx) => {
@@ -125,13 +132,12 @@ export const deleteFaces = defineJsonRoute({
 
 /** An empty name is probably a mistake, so it is rejected instead of deleting all subjects. */
 function optionalSubject(query: URLSearchParams): string | undefined {
-  if (!query.has('subject')) return undefined
   if (query.get('subject')?.trim() === '')
     throw new ActionError(
       'INVALID_REQUEST',
       'query.subject: must not be empty; omit it to delete all subjects',
     )
-  return readQuery(subjectQuery, query).subject
+  return readExactQuery(z.strictObject({ subject: externalId.optional() }), query).subject
 }
 
 async function removeFace(

@@ -1,7 +1,7 @@
 import { LedgerError } from '../../billing/ledger.ts'
 import { requireStorable, requireValidParameters } from '../../http/input/parse-json.ts'
 import type { BodyOwner } from '../../http/input/incoming-body.ts'
-import { readJson } from '../../http/input/read-body.ts'
+import { readJson, requireNoBody } from '../../http/input/read-body.ts'
 import type { HttpResponse, HttpRequest, Route } from '../../http/route.ts'
 import { serveRoute } from '../../http/serve-route.ts'
 import { errorResponse, errorStatuses, type ErrorFormat } from '../../http/error-response.ts'
@@ -145,7 +145,8 @@ async function readCall(route: ConsoleRoute, unread: UnreadRequest): Promise<Con
 }
 
 async function readInput(route: ConsoleRoute, { request, identity, services }: UnreadRequest) {
-  if (route.method === 'GET' || route.body.def.type === 'undefined') return undefined
+  if (route.method === 'GET') return undefined
+  if (route.body.def.type === 'undefined') return requireNoBody(request)
   const bodyBytesMax = bodyBytesMaxOf(route, services)
   request.body.accept(bodyOwnerOf(identity), bodyBytesMax)
   const body = await readJson(request, { bodyBytesMax, jsonLimits: services.jsonLimits })

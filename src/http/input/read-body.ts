@@ -1,6 +1,6 @@
-import { HttpError } from '../../lib/errors.ts'
+import { ActionError, HttpError } from '../../lib/errors.ts'
 import type { HttpRequest } from '../route.ts'
-import type { IncomingBody } from './incoming-body.ts'
+import { hasBody, type IncomingBody } from './incoming-body.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
 
 export const jsonType = 'application/json'
@@ -43,6 +43,18 @@ export async function readJson(
   { bodyBytesMax, jsonLimits }: JsonBodyLimits,
 ): Promise<Readonly<Record<string, unknown>>> {
   return parseJson(await readBody(request, bodyBytesMax), jsonLimits)
+}
+
+/**
+ * Refuses the body of a request whose parameters are all in its address. A parameter in an ignored body
+ * would not limit what the request deletes.
+ *
+ * @throws ActionError INVALID_REQUEST.
+ */
+export function requireNoBody({ headers }: HttpRequest): void {
+  if (!hasBody({ headers })) return
+  const hint = 'Send the parameters of this request in its address.'
+  throw new ActionError('INVALID_REQUEST', 'body: must be absent', { hint })
 }
 
 /** Returns the media type of the body in lower case, without parameters. */

@@ -7,7 +7,7 @@ import type { Log } from '../../lib/log.ts'
 import { requireValid } from '../../lib/validation/parse-input.ts'
 import { errorResponse } from '../error-response.ts'
 import { describeFields } from '../input/describe-request.ts'
-import { readJson, type JsonBodyLimits } from '../input/read-body.ts'
+import { readJson, requireNoBody, type JsonBodyLimits } from '../input/read-body.ts'
 import { requireStorable, requireValidParameters } from '../input/parse-json.ts'
 import type { HttpRequest, HttpResponse, Route } from '../route.ts'
 import { requestIdHeader, serveRoute, type RequestScope } from '../serve-route.ts'
@@ -94,6 +94,7 @@ async function readCall(
   try {
     if ((request.headers['x-api-version'] ?? '1') !== '1')
       throw new HttpError(400, 'X-Api-Version must be 1.')
+    if (!route.body && route.method !== 'GET') requireNoBody(request)
     if (route.body) request.body.accept(caller, options.bodyBytesMax)
     sentBody = route.body && (await readJson(request, options))
     const input = checkInput(route, request, sentBody)
