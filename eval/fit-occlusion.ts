@@ -12,9 +12,8 @@ import sharp from 'sharp'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
 import { occlusionEvidence } from '../src/vision/quality/occlusion.ts'
 import type { OcclusionEvidence } from '../src/vision/quality/occlusion.ts'
-import type { PlanarCrop } from '../src/vision/image/pyramid.ts'
 import { seededRandom } from '../src/lib/random/seeded-random.ts'
-import { openMeshAnalyzer } from './occlusion/mesh-analyzer.ts'
+import { openMeshAnalyzer, skinOf } from './occlusion/mesh-analyzer.ts'
 import type { MeshAnalysis } from './occlusion/mesh-analyzer.ts'
 import { coverKinds, drawCover, coverShapes } from './occlusion/draw-cover.ts'
 import type { CoverKind } from './occlusion/draw-cover.ts'
@@ -128,24 +127,6 @@ function isSamePosition(a: MeshAnalysis, b: MeshAnalysis): boolean {
   const from = a.mesh.points[4] ?? { x: 0, y: 0 }
   const to = b.mesh.points[4] ?? { x: 0, y: 0 }
   return Math.hypot(to.x - from.x, to.y - from.y) < 40 * a.mesh.cropScale
-}
-
-/** Returns the mean colour at four points of the cheeks. */
-function skinOf({ mesh: { crop, cropPoints } }: MeshAnalysis): number[] {
-  const points = [50, 280, 205, 425].map((index) => cropPoints[index] ?? { x: 96, y: 96 })
-  const clamp = (value: number): number => Math.max(0, Math.min(crop.width - 1, Math.floor(value)))
-  const mean = (plane: number): number =>
-    points.reduce((sum, { x, y }) => sum + valueAt(crop, plane, clamp(x), clamp(y)), 0) / 4
-  return [mean(0), mean(1), mean(2)]
-}
-
-function valueAt(
-  { planes, width, height }: PlanarCrop,
-  plane: number,
-  x: number,
-  y: number,
-): number {
-  return planes[plane * width * height + y * width + x] ?? 0
 }
 
 function lumaOf(analysis: MeshAnalysis): number {

@@ -19,11 +19,15 @@ const detectorFields = {
   scoreThreshold: fraction,
   /**
    * The score that maps to the confidence 0.85. From this score on the points of the detector place
-   * the mesh of a face; below it the landmark network does. The mesh must confirm every face. The
-   * confidence is linear between (0, 0), these two points and (1, 1); without this field, from the
-   * threshold to (1, 1).
+   * the mesh of a face; below it the landmark network does. The confidence is linear between (0, 0),
+   * these two points and (1, 1); without this field, from the threshold to (1, 1).
    */
   certainScore: fraction.optional(),
+  /**
+   * The mesh must confirm each face below this score; without this field, each face. The mesh does not
+   * confirm many masked faces.
+   */
+  confirmBelow: fraction.optional(),
   /** From this IoU on, the box with the lower score is dropped. */
   overlapMax: fraction,
   /**

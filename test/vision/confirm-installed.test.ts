@@ -46,7 +46,12 @@ const decoding = {
 } as const
 
 /** Installs a YuNet that reports one face of the portrait, whatever the image shows. */
-async function installConstantDetector(box: Rect, points: readonly Point[], score: number) {
+async function installConstantDetector(
+  box: Rect,
+  points: readonly Point[],
+  score: number,
+  confirmBelow?: number,
+) {
   const scale = constantSidePx / Math.max(analysis.width, analysis.height)
   const bytes = constantNetwork(
     yunetOutputs({
@@ -64,7 +69,7 @@ async function installConstantDetector(box: Rect, points: readonly Point[], scor
   const model = smallRecognizer('constant', {
     role: 'detector',
     input: { width: constantSidePx, height: constantSidePx, colourOrder: 'BGR' },
-    decoding,
+    decoding: { ...decoding, confirmBelow },
   })
   return installedModel(model)
 }
@@ -98,6 +103,20 @@ test('The mesh rejects a place without a face, whatever score an installed detec
   for (const score of [0.6, 0.868, 0.99]) {
     const detector = await installConstantDetector(box, points, score)
     assert.equal((await analyzeWith(detector, portrait)).faceCount, 0, `score ${score}`)
+  }
+})
+
+test('A score from the limit of the manifest on needs no confirmation by the mesh', async () => {
+  const { left, top, width, height } = face.boundingBox
+  const shift = analysis.height - top - height / 2
+  const box = { x: left, y: top + shift, width, height }
+  const points = pointsOf(face.landmarks).map(({ x, y }) => ({ x, y: y + shift }))
+  for (const [score, faceCount] of [
+    [0.89, 0],
+    [0.91, 1],
+  ] as const) {
+    const detector = await installConstantDetector(box, points, score, 0.9)
+    assert.equal((await analyzeWith(detector, portrait)).faceCount, faceCount, `score ${score}`)
   }
 })
 

@@ -124,7 +124,7 @@ async function confirmMatching(
 /**
  * Lowers the confidence of a face if the mesh network gives it a low face score. Only certain faces
  * of the built-in detectors, two networks, are not checked. A single installed network gave a hand
- * with a phone a score of 0.868, so each of its faces is checked.
+ * with a phone a score of 0.868, so its faces are checked below the score of its manifest.
  *
  * From the points of the detector, the mesh is fitted as later stages need it, so the check costs
  * nothing for a face that is analyzed. But it then depends on the detector: on the face of a dog it
@@ -132,8 +132,8 @@ async function confirmMatching(
  * mesh of a face below `ownPointsConfidenceMin`.
  */
 async function confirmDetection(face: Detection, fitMesh: FitMesh): Promise<Detection> {
-  const { box, landmarkPoints, confidence } = face
-  if (!landmarkPoints && confidence >= certainConfidenceMin) return face
+  const { box, landmarkPoints, confidence, isConfirmed } = face
+  if (isConfirmed || (!landmarkPoints && confidence >= certainConfidenceMin)) return face
   const isIndependent = landmarkPoints !== undefined && confidence < ownPointsConfidenceMin
   // The copy of the box prevents that later stages use this mesh instead of one from the points.
   const { faceScore } = await fitMesh(isIndependent ? { box: { ...box } } : face)

@@ -17,6 +17,8 @@ export type Detection = {
   readonly confidence: number
   /** The eyes that a built-in detector returned. */
   readonly eyes?: DetectorCandidate['eyes']
+  /** The mesh need not confirm the face, because the score of its detector is high. */
+  readonly isConfirmed?: boolean
   /** Eyes, nose and mouth in the order of `landmarkPoints`, if an installed detector returns them. */
   readonly landmarkPoints?: readonly Point[]
 }

@@ -91,7 +91,8 @@ function toDetection(
   decoding: DetectorDecoding,
 ): Detection {
   const confidence = toConfidence(score, decoding)
-  const face = { box: toFaceBox(box, decoding.boxToFace), confidence }
+  const isConfirmed = decoding.confirmBelow !== undefined && score >= decoding.confirmBelow
+  const face = { box: toFaceBox(box, decoding.boxToFace), confidence, isConfirmed }
   return confidence < certainConfidenceMin ? face : { ...face, landmarkPoints }
 }
 
