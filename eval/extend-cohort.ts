@@ -32,12 +32,16 @@ const [mixturesFolder, source, description, mislabelled = ''] = process.argv.sli
 if (!mixturesFolder || !source || !description)
   throw new Error('arguments are missing; pass the mixtures, a set and a description of it')
 const mixtures = await readMixtureRows(mixturesFolder, await readTemplateModel())
-await writeJson(new URL('manifest.json', templateFolder), await extendCohort())
+const manifest = await extendCohort()
+await writeJson(new URL('manifest.json', templateFolder), manifest)
 const table = await measure(source, description, new Set(mislabelled.split(',')))
-await writeJson(new URL(`../src/gallery/calibration/${modelId}.json`, import.meta.url), table)
+await writeJson(new URL(`../src/gallery/calibration/${modelId}.json`, import.meta.url), {
+  ...table,
+  populations: manifest.added.origin,
+})
 
 /** Writes the cohort: the rows of the fitted model, unchanged, then the projected mixtures. */
-async function extendCohort(): Promise<object> {
+async function extendCohort() {
   const { id, version, dlibWeight, cohortRows, cohortNearest, fitted, files } = shipped
   // `eval/fit-template.ts` writes a manifest without added rows.
   const { added: replaced = { rows: 0 } } = shipped as Partial<Pick<typeof shipped, 'added'>>

@@ -600,8 +600,8 @@ export interface IdentifyValue {
   /** 0..1. */
   threshold: number
   thresholdSource: 'request' | 'project' | 'auto'
-  /** The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. */
-  calibration: 'gallery' | 'model'
+  /** The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. `pictures`: the table of an installed recognizer whose cohort has no rows of other populations; it holds only for pictures like those of its calibration. */
+  calibration: 'gallery' | 'model' | 'pictures'
   /** Number of subjects in the gallery. */
   gallerySize: number
   /** Number of faces that were not compared because they have only templates of other models; absent if there are none. */
@@ -808,8 +808,8 @@ export interface VerifyValue {
     /** 0..1. */
     fmr1e6: number
   }
-  /** The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. */
-  calibration: 'gallery' | 'model'
+  /** The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. `pictures`: the table of an installed recognizer whose cohort has no rows of other populations; it holds only for pictures like those of its calibration. */
+  calibration: 'gallery' | 'model' | 'pictures'
   probe: Face
   reference: Face | null
   subjectId?: string | undefined

@@ -58,7 +58,7 @@ export type Matching = {
   readonly compare: (a: Template, b: Template) => MatchScore
   /**
    * Returns `gallery` if the similarities of all these models come from tables that were measured on
-   * the gallery, otherwise `model`.
+   * the gallery. Otherwise `pictures` if one of them comes from such a table, else `model`.
    */
   readonly calibrationSource: (modelIds: readonly string[]) => CalibrationSource
   /** Returns the size of a gallery and the threshold of a search in it. */
@@ -158,10 +158,13 @@ function comparisons(
     matchSubject: (reading, subject, probes) =>
       matchSubject(reading, subject, probes, matchOptions),
     compare: (a, b) => matchTemplates(a, b, calibrations),
-    calibrationSource: (modelIds) =>
-      modelIds.length > 0 && modelIds.every((id) => calibrations.sourceOf(id) === 'gallery')
+    calibrationSource: (modelIds) => {
+      const sources = modelIds.map((id) => calibrations.sourceOf(id))
+      if (sources.includes('pictures')) return 'pictures'
+      return sources.length > 0 && sources.every((source) => source === 'gallery')
         ? 'gallery'
-        : 'model',
+        : 'model'
+    },
   }
 }
 

@@ -83,13 +83,18 @@ const cohort = z.strictObject({
   sha256: sha256Schema,
   /** The number of nearest rows that the density is the mean of. */
   neighbours: z.int().min(1).max(1000),
+  /**
+   * The origin of rows that represent people of many groups and ages. Without it, all rows are mixtures
+   * of the calibration pictures, and the table holds only for pictures like those.
+   */
+  origin: z.string().min(1).optional(),
 })
 
 /**
  * A recognizer: one vector for the 112 px crop that is aligned by the five points of ArcFace. Its
- * scores have no meaning without `cohort` and `calibration`, which
- * `facegate evaluate verification --calibrate` creates. Another cohort creates other templates: it
- * needs another `version`.
+ * scores have no meaning without `cohort` and `calibration`. `facegate evaluate verification
+ * --calibrate` creates both; a cohort that the pack contains becomes a part of the new one. Another
+ * cohort creates other templates: it needs another `version`.
  */
 const arcface = z.strictObject({
   kind: z.literal('arcface'),

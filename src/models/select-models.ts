@@ -1,5 +1,6 @@
 import { modelRefOf } from './installed-packs.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from './model-set.ts'
+import { requireRecognizerDecoding } from './decoding.ts'
 import type { PackModel } from './pack-manifest.ts'
 
 /** A model that can be selected for a role. */
@@ -76,6 +77,16 @@ export function describeUncalibrated(recognizer: InstalledModel): string {
     `${recognizer.model.id} has no similarity table yet; create it from a folder with one folder ` +
     `of pictures per person: facegate evaluate verification <folder of people> ${options}`
   )
+}
+
+/** Returns the limit of a recognizer whose cohort represents only the pictures of its calibration. */
+export function describeCoverage(recognizer: ModelSet['recognizer']): string | undefined {
+  if (recognizer === 'builtin') return undefined
+  const { id, version } = recognizer.model
+  return requireRecognizerDecoding(recognizer.model).cohort?.origin === undefined
+    ? `The similarities of ${id}@${version} hold only for pictures like those of its calibration. ` +
+        'Before access control, measure each gallery with facegate calibrate.'
+    : undefined
 }
 
 /** Templates store `id@version`: two networks with one such name would be confused. */

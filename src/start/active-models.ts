@@ -82,5 +82,5 @@ async function readInstalledCalibration({ folder, model }: InstalledModel): Prom
   const calibration = await readCalibration(file)
   if (calibration.modelId !== modelId)
     throw new Error(`${file} is the calibration of ${calibration.modelId}, not of ${modelId}`)
-  return calibration
+  return { ...calibration, populations: decoding.cohort?.origin }
 }

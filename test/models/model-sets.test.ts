@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,12 +7,18 @@ import { after, before, test } from 'node:test'
 import { scorers, type PersonTemplate } from '../../src/evaluation/verification/pair-scores.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import { fitRecognizer } from '../../src/evaluation/calibration/fit-recognizer.ts'
+import { concatenate } from '../../src/evaluation/calibration/vector-math.ts'
 import { writeCalibration } from '../../src/evaluation/calibration/write-calibration.ts'
 import { selectModelSet } from '../../src/cli/models/models-option.ts'
+import { createCalibrations } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityAt, similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { catalogueFolder } from '../../src/models/catalogue/catalogue.ts'
 import { mobilefacenet } from '../../src/models/catalogue/mobilefacenet.ts'
 import { recommended } from '../../src/models/catalogue/recommended.ts'
 import { scrfd25g } from '../../src/models/catalogue/scrfd-2.5g.ts'
+import { describeCoverage } from '../../src/models/select-models.ts'
+import { sha256Of } from '../../src/models/sha256.ts'
+import { decodeFloat16, encodeFloat16 } from '../../src/models/template/float16.ts'
 import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
@@ -48,6 +54,8 @@ async function packOf({ models, ...pack }: PackManifestInput): Promise<string> {
   const available = models.filter(({ file }) => existsSync(path.join(evalModels, file)))
   for (const { file } of available)
     await copyFile(path.join(evalModels, file), path.join(packPath, file))
+  for (const rows of globSync('*.f16', { cwd: catalogueFolder }))
+    await copyFile(path.join(catalogueFolder, rows), path.join(packPath, rows))
   await writeFile(path.join(packPath, 'pack.json'), JSON.stringify({ ...pack, models: available }))
   return packPath
 }
@@ -133,6 +141,40 @@ test(
   },
 )
 
+test('The rows of a pack become a part of the cohort, and the table covers other people', async () => {
+  const rows = encodeFloat16(
+    concatenate(randomFaces(8, 'net@1').map(({ template }) => template.vector)),
+  )
+  const cohort = { file: 'rows.f16', sha256: sha256Of(rows), neighbours: 15, origin: 'generated' }
+  const models = [smallRecognizer('net', { decoding: { kind: 'arcface', dimensions: 16, cohort } })]
+  const packPath = path.join(folder, 'rows')
+  await writePack(packPath, manifestOf('rows', models), {
+    'net.onnx': smallNetwork(16),
+    'rows.f16': Buffer.from(rows),
+  })
+  const readModel = async () => findInstalledModel(await readPack(packPath), 'net') ?? assert.fail()
+  const { cohort: added } = (await readCohort(await readModel())) ?? assert.fail()
+  const set = {
+    modelId: 'net@1',
+    set: 'generated',
+    measuredOn: '2026-01-01',
+    people: 120,
+    pictures: 240,
+  }
+  const fit = fitRecognizer(randomFaces(120, 'net@1'), { ...set, added }, () => undefined)
+  assert.deepEqual(fit.cohort.slice(-added.length), added)
+  const { calibration } = fit
+  await writeCalibration(await readModel(), {
+    calibration,
+    cohort: { ...fit, origin: 'generated' },
+  })
+  const { cohort: written } = (await readCohort(await readModel())) ?? assert.fail()
+  assert.deepEqual(written, decodeFloat16(encodeFloat16(fit.cohort)))
+  const table = await readRecognizerCalibration(await readModel())
+  assert.equal(createCalibrations(table).sourceOf('net@1'), 'model')
+  assert.equal(describeCoverage(await readModel()), undefined)
+})
+
 test('a recognizer is rejected without a similarity table and accepted after calibration', async () => {
   const models = [smallRecognizer('net')]
   const packPath = path.join(folder, 'fresh')
@@ -160,9 +202,10 @@ test('a recognizer is rejected without a similarity table and accepted after cal
   assert.deepEqual(files, ['net.cohort.f16', 'net.calibration.json', 'pack.json'])
 
   const table = await readRecognizerCalibration(await readModel())
-  assert.deepEqual(table, fit.calibration)
+  assert.deepEqual(table, { ...fit.calibration, populations: undefined })
   const cohort = await readCohort(await readModel())
   assert.deepEqual([cohort?.neighbours, cohort?.cohort.length], [15, 16_000])
+  assert.equal(createCalibrations(table).sourceOf('net@1'), 'pictures')
   assert.equal(similarityAt(table.points[2]?.score ?? 0, table), 0.7)
   const { template } = faces[0] ?? assert.fail()
   assert.equal(similarityOf(template, template, table), 1)

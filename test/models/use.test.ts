@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
+import { findInstalledModel, findPack } from '../../src/models/installed-packs.ts'
+import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { readVerifiedActiveSet } from '../../src/models/active-set.ts'
 import {
   calibratedRecognizer,
@@ -50,7 +52,12 @@ test('models are activated by pack, by model and by role', async () => {
   const builtin = await cli.json('use', 'builtin')
   assert.deepEqual(builtin.formerRecognizers, ['all/face'])
   await assert.rejects(cli.run('remove', 'all'), /existing templates need all\/face/u)
-  assert.match((await cli.run('use', 'all')).out, /no template of the new recognizer yet/u)
+  const { out } = await cli.run('use', 'all')
+  assert.match(out, /no template of the new recognizer yet/u)
+  assert.match(
+    out,
+    /face@1 hold only for pictures like those of its calibration.*facegate calibrate/u,
+  )
   await assert.rejects(cli.run('use', 'all', '--role', 'detector'), /all has no detector/u)
   await assert.rejects(cli.run('use', 'all/three'), /the pack all has no model three/u)
   await assert.rejects(cli.run('use', 'all', '--role', 'eyes'), /--role must be detector/u)
@@ -167,5 +174,11 @@ test(
       cli.run('install', 'mobilefacenet', '--accept-licence'),
       /has no download address/u,
     )
+    // The folder has only the network; the rows of the cohort are part of Facegate.
+    await cli.run('install', 'mobilefacenet', '--accept-licence', '--from', evalModels)
+    const pack = (await findPack(cli.modelsFolder, 'mobilefacenet')) ?? assert.fail()
+    const model = findInstalledModel(pack, 'mobilefacenet') ?? assert.fail()
+    const { cohort } = (await readCohort(model)) ?? assert.fail()
+    assert.equal(cohort.length, 1200 * 128)
   },
 )

@@ -108,6 +108,8 @@ function CalibrationSection({ calibration }: { readonly calibration: ModelCalibr
         {calibration.modelId}, measured on {calibration.set}, {calibration.measuredOn}. The
         false-match rate is the share of comparisons of two different people that reach the
         threshold.
+        {calibration.populations === undefined &&
+          ' The table holds only for pictures like those of its set. Before access control, calibrate each gallery.'}
       </Text>
       <FalseMatchRateChart points={calibration.points} />
       <DataTable

@@ -200,9 +200,9 @@ export const matchThreshold = z.union([similarity, z.literal('auto')])
 
 export const matchLevel = z.enum(['none', 'low', 'medium', 'high', 'veryHigh'])
 
-export const calibration = z.enum(['gallery', 'model']).meta({
+export const calibration = z.enum(['gallery', 'model', 'pictures']).meta({
   description:
-    'The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model.',
+    'The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. `pictures`: the table of an installed recognizer whose cohort has no rows of other populations; it holds only for pictures like those of its calibration.',
 })
 
 /** A subject that a search returned. */

@@ -17,6 +17,8 @@ import type {
   VerificationResult,
 } from '../../evaluation/verification/verification-report.ts'
 import { manifestFileName } from '../../models/installed-packs.ts'
+import { requireRecognizerDecoding } from '../../models/decoding.ts'
+import { readCohort } from '../../models/template/read-cohort.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
@@ -101,8 +103,8 @@ function packToCalibrate(
 }
 
 /**
- * Writes the calibration into the pack. A recognizer without a cohort also gets a cohort; then the
- * calibration is computed from people who are not in the cohort.
+ * Writes the calibration into the pack. A recognizer without a table also gets a cohort, which the rows
+ * of the pack are a part of; then the calibration is computed from people who are not in the cohort.
  */
 async function calibratePack(
   pack: InstalledModel,
@@ -110,28 +112,30 @@ async function calibratePack(
   result: VerificationResult,
 ): Promise<void> {
   const calibrationSet = calibrationSetOf(source, result.report)
-  const { decoding } = pack.model
-  const hasCohort = decoding.kind === 'arcface' && decoding.cohort !== undefined
-  const output = hasCohort
+  const { origin } = requireRecognizerDecoding(pack.model).cohort ?? {}
+  const rows = await readCohort(pack)
+  const output = isCalibrated(pack)
     ? { calibration: buildCalibration(result.scores.corrected, result.identical, calibrationSet) }
-    : await showProgress('cohorts', (onProgress) =>
-        toCalibrationOutput(fitRecognizer(result.faces, calibrationSet, onProgress)),
-      )
+    : await showProgress('cohorts', (onProgress) => {
+        const added = rows?.cohort ?? new Float32Array()
+        return toCalibrationOutput(
+          fitRecognizer(result.faces, { ...calibrationSet, added }, onProgress),
+          origin,
+        )
+      })
   const files = await writeCalibration(pack, output)
   console.error(`written to ${pack.folder}: ${files.join(', ')}`)
 }
 
-function toCalibrationOutput({
-  calibration,
-  cohort,
-  neighbours,
-  heldOut,
-}: RecognizerFit): CalibrationOutput {
+function toCalibrationOutput(
+  { calibration, cohort, neighbours, heldOut }: RecognizerFit,
+  origin: string | undefined,
+): CalibrationOutput {
   for (const { fmr, score } of calibration.points) {
     const tar = percent(shareAbove(heldOut.genuine, score))
     console.error(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar}, on held-out people`)
   }
-  return { calibration, cohort: { cohort, neighbours } }
+  return { calibration, cohort: { cohort, neighbours, origin } }
 }
 
 async function writeCalibrationFile(

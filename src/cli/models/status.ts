@@ -1,5 +1,6 @@
 import { readActiveSet } from '../../models/active-set.ts'
 import { recognizerModelId } from '../../models/model-set.ts'
+import { describeCoverage } from '../../models/select-models.ts'
 import {
   findModelCoverage,
   templateCountsByModel,
@@ -13,6 +14,8 @@ import { withStore } from '../with-store.ts'
 type ModelStatus = ModelCoverage & {
   readonly activeModelId: string
   readonly models: readonly ModelTemplates[]
+  /** The limit of the similarities of the active recognizer, if there is one. */
+  readonly limit?: string | undefined
 }
 
 type ModelTemplates = {
@@ -30,6 +33,7 @@ export async function status({ json }: { readonly json: boolean }): Promise<void
 async function readStatus(): Promise<ModelStatus> {
   const set = await readActiveSet(modelsFolder())
   const activeModelId = await recognizerModelId(set.recognizer)
+  const limit = describeCoverage(set.recognizer)
   const former = new Set(await Promise.all(set.formerRecognizers.map(recognizerModelId)))
   const useOf = (modelId: string): ModelTemplates['use'] => {
     if (modelId === activeModelId) return 'active'
@@ -43,7 +47,8 @@ async function readStatus(): Promise<ModelStatus> {
         templates,
         use: useOf(modelId),
       }))
-      return { activeModelId, ...(await findModelCoverage(reading, activeModelId)), models }
+      const coverage = await findModelCoverage(reading, activeModelId)
+      return { activeModelId, ...coverage, models, limit }
     }),
   )
 }
@@ -58,5 +63,7 @@ function toText(status: ModelStatus): string {
 faces with a template of ${status.activeModelId}: ${status.comparableFaces}
 faces without one that have a stored crop: ${status.remakeableFaces}
 faces without one that need an enrollment or a verification: ${status.waitingFaces}
-subjects without any template of it: ${status.notComparableSubjects}`
+subjects without any template of it: ${status.notComparableSubjects}${
+    status.limit === undefined ? '' : `\n\n${status.limit}`
+  }`
 }

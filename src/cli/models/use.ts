@@ -1,5 +1,5 @@
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
-import { selectModels, type SelectableModel } from '../../models/select-models.ts'
+import { describeCoverage, selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
 import { builtinSet, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
@@ -40,12 +40,14 @@ export async function usePack(folder: string, name: string, role?: SelectableMod
     .filter(([, names]) => names.length > 0)
     .map(([modelRole, names]) => `${modelRole}: ${[names].flat().join(', ')}`)
   const isOther = namesOf(before).recognizer !== chosen.recognizer
+  const limit = describeCoverage(after.recognizer)
   const count = isOther ? await countNotComparableSubjects(after) : undefined
   return {
     chosen: { ...chosen, ...(count !== undefined && { subjectsNotComparable: count }) },
     messages: [
       ...lines,
       ...(isOther ? recognizerChangeMessages(count) : []),
+      ...(isOther && limit !== undefined ? [limit] : []),
       'The service uses these models after the next restart.',
     ],
   }

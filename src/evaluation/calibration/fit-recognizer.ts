@@ -4,13 +4,14 @@ import type { CalibrationSet } from '../../gallery/calibration/measure/build-cal
 import { scorers } from '../verification/pair-scores.ts'
 import type { PersonTemplate, PairScores } from '../verification/pair-scores.ts'
 import { mixCohort } from './mix-cohort.ts'
+import { concatenate } from './vector-math.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
 import { cohortRowCount, learnDensity, neighbourCount } from './learn-density.ts'
 import { seededRandom } from '../../lib/random/seeded-random.ts'
 
 /** The cohort and the calibration that an installed recognizer needs before it can be used. */
 export type RecognizerFit = {
-  /** Mixtures of all people of the set: rows × dimensions. */
+  /** Mixtures of all people of the set, and the added rows: rows × dimensions. */
   readonly cohort: Float32Array
   readonly neighbours: number
   readonly calibration: Calibration
@@ -27,19 +28,21 @@ const seed = 1
  * no density yet. Each pair is scored with a cohort that contains neither person; a cohort with one
  * of them would lower all scores.
  *
+ * @param set the description of the set. `added`: rows of other people for every cohort, rows × dimensions;
+ *   none by default.
  * @throws Error when there are too few pairs of different people.
  */
 export function fitRecognizer(
   faces: readonly PersonTemplate[],
-  set: CalibrationSet,
+  { added = new Float32Array(), ...set }: CalibrationSet & { readonly added?: Float32Array },
   onProgress: (done: number, total: number) => void,
 ): RecognizerFit {
   const folds = foldsByPerson(faces, foldCount, seed)
-  const learn = learnDensity(set.modelId, ({ template }: PersonTemplate) => template.vector)
+  const learn = learnDensity(set.modelId, ({ template }: PersonTemplate) => template.vector, added)
   const { identical, ...heldOut } = scoreHeldOut(folds, learn, scorers.corrected, onProgress)
   const calibration = buildCalibration(heldOut, identical, set)
   const people = faces.map(({ person }) => person)
   const vectors = faces.map(({ template }) => template.vector)
-  const { rows: cohort } = mixCohort(vectors, people, cohortRowCount, seededRandom(seed))
-  return { cohort, neighbours: neighbourCount, calibration, heldOut }
+  const { rows } = mixCohort(vectors, people, cohortRowCount, seededRandom(seed))
+  return { cohort: concatenate([rows, added]), neighbours: neighbourCount, calibration, heldOut }
 }

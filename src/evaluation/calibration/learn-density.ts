@@ -2,6 +2,7 @@ import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import { seededRandom } from '../../lib/random/seeded-random.ts'
 import { mixCohort } from './mix-cohort.ts'
+import { concatenate } from './vector-math.ts'
 
 /** Learns from `samples`; returns a function that creates templates, also for other people. */
 export type TemplateLearner<S> = (samples: readonly S[]) => (sample: S) => Template
@@ -11,20 +12,20 @@ export const neighbourCount = 15
 /** Four times as many rows give no better results. */
 export const cohortRowCount = 1000
 
-/** Learns a cohort of 1,000 mixtures; the vectors themselves stay as `vectorOf` returns them. */
+/**
+ * Learns a cohort of 1,000 mixtures and adds `rows` to it; the vectors themselves stay as `vectorOf`
+ * returns them.
+ */
 export function learnDensity<S extends { readonly person: string }>(
   modelId: string,
   vectorOf: (sample: S) => Float32Array,
+  rows: Float32Array = new Float32Array(),
 ): TemplateLearner<S> {
   return (samples) => {
     const people = samples.map(({ person }) => person)
-    const { rows: cohort } = mixCohort(
-      samples.map(vectorOf),
-      people,
-      cohortRowCount,
-      seededRandom(1),
-    )
-    const dimensions = cohort.length / cohortRowCount
+    const mixed = mixCohort(samples.map(vectorOf), people, cohortRowCount, seededRandom(1))
+    const dimensions = mixed.rows.length / cohortRowCount
+    const cohort = concatenate([mixed.rows, rows])
     const measureDensity = openDensityKernel({ cohort, neighbours: neighbourCount }, dimensions)
     return (sample) => {
       const vector = vectorOf(sample)

@@ -16,8 +16,11 @@ export function squaredDistance(a: Float32Array, b: Float32Array): number {
 
 /** Returns the values of all `vectors`, one vector after another. */
 export function concatenate(vectors: readonly Float32Array[]): Float32Array {
-  const size = vectors[0]?.length ?? 0
-  const all = new Float32Array(vectors.length * size)
-  for (const [row, vector] of vectors.entries()) all.set(vector, row * size)
+  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0))
+  let offset = 0
+  for (const vector of vectors) {
+    all.set(vector, offset)
+    offset += vector.length
+  }
   return all
 }

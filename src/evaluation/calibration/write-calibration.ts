@@ -12,7 +12,9 @@ import { sha256Of } from '../../models/sha256.ts'
 /** The calibration table of a recognizer, and its cohort if it had none. */
 export type CalibrationOutput = {
   readonly calibration: Calibration
-  readonly cohort?: Pick<RecognizerFit, 'cohort' | 'neighbours'>
+  readonly cohort?: Pick<RecognizerFit, 'cohort' | 'neighbours'> & {
+    readonly origin?: string | undefined
+  }
 }
 
 /**
@@ -32,8 +34,8 @@ export async function writeCalibration(
   if (cohort) {
     const bytes = encodeFloat16(cohort.cohort)
     await writeFileAtomic(path.join(folder, cohortFile), bytes)
-    const { neighbours } = cohort
-    addedFields['cohort'] = { file: cohortFile, sha256: sha256Of(bytes), neighbours }
+    const { neighbours, origin } = cohort
+    addedFields['cohort'] = { file: cohortFile, sha256: sha256Of(bytes), neighbours, origin }
   }
   await addToManifest(folder, model.id, addedFields)
   return [...(cohort ? [cohortFile] : []), tableFile, manifestFileName]

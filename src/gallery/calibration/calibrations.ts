@@ -11,8 +11,11 @@ import { parseCalibration } from './read-calibration.ts'
 
 import builtinTable from './dlib-faceres-256@1.json' with { type: 'json' }
 
-/** Where a similarity comes from: a table measured on the gallery, or the table of the model. */
-export type CalibrationSource = 'gallery' | 'model'
+/**
+ * The table of a similarity: measured on the gallery, or that of the model. The table of a model without
+ * rows of other populations in its cohort holds only for pictures like those it was measured on.
+ */
+export type CalibrationSource = 'gallery' | 'model' | 'pictures'
 
 /** The calibrations of the loaded models. Templates of other models cannot be compared. */
 export type Calibrations = {
@@ -39,7 +42,8 @@ export function createCalibrations(
     activeModelId: active.modelId,
     formerModelIds: [...formerModelIds],
     of: (modelId) => byModelId.get(modelId),
-    sourceOf: () => 'model',
+    sourceOf: (modelId) =>
+      byModelId.get(modelId)?.populations === undefined ? 'pictures' : 'model',
   }
 }
 
@@ -53,7 +57,7 @@ function withGalleryTables(shipped: Calibrations, tables: readonly Calibration[]
   return {
     ...shipped,
     of: (modelId) => (modelId === own.modelId ? own : shipped.of(modelId)),
-    sourceOf: (modelId) => (modelId === own.modelId ? 'gallery' : 'model'),
+    sourceOf: (modelId) => (modelId === own.modelId ? 'gallery' : shipped.sourceOf(modelId)),
   }
 }
 

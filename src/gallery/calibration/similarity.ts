@@ -24,6 +24,11 @@ export type Calibration = {
   readonly lowestScore: number
   /** The lowest score of any image compared with itself: similarity 1. */
   readonly identicalScore: number
+  /**
+   * The origin of the rows of the cohort that represent people unlike those of the set. Without such
+   * rows, the table holds only for pictures like those of the set.
+   */
+  readonly populations?: string | undefined
 }
 
 export type CalibrationPoint = {

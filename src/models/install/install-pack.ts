@@ -148,7 +148,7 @@ async function removeOtherFiles(
 
 /**
  * Copies the cohort and the similarity table that a user created for an installed recognizer, when
- * the same network is installed again from a manifest that has neither.
+ * the same network is installed again from a manifest without a table.
  *
  * @returns the complete model; its files are in `staging`.
  */
@@ -162,8 +162,9 @@ async function carryCalibration(
       id === model.id && version === model.version && sha256 === model.sha256,
   )
   if (!previousPack || !previous || !isRecognizerDecoding(previous.decoding)) return model
+  if (previous.decoding.calibration === undefined) return model
   const isUncalibrated =
-    isRecognizerDecoding(model.decoding) && calibrationFilesOf(model.decoding).length === 0
+    isRecognizerDecoding(model.decoding) && model.decoding.calibration === undefined
   if (!isUncalibrated) return model
   for (const { file } of calibrationFilesOf(previous.decoding))
     await copyFile(path.join(previousPack.folder, file), path.join(staging, file))

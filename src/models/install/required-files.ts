@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { calibrationFilesOf } from '../decoding.ts'
+import { catalogueFolder } from '../catalogue/catalogue.ts'
 import type { PackManifest, PackModel } from '../pack-manifest.ts'
 import type { PackSource } from './pack-source.ts'
 
@@ -60,8 +62,9 @@ export function totalSourceBytes({ models }: PackManifest): number | null {
 
 /** The location of a file beside the manifest. */
 function siblingSource({ origin }: PackSource, name: string): RequiredFile['source'] {
-  if (origin.kind === 'folder') return { path: path.join(origin.folder, name) }
-  return origin.kind === 'url' ? { url: new URL(name, origin.url).href } : undefined
+  if (origin.kind === 'url') return { url: new URL(name, origin.url).href }
+  const file = path.join(origin.kind === 'folder' ? origin.folder : catalogueFolder, name)
+  return origin.kind === 'folder' || existsSync(file) ? { path: file } : undefined
 }
 
 /** The last segment of the path of a URL, as a plain file name. */

@@ -259,7 +259,7 @@ test('A table of another model has no effect, and the command reports it', async
       modelId: 'other@1',
       subjects: 200,
       pairs: 19_900,
-      definition: JSON.stringify({ ...shipped, modelId: 'other@1' }),
+      definition: JSON.stringify({ ...shipped, modelId: 'other@1', populations: undefined }),
       appliedAtUtc: new Date().toISOString(),
       appliedBy: 'Olga',
     }),

@@ -20,7 +20,7 @@ export async function addGalleryCalibration(
       modelId,
       subjects: 200,
       pairs: 19_900,
-      definition: JSON.stringify({ ...shipped, points }),
+      definition: JSON.stringify({ ...shipped, points, populations: undefined }),
       appliedAtUtc: new Date().toISOString(),
       appliedBy: 'Olga',
     }),

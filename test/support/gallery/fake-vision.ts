@@ -67,6 +67,7 @@ function openFakeCohort(): MeasureDensity {
 
 /** Impostor pairs score about -2. */
 const fakeCalibration: Calibration = {
+  populations: 'generated',
   modelId: fakeModelId,
   set: 'random directions',
   measuredOn: '2026-01-01',

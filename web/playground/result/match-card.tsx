@@ -120,8 +120,11 @@ function uniqueCandidates(candidates: readonly CandidateValue[]): CandidateValue
   return [...bySubject.values()].toSorted((a, b) => b.similarity - a.similarity)
 }
 
-function calibrationText(calibration: 'gallery' | 'model'): string {
-  return calibration === 'gallery'
-    ? 'Similarities were calibrated on this gallery.'
-    : 'Similarities use the calibration of the model.'
+function calibrationText(calibration: 'gallery' | 'model' | 'pictures'): string {
+  return {
+    gallery: 'Similarities were calibrated on this gallery.',
+    model: 'Similarities use the calibration of the model.',
+    pictures:
+      'Similarities use the calibration of the model, which holds only for pictures like those it was measured on.',
+  }[calibration]
 }

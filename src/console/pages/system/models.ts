@@ -16,6 +16,10 @@ export const getModels = defineRead({
       modelId: z.string(),
       set: z.string(),
       measuredOn: z.string(),
+      populations: z.string().optional().meta({
+        description:
+          'The origin of the rows that represent other people than those of the set. Without it, the table holds only for pictures like those of the set.',
+      }),
       points: z.array(
         z.object({
           fmr: z.number(),
