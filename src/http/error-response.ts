@@ -58,8 +58,10 @@ export function errorResponse(
   }
   const trace = { 'x-request-id': requestId }
   if (error instanceof HttpError) {
-    if (error.cause !== undefined) log.debug({ requestId, err: error.cause }, error.message)
-    const { status, headers } = error
+    const { status, headers, cause } = error
+    // A 503 with a cause is a fault of another part, such as the database, which the response omits.
+    if (cause !== undefined)
+      log[status === 503 ? 'warn' : 'debug']({ requestId, err: cause }, error.message)
     return { status, headers: { ...headers, ...trace }, body: toBody(error) }
   }
   log.error({ requestId, err: error }, 'unexpected fault')

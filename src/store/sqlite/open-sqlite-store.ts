@@ -22,6 +22,7 @@ import { databaseFile } from './database-files.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
 import { sqliteReadTx } from './tx.ts'
+import { throwUnavailable } from './writer.ts'
 
 /**
  * Opens the database of a data folder and migrates it to the current schema.
@@ -58,7 +59,11 @@ export async function openSqliteStoreForMigration(
   return {
     db,
     ...writer,
-    runExclusive: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
+    runExclusive: (job) =>
+      db
+        .transaction()
+        .execute((transaction) => job({ db: transaction, tx }))
+        .catch(throwUnavailable),
     read: serializeReads(async (job) => {
       const value = await inSnapshot(reader, () => job(readTx))
       await transaction.synchronize() // The snapshot may contain what is not on the disk yet.

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { databaseUnavailable } from '../../lib/database-unavailable.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Store } from '../database.ts'
 import type { AdmittedTerms } from '../gate/admission-rule.ts'
@@ -81,7 +82,7 @@ export function createWriter(writerOptions: WriterOptions): Writer {
         await commit(jobs, options)
       })
       .catch((cause: unknown) => {
-        const error = unavailable('The database does not respond.', 1, cause)
+        const error = databaseUnavailable(cause, { isDiskFull: isDiskFull(cause) })
         const { writes, calls } = jobs.writes.length + jobs.calls.length > 0 ? jobs : take()
         for (const { reject } of [...writes, ...calls]) reject(error)
       })
@@ -178,11 +179,28 @@ async function runJob(
   }
 }
 
-/** Returns whether the database itself fails, for example on a full disk: then nothing is committed. */
-export function isFatal(error: unknown): boolean {
-  const isSqlite = error instanceof Error && 'errcode' in error
-  return isSqlite && fatalCodes.has(Number(error.errcode) & 0xff)
+/** @throws HttpError 503 if the database itself fails, otherwise the error. */
+export function throwUnavailable(error: unknown): never {
+  throw isFatal(error) ? databaseUnavailable(error, { isDiskFull: isDiskFull(error) }) : error
 }
 
-/** SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_FULL: the low byte of extended codes. */
-const fatalCodes = new Set([5, 10, 11, 13])
+/** Returns whether the database itself fails, for example on a full disk: then nothing is committed. */
+export function isFatal(error: unknown): boolean {
+  return fatalCodes.has(primaryCodeOf(error))
+}
+
+/** `fdatasync` fails with ENOSPC if the file system has not reserved the space before. */
+function isDiskFull(error: unknown): boolean {
+  const isSynchronization = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+  return isSynchronization || primaryCodeOf(error) === fullCode
+}
+
+/** Returns the low byte of an extended code of SQLite; NaN for another error. */
+function primaryCodeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : NaN
+}
+
+/** SQLITE_FULL */
+const fullCode = 13
+/** SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_FULL. */
+const fatalCodes = new Set([5, 10, 11, fullCode])

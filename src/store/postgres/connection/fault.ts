@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg'
+import { databaseUnavailable } from '../../../lib/database-unavailable.ts'
 import { HttpError, unavailable } from '../../../lib/errors.ts'
 
 /** An error of the driver and its consequences. */
@@ -20,7 +21,7 @@ export function faultOf(error: unknown): DatabaseFault {
     return { error: unavailable(accountFrozen, 2, error), isUnusable: false, isLost: false }
   if (unavailableCodes.test(code))
     return {
-      error: databaseUnavailable(error),
+      error: databaseUnavailable(error, { isDiskFull: code === diskFullCode }),
       isUnusable: code !== statementTimeoutCode,
       isLost: false,
     }
@@ -35,10 +36,6 @@ export class ConnectionLostError extends HttpError {
   }
 }
 
-function databaseUnavailable(cause: unknown): Error {
-  return unavailable('The database does not respond.', 1, cause)
-}
-
 /** A write of an account that is being moved, see the migration `001-tenancy.ts`. */
 const frozenAccountCode = 'FG001'
 const accountFrozen = 'The account is being moved to another database. Send the request again.'
@@ -48,6 +45,9 @@ const connectionLostCodes = /^(?:08...|57P0[1-5])$/u
 
 /** A statement exceeded its time limit. The connection remains usable. */
 const statementTimeoutCode = '57014'
+
+/** No disk space is left. */
+const diskFullCode = '53100'
 
 /**
  * The server cannot execute the statement: it exceeded its time limit (57014); no connection, memory
