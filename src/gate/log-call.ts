@@ -143,7 +143,8 @@ function toLogged(
     message: redact(message),
     ...(safePath !== undefined && { path: safePath.slice(0, textCharsMax) }),
     ...(imageIndex !== undefined && { imageIndex }),
-    ...(hint !== undefined && { hint: redact(hint) }),
+    // Hints are texts of the service: they contain no value of a request.
+    ...(hint !== undefined && { hint: hint.slice(0, textCharsMax) }),
   }
 }
 
@@ -166,9 +167,18 @@ function keepNames(path: string, names: ReadonlySet<string>): string {
 const pathInText = /\b(?:params|body|query|path)[.[][^\s:;,]*/gu
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/giu
 
+/** The words of the error table. A value that equals one of them identifies no person. */
+const ownWords: ReadonlySet<string> = new Set(
+  Object.values(errorTable).flatMap(
+    ({ condition, remedy }) => `${condition} ${remedy}`.match(/\p{L}[\p{L}.]*\p{L}/gu) ?? [],
+  ),
+)
+
 function redactTexts(text: string, { names, texts }: RequestDescription): string {
   const withoutPaths = text.replaceAll(pathInText, (path) => keepNames(path, names))
-  const found = texts.filter((sent) => sent !== '' && withoutPaths.includes(sent))
+  const found = texts.filter(
+    (sent) => sent !== '' && !ownWords.has(sent) && withoutPaths.includes(sent),
+  )
   return found
     .toSorted((a, b) => b.length - a.length)
     .reduce((redacted, sent) => replaceText(redacted, sent, hidden), withoutPaths)

@@ -101,6 +101,33 @@ test('Failures before an action runs have their message: malformed JSON, permiss
   assert.equal((await latest()).problems[0].code, 'GROUP_NOT_FOUND')
 })
 
+test('The log redacts values of a request, not the words of a message or a remedy', async () => {
+  const { gallery } = testConsole
+  const words = { displayName: 'face', groups: ['image'], attributes: { picture: 'rows' } }
+  const sent: readonly (readonly [string, object])[] = [
+    ['svc.enroll', { ...imageParams(), ...words, externalId: 'retake' }],
+    ['svc.updateSubject', { subjectId: randomUUID(), displayName: 'subject', addGroups: ['id'] }],
+  ]
+  for (const [action, params] of sent) {
+    const requestId = randomUUID()
+    const { body } = await gallery.post({ requestId, action, params })
+    const [{ message, hint }] = body.errors
+    const { problems } = await detailsOf(requestId)
+    assert.deepEqual([problems[0].message, problems[0].hint], [message, hint], action)
+  }
+  const { subjectId } = await gallery.value('svc.enroll', imageParams('Flo'))
+  await gallery.value('svc.enroll', { ...imageParams('Gus'), externalId: 'append' })
+  const taken = { subjectId, externalId: 'append', displayName: 'externalId null' }
+  const conflict = await failedCall({ action: 'svc.updateSubject', params: taken })
+  assert.match(conflict.problems[0].hint, /with externalId null\.$/u)
+  const group = { ...imageParams('Flo'), groups: ['canary-group', 'subject'] }
+  const { problems } = await failedCall({ action: 'svc.identify', params: group })
+  assert.equal(
+    problems[0].message,
+    'params.groups: no subject of the gallery belongs to …, subject',
+  )
+})
+
 test('A replay of a failed call has the reasons of the first call', async () => {
   const requestId = randomUUID()
   const body = { requestId, action: 'svc.enroll', params: imageParams() }
