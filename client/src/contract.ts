@@ -52,8 +52,9 @@ export interface AnalyzeValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -248,8 +249,9 @@ export interface AttributesValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -325,8 +327,9 @@ export interface DeleteSubjectValue {
   deletedAtUtc: string
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -409,8 +412,9 @@ export interface DetectValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -484,8 +488,9 @@ export interface EnrollValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -612,8 +617,9 @@ export interface IdentifyValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -663,8 +669,9 @@ export interface LivenessValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -750,8 +757,9 @@ export interface UpdateSubjectValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
@@ -823,8 +831,9 @@ export interface VerifyValue {
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
+    /** The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models. */
     providers: { [key: string]: string }
-    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
     /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }

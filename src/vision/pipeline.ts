@@ -99,7 +99,7 @@ function providersFor(
   return {
     detector: detector.providers,
     landmarks: meshLandmarker.providers,
-    ...(request.templates && { recognizer: recognizers.active.providers }),
+    ...(request.templates && { recognizer: recognizers.active.modelId }),
     ...(request.attributes?.length && {
       attributes: attributes.providersFor(request.attributes),
     }),

@@ -203,6 +203,33 @@ test('A similarity has four decimals, is never rounded up, and agrees with match
   assert.equal(identical.similarity, 1)
 })
 
+test('Scores of debug have four decimals and lie in the documented range, times have three', async () => {
+  await using dense = await startGallery({ models: { active: 'cohort@1' } })
+  const debug = { debug: true }
+  const picture = imageParams({ name: 'pia', deviation: 0.3 })
+  const { subjectId } = await dense.value('svc.enroll', picture)
+  const images = [picture, imageParams('rob')].flatMap((params) => (params as SentImages).images)
+  const compared = await dense.value('svc.verify', { images }, debug)
+  const same = await dense.value('svc.verify', { ...picture, subjectId }, debug)
+  const found = await dense.value('svc.identify', picture, debug)
+  const stored = await dense.value('svc.identify', { subjectId }, debug)
+  assert.equal(same.debug.scores.recognizer, found.debug.scores.recognizer)
+  assert.ok(same.debug.scores.recognizer > 0.5, 'the density raises the score of one picture')
+  for (const { debug: shown } of [compared, same, found, stored]) {
+    const { scores, timingsMs, providers } = shown
+    assert.equal(providers.recognizer, 'cohort@1')
+    if ('recognizer' in scores) assert.ok(Math.abs(scores.recognizer) <= 4)
+    for (const [values, decimals] of [
+      [scores, 4],
+      [timingsMs, 3],
+    ] as const)
+      for (const value of Object.values(values))
+        assert.equal(value, Number(Number(value).toFixed(decimals)))
+  }
+})
+
+type SentImages = { readonly images: object[] }
+
 test('svc.identify returns 1 for an identical template only, as svc.verify does', async () => {
   // The scores of identical templates of this model differ, because their densities do.
   await using dense = await startGallery({ models: { active: 'cohort@1' } })
@@ -232,6 +259,10 @@ test('debug works for deleteSubject and for updateSubject, with and without an i
   const image = imageParams({ name: 'lena', take: 2, deviation: 0.5 })
   const withImage = await gallery.value('svc.updateSubject', { subjectId, ...image }, debug)
   assert.deepEqual(Object.keys(withImage.debug.scores).toSorted(), ['detector', 'recognizer'])
+  const next = imageParams({ name: 'lena', take: 3, deviation: 0.5 })
+  const enrolled = await gallery.value('svc.enroll', { subjectId, ...next }, debug)
+  for (const part of ['providers', 'scores', 'timingsMs'])
+    assert.deepEqual(Object.keys(enrolled.debug[part]), Object.keys(withImage.debug[part]), part)
   const record = await gallery.value('svc.deleteSubject', { subjectId }, debug)
   assert.deepEqual(Object.keys(record.debug), ['providers', 'scores', 'timingsMs'])
 })

@@ -81,17 +81,25 @@ export function debugInfo(
 ): { readonly debug?: z.input<typeof debug> } {
   if (!isRequested) return {}
   const previousModels = modelIds.filter((modelId) => modelId !== face?.template?.modelId)
-  return {
-    debug: {
-      providers: {
-        ...analysis.providers,
-        ...(previousModels.length > 0 && { formerRecognizer: previousModels.join('+') }),
-      },
-      scores: { ...(face && faceScores(face)), ...scores },
-      timingsMs: { ...analysis.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
-      ...(candidatesBelowThreshold && { candidatesBelowThreshold }),
+  return toDebug({
+    providers: {
+      ...analysis.providers,
+      ...(previousModels.length > 0 && { formerRecognizer: previousModels.join('+') }),
     },
-  }
+    scores: { ...(face && faceScores(face)), ...scores },
+    timingsMs: { ...analysis.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
+    ...(candidatesBelowThreshold && { candidatesBelowThreshold }),
+  })
+}
+
+type DebugValue = NonNullable<z.input<typeof debug>>
+
+/** Returns `debug` with at most four decimals of each score and three of each time. */
+export function toDebug(value: DebugValue): { readonly debug: DebugValue } {
+  const rounded = (numbers: Readonly<Record<string, number>>, digits: number) =>
+    Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, round(n, digits)]))
+  const { scores, timingsMs } = value
+  return { debug: { ...value, scores: rounded(scores, 4), timingsMs: rounded(timingsMs, 3) } }
 }
 
 /** Returns the score of a comparison with a subject, if there was one. */
@@ -105,7 +113,7 @@ export function debugOfDatabase(
   databaseMs: number,
 ): { readonly debug?: z.input<typeof debug> } {
   if (!isRequested) return {}
-  return { debug: { providers: {}, scores: {}, timingsMs: { database: databaseMs } } }
+  return toDebug({ providers: {}, scores: {}, timingsMs: { database: databaseMs } })
 }
 
 /** Returns the detector's score and, if liveness was analyzed, the total and each model's score. */

@@ -221,10 +221,13 @@ export const candidate = z
 /** How a result was computed; only with `debug`. It never contains a template. */
 export const debug = z
   .object({
-    providers: z.record(z.string(), z.string()),
+    providers: z.record(z.string(), z.string()).meta({
+      description:
+        'The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models.',
+    }),
     scores: z.record(z.string(), z.number()).meta({
       description:
-        'Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1.',
+        'Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1.',
     }),
     timingsMs: z.record(z.string(), z.number()).meta({ description: 'Milliseconds per stage.' }),
     candidatesBelowThreshold: z.array(candidate).max(5).optional(),

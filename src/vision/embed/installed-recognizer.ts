@@ -36,7 +36,6 @@ export async function openInstalledRecognizer(
   const modelId = formatProviders([installed.model])
   return {
     modelId,
-    providers: modelId,
     async createTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
       const tensor = await stopwatch.time('align', async () => {
         const toFrame = fitSimilarityTransform(template, landmarkPoints(meshLandmarks(mesh)))

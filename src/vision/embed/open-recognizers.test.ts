@@ -11,7 +11,6 @@ function countedRecognizer(modelId: string) {
   let runs = 0
   const recognizer: Recognizer = {
     modelId,
-    providers: modelId,
     createTemplate: async () => {
       runs += 1
       return { modelId, vector: Float32Array.of(runs), density: -2 }
@@ -52,7 +51,6 @@ function quickRecognizer(distance: number) {
   const template = { modelId, vector: Float32Array.of(1), density: 0 }
   const recognizer: Recognizer = {
     modelId,
-    providers: modelId,
     createTemplate: () => Promise.reject(new Error('the first network runs twice')),
     startTemplate: async () => ({
       quickTemplate: { modelId: 'first@1', vector: Float32Array.of(distance, 0) },

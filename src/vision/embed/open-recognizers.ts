@@ -50,7 +50,6 @@ async function openBuiltinRecognizer(
   const startTemplate = await openTemplateStart(sessions, toTemplate)
   return {
     modelId: model.modelId,
-    providers: formatProviders([builtinPack.models.face_recognition, builtinPack.models.faceres]),
     async createTemplate(face, context, options) {
       const { complete } = await startTemplate(face, context, options)
       return complete()

@@ -5,8 +5,6 @@ import type { QuickTemplate, Template } from './template.ts'
 export type Recognizer = {
   /** "id@version" of its templates. The built-in template model combines several networks. */
   readonly modelId: string
-  /** "id@version" of the networks, joined by "+". */
-  readonly providers: string
   readonly createTemplate: CreateFrom<Template>
   /**
    * Runs the first network, which suffices to recognize most frames of one recording. Undefined if a

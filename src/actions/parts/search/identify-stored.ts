@@ -1,7 +1,7 @@
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
-import { toWarnings, zeroThreshold } from '../response-fields.ts'
+import { toDebug, toWarnings, zeroThreshold } from '../response-fields.ts'
 import {
   loadHitSubjects,
   splitAtThreshold,
@@ -70,14 +70,13 @@ async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch)
     calibration: matching.calibrationSource(modelsOf(probe)),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     ...toWarnings(...unknownGroupWarnings(search.unknownGroups), ...zeroThreshold(params)),
-    ...(call.debug && {
-      debug: {
+    ...(call.debug &&
+      toDebug({
         providers: { recognizer: modelsOf(probe).join('+') },
         scores: { ...(hits[0] && { recognizer: hits[0].score }) },
         timingsMs: { ...search.timingsMs },
         candidatesBelowThreshold: split.below,
-      },
-    }),
+      })),
   }
   const shown = [...candidates, ...(call.debug ? split.below : [])]
   const subjectIds = [probe.subjectId, ...shown.map(({ subjectId }) => subjectId)]
