@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { CallOutput } from '../gate/settle.ts'
 import { readBody, requireNoBody } from '../http/input/read-body.ts'
-import { parseJson, requireStorable } from '../http/input/parse-json.ts'
+import { requireStorable } from '../http/input/parse-json.ts'
+import { parseJsonBody } from '../http/input/parse-large-json.ts'
 import { requireValid } from '../lib/validation/parse-input.ts'
 import { refuseParameters } from './input/query.ts'
 import type { RouteDescription } from './description/route-description.ts'
@@ -82,7 +83,7 @@ async function readJson<Body>(
   const bytes = await readBody(request, options.bodyBytesMax)
   const isList = schema instanceof z.ZodArray
   const text = isList ? Buffer.concat([Buffer.from('{"list":'), bytes, Buffer.from('}')]) : bytes
-  const parsed = parseJson(text, options.jsonLimits)
+  const parsed = await parseJsonBody(text, options.jsonLimits)
   const value = isList ? parsed['list'] : parsed
   requireStorable(value, 'body')
   return requireValid(schema, value, 'body')

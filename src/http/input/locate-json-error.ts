@@ -6,22 +6,29 @@ const escapes = new Set(['"', '\\', '/', 'b', 'f', 'n', 'r', 't'])
 /** Deeper values are not followed, because their number is limited elsewhere. */
 const depthMax = 64
 
-/**
- * Describes where a text stops being JSON, as `line 2, column 14: expected …`. It runs only on text that
- * the JSON parser has rejected; the messages of the parser do not always contain a position.
- */
+/** Describes where a text stops being JSON, as `line 2, column 14: expected …`. */
 export function describeJsonError(text: string): string {
+  const { offset, expected } = locateJsonError(text)
+  const lines = text.slice(0, offset).split('\n')
+  const column = Array.from(lines.at(-1) ?? '').length + 1
+  return `line ${lines.length}, column ${column}: expected ${expected}`
+}
+
+/**
+ * Finds where a text stops being JSON. It runs only on text that the JSON parser has rejected; the
+ * messages of the parser do not always contain a position.
+ */
+export function locateJsonError(text: string): JsonErrorLocation {
   try {
     readDocument(text)
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    const { offset, message: expected } = error
-    const lines = text.slice(0, offset).split('\n')
-    const column = Array.from(lines.at(-1) ?? '').length + 1
-    return `line ${lines.length}, column ${column}: expected ${expected}`
+    return { offset: error.offset, expected: error.message }
   }
-  return 'the text cannot be parsed'
+  return { offset: text.length, expected: 'JSON' }
 }
+
+type JsonErrorLocation = { readonly offset: number; readonly expected: string }
 
 /** States where a text stops being JSON; the message is what was expected there. */
 class JsonSyntaxError extends Error {
@@ -81,8 +88,14 @@ function readList(text: string, start: number, depth: number): number {
   }
 }
 
+/** Characters of a text that need no check: neither a quote, a backslash nor a control character. */
+const plainPattern = /[ !#-[\]-\uFFFF]*/y
+
 function readText(text: string, start: number): number {
   for (let offset = start + 1; offset < text.length; offset++) {
+    plainPattern.lastIndex = offset
+    offset += plainPattern.exec(text)?.[0].length ?? 0
+    if (offset === text.length) break
     const character = text[offset] ?? ''
     if (character === '"') return offset + 1
     if (character < ' ')

@@ -2,7 +2,8 @@ import { HttpError } from '../../lib/errors.ts'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import type { HttpRequest } from '../route.ts'
 import { readMultipart, type MultipartPart } from './multipart.ts'
-import { parseJson, type JsonLimits, toStorable } from './parse-json.ts'
+import { parseJson, type JsonLimits, type JsonObject, toStorable } from './parse-json.ts'
+import { parseJsonBody } from './parse-large-json.ts'
 import { formType, jsonType, mediaTypeOf, type JsonBodyLimits } from './read-body.ts'
 
 export type SentCallOptions = JsonBodyLimits & {
@@ -24,16 +25,19 @@ export type SentCall = {
  * Parses the body of a call that is JSON, an image or a form with one. An image has the effect of the
  * JSON with this image in `params.images`, so that all rules and retries are those of JSON.
  *
+ * @param checkOutline receives a large body of JSON before its long texts are decoded. It may throw.
  * @throws HttpError 400 or 415.
  */
-export function parseCallBody(
+export async function parseCallBody(
   request: HttpRequest,
   bytes: Buffer,
   options: SentCallOptions,
-): SentCall {
+  checkOutline: (body: JsonObject) => Promise<void>,
+): Promise<SentCall> {
   const { jsonLimits } = options
   const type = mediaTypeOf(request) ?? ''
-  if (type === jsonType) return { body: parseJson(bytes, jsonLimits), problems: [] }
+  if (type === jsonType)
+    return { body: await parseJsonBody(bytes, jsonLimits, checkOutline), problems: [] }
   requireAcceptedType(type, options)
   if (type !== formType)
     return toCallBody([...request.query], { bytes, contentType: type }, jsonLimits)

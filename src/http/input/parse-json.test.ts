@@ -43,7 +43,7 @@ test('A body nested one level deeper than the limit is rejected', () => {
   const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
   assert.ok(parse(nested(16)))
   assert.throws(() => parse(nested(17)), isBadRequest(/deeper than 16/u))
-  assert.throws(() => parse('['.repeat(1_000_000)), isBadRequest(/deeper than 16/u))
+  assert.throws(() => parse('['.repeat(100_000)), isBadRequest(/deeper than 16/u))
 })
 
 test('A body with one structural character more than the limit is rejected', () => {

@@ -21,28 +21,50 @@ const openingBrackets = new Set([0x7b, 0x5b])
 const closingBrackets = new Set([0x7d, 0x5d])
 const whitespace = new Set<number | undefined>([0x20, 0x09, 0x0a, 0x0d])
 
+/** The largest body that is parsed at once, and the most bytes of a body outside its texts. */
+export const smallBodyBytesMax = 256 * 1024
+
+/** Longer texts of a large body are decoded in slices. A key is at most as long. */
+const shortTextBytesMax = 1024
+
+/** The place of a long text in a body: its quotes. */
+export type LongText = { readonly start: number; readonly end: number }
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
 /** Duplicate keys are rejected down to this depth: the envelope and its `params`. */
 const uniqueDepthMax = 2
 
 /**
  * Parses a request body to an object. Its structure is checked against the limits before
  * `JSON.parse` runs: ten mebibytes of `[{},{},…` would block the event loop for most of a second,
- * while one pass that skips strings does not.
+ * while one pass that skips strings does not. Larger texts are parsed by `parseJsonBody`.
  *
  * @throws HttpError 400 that describes what is malformed.
  */
 export function parseJson(
   bytes: Buffer,
   { name = 'The body', ...limits }: JsonLimits & Partial<NamedLimits>,
-): Readonly<Record<string, unknown>> {
+): JsonObject {
+  if (bytes.length > smallBodyBytesMax)
+    throw new HttpError(400, `${name} is over ${smallBodyBytesMax} bytes.`)
+  return requireObject(parse(toContent(bytes, name), { ...limits, name }), name)
+}
+
+/** Returns the bytes of a text without its byte order mark. @throws HttpError 400. */
+export function toContent(bytes: Buffer, name: string): Buffer {
   const content = withoutByteOrderMark(bytes)
   if (content.length === 0) throw new HttpError(400, `${name} is empty; send a JSON object.`)
   if (!isUtf8(content))
     throw new HttpError(400, `${name} is not valid UTF-8; encode the JSON text as UTF-8.`)
-  const value = parse(content, { ...limits, name })
+  return content
+}
+
+/** @throws HttpError 400. */
+export function requireObject(value: unknown, name: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError(400, `${name} must be a JSON object: { … }.`)
-  return value as Record<string, unknown>
+  return value as JsonObject
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
@@ -64,18 +86,39 @@ function parse(bytes: Buffer, limits: NamedLimits): unknown {
   }
 }
 
-/** Checks everything outside strings. `JSON.parse` reports invalid syntax. */
-function checkStructure(bytes: Buffer, { name, depthMax, tokensMax }: NamedLimits): void {
+/**
+ * Checks everything outside strings, and the length of keys. `JSON.parse` reports invalid syntax.
+ *
+ * @returns the long texts, which are no keys.
+ */
+export function checkStructure(
+  bytes: Buffer,
+  { name, depthMax, tokensMax }: NamedLimits,
+): readonly LongText[] {
   const keysByDepth: Set<string>[] = [new Set()]
+  const longTexts: LongText[] = []
   let tokens = 0
+  let outsideBytes = 0
+  let quotes = 0
+  // Valid JSON has fewer texts than structural characters.
+  const countQuote = (): void => {
+    if (++quotes > 2 * tokensMax)
+      throw new HttpError(400, `${name} has more than ${2 * tokensMax} texts and escaped quotes.`)
+  }
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index] ?? 0
     if (byte === quote) {
-      const end = stringEnd(bytes, index)
-      if (isKey(bytes, end)) addKey(keysByDepth, bytes.subarray(index, end + 1))
+      const end = stringEnd(bytes, index, countQuote)
+      const isLong = end - index - 1 > shortTextBytesMax
+      if (isKey(bytes, end)) {
+        if (isLong) throw new HttpError(400, `${name} has a key over ${shortTextBytesMax} bytes.`)
+        addKey(keysByDepth, bytes.subarray(index, end + 1))
+      } else if (isLong) longTexts.push({ start: index, end })
       index = end
       continue
     }
+    if (++outsideBytes > smallBodyBytesMax)
+      throw new HttpError(400, `${name} has more than ${smallBodyBytesMax} bytes outside texts.`)
     const opens = openingBrackets.has(byte)
     const closes = closingBrackets.has(byte)
     if (!opens && !closes && byte !== colon && byte !== comma) continue
@@ -85,12 +128,20 @@ function checkStructure(bytes: Buffer, { name, depthMax, tokensMax }: NamedLimit
       throw new HttpError(400, `${name} is nested deeper than ${depthMax}.`)
     if (closes) keysByDepth.pop()
   }
+  return longTexts
 }
 
-/** Returns the index of the quote that ends the string starting at `start`. */
-function stringEnd(bytes: Buffer, start: number): number {
-  let end = bytes.indexOf(quote, start + 1)
-  while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(quote, end + 1)
+/**
+ * Returns the index of the quote that ends the string starting at `start`.
+ *
+ * @param countQuote is called for that quote and for each escaped one.
+ */
+function stringEnd(bytes: Buffer, start: number, countQuote: () => void): number {
+  let end = start
+  do {
+    end = bytes.indexOf(quote, end + 1)
+    countQuote()
+  } while (end !== -1 && isEscaped(bytes, end))
   if (end === -1) throw new SyntaxError('a text is not closed')
   return end
 }
@@ -104,7 +155,8 @@ function isEscaped(bytes: Buffer, quoteIndex: number): boolean {
 
 function isKey(bytes: Buffer, end: number): boolean {
   let index = end + 1
-  while (whitespace.has(bytes[index])) index++
+  // More space is rejected outside texts.
+  while (whitespace.has(bytes[index]) && index - end <= smallBodyBytesMax) index++
   return bytes[index] === colon
 }
 

@@ -1,7 +1,8 @@
 import { ActionError, HttpError } from '../../lib/errors.ts'
 import type { HttpRequest } from '../route.ts'
 import { hasBody, type IncomingBody } from './incoming-body.ts'
-import { parseJson, type JsonLimits } from './parse-json.ts'
+import type { JsonLimits } from './parse-json.ts'
+import { parseJsonBody } from './parse-large-json.ts'
 
 export const jsonType = 'application/json'
 export const formType = 'multipart/form-data'
@@ -37,12 +38,12 @@ export async function readBytes(request: HttpRequest, bytesMax: number): Promise
 
 export type JsonBodyLimits = { readonly bodyBytesMax: number; readonly jsonLimits: JsonLimits }
 
-/** Reads an accepted body as a JSON object. @throws HttpError as `readBody` and `parseJson` do. */
+/** Reads an accepted body as a JSON object. @throws HttpError as `readBody` and `parseJsonBody` do. */
 export async function readJson(
   request: HttpRequest,
   { bodyBytesMax, jsonLimits }: JsonBodyLimits,
 ): Promise<Readonly<Record<string, unknown>>> {
-  return parseJson(await readBody(request, bodyBytesMax), jsonLimits)
+  return parseJsonBody(await readBody(request, bodyBytesMax), jsonLimits)
 }
 
 /**

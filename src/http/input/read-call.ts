@@ -1,5 +1,11 @@
-import type { Action, Caller } from '../../actions/action.ts'
-import type { CallContent, RequestDescription, UnreadableContent } from '../../gate/call-states.ts'
+import type { Action } from '../../actions/action.ts'
+import type {
+  AuthenticatedCall,
+  CallContent,
+  RequestDescription,
+  UnreadableContent,
+} from '../../gate/call-states.ts'
+import type { Gate } from '../../gate/gate.ts'
 import {
   ActionError,
   HttpError,
@@ -14,7 +20,7 @@ import { describeRequest } from './describe-request.ts'
 import { readBytes } from './read-body.ts'
 import { parseCallBody, type SentCall, type SentCallOptions } from './parse-call-body.ts'
 import type { HttpRequest } from '../route.ts'
-import { findUnstorable, toStorable } from './parse-json.ts'
+import { findUnstorable, toStorable, type JsonObject } from './parse-json.ts'
 
 /** The content of a call with a valid envelope; the action validates `params`. */
 export type ActionContent = CallContent & { readonly action: Action }
@@ -31,12 +37,15 @@ export type EchoedFields = {
   readonly correlationIds?: readonly (string | undefined)[]
 }
 
-export type ReadCallOptions = SentCallOptions & { readonly actions: ActionsByName }
+export type ReadCallOptions = SentCallOptions & {
+  readonly actions: ActionsByName
+  readonly gate: Pick<Gate, 'findEarlyRejection'>
+}
 
 /** Reads a call. An error is returned, because the gate decides when to report it. */
 export async function readCall(
   request: HttpRequest,
-  caller: Pick<Caller, 'projectId' | 'accountId'>,
+  caller: AuthenticatedCall['caller'],
   options: ReadCallOptions,
 ): Promise<{
   readonly echoed: EchoedFields
@@ -53,7 +62,11 @@ export async function readCall(
     bytes = await readBytes(request, options.bodyBytesMax)
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
-    const call = parseCallBody(request, bytes, options)
+    const call = await parseCallBody(request, bytes, options, async (outline) => {
+      sent = outline
+      echoed = readEchoedFields(outline)
+      await rejectEarly(outline, caller, options)
+    })
     sent = call.body
     echoed = readEchoedFields(sent)
     return { echoed, content: parseCall(call, options.actions), describeRequest: describe }
@@ -62,6 +75,26 @@ export async function readCall(
     if (requestId !== undefined) echoed = { ...echoed, requestId }
     return { echoed, content: { error }, describeRequest: describe }
   }
+}
+
+/**
+ * Checks the permissions and the rate limit before a large body is decoded. The gate decides again.
+ *
+ * @throws ActionError FORBIDDEN or RATE_LIMITED.
+ */
+async function rejectEarly(
+  { action, debug }: JsonObject,
+  caller: AuthenticatedCall['caller'],
+  { actions, gate }: ReadCallOptions,
+): Promise<void> {
+  const known = typeof action === 'string' ? actions.get(action) : undefined
+  const permissions = known ? permissionsOf(known, debug === true) : []
+  const rejection = await gate.findEarlyRejection({ caller, permissions })
+  if (rejection) throw rejection
+}
+
+function permissionsOf({ name }: Action, debug: boolean): readonly string[] {
+  return debug ? [name, 'debug'] : [name]
 }
 
 /**
@@ -123,8 +156,7 @@ function parseCall(
     throw new ActionError('INVALID_REQUEST', problems, {
       count: problems.length + Math.max(0, unknown.length - problemsMax),
     })
-  const permissions = debug ? [action.name, 'debug'] : [action.name]
-  return { action, params, debug, permissions }
+  return { action, params, debug, permissions: permissionsOf(action, debug) }
 }
 
 function describeUnknownField(field: string): ActionProblem {

@@ -59,7 +59,7 @@ export function defineRoute<
   return route
 }
 
-export type RestOptions = JsonBodyLimits & {
+export type RestOptions = Pick<JsonBodyLimits, 'jsonLimits'> & {
   readonly gate: Gate
   readonly services: Services
   readonly log: Log
@@ -75,6 +75,9 @@ export function serveRest(route: RestRoute, options: RestOptions): Route {
     toErrorResponse: (error, requestId) => errorResponse(error, requestId, options.log),
   })
 }
+
+/** The bodies of these routes contain no images. */
+const bodyBytesMax = 64 * 1024
 
 type KeyCaller = Parameters<Gate['admit']>[0]
 
@@ -94,9 +97,10 @@ async function readCall(
   try {
     if ((request.headers['x-api-version'] ?? '1') !== '1')
       throw new HttpError(400, 'X-Api-Version must be 1.')
+    const { jsonLimits } = options
     if (!route.body && route.method !== 'GET') requireNoBody(request)
-    if (route.body) request.body.accept(caller, options.bodyBytesMax)
-    sentBody = route.body && (await readJson(request, options))
+    if (route.body) request.body.accept(caller, bodyBytesMax)
+    sentBody = route.body && (await readJson(request, { bodyBytesMax, jsonLimits }))
     const input = checkInput(route, request, sentBody)
     const run = (admitted: Caller) =>
       route.run({ ...input, caller: admitted, services: options.services })

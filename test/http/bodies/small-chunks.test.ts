@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
-import { openBody } from '../support/network/open-body.ts'
-import { chunksParsedMax, countParsedChunks, tinyChunk } from '../support/network/parsed-chunks.ts'
+import { startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+import { openBody } from '../../support/network/open-body.ts'
+import {
+  chunksParsedMax,
+  countParsedChunks,
+  tinyChunk,
+} from '../../support/network/parsed-chunks.ts'
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { updateProject } from '../../../src/store/tenancy/projects.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+import { createTestSteadyClock } from '../../support/gate/test-steady-clock.ts'
+
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
+
+let gallery: TestGallery
+before(async () => {
+  // An exhausted rate limit stays exhausted.
+  gallery = await startGallery({ wrapStore: createTestSteadyClock().wrapStore })
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+const start = '{"action":"svc.detect","params":{"text":"'
+
+/** Returns a body of 24 MiB that consists of one text. */
+function bodyOf(filling: string): Buffer {
+  const end = '"}}'
+  const length = 24 * mebibyte - start.length - end.length
+  const text = Buffer.alloc(length - (length % filling.length), filling)
+  return Buffer.concat([Buffer.from(start), text, Buffer.from(end)])
+}
+
+test('Bodies that would block the event loop are rejected by what they contain too much of', async () => {
+  const full = 24 * mebibyte
+  const bodies: Readonly<Record<string, readonly [Buffer, RegExp]>> = {
+    digits: [Buffer.alloc(full, '1'), /262144 bytes outside texts/u],
+    spaces: [Buffer.alloc(full, ' '), /262144 bytes outside texts/u],
+    'a text before spaces': [Buffer.alloc(full, ' ').fill('{""', 0, 3), /262144 bytes outside/u],
+    'escaped quotes': [bodyOf('\\"'), /20000 texts and escaped quotes/u],
+    'empty texts': [Buffer.alloc(full, '"'), /20000 texts and escaped quotes/u],
+    'a long key': [Buffer.from(`{"${'k'.repeat(full - 6)}":1}`), /a key over 1024 bytes/u],
+    'a text without an end': [Buffer.alloc(full, '\\'), /outside texts/u],
+    'an error after a long text': [
+      Buffer.from(`{"a":"${'é'.repeat(8 * mebibyte)}"x}`),
+      /byte 16777224: expected a comma or \}/u,
+    ],
+    'an escape that is invalid': [bodyOf('\\x'), /bytes 42 to 10486\d\d: expected a text/u],
+  }
+  for (const [name, [body, detail]] of Object.entries(bodies)) {
+    const response = await gallery.post(body)
+    assert.equal(response.status, 400, name)
+    assert.match(response.body.detail, detail, name)
+  }
+})
+
+test('The limits of the bytes outside texts and of escaped quotes are exact', async () => {
+  const post = async (body: string): Promise<number> => (await gallery.post(body)).status
+  const spaces = (count: number) => `{"action":"x","params":{}${' '.repeat(count)}}`
+  const outside = 256 * kibibyte - '{:,:{}}'.length
+  assert.equal(await post(spaces(outside)), 200)
+  assert.equal(await post(spaces(outside + 1)), 400)
+  const quotes = (count: number) => `${start}${'\\"'.repeat(count)}"}}`
+  assert.equal(await post(quotes(20_000 - 5)), 200)
+  assert.equal(await post(quotes(20_000 - 4)), 400)
+  const key = (length: number) => `{"action":"x","params":{"${'k'.repeat(length)}":1}}`
+  assert.equal(await post(key(kibibyte)), 200)
+  assert.equal(await post(key(kibibyte + 1)), 400)
+})
+
+test('A large call with escaped characters has the result of the same call without escapes', async () => {
+  const { images } = imageParams('anna') as { readonly images: readonly object[] }
+  const padding = 'a/+é\u{1F600}'.repeat(100_000)
+  const call = { action: 'svc.detect', params: { images, padding } }
+  const plain = JSON.stringify(call)
+  const escaped = plain
+    .replaceAll('/', '\\/')
+    .replaceAll(/[+é]|\p{So}/gu, (text) =>
+      [...Array(text.length).keys()]
+        .map((index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`)
+        .join(''),
+    )
+  const [first, second] = [await gallery.post(plain), await gallery.post(escaped)]
+  assert.deepEqual(second.body.errors, first.body.errors)
+  assert.match(first.body.errors[0].message, /padding/u)
+})
+
+/** A large call whose long text is not JSON at its end. */
+const undecodable = (requestId: string, action = 'svc.detect') =>
+  JSON.stringify({ requestId, action, params: { text: 'a'.repeat(mebibyte) } }).replace(
+    'a"',
+    '\\x"',
+  )
+
+test('An exhausted rate limit rejects a large call before its texts are decoded, with its ids', async () => {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const requestId = randomUUID()
+  assert.equal((await client.post(undecodable(requestId))).status, 400, 'within the limit')
+  const { db } = gallery.database.store
+  await updateProject(db, client.project.projectId, { sustainedPerS: 1, burst: 1 })
+  await client.call('svc.detect', {})
+  const { status, body, headers } = await client.post(undecodable(requestId))
+  assert.equal(status, 200)
+  assert.equal(body.errors[0].code, 'RATE_LIMITED')
+  assert.equal(headers.get('ratelimit-remaining'), '0')
+  assert.deepEqual([body.requestId, body.action], [requestId, 'svc.detect'])
+  // A small body is decoded first, as the order of the checks requires.
+  assert.equal((await client.post('{"action":"svc.detect","params":"\\x"}')).status, 400)
+})
+
+test('A large call without permission is rejected before its texts are decoded', async () => {
+  const permissions = ['svc.detect']
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated', permissions })
+  const { body } = await client.post(undecodable(randomUUID(), 'svc.enroll'))
+  assert.equal(body.errors[0].code, 'FORBIDDEN')
+})
