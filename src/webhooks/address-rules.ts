@@ -28,6 +28,15 @@ export function findUrlProblem(text: string, rules: AddressRules): string | unde
   return isIP(host) > 0 && !isAllowedAddress(host, rules) ? refusal(host) : undefined
 }
 
+/**
+ * Returns the origin of a webhook's URL for people who may not manage webhooks, and for the audit log:
+ * path and query can contain a token of the receiver.
+ */
+export function withoutPath(text: string): string {
+  const { origin, pathname, search } = new URL(text)
+  return pathname + search === '/' ? origin : `${origin}/…`
+}
+
 /** The host of a URL, without the brackets of an IPv6 address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/u, '$1')

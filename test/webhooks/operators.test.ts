@@ -69,6 +69,33 @@ test('The console creates, tests and deletes a webhook and shows its secret once
   assert.equal((await send('POST', `/webhooks/${webhookId}/test`)).status, 404)
 })
 
+test('Viewers and the audit log see only the origin of an address, which can contain a token', async () => {
+  const { owner, projectId } = testConsole
+  const tokens = ['path-token', 'query-token']
+  const url = `${receiver.url}/services/path-token?key=query-token`
+  const hidden = `${receiver.url}/…`
+  const created = await send('POST', '/webhooks', { projectId, url, events: ['budget.low'] })
+  const { webhookId } = assertOk(created).body
+  const viewer = await testConsole.inviteMember('viewer')
+  const admin = await testConsole.inviteMember('admin')
+  const urlsFor = async (client: typeof owner) =>
+    assertOk(await client.get('/webhooks')).body.items.map((item: { url: string }) => item.url)
+  assert.deepEqual(await urlsFor(viewer), [hidden])
+  assert.deepEqual(await urlsFor(admin), [url])
+  assertOk(await send('DELETE', `/webhooks/${webhookId}`))
+  const bare = { projectId, url: receiver.url, events: ['budget.low'] }
+  const { webhookId: bareId } = assertOk(await send('POST', '/webhooks', bare)).body
+  assert.deepEqual(await urlsFor(viewer), [receiver.url])
+  assertOk(await send('DELETE', `/webhooks/${bareId}`))
+  const added = await cli(`create --project ${projectId} --url ${url}`)
+  await cli(`delete ${added.webhookId}`)
+  for (const path of ['/audit?limit=200', '/audit.csv']) {
+    const { text } = assertOk(await viewer.get(path))
+    assert.ok(text.includes(hidden), path)
+    for (const token of tokens) assert.equal(text.includes(token), false, path)
+  }
+})
+
 test('A webhook that fails is shown as failing until it accepts an event', async () => {
   const { projectId } = testConsole
   const settings = { projectId, url: `${receiver.url}/failing`, events: ['budget.low'] }

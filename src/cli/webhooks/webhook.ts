@@ -10,6 +10,7 @@ import {
   webhooksPerProjectMax,
   type Webhook,
 } from '../../store/webhooks/webhooks.ts'
+import { withoutPath } from '../../webhooks/address-rules.ts'
 import { UsageError, type CommandValues } from '../command.ts'
 import { formatTable, print } from '../output.ts'
 import { findProjectId, requireProject, withStore } from '../with-store.ts'
@@ -28,8 +29,9 @@ export async function create({ url, ...values }: NewWebhookOptions): Promise<voi
       if (problem !== undefined) throw new UsageError(`--url ${problem}`)
       const added = await webhooks.create(tx, { projectId, url, events }, nowMs)
       if (!added) throw new Error(`a project has at most ${webhooksPerProjectMax} webhooks`)
-      const detail = { projectId, url, events }
-      return { result: { ...added, ...detail }, accountId, target: added.webhookId, detail }
+      const settings = { projectId, url, events }
+      const detail = { ...settings, url: withoutPath(url) }
+      return { result: { ...added, ...settings }, accountId, target: added.webhookId, detail }
     })
   })
   print(
@@ -53,7 +55,8 @@ export async function remove({ webhookId, json }: CommandValues<'webhookId'>): P
     changeWebhook(store, 'webhook.delete', async ({ tx }) => {
       const { accountId, projectId, url } = await requireWebhook(tx, webhookId)
       await deleteWebhook(tx, { webhookId, projectId })
-      return { result: undefined, accountId, target: webhookId, detail: { projectId, url } }
+      const detail = { projectId, url: withoutPath(url) }
+      return { result: undefined, accountId, target: webhookId, detail }
     }),
   )
   print({ webhookId }, json, () => `the webhook ${webhookId} is deleted`)

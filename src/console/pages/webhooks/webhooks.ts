@@ -12,8 +12,10 @@ import {
   type Webhook,
 } from '../../../store/webhooks/webhooks.ts'
 import type { ReadTx } from '../../../store/tx.ts'
+import { withoutPath } from '../../../webhooks/address-rules.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
+import { isAllowed } from '../../auth/identity.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { id } from '../../server/field-schemas.ts'
@@ -25,7 +27,7 @@ const webhookItem = z.object({
   webhookId: z.string(),
   projectId: z.string(),
   projectName: z.string(),
-  url: z.string(),
+  url: z.string().meta({ description: 'For viewers without its path, which can contain a token.' }),
   events: z.array(eventType),
   createdAtUtc: z.string(),
   pending: z.number(),
@@ -55,7 +57,12 @@ export const listWebhooks = defineRead({
       summary: webhookEventTypes[type],
       isDefault: defaultEventTypes.includes(type),
     }))
-    return { items: webhooks.map(toItem), eventTypes, webhooksPerProjectMax }
+    const isManager = isAllowed(identity.role, 'admin')
+    const items = webhooks.map((webhook) => ({
+      ...toItem(webhook),
+      url: isManager ? webhook.url : withoutPath(webhook.url),
+    }))
+    return { items, eventTypes, webhooksPerProjectMax }
   },
 })
 
@@ -83,7 +90,8 @@ export const addWebhook = defineWrite({
     const { webhookId } = created
     const webhook = await requireWebhook(tx, { pathParameters: { webhookId }, identity })
     const response = { ...toItem(webhook), secret: created.secret }
-    return { response, target: webhookId, detail: settings }
+    const detail = { ...settings, url: withoutPath(settings.url) }
+    return { response, target: webhookId, detail }
   },
 })
 
@@ -96,7 +104,8 @@ export const removeWebhook = defineWrite({
     const webhook = await requireWebhook(tx, call)
     const { webhookId, projectId, url } = webhook
     await deleteWebhook(tx, webhook)
-    return { response: undefined, target: webhookId, detail: { projectId, url } }
+    const detail = { projectId, url: withoutPath(url) }
+    return { response: undefined, target: webhookId, detail }
   },
 })
 
