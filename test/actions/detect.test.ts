@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { createClient, type DetectParams } from '../../client/src/node.ts'
 import { storedCropsCharsMax } from '../../src/actions/detect.ts'
 import {
   imageItem,
@@ -203,7 +204,7 @@ const cropsOf = (results: readonly Detected[]) =>
   results.flatMap(({ value }) => value.faces.map(({ crop }) => crop))
 
 test('Large crops are stored for replays only with replayCrops', async () => {
-  const { post } = facegate
+  const { post, url, key } = facegate
   const call = await detectCrops()
   const first = (await post(call)).body
   const crops = cropsOf(first.data.results)
@@ -214,6 +215,13 @@ test('Large crops are stored for replays only with replayCrops', async () => {
   assert.deepEqual(new Set(cropsOf(replay.data.results)), new Set([undefined]))
   for (const { value } of first.data.results) for (const face of value.faces) delete face.crop
   assert.deepEqual(replay.data, first.data)
+
+  const client = createClient({ baseUrl: url, apiKey: key })
+  const { requestId, params } = call
+  const outcome = await client.execute('svc.detect', params as object as DetectParams, {
+    requestId,
+  })
+  assert.deepEqual([outcome.isReplay, outcome.areCropsOmitted], [true, true])
 
   const kept = await detectCrops({ replayCrops: true })
   const original = (await post(kept)).body

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { createClient, FacegateError, type ClientEvent } from '../../client/src/node.ts'
+import {
+  createClient,
+  FacegateError,
+  type ClientEvent,
+  type DetectValue,
+  type ItemResult,
+} from '../../client/src/node.ts'
 import { fakeImage, type FakePerson } from '../support/gallery/fake-vision.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
@@ -119,6 +125,46 @@ test('Several images of one person are enrolled, identified and verified in one 
   })
   const updated = await client.updateSubject({ externalId: 'badge-1' }, { displayName: 'Ada' })
   assert.equal(updated.displayName, 'Ada')
+})
+
+test('A list of images has a typed list of results, in every action with allImages', async () => {
+  const client = await createProjectClient()
+  const images = [{ ...imageOf('Ada'), correlationId: 'door' }, imageOf('Ben', 'Cem'), imageOf()]
+  const detected: readonly ItemResult<DetectValue>[] = await client.detect(images)
+  assert.deepEqual(
+    detected.map((result) => result.ok && result.value.faceCount),
+    [1, 2, 0],
+  )
+  assert.equal(detected[0]?.correlationId, 'door')
+  const analyzed = await client.analyze(images, { allImages: true, features: ['quality'] })
+  assert.deepEqual(
+    analyzed.map((result) => result.ok && result.value.faceCount),
+    [1, 2, 0],
+  )
+  for (const results of [await client.attributes(images), await client.liveness(images)])
+    assert.deepEqual(
+      results.map((result) => (result.ok ? 'ok' : result.value.error.code)),
+      ['ok', 'ok', 'NO_FACE_FOUND'],
+    )
+  const [only, ...others] = await client.detect([imageOf('Ada')])
+  assert.ok(only?.ok && others.length === 0)
+  assert.equal((await client.detect(imageOf('Ada'), { allImages: true })).faceCount, 1)
+  const none = await client.try.detect([])
+  assert.equal(!none.ok && none.error.code, 'INVALID_ARGUMENT')
+})
+
+test('allImages and sameSubject can be stated in the calls that imply them', async () => {
+  const client = await createProjectClient()
+  const images = ['front', 'left'].map((_, take) => imageOf({ name: 'Ada', deviation: 0.3, take }))
+  const enrolled = await client.enroll(images, { externalId: 'badge-1', allImages: true })
+  assert.equal(enrolled.embeddingCount, 2)
+  const subject = { externalId: 'badge-1' }
+  assert.equal((await client.verify(images, subject, { sameSubject: true })).matched, true)
+  const results = await client.identify(images, { sameSubject: false })
+  assert.deepEqual(
+    results.map((result) => result.ok && result.value.matched),
+    [true, true],
+  )
 })
 
 test('A subject is deleted by its externalId, which the client resolves to the subjectId', async () => {

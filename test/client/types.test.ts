@@ -62,6 +62,14 @@ test('Wrong names and types do not compile', () => {
     async () => (await facegate.try.detect(bytes)).value,
     // @ts-expect-error a field that the value does not have
     async () => (await facegate.detect(bytes)).face,
+    // @ts-expect-error several images have several results
+    async () => (await facegate.detect([bytes])).faceCount,
+    // @ts-expect-error a result may have failed
+    async () => (await facegate.analyze([bytes]))[0]?.value.faces,
+    // @ts-expect-error the number of results depends on the value of the flag
+    async (flag: boolean) => facegate.identify([bytes], { sameSubject: flag }),
+    // @ts-expect-error several images are enrolled as templates of one subject
+    () => facegate.enroll([bytes], { allImages: false }),
     // @ts-expect-error no such action
     () => facegate.execute('svc.dance', {}),
     // @ts-expect-error parameters of another action
@@ -71,7 +79,7 @@ test('Wrong names and types do not compile', () => {
     // @ts-expect-error the iterator manages the cursor
     () => facegate.subjects.list({ cursor: 'x' }),
   ]
-  assert.equal(wrong.length, 18)
+  assert.equal(wrong.length, 22)
 })
 
 test('Correct calls compile and have the types of their results', () => {
@@ -93,6 +101,12 @@ test('Correct calls compile and have the types of their results', () => {
       const results = await facegate.identify([image, new ArrayBuffer(0)])
       return results.map((item) => (item.ok ? String(item.value.matched) : item.value.error.code))
     },
+    async (): Promise<boolean> =>
+      (await facegate.verify([image, image], { subjectId: 'x' }, { sameSubject: true })).matched,
+    async (): Promise<(number | string)[]> => {
+      const results = await facegate.detect([image, 'photo.jpg'], { maxFaces: 3 })
+      return results.map((item) => (item.ok ? item.value.faceCount : item.value.error.code))
+    },
     async (): Promise<number | string> => {
       const outcome = await facegate.try.detect(new URL('file:///photo.jpg'))
       return outcome.ok ? outcome.value.faceCount : outcome.error.code
@@ -102,5 +116,5 @@ test('Correct calls compile and have the types of their results', () => {
       return results[0].ok ? results[0].value.deletionId : results[0].value.error.message
     },
   ]
-  assert.equal(right.length, 11)
+  assert.equal(right.length, 13)
 })

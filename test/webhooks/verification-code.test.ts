@@ -3,7 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { verifyWebhook, WebhookSignatureError } from '../../client/src/webhooks/verify-webhook.ts'
+import {
+  verifyWebhook,
+  WebhookSignatureError,
+  type WebhookToVerify,
+} from '../../client/src/webhooks/verify-webhook.ts'
 import { sign } from '../../src/webhooks/signature.ts'
 import { rootDir } from '../support/paths.ts'
 
@@ -62,4 +66,20 @@ for signature in json.load(sys.stdin)["signatures"]:
   }
   const expected = cases.map(([, , isValid]) => (isValid ? 'evt_1' : 'rejected'))
   assert.deepEqual(printed.trim().split('\n'), expected)
+})
+
+test('verifyWebhook explains a parsed body and a missing secret', async () => {
+  const signature = `t=1,v1=${'0'.repeat(64)}`
+  const verify = (body: unknown, secret: unknown) =>
+    verifyWebhook({ body, signature, secret } as WebhookToVerify)
+  for (const body of [{ type: 'budget.low' }, null, undefined, new ArrayBuffer(2)])
+    await assert.rejects(verify(body, 'whsec_1'), {
+      name: 'TypeError',
+      message: /^body: must be the raw bytes or the text of the request, before it is parsed/u,
+    })
+  for (const secret of ['', [], ['whsec_1', ''], undefined, null])
+    await assert.rejects(verify('{}', secret), {
+      name: 'TypeError',
+      message: /^secret: must be the signing secret of the webhook, and is empty or no text$/u,
+    })
 })

@@ -20,11 +20,25 @@ import type { CallOptions } from '../options.ts'
 import type { FailureMode, CallResult } from './failure-mode.ts'
 
 export type OneImageCalls<Image, M extends FailureMode> = {
-  readonly [Name in Exclude<keyof OneImageActions, 'enroll'>]: (
-    image: Image,
-    params?: Omit<OneImageActions[Name]['params'], 'images'>,
+  readonly [Name in Exclude<keyof OneImageActions, 'enroll'>]: OneImageMethod<
+    Image,
+    M,
+    Omit<OneImageActions[Name]['params'], 'images'>,
+    OneImageActions[Name]['value']
+  >
+}
+
+type OneImageMethod<Image, M extends FailureMode, Params, Value> = {
+  (image: Image, params?: Params, options?: CallOptions): CallResult<M, Value>
+  /**
+   * Returns one result for each image, with `allImages`, and costs as many calls. The call fails only if
+   * every image fails.
+   */
+  (
+    images: readonly Image[],
+    params?: Omit<Params, 'allImages'> & { readonly allImages?: true | undefined },
     options?: CallOptions,
-  ) => CallResult<M, OneImageActions[Name]['value']>
+  ): CallResult<M, readonly ItemResult<Value>[]>
 }
 
 /** A subject by exactly one of its ids. */
@@ -32,7 +46,10 @@ export type SubjectReference =
   | { readonly subjectId: string; readonly externalId?: undefined }
   | { readonly externalId: string; readonly subjectId?: undefined }
 
-export type EnrollOptions = Omit<EnrollParams, 'images' | 'allImages'>
+export type EnrollOptions = Omit<EnrollParams, 'images' | 'allImages'> & {
+  /** A list of images implies it. */
+  readonly allImages?: true | undefined
+}
 /** A stored face to search with: one face, or all faces of a subject. */
 export type StoredFaceReference =
   | { readonly subjectId: string }
@@ -129,7 +146,7 @@ export type VerifyMethod<Image, M extends FailureMode> = {
   (
     probes: readonly Image[],
     subject: SubjectReference,
-    params?: VerifyOptions,
+    params?: VerifyOptions & { readonly sameSubject?: true | undefined },
     options?: CallOptions,
   ): CallResult<M, VerifyValue>
 }
@@ -151,7 +168,7 @@ export type IdentifyMethod<Image, M extends FailureMode> = {
   /** Returns one result for each image. The call fails only if every image fails. */
   (
     images: readonly Image[],
-    params?: IdentifyOptions,
+    params?: IdentifyOptions & { readonly sameSubject?: false | undefined },
     options?: CallOptions,
   ): CallResult<M, readonly ItemResult<ImageSearchValue>[]>
 }

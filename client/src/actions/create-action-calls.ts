@@ -61,10 +61,16 @@ function createOneImageCalls<Image, M extends FailureMode>({
   handleResult,
 }: ActionCallDependencies<Image, M>) {
   const createCall = (action: (typeof oneImageActions)[keyof typeof oneImageActions]) => {
-    const run = async (image: Image, params: object, options?: CallOptions) =>
-      execute(action, { ...params, images: [await toImageItem(image)] }, options)
-    return (image: Image, params: object = {}, options?: CallOptions) =>
-      handleResult<unknown, unknown>(() => run(image, params, options), singleValue, options)
+    return (pictures: Image | readonly Image[], params: object = {}, options?: CallOptions) => {
+      const isSeveral = isList(pictures)
+      const run = async () => {
+        const images = await toImageItems(isSeveral ? pictures : [pictures], toImageItem)
+        const several = isSeveral ? { allImages: true } : {}
+        return execute(action, { ...params, ...several, images }, options)
+      }
+      const select = isSeveral ? resultsOf : singleValue
+      return handleResult<unknown, unknown>(run, select, options)
+    }
   }
   const calls = Object.entries(oneImageActions).map(([name, action]) => [name, createCall(action)])
   // The type is derived from the same table.
@@ -161,15 +167,15 @@ function createIdentifyCall<Image, M extends FailureMode>({
     const [params, options] = rest
     if (isStoredFace(sought)) return handleResult(() => search(sought, rest), singleValue, options)
     return isList(sought) && params?.sameSubject !== true
-      ? handleResult(
-          () => run(sought, rest),
-          ({ results }) => results,
-          options,
-        )
+      ? handleResult(() => run(sought, rest), resultsOf, options)
       : handleResult(() => run(isList(sought) ? sought : [sought], rest), singleValue, options)
   }
   // One function implements all overloads, which TypeScript cannot check.
   return call as IdentifyMethod<Image, M>
+}
+
+function resultsOf<Value>({ results }: ActionResponse<Value>): ActionResponse<Value>['results'] {
+  return results
 }
 
 function isStoredFace(sought: unknown): sought is StoredFaceReference {

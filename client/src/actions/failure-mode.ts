@@ -15,6 +15,8 @@ export type Outcome<Value> =
       readonly isReplay: boolean
       /** Whether its identities were removed, because a subject was deleted after that request. */
       readonly isRedacted: boolean
+      /** Whether the stored result has no crops, because they were large: see `replayCrops`. */
+      readonly areCropsOmitted: boolean
     }
   | { readonly ok: false; readonly error: FacegateError }
 
@@ -35,8 +37,8 @@ export const throwFailures: ResultHandler<'throw'> = async (run, select) => sele
 export const returnFailures: ResultHandler<'try'> = async (run, select, options) => {
   try {
     const response = await run()
-    const { requestId, isReplay, isRedacted } = response
-    return { ok: true, value: select(response), requestId, isReplay, isRedacted }
+    const { results: _results, ...facts } = response
+    return { ok: true, value: select(response), ...facts }
   } catch (error) {
     if (error instanceof FacegateError) return { ok: false, error }
     const { signal } = options ?? {}

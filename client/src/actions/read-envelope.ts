@@ -18,6 +18,8 @@ export type ActionResponse<Value> = {
   readonly isReplay: boolean
   /** Whether its identities were removed, because a subject was deleted after the earlier request. */
   readonly isRedacted: boolean
+  /** Whether the stored result has no crops, because they were large: see `replayCrops`. */
+  readonly areCropsOmitted: boolean
   /** Never empty. Actions about one image return exactly one result. */
   readonly results: readonly [ItemResult<Value>, ...ItemResult<Value>[]]
 }
@@ -35,6 +37,7 @@ export function readEnvelope<Value>(response: ServiceResponse): ActionResponse<V
     requestId: requestId ?? String(body['requestId']),
     isReplay: isRecord(meta) && meta['idempotencyReplay'] === true,
     isRedacted: isRecord(meta) && meta['redacted'] === true,
+    areCropsOmitted: isRecord(meta) && meta['cropsOmitted'] === true,
     // The service validates every response against the schemas that generate these types.
     results: results as unknown as ActionResponse<Value>['results'],
   }

@@ -6,7 +6,7 @@ export class WebhookSignatureError extends Error {
 }
 
 export type WebhookToVerify = {
-  /** The body as it was received, before it is parsed. */
+  /** The body as it was received, before it is parsed: the signature is that of its bytes. */
   readonly body: string | Uint8Array
   /** The header `Facegate-Signature`. */
   readonly signature: string | null | undefined
@@ -22,13 +22,14 @@ export type WebhookToVerify = {
  * Returns the event of a webhook request.
  *
  * @throws WebhookSignatureError unless a signature matches a secret and the request is recent.
+ * @throws TypeError if the body was parsed, or a secret is empty: an error of the program.
  */
 export async function verifyWebhook(request: WebhookToVerify): Promise<WebhookEvent> {
   const { secret, toleranceS = 300, nowMs = Date.now() } = request
+  const body = toBytes(requireRawBody(request.body))
+  const secrets = requireSecrets(secret)
   const { seconds, signatures } = parseSignature(request.signature)
-  const body = toBytes(request.body)
   const signed = concat(toBytes(`${seconds}.`), body)
-  const secrets = typeof secret === 'string' ? [secret] : secret
   let isValid = false
   for (const text of secrets) {
     const key = await importKey(text)
@@ -41,6 +42,22 @@ export async function verifyWebhook(request: WebhookToVerify): Promise<WebhookEv
     throw new WebhookSignatureError(`the webhook was sent more than ${toleranceS} s ago, or later`)
   // The signature shows that the service has written it.
   return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent
+}
+
+/** Programs in JavaScript can pass anything. */
+function requireRawBody(body: unknown): string | Uint8Array {
+  // Other contexts, such as those of test runners, have their own Uint8Array.
+  if (typeof body === 'string' || ArrayBuffer.isView(body)) return body as string | Uint8Array
+  throw new TypeError(
+    'body: must be the raw bytes or the text of the request, before it is parsed; with Express use express.raw({ type: "application/json" })',
+  )
+}
+
+function requireSecrets(secret: unknown): readonly string[] {
+  const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret]
+  if (secrets.length > 0 && secrets.every((text) => typeof text === 'string' && text !== ''))
+    return secrets as readonly string[]
+  throw new TypeError('secret: must be the signing secret of the webhook, and is empty or no text')
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
