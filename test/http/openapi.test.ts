@@ -148,6 +148,20 @@ test('Requests have no prefixItems, and no field that can be omitted has a defau
   assert.match(JSON.stringify(confidence?.['description']), /are ignored\. Default: `0\.6`\."$/u)
 })
 
+test('A parameter of a query or a header has its default in its description, and no keyword', () => {
+  const operations = Object.values(description['paths'] ?? {}).flatMap(Object.values)
+  const parameters = operations.flatMap(({ parameters: listed }) => listed ?? [])
+  assert.ok(parameters.length > 20)
+  for (const parameter of parameters)
+    assert.doesNotMatch(JSON.stringify(parameter), /"default":/u, parameter.name)
+  const describedDefaultOf = (name: string) =>
+    /Default: `(?<value>.*)`\.$/u.exec(
+      parameters.find((parameter) => parameter.name === name)?.description,
+    )?.groups?.['value']
+  assert.equal(describedDefaultOf('limit'), '50')
+  assert.equal(describedDefaultOf('X-Api-Version'), '"1"')
+})
+
 test('Real responses match the description', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const assertCallDescribed = (response: ReceivedResponse): void =>

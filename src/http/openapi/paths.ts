@@ -20,8 +20,8 @@ const versionParameter: OpenApiObject = {
   name: 'X-Api-Version',
   in: 'header',
   required: false,
-  description: 'The version of the envelope; there is one.',
-  schema: { type: 'string', const: '1', default: '1' },
+  description: 'The version of the envelope; there is one. Default: `"1"`.',
+  schema: { type: 'string', const: '1' },
 }
 
 function executePath(imageBodyTypes: readonly string[] | undefined): OpenApiObject {
@@ -114,7 +114,7 @@ function jsonBody(body: z.ZodType): OpenApiObject {
 function parametersIn(location: 'path' | 'query', fields: z.ZodType): OpenApiObject[] {
   const { properties = {} } = z.toJSONSchema(fields, { io: 'input' })
   return Object.entries(properties).map(([name, property]) => {
-    const { description, ...schema } = typeof property === 'object' ? property : {}
+    const { description, ...schema } = typeof property === 'object' ? toRequestSchema(property) : {}
     const required = location === 'path'
     return { name, in: location, required, ...(description ? { description } : {}), schema }
   })
