@@ -130,6 +130,12 @@ test("Both secrets of a rotated key work until, but not in, the millisecond of t
   assert.equal(rejected.status, 401)
   assert.equal(rejected.body.detail, unauthorizedMessages.replaced)
   assert.equal((await current.post(echoRequest('after'))).body.ok, true)
+  const again = await gate.database.store.runExclusive((transaction) =>
+    rotateKey(transaction.db, { keyId, overlapMs: 3_600_000 }, new Date(nowMs)),
+  )
+  assert.ok(again.state === 'active')
+  const forgotten = await former.post(echoRequest('the one before the last'))
+  assert.equal(forgotten.body.detail, unauthorizedMessages.unknown, 'its hash is not stored')
   const rows = await callLogRows(gate)
   assert.deepEqual(new Set(rows.map((row) => row.keyId)), new Set([keyId]))
   assert.equal(rows.length, 6, 'all calls belong to one key')

@@ -122,6 +122,35 @@ test('An error that is found before the parameters are read carries the correlat
   assert.deepEqual([code, correlationId], ['FORBIDDEN', 'door 3'])
 })
 
+test('A message repeats only numbers, media types and names of fields and groups of the request', async () => {
+  const canary = 'Zuckmayer'
+  const images = [{ ...annaImage, correlationId: 'door 3' }]
+  const { subjectId } = await gallery.value('svc.enroll', anna)
+  const quoted: readonly (readonly [string, object, string])[] = [
+    ['svc.identify', { images, groups: ['guests'] }, 'guests'],
+    ['svc.updateSubject', { subjectId, addGroups: ['a'], removeGroups: ['a'] }, ' a,'],
+    ['svc.detect', { images, maxFaces: 4711 }, '4711'],
+    ['svc.detect', { images, [canary]: 1 }, canary],
+    ['svc.detect', withImage({ contentType: 'image/tiff' }), 'image/tiff'],
+  ]
+  for (const [action, params, text] of quoted) {
+    const [error] = (await gallery.call(action, params)).body.errors
+    assert.ok(error.message.includes(text), error.message)
+    assert.equal(error.correlationId, error.imageIndex === 0 ? 'auto-0' : undefined, error.message)
+  }
+  const described: readonly (readonly [string, object])[] = [
+    ['svc.identify', { images, threshold: canary, facePolicy: canary }],
+    ['svc.enroll', { images, displayName: `${canary}\n`, expiresAtUtc: canary }],
+    ['svc.enroll', { images, externalId: canary.repeat(20), groups: [`${canary} ${canary}`] }],
+    ['svc.verify', { images, externalId: canary }],
+    ['svc.detect', withImage({ kind: canary, bytes: `${canary}?` })],
+    ['svc.updateSubject', { subjectId: canary }],
+  ]
+  for (const [action, params] of described)
+    for (const { message, hint } of (await gallery.call(action, params)).body.errors)
+      assert.ok(!`${message} ${hint}`.includes(canary), message)
+})
+
 test('null for an optional field and its absence are the same call under one requestId', async () => {
   const requestId = randomUUID()
   const absent = await gallery.call('svc.detect', anna, { requestId })

@@ -36,9 +36,10 @@ const itemFields = `An item of \`errors[]\` has these fields; all but the first 
 | Field | Content |
 |---|---|
 | \`code\` | one of the codes below |
-| \`message\` | the location, the rule and what was received instead; it never repeats a text of the request except names of fields |
+| \`message\` | the location, the rule and what was received instead. Of the request it repeats only numbers, the names of fields, of groups and of permissions, and media types. Any other text is described by its type or length |
 | \`path\` | JSON path of the parameter: \`params.images[1].bytes\`; a name that is no identifier is quoted: \`params["a name"]\` |
-| \`imageIndex\`, \`correlationId\` | the image with the error |
+| \`imageIndex\` | the image with the error |
+| \`correlationId\` | that of the image with the error. An error that is found before the parameters are read and concerns no image, such as FORBIDDEN or an unknown action, carries that of the first image, if the request has one |
 | \`subjectId\` | the subject that the error concerns |
 | \`hint\` | one sentence: what to change in this action; the table below contains the general remedy of each code |
 
