@@ -101,7 +101,7 @@ const storage = {
   DATABASE_CONNECTIONS_MAX: count(16, [2, 1000], 'Maximum connections to PostgreSQL per server.'),
   MASTER_KEY_FILE: textSetting(
     '',
-    'File of the master key. The first start creates it. Empty: `master.key` in DATA_DIR.',
+    'File of the master key. The first start creates it. Empty: `master.key` in DATA_DIR. With SQLite, a copy of that folder then contains the database and its key; each start logs it.',
   ),
   DELETIONS_FILE: textSetting(
     '',

@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store, StoreOptions } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
+import { reportStorageRisks } from './report-storage-risks.ts'
 import { storeLocationOf } from './store-location.ts'
 import { createInitialProject } from '../store/tenancy/create-initial-project.ts'
 import { lockDataDir } from '../store/sqlite/lock-data-dir.ts'
@@ -42,7 +43,9 @@ export async function openDatabase(
   config: Config,
   options: OpenDatabaseOptions,
 ): Promise<OpenedDatabase> {
-  return startDatabase(config, options, await openServerStore(config, options))
+  const serverStore = await openServerStore(config, options)
+  reportStorageRisks(config, options.log)
+  return startDatabase(config, options, serverStore)
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -46,6 +46,39 @@ async function failedStart(environment: Readonly<Record<string, string>>): Promi
 
 test('the service does not start with an invalid configuration, and names the variable', async () => {
   assert.match(await failedStart({ PORT: 'eighty', DATA_DIR: dataDir }), /cannot start.*PORT/u)
+})
+
+test('a start logs a master key beside the database, and folders that all users may write', async (t) => {
+  const root = await createDataDir()
+  t.after(() => rm(root, { recursive: true }))
+  const [data, keys] = [path.join(root, 'data'), path.join(root, 'keys')]
+  for (const folder of [data, keys]) await mkdir(folder, { mode: 0o700 })
+  const logged = async (environment: Readonly<Record<string, string>>): Promise<string[]> => {
+    // The start ends after the database, so that it prepares no models.
+    const settings = { DATA_DIR: data, MODELS_DIR: mainFile, LOG_LEVEL: 'info' }
+    const lines = (await failedStart({ ...settings, ...environment })).split('\n')
+    return lines.filter((line) => /beside the database|others may replace/u.test(line))
+  }
+  const separate = { MASTER_KEY_FILE: path.join(keys, 'master.key') }
+
+  const [beside = '', ...others] = await logged({})
+  assert.deepEqual(others, [])
+  const { level, masterKeyFile } = JSON.parse(beside)
+  assert.deepEqual([level, masterKeyFile], ['info', path.join(data, 'master.key')])
+  assert.deepEqual(await logged(separate), [])
+
+  for (const [folder, mode, isReported] of [
+    [data, 0o777, true],
+    [data, 0o702, true],
+    [data, 0o1777, false],
+    [data, 0o770, false],
+    [keys, 0o777, true],
+  ] as const) {
+    for (const each of [data, keys]) await chmod(each, each === folder ? mode : 0o700)
+    const messages = (await logged(separate)).map((line) => JSON.parse(line).msg)
+    const message = `others may replace the files of this folder: run chmod 700 ${folder}`
+    assert.deepEqual(messages, isReported ? [message] : [], `${folder} ${mode.toString(8)}`)
+  }
 })
 
 test('a failed start creates no API key: the next start prints a valid one', async () => {
