@@ -3,7 +3,7 @@ import { invalidField } from '../server/validation-error.ts'
 
 /** The fewest guesses, as a power of ten, that an attacker with a list of passwords may need. */
 const guessesLog10Min = 8
-/** A name of fewer characters occurs in too many good passwords. */
+/** A name, or a part of it, of fewer characters occurs in too many good passwords. */
 const comparedNameCharsMin = 3
 
 let estimator: Promise<ZxcvbnFactory> | undefined
@@ -18,7 +18,7 @@ async function loadEstimator(): Promise<ZxcvbnFactory> {
 }
 
 /**
- * Requires a password that does not contain the user's name and that needs at least 10⁸ guesses by
+ * Requires a password that does not contain the user's name or a part of it, and that needs at least 10⁸ guesses by
  * the estimate of zxcvbn: common passwords, keyboard rows, sequences, repetitions and dates, also with
  * replaced letters.
  *
@@ -29,13 +29,20 @@ export async function requireStrongPassword(
   password: string,
   { userName, path }: { readonly userName: string; readonly path: string },
 ): Promise<void> {
-  const name = userName.toLowerCase()
-  if (name.length >= comparedNameCharsMin && password.toLowerCase().includes(name))
-    throw invalidField(path, 'must not contain your name')
+  const name = withoutAccents(userName)
+  const parts = [name, ...name.split(/[^\p{L}\p{N}]+/u)]
+  const compared = withoutAccents(password)
+  if (parts.some((part) => part.length >= comparedNameCharsMin && compared.includes(part)))
+    throw invalidField(path, 'must not contain your name or a part of it')
   estimator ??= loadEstimator()
-  const { guessesLog10 } = (await estimator).check(password, [userName, 'facegate'])
+  const { guessesLog10 } = (await estimator).check(password, [...parts, 'facegate'])
   if (guessesLog10 >= guessesLog10Min) return
   const message =
     'must not be a common password, a sequence or a repetition. Use several unrelated words.'
   throw invalidField(path, message)
+}
+
+/** Returns text in lower case in which ü and u are the same letter. */
+function withoutAccents(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
