@@ -60,6 +60,7 @@ function idOf(bytes) {
 
 /** Returns a CSV cell. Spreadsheets run cells that begin with = + - or @ as formulas. */
 function toCell(text) {
-  const safe = /^[=+\-@]/u.test(text) ? `'${text}` : text
+  // Some spreadsheets divide cells at semicolons, so a formula can begin after one.
+  const safe = text.replaceAll(/(?<=^|[;,\t\r\n"])(?=[=+\-@\t\r])/gu, "'")
   return /[",\n\r]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { settings, type Config } from '../config.ts'
-import { quoteForShell } from '../lib/quote-for-shell.ts'
+import { quoteForShell } from '../lib/escaping/quote-for-shell.ts'
 
 /** Returns the paragraph of the first start about the starter credit, and what follows it. */
 export function creditMessage(

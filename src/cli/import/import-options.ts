@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { quoteForShell } from '../../lib/quote-for-shell.ts'
+import { quoteForShell } from '../../lib/escaping/quote-for-shell.ts'
 import type { CommandValues } from '../command.ts'
 
 export const urlDefault = 'http://127.0.0.1:8080'

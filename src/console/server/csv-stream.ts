@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable } from 'node:stream'
+import { formatCsvCell } from '../../lib/escaping/csv-cell.ts'
 
 type CsvRow = Readonly<Record<string, unknown>>
 
@@ -29,15 +30,7 @@ async function* csvLines(
   }
 }
 
-/**
- * Formats one cell. Spreadsheets run a cell that starts like a formula, quoted or not, so it gets a
- * leading apostrophe and stays text. Plain numbers, negative ones included, are left unchanged. A text
- * that already begins like a cell with that apostrophe gets another one: an import removes exactly one.
- */
 function formatCell(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const isNumber = /^-?\d+(?:\.\d+)?$/u.test(text)
-  const safe = !isNumber && /^'*[=+\-@\t\r]/u.test(text) ? `'${text}` : text
-  return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return formatCsvCell(typeof value === 'string' ? value : JSON.stringify(value))
 }

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
+import { formatCsvCell } from '../../lib/escaping/csv-cell.ts'
 import type { GalleryCalibrationReport } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import type { ExclusionRow } from '../../gallery/calibration/measure/excluded-pairs.ts'
 
@@ -29,14 +30,8 @@ export async function writeSuspectedPairs(
     expected.toPrecision(2),
     '',
   ])
-  const lines = [columns, ...rows].map((row) => row.map(formatCell).join(','))
+  const lines = [columns, ...rows].map((row) => row.map(formatCsvCell).join(','))
   await writeFile(file, `${lines.join('\n')}\n`)
-}
-
-/** Spreadsheets run a cell that starts like a formula, so it gets a leading apostrophe. */
-function formatCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
-  return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 const answers = ['yes', 'no', ''] as const

@@ -1,9 +1,12 @@
-/**
- * Removes the apostrophe that an export puts before a text that spreadsheets would run as a formula.
- * Exports put one more before a text that already begins like that, so that exactly one is removed.
- */
+/** Where spreadsheets can begin a formula, as in `src/lib/escaping/csv-cell.ts`. */
+const formulaStart =
+  /(?<=^|[;,\t\r\n"])(?='*(?!-\d+(?:\.\d+)?(?:[;,\]}]|$))[=+\-@＝＋－＠])|^(?='*[\t\r\n])/gu
+const apostrophe =
+  /(?<=^|[;,\t\r\n"])'(?='*(?!-\d+(?:\.\d+)?(?:[;,\]}]|$))[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/gu
+
+/** Removes the apostrophe that an export puts before each beginning of a formula. */
 export function restoreCell(cell: string): string {
-  return /^'+[=+\-@\t\r]/u.test(cell) ? cell.slice(1) : cell
+  return cell.replaceAll(apostrophe, '')
 }
 
 /** Formats rows as CSV (RFC 4180), as the exports of the server do. */
@@ -16,8 +19,6 @@ export function toCsv(
 }
 
 function formatCell(value: string | number | undefined): string {
-  const text = String(value ?? '')
-  const isNumber = /^-?\d+(?:\.\d+)?$/u.test(text)
-  const safe = !isNumber && /^'*[=+\-@\t\r]/u.test(text) ? `'${text}` : text
+  const safe = String(value ?? '').replaceAll(formulaStart, "'")
   return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
