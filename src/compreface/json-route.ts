@@ -18,8 +18,8 @@ type JsonRoute<Query, Body> = {
   readonly method: CompreFaceRoute['method']
   readonly path: string
   readonly status?: 201
-  /** Without it the OpenAPI document omits the route. Its permission is by default the first. */
-  readonly description?: Omit<RouteDescription, 'permission'> & { readonly permission?: string }
+  /** Without it the OpenAPI document omits the route. */
+  readonly description?: Omit<RouteDescription, 'permissions'> & Partial<RouteDescription>
   /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
   /**
@@ -48,12 +48,11 @@ export function defineJsonRoute<Query = undefined, Body = undefined>(
 ): CompreFaceRoute {
   const { method, path, status = 200, description } = route
   const permissions = typeof route.permissions === 'function' ? [] : route.permissions
-  const [permission = ''] = permissions
   return {
     method,
     path,
     status,
-    description: description && { permission, ...description },
+    description: description && { permissions, ...description },
     known: route.body && { name: routeName(route), permissions },
     parse: async (compreFaceRequest) => {
       const { request } = compreFaceRequest

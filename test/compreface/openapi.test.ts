@@ -38,6 +38,17 @@ function assertDescribed(
   assert.ok(result.success, `${method} ${path}: ${result.error}\n${JSON.stringify(body)}`)
 }
 
+test('The description of a route contains all permissions of its calls', () => {
+  for (const [path, method, ...permissions] of [
+    ['/api/v1/recognition/subjects', 'delete', 'svc.deleteSubject', 'groups:delete'],
+    ['/api/v1/recognition/faces', 'delete', 'svc.deleteSubject', 'groups:delete'],
+    ['/api/v1/recognition/subjects/{subject}', 'put', 'svc.updateSubject', 'svc.deleteSubject'],
+  ] as const) {
+    const text = JSON.stringify(document['paths']?.[path]?.[method]?.['description'])
+    for (const permission of permissions) assert.ok(text.includes(`\`${permission}\``), text)
+  }
+})
+
 test('The document describes every route of CompreFace that can succeed', () => {
   const options = {} as Parameters<typeof comprefaceRoutes>[0]
   const served = comprefaceRoutes(options).map(

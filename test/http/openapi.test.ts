@@ -8,12 +8,14 @@ import { docsPage } from '../../src/http/openapi/docs-page.ts'
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import { errorTable } from '../../src/lib/errors.ts'
+import { testEventType, webhookEventTypes } from '../../src/store/webhooks/event-types.ts'
 import {
   createGalleryClient,
   imageParams,
   startGallery,
   type TestGallery,
 } from '../support/gallery/test-gallery.ts'
+import { openRawClient } from '../support/network/raw-client.ts'
 import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
 
 type OpenApiNode = { readonly [key: string]: OpenApiNode }
@@ -71,7 +73,8 @@ function assertDescribed(
     Object.keys(response['headers'] ?? {}).map((name) => name.toLowerCase()),
   )
   for (const [name] of headers)
-    if (/^(x-|ratelimit-|retry-after|allow)/u.test(name)) assert.ok(described.has(name), name)
+    if (/^(x-request|ratelimit-|retry-after|allow)/u.test(name))
+      assert.ok(described.has(name), name)
 }
 
 let gallery: TestGallery
@@ -160,6 +163,65 @@ test('A parameter of a query or a header has its default in its description, and
     )?.groups?.['value']
   assert.equal(describedDefaultOf('limit'), '50')
   assert.equal(describedDefaultOf('X-Api-Version'), '"1"')
+})
+
+test('Patterns have no syntax that Python, Go or Java lack', () => {
+  const patterns = new Set<string>()
+  JSON.stringify(description, (keyword, value: unknown) => {
+    if (keyword === 'pattern' && typeof value === 'string') patterns.add(value)
+    return value
+  })
+  assert.ok(patterns.size >= 4)
+  // Lookaround, back references, named groups, `[^]` and escapes of JavaScript.
+  for (const pattern of patterns)
+    assert.doesNotMatch(pattern, /\(\?[=!<]|\\[1-9uckx]|\[\^?\]|\{\d{4,}/u, pattern)
+})
+
+test('The flags of a query are booleans, and each operation describes the statuses it can have', () => {
+  const parameterOf = (path: string, method: string, name: string) => {
+    const list: unknown = description['paths']?.[path]?.[method]?.['parameters']
+    return (list as { readonly name: string; readonly schema: unknown }[]).find(
+      (one) => one.name === name,
+    )
+  }
+  for (const [path, method, name] of [
+    ['/v1/groups/{name}', 'delete', 'dryRun'],
+    ['/v1/subjects', 'get', 'total'],
+    ['/v1/deletions', 'get', 'total'],
+  ] as const)
+    assert.deepEqual(parameterOf(path, method, name)?.schema, { type: 'boolean' })
+  for (const [path, operations] of Object.entries(description['paths'] ?? {}))
+    for (const [method, { responses }] of Object.entries(operations)) {
+      const statuses = Object.keys(responses ?? {})
+      const shown = `${method} ${path}: ${statuses.join(' ')}`
+      for (const status of ['400', '405', '408', '417', '431', '500', '503'])
+        assert.ok(statuses.includes(status), shown)
+      assert.equal(statuses.includes('404'), path.includes('{'), shown)
+      // Calls of actions report it in the envelope, and the routes are free.
+      assert.ok(!statuses.includes('402'), shown)
+    }
+})
+
+test('The description contains every event of a webhook', () => {
+  const types = [...Object.keys(webhookEventTypes), testEventType]
+  assert.deepEqual(Object.keys(description['webhooks'] ?? {}).toSorted(), types.toSorted())
+  for (const [type, { post }] of Object.entries(description['webhooks'] ?? {})) {
+    const { schema } = jsonContentOf(post?.['requestBody'])
+    const event = { id: 'evt_1', type, createdAtUtc: '2026-03-01T12:02:00.000Z', data: {} }
+    assert.ok(!validatorOf(schema).safeParse(event).success, type)
+  }
+})
+
+test('An unsupported Expect returns the status that the description contains', async () => {
+  const client = await openRawClient(gallery.url)
+  client.send('GET /v1/groups HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n')
+  const [head = '', body = ''] = (await client.readToEnd()).split('\r\n\r\n')
+  assert.match(head, /^HTTP\/1\.1 417 /u)
+  assertDescribed('/v1/groups', 'get', {
+    status: 417,
+    headers: new Headers(),
+    body: JSON.parse(body),
+  })
 })
 
 test('Real responses match the description', async () => {

@@ -4,11 +4,14 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import type { ZodType } from 'zod'
 import { compreFaceDescription } from '../../src/compreface/description/describe-routes.ts'
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
+import { mapSequential } from '../../src/lib/account-context.ts'
 import { fakeImage } from '../support/gallery/fake-vision.ts'
-import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
 /** The generators, with their lock file. */
 const generators = path.join(import.meta.dirname, 'generated-clients')
@@ -124,6 +127,122 @@ for (const [name, { generate, program }] of Object.entries(clients))
     assert.equal(printed.split('\n')[0], '2')
     if (program.includes('probability')) assert.equal(printed.split('\n')[1], '0.995')
   })
+
+/** Three generators of validators, and the names that they give to the schemas of responses. */
+const validators = {
+  '@hey-api/openapi-ts': {
+    generate: ['openapi-ts', '-i', 'openapi.json', '-o', 'client', '-p', 'zod'],
+    file: 'client/zod.gen.ts',
+    nameOf: ({ operation }: ValidatedResponse) => `z${capitalize(operation)}Response`,
+  },
+  orval: {
+    generate: ['orval', '--config', 'orval.config.cjs'],
+    file: 'client/zod.ts',
+    nameOf: ({ operation }: ValidatedResponse) => `${operation}Response`,
+  },
+  'typed-openapi': {
+    generate: ['typed-openapi', 'openapi.json', '-r', 'zod', '-o', 'client/zod.ts'],
+    file: 'client/zod.ts',
+    nameOf: ({ component }: ValidatedResponse) => component,
+  },
+} as const
+
+type ValidatedResponse = {
+  readonly operation: string
+  readonly component: string
+  readonly body: unknown
+}
+
+for (const [name, { generate, file, nameOf }] of Object.entries(validators))
+  test(`The validators of ${name} accept fields and codes of a later version`, async () => {
+    const project = path.join(folder, `validators-${name.replaceAll(/\W+/gu, '-')}`)
+    await mkdir(path.join(project, 'client'), { recursive: true })
+    await cp(path.join(folder, 'openapi.json'), path.join(project, 'openapi.json'))
+    await symlink(path.join(folder, 'node_modules'), path.join(project, 'node_modules'))
+    await writeFile(path.join(project, 'package.json'), '{"type":"module"}')
+    const config = { input: 'openapi.json', output: { target: 'client/zod.ts', client: 'zod' } }
+    await writeFile(
+      path.join(project, 'orval.config.cjs'),
+      `module.exports = ${JSON.stringify({ facegate: config })}`,
+    )
+    const [tool, ...args] = generate
+    await runTool(tool, args, project)
+    const bundle = path.join(project, 'validators.mjs')
+    await runTool(
+      'esbuild',
+      [file, '--bundle', '--format=esm', '--platform=node', `--outfile=${bundle}`],
+      project,
+    )
+    const schemas = (await import(pathToFileURL(bundle).href)) as Readonly<Record<string, ZodType>>
+    for (const response of await realResponses()) {
+      const schema = schemas[nameOf(response)]
+      assert.ok(schema, `${name} has no validator ${nameOf(response)}`)
+      for (const body of [response.body, ofLaterVersion(response.body)]) {
+        const { success, error } = schema.safeParse(body)
+        assert.ok(success, `${nameOf(response)}: ${String(error)}\n${JSON.stringify(body)}`)
+      }
+      const { ok: _ok, items: _items, subjectId: _subjectId, ...others } = Object(response.body)
+      assert.ok(!schema.safeParse(others).success, `${nameOf(response)} accepts anything`)
+    }
+  })
+
+/** Returns real responses: a success of each action, a failure, a failed image and the routes. */
+async function realResponses(): Promise<readonly ValidatedResponse[]> {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const image = imageParams('Ada')
+  const blank = imageParams()
+  const enrolled = await client.value('svc.enroll', { ...image, externalId: 'ada', groups: ['a'] })
+  const { subjectId } = enrolled
+  const images = [image, blank].flatMap((one) => (one as { readonly images: object[] }).images)
+  const routes = [
+    ['listSubjects', 'SubjectPage', '/v1/subjects?include=faces&total=true'],
+    ['getSubject', 'Subject', `/v1/subjects/${subjectId}`],
+    ['listGroups', 'GroupList', '/v1/groups'],
+  ] as const
+  const ofRoutes = await Promise.all(
+    routes.map(async ([operation, component, url]) => {
+      return { operation, component, body: (await client.rest('GET', url)).body }
+    }),
+  )
+  const calls = [
+    ['svc.detect', image],
+    ['svc.analyze', { ...image, features: ['quality', 'liveness'] }],
+    ['svc.attributes', image],
+    ['svc.liveness', image],
+    ['svc.identify', { images }],
+    ['svc.verify', { ...image, subjectId }],
+    ['svc.updateSubject', { subjectId, displayName: 'Ada' }],
+    ['svc.detect', {}],
+    ['svc.deleteSubject', { subjectId }],
+  ] as const
+  const ofCalls = await mapSequential(calls, async ([action, params]) => {
+    const { body } = await client.call(action, params)
+    return { operation: 'execute', component: 'Response', body: body as unknown }
+  })
+  return [...ofRoutes, ...ofCalls]
+}
+
+/** The fields whose values have names that are data. */
+const records = new Set(['scores', 'timingsMs'])
+
+/** Adds a field to each object of a response, and a code to each of its codes. */
+function ofLaterVersion(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => ofLaterVersion(item))
+    return name === 'reasons' ? [...items, 'REASON_OF_A_LATER_VERSION'] : items
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (records.has(name)) return value
+  const fields = Object.entries(value).map(([key, inner]) => [
+    key,
+    key === 'code' ? 'CODE_OF_A_LATER_VERSION' : ofLaterVersion(inner, key),
+  ])
+  return { ...Object.fromEntries(fields), fieldOfALaterVersion: 'x' }
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
 
 function runTool(tool: string, args: readonly string[], cwd: string): Promise<string> {
   const file = path.join(folder, 'node_modules', '.bin', tool)

@@ -28,13 +28,25 @@ export function compreFaceDescription(): OptionalRoutes {
 type DescribedRoute = RouteDescription & Pick<CompreFaceRoute, 'path' | 'status'>
 
 function operationOf(route: DescribedRoute): OpenApiObject {
-  const { operationId, summary, permission, units = 0, status, response } = route
+  const {
+    operationId,
+    summary,
+    permissions,
+    furtherPermissions,
+    units = 0,
+    status,
+    response,
+  } = route
+  const names = permissions.map((name) => `\`${name}\``).join(' and ')
+  const plural = permissions.length > 1 ? 's' : ''
   const price = units === 0 ? 'Free of charge.' : `Costs ${units} units.`
   return {
     operationId,
     tags: ['compreface'],
     summary,
-    description: `Needs the permission \`${permission}\`. ${price}`,
+    description: [`Needs the permission${plural} ${names}.`, furtherPermissions, price]
+      .filter(Boolean)
+      .join(' '),
     parameters: [...pathParameters(route), ...(route.query ?? [])],
     ...(route.images && { requestBody: imageBody(route.images) }),
     ...(route.body && { requestBody: jsonBody(route.body) }),

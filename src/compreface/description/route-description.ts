@@ -4,7 +4,10 @@ import type { OpenApiObject } from '../../http/openapi/openapi-schemas.ts'
 export type RouteDescription = {
   readonly operationId: string
   readonly summary: string
-  readonly permission: string
+  /** The key needs all of them. */
+  readonly permissions: readonly string[]
+  /** The permissions of calls with other parameters, as a sentence. */
+  readonly furtherPermissions?: string
   /** Price units without plugins. */
   readonly units?: number
   readonly query?: readonly OpenApiObject[] | undefined
@@ -46,7 +49,7 @@ const plugins = parameter(
 )
 const statusParameter = parameter(
   'status',
-  { type: 'string', enum: ['true', 'false'] },
+  { type: 'boolean' },
   'Adds `execution_time` and `plugins_versions`; needs the permission `debug`.',
 )
 

@@ -15,7 +15,7 @@ export const addFace: CompreFaceRoute = {
   description: {
     operationId: 'compreFaceAddFace',
     summary: 'Add a face to a subject',
-    permission: enroll.name,
+    permissions: [enroll.name],
     units: enroll.price(1),
     query: [subjectParameter(true), threshold],
     images: ['file'],

@@ -26,7 +26,7 @@ export const detectFaces: CompreFaceRoute = {
   description: {
     operationId: 'compreFaceDetect',
     summary: 'Detect the faces of an image',
-    permission: detect.name,
+    permissions: [detect.name],
     units: detect.price(1),
     query: imageOptions,
     images: ['file'],

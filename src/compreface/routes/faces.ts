@@ -112,7 +112,8 @@ export const deleteFaces = defineJsonRoute({
   description: {
     operationId: 'compreFaceDeleteFaces',
     summary: 'Delete a subject with its faces, or all subjects',
-    permission: 'svc.deleteSubject',
+    permissions: ['svc.deleteSubject'],
+    furtherPermissions: 'Without `subject` it also needs `groups:delete`.',
     query: [subjectParameter(false)],
     response: 'Deleted',
   },

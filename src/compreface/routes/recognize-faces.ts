@@ -19,7 +19,7 @@ export const recognizeFaces: CompreFaceRoute = {
   description: {
     operationId: 'compreFaceRecognize',
     summary: 'Search the subjects of the faces of an image',
-    permission: identify.name,
+    permissions: [identify.name],
     units: identify.price(1),
     query: [...imageOptions, predictionCount],
     images: ['file'],

@@ -67,6 +67,7 @@ export const renameSubject = defineJsonRoute({
   description: {
     operationId: 'compreFaceRenameSubject',
     summary: 'Rename a subject, or merge it into the subject with the new name',
+    furtherPermissions: 'Merging also needs `svc.deleteSubject`.',
     body: compreFaceRef('Subject'),
     response: 'Updated',
   },
@@ -120,7 +121,6 @@ export const deleteSubjects = defineJsonRoute({
   description: {
     operationId: 'compreFaceDeleteSubjects',
     summary: 'Delete all subjects of the gallery',
-    permission: 'groups:delete',
     response: 'Deleted',
   },
   run: (call) => deleteAllSubjects(call, (records) => records.length),

@@ -19,7 +19,7 @@ export const verifyFace: CompreFaceRoute = {
   description: {
     operationId: 'compreFaceVerifyFace',
     summary: 'Compare an image with the subject of a face',
-    permission: verify.name,
+    permissions: [verify.name],
     units: verify.price(1),
     query: imageOptions,
     images: ['file'],

@@ -20,7 +20,7 @@ export const verifyImages: CompreFaceRoute = {
   description: {
     operationId: 'compreFaceVerifyImages',
     summary: 'Compare the face of an image with the faces of another',
-    permission: verify.name,
+    permissions: [verify.name],
     units: verify.price(1),
     query: imageOptions,
     images: ['source_image', 'target_image'],

@@ -78,11 +78,6 @@ export const errorResponseTable = {
     detail: unauthorizedMessages.unknown,
     headers: ['X-Request-Id', 'WWW-Authenticate', 'Retry-After'],
   },
-  402: {
-    description: 'The budget is exhausted.',
-    detail: 'The budget of the project is exhausted.',
-    headers: authenticatedHeaders,
-  },
   403: {
     description: 'The key lacks the permission.',
     detail: 'This key lacks the permission subjects:read.',
@@ -113,6 +108,11 @@ export const errorResponseTable = {
     detail: 'Content-Type must be application/json; it is text/plain.',
     headers: authenticatedHeaders,
   },
+  417: {
+    description: 'The header Expect has another value than 100-continue.',
+    detail: 'Expect must be 100-continue.',
+    headers: [],
+  },
   429: {
     description:
       'The rate limit of the project is exceeded, or its limit of open or failed liveness challenges.',
@@ -136,7 +136,7 @@ export const errorResponseTable = {
   },
 } as const satisfies Readonly<Record<number, ErrorResponseDefinition>>
 
-export type ErrorStatus = keyof typeof errorResponseTable
+type ErrorStatus = keyof typeof errorResponseTable
 
 /** Returns `components.responses`. */
 export function errorResponses(): OpenApiObject {

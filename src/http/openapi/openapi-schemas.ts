@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
-import { toRequestSchema } from './request-schema.ts'
+import { openCodes, toRequestSchema, toResponseSchema } from './request-schema.ts'
 
 export type OpenApiObject = { readonly [key: string]: unknown }
 
@@ -75,7 +75,10 @@ function registeredSchemas(): OpenApiObject {
   const inputs = Object.entries(schemasOf('input'))
     .filter(isParams)
     .map(([id, schema]) => [id, toRequestSchema(schema)] as const)
-  const outputs = Object.entries(schemasOf('output')).filter((entry) => !isParams(entry))
+  // The image of a request is not a parameter by its name.
+  const outputs = Object.entries(schemasOf('output'))
+    .filter((entry) => !isParams(entry))
+    .map(([id, schema]) => [id, id === 'ImageItem' ? schema : toResponseSchema(schema)] as const)
   const withoutIds = ([id, schema]: readonly [string, OpenApiObject]): [string, OpenApiObject] => {
     const { $schema: _dialect, $id: _address, ...rest } = schema
     return [id, rest]
@@ -115,12 +118,12 @@ function problemSchema(): OpenApiObject {
 
 function errorCodeSchema(): OpenApiObject {
   const codes = Object.entries(errorTable).filter(([, { status }]) => status === 200)
-  return {
+  return openCodes({
     type: 'string',
     description: '`x-error-catalogue` describes the remedy for each code.',
     enum: codes.map(([code]) => code),
     'x-enum-descriptions': codes.map(([, { condition, remedy }]) => `${condition} ${remedy}`),
-  }
+  })
 }
 
 function requestSchema(action: Action): OpenApiObject {
@@ -224,7 +227,7 @@ function envelopeSchema(
   const requestId = { type: 'string', format: 'uuid', description: 'As sent, or generated.' }
   const properties = { ok, requestId, action, ...rest, meta: schemaRef('Meta') }
   const required = ['ok', 'requestId', 'action', 'data', 'errors']
-  return objectSchema(properties, { description, required, additionalProperties: false })
+  return objectSchema(properties, { description, required })
 }
 
 /** `svc.deleteSubject` → `DeleteSubject`. */

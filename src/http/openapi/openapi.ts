@@ -3,6 +3,7 @@ import { errorTable } from '../../lib/errors.ts'
 import { acceptedContentTypes, type ExtraImageType } from '../../lib/image-types/image-types.ts'
 import { errorResponses, openApiExamples, openApiHeaders } from './components.ts'
 import { openApiPaths } from './paths.ts'
+import { openApiWebhooks } from './webhooks.ts'
 import { openApiSchemas, type OpenApiObject } from './openapi-schemas.ts'
 
 /** The limits of requests, with the values of the running service. */
@@ -50,9 +51,11 @@ export function openApiDocument(
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
       { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
       { name: 'service', description: 'About the service. No key needed.' },
+      { name: 'webhooks', description: 'The requests that the service sends to your webhooks.' },
       ...optional.map(({ tag }) => tag),
     ],
     paths: mergeObjects(openApiPaths(imageBodyTypes), ...optional.map(({ paths }) => paths)),
+    webhooks: openApiWebhooks(),
     components: {
       securitySchemes: schemes,
       schemas: mergeObjects(

@@ -1,14 +1,8 @@
 import { z } from 'zod'
-import {
-  errorResponseRefs,
-  exampleRefs,
-  headerRefs,
-  rateLimitHeaders,
-  type ErrorStatus,
-} from './components.ts'
+import { errorResponseRefs, exampleRefs, headerRefs, rateLimitHeaders } from './components.ts'
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
-import { toRequestSchema } from './request-schema.ts'
+import { toRequestSchema, toResponseSchema } from './request-schema.ts'
 import { schemaRef, type OpenApiObject } from './openapi-schemas.ts'
 
 /** Returns `paths`: the endpoint of the actions, the REST routes and the routes without a key. */
@@ -23,6 +17,9 @@ const versionParameter: OpenApiObject = {
   description: 'The version of the envelope; there is one. Default: `"1"`.',
   schema: { type: 'string', const: '1' },
 }
+
+/** The statuses that every operation can have: of HTTP, of the server, and while it stops. */
+const transportStatuses = [400, 405, 408, 417, 431, 500, 503] as const
 
 function executePath(imageBodyTypes: readonly string[] | undefined): OpenApiObject {
   const binary = imageBodyTypes && binaryBody(imageBodyTypes)
@@ -54,7 +51,7 @@ function executePath(imageBodyTypes: readonly string[] | undefined): OpenApiObje
               },
             },
           },
-          ...errorResponseRefs([400, 401, 405, 408, 413, 415, 431, 500, 503]),
+          ...errorResponseRefs([...transportStatuses, 401, 413, 415]),
         },
       },
     },
@@ -93,14 +90,14 @@ function restOperation(route: RestRoute): OpenApiObject {
         headers: headerRefs(['X-Request-Id', ...rateLimitHeaders]),
         content: {
           'application/json': {
-            schema: inlineSchema(route.value, 'output'),
+            schema: toResponseSchema(inlineSchema(route.value, 'output')),
             example: route.example,
           },
         },
       },
-      ...errorResponseRefs([400, 401, 402, 403, ...(route.pathParams ? [404 as const] : []), 405]),
-      ...errorResponseRefs([408, ...(route.body ? [413 as const, 415 as const] : [])]),
-      ...errorResponseRefs([429, 431, 500, 503]),
+      ...errorResponseRefs([...transportStatuses, 401, 403, 429]),
+      ...errorResponseRefs(route.pathParams ? [404] : []),
+      ...errorResponseRefs(route.body ? [413, 415] : []),
     },
   }
 }
@@ -114,10 +111,18 @@ function jsonBody(body: z.ZodType): OpenApiObject {
 function parametersIn(location: 'path' | 'query', fields: z.ZodType): OpenApiObject[] {
   const { properties = {} } = z.toJSONSchema(fields, { io: 'input' })
   return Object.entries(properties).map(([name, property]) => {
-    const { description, ...schema } = typeof property === 'object' ? toRequestSchema(property) : {}
+    const { description, ...schema } =
+      typeof property === 'object' ? toRequestSchema(withFlags(property)) : {}
     const required = location === 'path'
     return { name, in: location, required, ...(description ? { description } : {}), schema }
   })
+}
+
+/** The flags of a query are texts: `true` or `false`. */
+function withFlags(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
+  const { enum: values, default: value, ...rest } = schema
+  if (values?.join() !== 'true,false') return schema
+  return { ...rest, type: 'boolean', default: value === 'true' }
 }
 
 /** Replaces definitions of named schemas by references to the components. */
@@ -133,7 +138,6 @@ type ServiceOperation = {
   readonly description: string
   readonly contentType: string
   readonly schema: OpenApiObject
-  readonly errorStatuses?: readonly ErrorStatus[]
 }
 
 function servicePaths(): OpenApiObject {
@@ -165,7 +169,6 @@ const serviceOperations: Readonly<Record<string, ServiceOperation>> = {
     description: '503 lists every reason why it is not: workers, database, disk.',
     contentType: 'application/json',
     schema: trueFlagSchema('ready'),
-    errorStatuses: [503],
   },
   '/metrics': {
     operationId: 'metrics',
@@ -198,7 +201,7 @@ const serviceOperations: Readonly<Record<string, ServiceOperation>> = {
 }
 
 function serviceOperation(operation: ServiceOperation): OpenApiObject {
-  const { operationId, summary, description, contentType, schema, errorStatuses = [] } = operation
+  const { operationId, summary, description, contentType, schema } = operation
   return {
     operationId,
     tags: ['service'],
@@ -207,7 +210,7 @@ function serviceOperation(operation: ServiceOperation): OpenApiObject {
     security: [],
     responses: {
       '200': { description: summary, content: { [contentType]: { schema } } },
-      ...errorResponseRefs([405, ...errorStatuses]),
+      ...errorResponseRefs(transportStatuses),
     },
   }
 }
@@ -220,7 +223,7 @@ const fields: Readonly<Record<string, OpenApiObject>> = {
     description: 'The other parameters of the action as JSON, without `images`; `{}` by default.',
   },
   requestId: { type: 'string', format: 'uuid', description: 'As in JSON.' },
-  debug: { type: 'string', enum: ['true', 'false'], description: 'As in JSON.' },
+  debug: { type: 'boolean', description: 'As in JSON.' },
   correlationId: { type: 'string', description: 'That of the image.' },
 }
 

@@ -12,6 +12,22 @@ export function toRequestSchema(schema: SchemaKeywords): SchemaKeywords {
   return convert(schema) as SchemaKeywords
 }
 
+/**
+ * Converts the JSON Schema of a response, so that clients accept what a later version adds: fields, and
+ * codes in lists, such as `reasons`.
+ */
+export function toResponseSchema(schema: SchemaKeywords): SchemaKeywords {
+  return JSON.parse(JSON.stringify(schema), (keyword, value: unknown) => {
+    if (keyword === 'additionalProperties' && value === false) return undefined
+    return keyword === 'items' && isObject(value) && value['enum'] ? openCodes(value) : value
+  }) as SchemaKeywords
+}
+
+/** Returns the schema of a code that can be one of a later version. */
+export function openCodes(schema: SchemaKeywords): SchemaKeywords {
+  return { anyOf: [schema, { type: 'string', description: 'A code of a later version.' }] }
+}
+
 function convert(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(convert)
   if (!isObject(node)) return node

@@ -40,7 +40,10 @@ export const listSubjects = defineRoute({
     attribute: z
       .string()
       .max(385)
-      .regex(/^[^=]{1,128}=[^]{0,256}$/u, 'must be name=value, with a name of 1 to 128 characters')
+      .regex(
+        /^[^=]{1,128}=[\s\S]{0,256}$/u,
+        'must be name=value, with a name of 1 to 128 characters',
+      )
       .optional()
       .meta({
         description:
