@@ -150,4 +150,40 @@ export const keysAndDeletionsContract = {
       assert.equal(await queries.findAttemptStatus(tx, { projectId, requestId: 'r9' }), undefined)
     })
   },
+
+  'the oldest responses beyond the bytes of a project are found and dropped': async ({
+    store,
+    project,
+    keyId,
+  }: StoreFixture) => {
+    const { projectId } = project
+    const call = {
+      projectId,
+      keyId,
+      action: 'svc.identify',
+      nowMs: now.getTime(),
+      amountMicros: 0n,
+    }
+    await store.write(async (tx) => {
+      for (const windowStartMs of [1, 2, 3])
+        await chargeCall(
+          tx,
+          { ...call, requestId: `b${windowStartMs}`, windowStartMs },
+          { response: Buffer.alloc(10), scrubbed: Buffer.alloc(5), subjectIds: [] },
+        )
+    })
+    const findExcess = (bytesMax: number) =>
+      store.read((tx) => queries.findExcess(tx, projectId, bytesMax))
+    assert.equal(await findExcess(45), undefined)
+    assert.equal(await findExcess(44), 1)
+    assert.equal(await findExcess(29), 2)
+    const drop = (limit: number) =>
+      store.write((tx) => tx.attempts.dropResponses({ projectId, throughMs: 2, limit }))
+    assert.deepEqual([await drop(1), await drop(9), await drop(9)], [1, 1, 0])
+    assert.equal(await findExcess(15), undefined)
+    const statusOf = (requestId: string) =>
+      store.read((tx) => queries.findAttemptStatus(tx, { projectId, requestId }))
+    assert.equal((await statusOf('b2'))?.isResponseStored, false)
+    assert.equal((await statusOf('b3'))?.isResponseStored, true)
+  },
 }
