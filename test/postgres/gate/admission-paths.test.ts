@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 import { openAdmissionPath, type AdmissionPath } from '../../support/gate/admission-path.ts'
@@ -14,21 +14,8 @@ const callsPerRun = 50
 const runs = Math.ceil(Number(process.env['ADMISSION_CALLS'] ?? 150) / callsPerRun)
 const skip = postgresSkipReason ?? false
 
-test(
-  `PostgreSQL: ${runs * callsPerRun} random calls get the same decisions and write the same rows by the function as by transactions`,
-  { skip },
-  async (t) => {
-    await comparePaths(t, 'PostgreSQL')
-  },
-)
-
 test(`SQLite: ${runs * callsPerRun} random calls get the same decisions and write the same rows in batches as in transactions`, async (t) => {
-  await comparePaths(t, 'SQLite')
-})
-
-/** Runs random calls on both paths of an engine and compares everything that they return and write. */
-async function comparePaths(t: TestContext, engine: AdmissionEngine) {
-  const snapshot = await createAdmissionSnapshot(engine)
+  const snapshot = await createAdmissionSnapshot('SQLite')
   const counts = { calls: 0, direct: 0 }
   await fc.assert(
     fc.asyncProperty(
@@ -46,7 +33,7 @@ async function comparePaths(t: TestContext, engine: AdmissionEngine) {
   )
   t.diagnostic(`of ${counts.calls} calls, ${counts.direct} were admitted without a transaction`)
   assert.ok(counts.direct > counts.calls / 10)
-}
+})
 
 async function compareCalls(
   calls: readonly RandomCall[],
