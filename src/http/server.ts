@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { noSuchRoute, unavailable } from '../lib/errors.ts'
+import { addressWithoutPort } from '../lib/limits/client-network.ts'
 import type { Log } from '../lib/log.ts'
 import { currentRequestId } from '../lib/observability/call-trace.ts'
 import { createConnectionStats, type ConnectionStats } from './connections/connection-stats.ts'
@@ -10,6 +11,7 @@ import {
   protectConnections,
   type ConnectionLimits,
 } from './connections/protect-connections.ts'
+import { findHostProblem } from './connections/host-header.ts'
 import { corsHeaders, preflightResponse } from './cross-origin/cors.ts'
 import { isDeletedByName, requireDeletedName } from './deleted-name.ts'
 import { discardBody } from './discard-body.ts'
@@ -159,22 +161,10 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
   return app
 }
 
-/** HTTP/1.1 requires exactly one header `Host`; a proxy and the service could use different ones. */
-function requireHost({ raw }: FastifyRequest, reply: FastifyReply, next: () => void): void {
-  const count = countHosts(raw.rawHeaders)
-  if (count === 1 || (count === 0 && raw.httpVersion !== '1.1')) return next()
-  const detail = count === 0 ? 'The header Host is missing.' : 'Send the header Host only once.'
+function requireHost(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
+  const detail = findHostProblem(request.raw, request.host)
+  if (detail === undefined) return next()
   send(reply, { status: 400, headers: { connection: 'close' }, body: { detail } })
-}
-
-/** @param rawHeaders the names and values in turn. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]
-    if (name?.length === 4 && name.toLowerCase() === 'host') count++
-  }
-  return count
 }
 
 type PathOptions = Pick<HttpServerOptions, 'corsOrigins' | 'bearerKeys'> & {
@@ -241,7 +231,7 @@ function toHttpRequest(
     query: new URLSearchParams(query),
     // The framework returns a text for each `:name` of the path.
     pathParams: request.params as Readonly<Record<string, string>>,
-    clientIp: request.ip,
+    clientIp: addressWithoutPort(request.ip),
     origin: `${request.protocol}://${request.host}`,
     body: incomingBody,
     signal: disconnected.signal,

@@ -1,6 +1,16 @@
 import { isIPv6 } from 'node:net'
 
 /**
+ * Returns the address in an entry of `X-Forwarded-For`. Some proxies add the port of the client, as in
+ * `192.0.2.7:443` and `[2001:db8::1]:443`.
+ */
+export function addressWithoutPort(entry: string): string {
+  const { ipv6, ipv4 } =
+    /^(?:\[(?<ipv6>[^\]]+)\](?::\d+)?|(?<ipv4>[\d.]+):\d+)$/u.exec(entry)?.groups ?? {}
+  return ipv6 ?? ipv4 ?? entry
+}
+
+/**
  * Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6
  * address, because one client usually has all addresses of such a network.
  */
