@@ -101,7 +101,9 @@ export const keyChangesContract = {
     const current = await store.findKey(key, now)
     const remembered = await store.findRememberedKey(key, now)
     assert.equal(typeof remembered?.version, 'string')
-    assert.deepEqual(await remembered?.refresh?.(now), current)
+    const refreshed = await remembered?.refresh?.(now)
+    // Each identity has its own function.
+    assert.deepEqual({ ...refreshed, refresh: null }, { ...current, refresh: null })
     assert.equal(await store.findRememberedKey('fsk_live_unknown', now), undefined)
     const permissions = ['svc.detect']
     await store.write((tx) => queries.updateKey(tx, keyId, { permissions }))

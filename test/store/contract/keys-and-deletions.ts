@@ -142,6 +142,9 @@ export const keysAndDeletionsContract = {
       ],
     )
     await store.read(async (tx) => {
+      // Both responses of 8 bytes began at the same time.
+      assert.equal(await queries.findExcess(tx, projectId, 16), undefined)
+      assert.equal(await queries.findExcess(tx, projectId, 15), now.getTime())
       assertSameValues(await queries.findAttemptStatus(tx, { projectId, requestId: 'R1' }), {
         state: 'done',
         startedAtUtc: nowUtc,

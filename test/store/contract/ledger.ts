@@ -13,6 +13,24 @@ const auditRuleNames: readonly AuditRuleName[] = [
 ]
 
 export const ledgerContract = {
+  'accounts have separate prices and balances': async ({ store, accountId }: StoreFixture) => {
+    const other = await store.runExclusive(({ db }) =>
+      queries.createAccount(db, 'other', new Date(nowMs + 1)),
+    )
+    assert.equal(await queries.findFirstAccountId(store.db), accountId)
+    await queries.setPrice(store.db, other, { action: 'svc.detect', unitMicros: 5n })
+    await queries.setPrice(store.db, other, { action: 'svc.detect', unitMicros: 2n ** 62n })
+    assertSameValues(await queries.listPrices(store.db, other), [
+      { action: 'svc.detect', unitMicros: 2n ** 62n },
+    ])
+    assertSameValues(await queries.listPrices(store.db, accountId), [])
+    await queries.removePrice(store.db, other, 'svc.detect')
+    assertSameValues(await queries.listPrices(store.db, other), [])
+    assertSameValues(await queries.findAccountBalances(store.db, other), [
+      { ledger: `wallet:${other}`, balanceMicros: 0n, reservedMicros: 0n },
+    ])
+  },
+
   'reserving and debiting require enough free balance': async (fixture: StoreFixture) => {
     const { store, project, accountId } = fixture
     const ledger = queries.budgetLedger(project.projectId)

@@ -24,9 +24,12 @@ export const tenancyContract = {
       undefined,
     )
     assert.equal(await queries.findFirstAccountId(store.db), accountId)
-    const identity = await store.findKey(key, now)
+    const found = await store.findKey(key, now)
+    assert.ok(found?.refresh)
+    const { refresh, ...identity } = found
+    assert.equal((await refresh(now))?.version, identity.version)
     assertSameValues(identity, {
-      keyId: identity?.keyId,
+      keyId: identity.keyId,
       projectId: project.projectId,
       accountId,
       galleryId: project.projectId,
@@ -35,7 +38,7 @@ export const tenancyContract = {
       matchWebhooks: 0,
       isFrozen: 0,
       state: 'active',
-      version: identity?.version,
+      version: identity.version,
     })
     assert.equal(await store.findKey('fsk_live_unknown', now), undefined)
   },
@@ -73,6 +76,7 @@ export const tenancyContract = {
       (await queries.listProjects(store.db)).map(({ name }) => name),
       ['default', 'Ärzte'],
     )
+    assert.equal((await queries.projectNames(store.db)).get(second.projectId), 'Ärzte')
     await store.read(async (tx) => {
       assert.equal(await queries.findIdentifyThreshold(tx, second.projectId), 0.625)
       assert.equal(await queries.findIdentifyThreshold(tx, project.projectId), null)
@@ -277,23 +281,5 @@ export const tenancyContract = {
     const update = store.db.updateTable('auditLog').set({ ip: 'x' }).execute()
     await assert.rejects(update, /append-only/u)
     await assert.rejects(store.db.deleteFrom('auditLog').execute(), /append-only/u)
-  },
-
-  'accounts have separate prices and balances': async ({ store, accountId }: StoreFixture) => {
-    const other = await store.runExclusive(({ db }) =>
-      queries.createAccount(db, 'other', new Date(nowMs + 1)),
-    )
-    assert.equal(await queries.findFirstAccountId(store.db), accountId)
-    await queries.setPrice(store.db, other, { action: 'svc.detect', unitMicros: 5n })
-    await queries.setPrice(store.db, other, { action: 'svc.detect', unitMicros: 2n ** 62n })
-    assertSameValues(await queries.listPrices(store.db, other), [
-      { action: 'svc.detect', unitMicros: 2n ** 62n },
-    ])
-    assertSameValues(await queries.listPrices(store.db, accountId), [])
-    await queries.removePrice(store.db, other, 'svc.detect')
-    assertSameValues(await queries.listPrices(store.db, other), [])
-    assertSameValues(await queries.findAccountBalances(store.db, other), [
-      { ledger: `wallet:${other}`, balanceMicros: 0n, reservedMicros: 0n },
-    ])
   },
 }
