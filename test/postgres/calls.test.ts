@@ -12,6 +12,7 @@ runOnPostgres([
   'gate/redacted-replays',
   'gate/stored-responses',
   'gate/transactional-effects',
+  'http/errors/error-details',
   'http/lists',
   'http/unstorable-text',
   'liveness/challenges',
