@@ -4,11 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
-import { drawCover, coverShapes, type CoverKind } from '../../eval/occlusion/draw-cover.ts'
-import { openMeshAnalyzer } from '../../eval/occlusion/mesh-analyzer.ts'
-import type { MeshAnalysis } from '../../eval/occlusion/mesh-analyzer.ts'
 import {
-  createDataDir,
   imageItem,
   samplePhotograph,
   sharedFacegate,
@@ -132,26 +128,6 @@ test('Small, cut-off and turned faces are reported', async () => {
   assertHasReason(turned, 'EXTREME_POSE')
 })
 
-test('An occlusion of a face is reported with its position', async () => {
-  await using analyzer = await openAnalyzer()
-  const meshAnalysis = await analyzer.analyzeImage(portrait)
-  const parts: Partial<Record<CoverKind, 'lowerFace' | 'leftEye'>> = {
-    blueMask: 'lowerFace',
-    blackMask: 'lowerFace',
-    redMask: 'lowerFace',
-    bar: 'leftEye',
-    sunglasses: 'leftEye',
-  }
-  const uncoveredScore = (await analyzeFace(portrait)).quality.score
-  for (const [kind, part] of Object.entries(parts)) {
-    const face = await analyzeFace(await coverFace(portrait, meshAnalysis, kind as CoverKind))
-    assertHasReason(face, 'FACE_OCCLUDED')
-    assert.ok(face.occlusion[part] >= 0.5, kind)
-    assert.ok(face.quality.components.occlusion < 70 && face.quality.score < uncoveredScore, kind)
-    assert.ok(!face.reasons.includes('EYES_CLOSED') || part === 'lowerFace')
-  }
-})
-
 test(
   'In 60 press photographs dark glasses are reported, with few false reports',
   { skip: existsSync(attributesFolder) ? false : `${attributesFolder} does not exist` },
@@ -266,23 +242,6 @@ test('debug contains the models and their durations, only on request', async () 
   assert.ok(all.providers.liveness && all.scores.liveness >= 0 && all.timingsMs.liveness > 0)
   assert.ok(!('debug' in (await analyze(portrait))))
 })
-
-async function openAnalyzer() {
-  process.env['DATA_DIR'] = await createDataDir()
-  const analyzer = await openMeshAnalyzer()
-  return { ...analyzer, [Symbol.asyncDispose]: analyzer.close }
-}
-
-async function coverFace(
-  bytes: Buffer,
-  analysis: MeshAnalysis | undefined,
-  kind: CoverKind,
-): Promise<Buffer> {
-  assert.ok(analysis)
-  const { points } = analysis.mesh
-  const face = { points, skinColour: [205, 160, 140], random: () => 0.5 }
-  return drawCover(bytes, analysis.size, coverShapes(kind, face))
-}
 
 /** Makes everything except an ellipse around the head transparent. */
 async function cropHead(bytes: Buffer): Promise<Buffer> {

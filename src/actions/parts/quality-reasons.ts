@@ -1,4 +1,4 @@
-import type { QualityComponents } from '../../vision/quality/face-quality.ts'
+import type { Occlusion, QualityComponents } from '../../vision/quality/face-quality.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 
 /** The defects of a face, in the order of the response. */
@@ -27,8 +27,7 @@ export function findQualityReasons(face: FaceResult, image: ImageDimensions): Qu
   const { quality, confidence } = face
   const { components, luma, openness, occlusion, cutShare } = quality
   const isLow = (name: keyof QualityComponents): boolean => components[name] < componentMin[name]
-  const areEyesCovered = Math.max(occlusion.leftEye, occlusion.rightEye) >= occlusionMin
-  const isMouthCovered = occlusion.lowerFace >= occlusionMin
+  const { areEyesCovered, isMouthCovered } = findCovers(occlusion)
   const isBadlyLit = isLow('brightness') || isLow('exposure')
   const applies: Readonly<Record<QualityReason, boolean>> = {
     EXTREME_POSE: isLow('headPose'),
@@ -94,6 +93,17 @@ const componentMin: QualityComponents = {
   eyesOpen: 50,
   mouthClosed: 50,
   occlusion: 50,
+}
+
+/** Returns which parts of a face are covered. */
+export function findCovers({ leftEye, rightEye, lowerFace }: Occlusion): {
+  readonly areEyesCovered: boolean
+  readonly isMouthCovered: boolean
+} {
+  return {
+    areEyesCovered: Math.max(leftEye, rightEye) >= occlusionMin,
+    isMouthCovered: lowerFace >= occlusionMin,
+  }
 }
 
 const middleLuma = 128

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { FaceValue, imageFacts, debug } from '../schemas/fields.ts'
 import type { ActionCall } from '../action.ts'
+import { findCovers } from './quality-reasons.ts'
 import type { MatchCandidate } from './search/candidates.ts'
 import type { ProbeFace } from './extract-probes.ts'
 
@@ -143,7 +144,7 @@ export type ImageSelection = { readonly images: readonly unknown[]; readonly all
 
 /**
  * Below this quality a stored picture is missed clearly more often: at 0.80, 16 % of comparisons with
- * the same person from quality 70 to 80, and 4 % from 90 (docs/recognition/quality.md).
+ * the same person from quality 70 to 80, and 7 % from 90 (docs/recognition/quality.md).
  */
 const enrollQualityAdvised = 75
 
@@ -152,14 +153,32 @@ export function enrollWarnings(
   embeddingCount: number,
   pictures: readonly { readonly index: number; readonly probe: ProbeFace }[],
 ): string[] {
-  const poor = pictures.filter(({ probe }) => probe.qualityScore < enrollQualityAdvised)
   return [
     ...(embeddingCount === 1
       ? ['the subject has one template only; add a second picture to reduce misses']
       : []),
-    ...poor.map(
-      ({ index, probe }) =>
-        `images[${index}]: the quality is ${probe.qualityScore}, below ${enrollQualityAdvised}; expect more misses, and replace the picture if you can`,
+    ...pictures.flatMap(({ index, probe }) =>
+      pictureWarnings(probe).map((warning) => `images[${index}]: ${warning}`),
     ),
   ]
 }
+
+function pictureWarnings({ qualityScore, quality: { occlusion } }: ProbeFace): string[] {
+  const { areEyesCovered, isMouthCovered } = findCovers(occlusion)
+  const isPoor = qualityScore < enrollQualityAdvised
+  return [
+    ...(isPoor
+      ? [
+          `the quality is ${qualityScore}, below ${enrollQualityAdvised}; expect more misses, and replace the picture if you can`,
+        ]
+      : []),
+    ...(areEyesCovered
+      ? [`the eyes are covered (sunglasses, a cap or a hand); ${coverAdvice}`]
+      : []),
+    ...(isMouthCovered
+      ? [`mouth and chin are covered (a mask, a scarf or a hand); ${coverAdvice}`]
+      : []),
+  ]
+}
+
+const coverAdvice = 'half of the comparisons of such pictures miss, so use another picture'
