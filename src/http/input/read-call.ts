@@ -60,8 +60,7 @@ export async function readCall(
   let bytes: Buffer = Buffer.alloc(0)
   try {
     bytes = await readBytes(request, options.bodyBytesMax)
-    const version = request.headers['x-api-version'] ?? '1'
-    if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
+    requireApiVersion(request)
     const call = await parseCallBody(request, bytes, options, async (outline) => {
       sent = outline
       echoed = readEchoedFields(outline)
@@ -75,6 +74,12 @@ export async function readCall(
     if (requestId !== undefined) echoed = { ...echoed, requestId }
     return { echoed, content: { error }, describeRequest: describe }
   }
+}
+
+/** @throws HttpError 400 if the request is for another version of the API. */
+export function requireApiVersion({ headers }: Pick<HttpRequest, 'headers'>): void {
+  if ((headers['x-api-version'] ?? '1') !== '1')
+    throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
 }
 
 /**

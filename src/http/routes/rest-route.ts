@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Caller, Services } from '../../actions/action.ts'
 import type { Gate } from '../../gate/gate.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
-import { HttpError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { requireValid } from '../../lib/validation/parse-input.ts'
 import { errorResponse } from '../error-response.ts'
 import { describeFields } from '../input/describe-request.ts'
+import { requireApiVersion } from '../input/read-call.ts'
 import { readJson, requireNoBody, type JsonBodyLimits } from '../input/read-body.ts'
 import { requireStorable, requireValidParameters } from '../input/parse-json.ts'
 import type { HttpRequest, HttpResponse, Route } from '../route.ts'
@@ -95,8 +95,7 @@ async function readCall(
   let sentBody: unknown
   const describeRequest = () => describeSent(route, request, sentBody)
   try {
-    if ((request.headers['x-api-version'] ?? '1') !== '1')
-      throw new HttpError(400, 'X-Api-Version must be 1.')
+    requireApiVersion(request)
     const { jsonLimits } = options
     if (!route.body && route.method !== 'GET') requireNoBody(request)
     if (route.body) request.body.accept(caller, bodyBytesMax)

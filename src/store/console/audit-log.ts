@@ -33,12 +33,15 @@ function auditEntryHash(previousHash: Uint8Array | undefined, entry: AuditLogEnt
   return chainHash(previousHash, fields)
 }
 
+/** The kinds of entries that a list can be limited to. */
+export const auditKinds = ['changes', 'playground', 'commandLine'] as const
+
 export type AuditFilter = {
   readonly accountId: string
   readonly userId?: string | undefined
   readonly auditAction?: string | undefined
   /** Only entries of playground calls, only the others, or only those of the command line. */
-  readonly kind?: 'changes' | 'playground' | 'commandLine' | undefined
+  readonly kind?: (typeof auditKinds)[number] | undefined
   /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
@@ -76,7 +79,8 @@ export function countAuditEntries(
 }
 
 function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>) {
-  const { accountId, userId, auditAction, kind, fromMs, toMs } = filter
+  const { accountId, userId, auditAction, fromMs, toMs } = filter
+  const kind = filter.kind && requireAuditKind(filter.kind)
   let query = tx.build.selectFrom('auditLog').where('accountId', '=', accountId)
   if (userId !== undefined) query = query.where('userId', '=', userId)
   if (auditAction !== undefined) query = query.where('auditAction', '=', auditAction)
@@ -86,6 +90,12 @@ function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit'
     query = query.where('userId', 'is', null).where('userName', '=', commandLineName)
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
   return toMs === undefined ? query : query.where('atMs', '<', toMs)
+}
+
+/** @throws RangeError for an unknown kind, which would not limit a list. */
+function requireAuditKind(kind: (typeof auditKinds)[number]): (typeof auditKinds)[number] {
+  if (auditKinds.includes(kind)) return kind
+  throw new RangeError(`there is no kind ${kind} of audit entries`)
 }
 
 /** Checks the hash chain of every account, see `findBrokenChains`. */

@@ -121,6 +121,8 @@ test('The audit log lists the changes apart from the calls of the playground', a
   assert.deepEqual(await actions('?kind=changes&auditAction=playground.call'), ['playground.call'])
   await runLines(testConsole.gallery.dataDir, consoleLink, 'link')
   assert.deepEqual(await actions('?kind=commandLine'), ['session.createSetupLink'])
+  for (const list of ['/audit', '/audit.csv'])
+    assert.equal((await owner.get(`${list}?kind=other`)).status, 422, list)
   const { items } = (await owner.get('/audit?kind=commandLine')).body
   assert.deepEqual(
     [items[0].userName, items[0].description],

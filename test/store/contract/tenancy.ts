@@ -72,10 +72,8 @@ export const tenancyContract = {
       identifyThreshold: 0.625,
       switches: { ...switches, gender: false, storeCrops: true, billing: false },
     })
-    assertSameValues(
-      (await queries.listProjects(store.db)).map(({ name }) => name),
-      ['default', 'Ärzte'],
-    )
+    const projects = (await queries.listProjects(store.db)).map(({ name }) => name)
+    assertSameValues(projects, ['default', 'Ärzte'])
     assert.equal((await queries.projectNames(store.db)).get(second.projectId), 'Ärzte')
     await store.read(async (tx) => {
       assert.equal(await queries.findIdentifyThreshold(tx, second.projectId), 0.625)
@@ -266,6 +264,7 @@ export const tenancyContract = {
         )
       assertSameValues(await find({}), [5, 4, 3, 2, 1])
       assertSameValues(await find({ auditAction: 'odd', userId: 'u1' }), [5, 3, 1])
+      await assert.rejects(find({ kind: 'other' }), /no kind other of audit entries/u)
       assertSameValues(await find({ fromMs: nowMs + 2, toMs: nowMs + 4 }), [3, 2])
       const [, second] = await queries.findAuditEntries(tx, { ...own, limit: 2 })
       assertSameValues(await find({ after: second }), [3, 2, 1])

@@ -1,4 +1,13 @@
-import { call, envelope, id, invalid, raw, rest, type WrongCall } from './wrong-call.ts'
+import {
+  anotherVersion,
+  call,
+  envelope,
+  id,
+  invalid,
+  raw,
+  rest,
+  type WrongCall,
+} from './wrong-call.ts'
 
 export const wrongBodies: readonly WrongCall[] = [
   ['an empty body', raw(''), { status: 400 }, 'empty', 'send a JSON object'],
@@ -62,10 +71,16 @@ export const wrongBodies: readonly WrongCall[] = [
     'text/plain',
   ],
   [
+    'another version of a route',
+    anotherVersion('/v1/subjects'),
+    { status: 400 },
+    'X-Api-Version must be 1, or absent.',
+  ],
+  [
     'another version',
     raw('{}', { 'x-api-version': '2' }),
     { status: 400 },
-    'X-Api-Version must be 1',
+    'X-Api-Version must be 1, or absent.',
   ],
   ['no key', raw('{}', { 'x-api-key': '' }), { status: 401 }, 'missing', 'X-Api-Key'],
   ['a truncated key', raw('{}', { 'x-api-key': 'fsk_live_abc' }), { status: 401 }, 'the whole key'],

@@ -35,6 +35,8 @@ export const raw =
   (body: string, headers: Readonly<Record<string, string>> = {}) =>
   (gallery: TestGallery) =>
     send(gallery, '/v1/face/execute', { method: 'POST', body, headers })
+export const anotherVersion = (path: string) => (gallery: TestGallery) =>
+  send(gallery, path, { method: 'GET', headers: { 'x-api-version': '2' } })
 export const envelope = (body: object) => raw(JSON.stringify(body))
 export const call = (action: string, params: object) => envelope({ action, params })
 export const rest = (method: string, path: string, body?: object) => (gallery: TestGallery) =>

@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { countAuditEntries, findAuditEntries } from '../../../store/console/audit-log.ts'
+import {
+  auditKinds,
+  countAuditEntries,
+  findAuditEntries,
+} from '../../../store/console/audit-log.ts'
 import { auditActions, describeAuditAction } from '../../server/audit-actions.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
@@ -8,7 +12,7 @@ import { id, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
 const auditFilter = z.strictObject({
   userId: id.optional(),
   auditAction: z.string().max(64).optional(),
-  kind: z.enum(['changes', 'playground', 'commandLine']).optional(),
+  kind: z.enum(auditKinds).optional(),
   ...timeRange,
 })
 
