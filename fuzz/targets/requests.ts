@@ -104,9 +104,11 @@ const caller = { projectId: 'project', accountId: 'account' } as unknown as KeyI
 
 function requestOf(input: Uint8Array): HttpRequest {
   const headers = { 'content-type': 'application/json' }
-  const body = createIncomingBody(Readable.from([bufferOf(input)]), unlimitedBodyBudget)
+  // A copy, because a chunk is released once its bytes are read.
+  const stream = Readable.from([Buffer.from(input)])
+  const body = createIncomingBody(stream, unlimitedBodyBudget)
   // The other fields are not read with the body.
-  return { headers, body } as unknown as HttpRequest
+  return { headers, body, query: new URLSearchParams() } as unknown as HttpRequest
 }
 
 /** A first line with the header, then the body. */
