@@ -11,7 +11,7 @@ import {
   protectConnections,
   type ConnectionLimits,
 } from './connections/protect-connections.ts'
-import { findHostProblem } from './connections/host-header.ts'
+import { findHostProblem, findTargetProblem } from './connections/host-header.ts'
 import { corsHeaders, preflightResponse } from './cross-origin/cors.ts'
 import { isDeletedByName, requireDeletedName } from './deleted-name.ts'
 import { discardBody } from './discard-body.ts'
@@ -156,13 +156,18 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
       void reply.headers(corsHeaders(toRequestHead(request), corsOrigins))
       next()
     })
-  app.addHook('onRequest', requireHost)
+  app.addHook('onRequest', requireHostAndTarget)
   protectConnections(app.server, { limits: options, proxies, stats, log })
   return app
 }
 
-function requireHost(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
-  const detail = findHostProblem(request.raw, request.host)
+function requireHostAndTarget(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: () => void,
+): void {
+  const detail =
+    findHostProblem(request.raw, request.host) ?? findTargetProblem(request.raw.url ?? '')
   if (detail === undefined) return next()
   send(reply, { status: 400, headers: { connection: 'close' }, body: { detail } })
 }

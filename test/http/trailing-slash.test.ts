@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { openRawClient } from '../support/network/raw-client.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
 let gallery: TestGallery
@@ -54,4 +55,22 @@ test('An empty name after the last slash never deletes a whole collection', asyn
   assert.deepEqual(await subjectNames(), names)
   assert.equal((await remove(`${compreface}/subjects`)).status, 200)
   assert.deepEqual(await subjectNames(), [])
+})
+
+test('A number sign in the target of a request deletes nothing', async () => {
+  await enroll('finn')
+  await gallery.value('svc.enroll', { ...imageParams('one'), externalId: '#1' })
+  const names = await subjectNames()
+  // HTTP clients of some languages send a number sign in a path as it is; browsers remove it.
+  for (const target of ['subjects/#1', 'subjects#finn', 'faces#?subject=finn', 'subjects/finn#']) {
+    const raw = await openRawClient(gallery.url)
+    const head = `DELETE ${compreface}/${target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n`
+    raw.send(`${head}X-Api-Key: ${gallery.key}\r\n\r\n`)
+    const response = await raw.readToEnd()
+    assert.match(response, /^HTTP\/1\.1 400 /u, target)
+    assert.match(response, /write # as %23/u)
+  }
+  assert.deepEqual(await subjectNames(), names)
+  assert.equal((await remove(`${compreface}/subjects/%231`)).status, 200)
+  assert.deepEqual(await subjectNames(), ['finn'])
 })

@@ -22,6 +22,17 @@ export function findHostProblem(
     : 'The header Host must be a name or an address, with or without a port.'
 }
 
+/**
+ * The router ends the path at a number sign, which the target of a request cannot contain (RFC 9112,
+ * section 3.2): `DELETE /subjects/#1` would be `DELETE /subjects/`.
+ *
+ * @param target the path and the query as they were sent.
+ * @returns what is wrong; undefined if nothing is.
+ */
+export function findTargetProblem(target: string): string | undefined {
+  return target.includes('#') ? 'The URL is malformed: write # as %23.' : undefined
+}
+
 /** @param rawHeaders the names and values in turn. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0
