@@ -16,6 +16,7 @@ import { ValidationError, parseInput } from './validation-error.ts'
 import type {
   ConsoleContext,
   ConsoleRoute,
+  CsvRoute,
   FileContent,
   WriteRoute,
   WriteResult,
@@ -90,20 +91,24 @@ function signInRequired(extraHeaders: HttpResponse['headers'] = {}): HttpError {
   return new HttpError(401, 'Sign in first.', { headers })
 }
 
-function requireRole({ minimumRole }: ConsoleRoute, { role }: ConsoleIdentity): void {
+function requireRole(
+  { minimumRole }: Pick<ConsoleRoute, 'minimumRole'>,
+  { role }: ConsoleIdentity,
+): void {
   if (!isAllowed(role, minimumRole))
     throw new HttpError(403, `The role ${minimumRole} is required.`)
 }
 
 /**
  * Returns the call with the identity that the database contains now. The body of a write can arrive
- * long after its headers, when the user is disabled, demoted or signed out.
+ * long after its headers, and a download can be read slowly, until after the user is disabled, demoted
+ * or signed out.
  *
  * @throws HttpError 401 if the session has ended, 403 if the role is now too low.
  */
 async function authorizeAgain(
   tx: ReadTx,
-  route: WriteRoute,
+  route: Pick<ConsoleRoute, 'minimumRole'>,
   call: ConsoleContext,
 ): Promise<ConsoleContext> {
   if (route.minimumRole === 'anonymous') return call
@@ -167,10 +172,27 @@ function bodyBytesMaxOf(route: ConsoleRoute, services: ConsoleServices): number 
 
 async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<HttpResponse> {
   if ('rows' in route)
-    return toCsvResponse(route.path, await createCsvStream(route.columns, route.rows(call)))
+    return toCsvResponse(
+      route.path,
+      await createCsvStream(route.columns, authorizedRows(route, call)),
+    )
   if ('readFile' in route) return toFileResponse(await route.readFile(call))
   if (route.method !== 'GET') return executeWrite(route, call)
   return { status: 200, body: route.response.parse(await route.handle(call)) }
+}
+
+/** The rows that a download sends between two checks of its session: one page of a list. */
+const rowsPerCheck = 1000
+
+/** @throws HttpError 401 or 403, which ends the download, as soon as its user may not read it. */
+async function* authorizedRows(route: CsvRoute, call: ConsoleContext) {
+  let count = 0
+  for await (const row of route.rows(call)) {
+    count += 1
+    if (count % rowsPerCheck === 0)
+      await call.services.store.read((tx) => authorizeAgain(tx, route, call))
+    yield row
+  }
 }
 
 function toCsvResponse(path: string, body: unknown): HttpResponse {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fillCalls } from '../../support/console/fill-calls.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
 import { openRawClient } from '../../support/network/raw-client.ts'
 import {
@@ -72,6 +73,9 @@ function inviteOwner(testConsole: TestConsole): Promise<ConsoleClient> {
   return testConsole.inviteMember('owner')
 }
 
+/** The rows that the list of a download reads at once. */
+const pageRows = 1000
+
 const losses: Readonly<Record<string, (owner: ConsoleClient, userId: string) => Promise<unknown>>> =
   {
     'was disabled': async (owner, userId) =>
@@ -117,6 +121,39 @@ for (const [loss, apply] of Object.entries(losses))
     )
     const { body: subjects } = assertOk(await owner.get(`/projects/${projectId}/subjects`))
     assert.deepEqual(subjects.items, [])
+  })
+
+for (const loss of ['was disabled', 'was signed out'])
+  test(`A download ends before its next page after its user ${loss}`, async () => {
+    /** Runs before the second of the reads that follow its assignment: that of the first page. */
+    let interrupt: (() => Promise<unknown>) | undefined
+    let readCount = 0
+    await using testConsole = await startConsole({
+      wrapStore: (store) => ({
+        ...store,
+        read: async (job) => {
+          if (interrupt && ++readCount === 2) {
+            const run = interrupt
+            interrupt = undefined
+            await run()
+          }
+          return store.read(job)
+        },
+      }),
+    })
+    const { owner, gallery, url } = testConsole
+    const other = await testConsole.inviteMember('viewer')
+    const userId = await userIdOf(other)
+    const { body } = assertOk(await owner.get('/keys'))
+    const { projectId, keyId } = body.items[0]
+    await fillCalls(gallery.database.store, { projectId, keyId, count: 3 * pageRows })
+    const headers = { cookie: other.cookie() }
+    const whole = await fetch(`${url}/console/v1/log.csv`, { headers })
+    assert.ok((await whole.text()).split('\r\n').length > 3 * pageRows)
+    interrupt = async () => losses[loss]?.(owner, userId)
+    const held = await fetch(`${url}/console/v1/log.csv`, { headers })
+    assert.equal(held.status, 200)
+    await assert.rejects(held.text(), TypeError('terminated'))
   })
 
 test('Of two owners who demote each other at the same time, one remains an owner', async () => {
