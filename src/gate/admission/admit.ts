@@ -95,11 +95,10 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
     const request = createAdmitRequest(call, content)
     const admitted = await admitNew(request)
     if (admitted) return admitted
-    if (!caller.refresh) return admitByTransaction(request)
     // The statement admits no call whose key or project has changed since it was read.
     const current = await refreshed(caller, options)
-    const confirmed = { ...request, call: await authenticatedCall(store, current, received, now) }
-    return (await admitNew(confirmed)) ?? admitByTransaction(confirmed)
+    const confirmed = await authenticatedCall(store, current, received, now)
+    return admitByTransaction({ ...request, call: confirmed })
   }
 
   /** Admits a call that is no retry and passes every check. */
