@@ -163,10 +163,12 @@ test('If one image of a call fails, its waiting images are cancelled', async () 
   await assertNoneLostSince(respawns + 1)
 })
 
-test('If one of the two images of svc.verify is rejected, the waiting one is cancelled', async () => {
+test('If one of the two images of svc.verify is rejected, the waiting one is analyzed and reported too', async () => {
   const { respawns } = pool.stats()
-  const images = fakeItems('actionError', 'exit verify')
-  assert.equal(await gallery.code('svc.verify', { images }), 'IMAGE_DECODE_FAILED')
+  const images = fakeItems('actionError', 'actionError verify')
+  const { body } = await gallery.post({ action: 'svc.verify', params: { images } })
+  const codes = body.errors.map(({ code }: { code: string }) => code)
+  assert.deepEqual(codes, ['IMAGE_DECODE_FAILED', 'IMAGE_DECODE_FAILED'])
   await assertNoneLostSince(respawns)
 })
 
