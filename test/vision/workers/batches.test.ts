@@ -167,8 +167,9 @@ test('If one of the two images of svc.verify is rejected, the waiting one is ana
   const { respawns } = pool.stats()
   const images = fakeItems('actionError', 'actionError verify')
   const { body } = await gallery.post({ action: 'svc.verify', params: { images } })
-  const codes = body.errors.map(({ code }: { code: string }) => code)
-  assert.deepEqual(codes, ['IMAGE_DECODE_FAILED', 'IMAGE_DECODE_FAILED'])
+  // The worker reports two problems of each image.
+  const imageIndexes = body.errors.map(({ imageIndex }: { imageIndex: number }) => imageIndex)
+  assert.deepEqual(imageIndexes, [0, 0, 1, 1])
   await assertNoneLostSince(respawns)
 })
 
