@@ -106,6 +106,7 @@ export const runPlaygroundCall = defineWrite({
   path: '/playground',
   minimumRole: 'admin',
   auditAction: 'playground.call',
+  isDoneByPrepare: true,
   body: z.strictObject({
     projectId: id,
     call: z.looseObject({ action: z.string().max(128), requestId: z.string().optional() }),
@@ -149,6 +150,7 @@ export const createPlaygroundChallenge = defineWrite({
   path: '/playground/challenges',
   minimumRole: 'admin',
   auditAction: 'playground.challenge',
+  isDoneByPrepare: true,
   body: z.strictObject({ projectId: id }),
   response: livenessChallenge,
   prepare: async (call) => {

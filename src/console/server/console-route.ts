@@ -84,6 +84,11 @@ export type WriteRoute<
   readonly auditAction: string
   /** Does slow work before the transaction. It writes nothing that a failure would have to undo. */
   prepare?(call: ContextOf<QuerySchema, BodySchema>): Promise<Prepared>
+  /**
+   * Whether `prepare` makes the change, such as a call of the API with its own transaction. Its audit
+   * entry is then written even if the user is disabled, demoted or signed out while it runs.
+   */
+  readonly isDoneByPrepare?: boolean
   /** Makes the change, in one transaction with its audit entry. */
   handle(
     call: ContextOf<QuerySchema, BodySchema> & { readonly prepared: Prepared },

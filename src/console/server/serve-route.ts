@@ -233,11 +233,12 @@ function toErrorResponse(
  */
 async function executeWrite(route: WriteRoute, received: ConsoleContext): Promise<HttpResponse> {
   const { store } = received.services
-  const prepared = await route.prepare?.(
-    await store.read((tx) => authorizeAgain(tx, route, received)),
-  )
+  const prepareCall =
+    route.prepare && (await store.read((tx) => authorizeAgain(tx, route, received)))
+  const prepared = prepareCall && (await route.prepare?.(prepareCall))
+  const doneCall = route.isDoneByPrepare ? prepareCall : undefined
   const result = await store.runExclusive(async (transaction) => {
-    const call = await authorizeAgain(transaction.tx, route, received)
+    const call = doneCall ?? (await authorizeAgain(transaction.tx, route, received))
     const written = await route.handle({ ...call, prepared }, transaction)
     await addAuditEntry(transaction.tx, toAuditEntry(route, call, written))
     return written

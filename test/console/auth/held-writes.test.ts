@@ -156,6 +156,37 @@ for (const loss of ['was disabled', 'was signed out'])
     await assert.rejects(held.text(), TypeError('terminated'))
   })
 
+test('A playground call whose user is disabled while it runs is in the audit log', async () => {
+  let interrupt: (() => Promise<unknown>) | undefined
+  await using testConsole = await startConsole({
+    wrapStore: (store) => ({
+      ...store,
+      runExclusive: async (job) => {
+        const run = interrupt
+        interrupt = undefined
+        await run?.()
+        return store.runExclusive(job)
+      },
+    }),
+  })
+  const { owner, projectId } = testConsole
+  const other = await testConsole.inviteMember('admin')
+  const userId = await userIdOf(other)
+  const enrollAs = (client: ConsoleClient, name: string) => {
+    const call = { action: 'svc.enroll', params: { ...imageParams(name), externalId: name } }
+    return client.send('POST', '/playground', { projectId, call })
+  }
+  assertOk(await enrollAs(owner, 'ann')) // The first call creates the key of the playground.
+  interrupt = async () => losses['was disabled']?.(owner, userId)
+  const { body } = assertOk(await enrollAs(other, 'ben'))
+  assert.equal((await enrollAs(other, 'cleo')).status, 401)
+  const { body: subjects } = assertOk(await owner.get(`/projects/${projectId}/subjects`))
+  assert.equal(subjects.items.length, 2)
+  const { body: audit } = assertOk(await owner.get(`/audit?userId=${userId}&kind=playground`))
+  const targets = audit.items.map(({ target }: { target: string }) => target)
+  assert.deepEqual(targets, [body.envelope.requestId])
+})
+
 test('Of two owners who demote each other at the same time, one remains an owner', async () => {
   const { testConsole, hold } = await startHeldWrites()
   await using _console = testConsole

@@ -131,6 +131,7 @@ export const startMeasurement = defineWrite({
   path,
   minimumRole: 'admin',
   auditAction: 'calibration.measure',
+  isDoneByPrepare: true,
   body: z.strictObject({ samePerson: z.array(z.tuple([id, id])).max(samePersonMax) }),
   response: z.object({ measurementId }),
   prepare: async (call) => {
@@ -163,6 +164,7 @@ export const discardMeasurement = defineWrite({
   path,
   minimumRole: 'admin',
   auditAction: 'calibration.discard',
+  isDoneByPrepare: true,
   prepare: async (call) => {
     const { store, measurements } = call.services
     const project = await store.read((tx) => requireProject(tx, call))
