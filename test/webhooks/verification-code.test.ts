@@ -83,3 +83,13 @@ test('verifyWebhook explains a parsed body and a missing secret', async () => {
       message: /^secret: must be the signing secret of the webhook, and is empty or no text$/u,
     })
 })
+
+test('verifyWebhook refuses a tolerance or a time that is no number, also for an old request', async () => {
+  const old = { body, signature: sign(body, [secret], nowMs - 3_000_000), secret }
+  for (const toleranceS of [Number.NaN, -1, '300', null])
+    await assert.rejects(verifyWebhook({ ...old, toleranceS } as WebhookToVerify), {
+      name: 'TypeError',
+      message: 'toleranceS: must be a number of seconds, 0 or more',
+    })
+  await assert.rejects(verifyWebhook({ ...old, nowMs: Number.NaN }), WebhookSignatureError)
+})

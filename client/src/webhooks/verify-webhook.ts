@@ -22,10 +22,12 @@ export type WebhookToVerify = {
  * Returns the event of a webhook request.
  *
  * @throws WebhookSignatureError unless a signature matches a secret and the request is recent.
- * @throws TypeError if the body was parsed, or a secret is empty: an error of the program.
+ * @throws TypeError if the body was parsed, or a secret is empty, or the tolerance is no number: an error
+ *   of the program.
  */
 export async function verifyWebhook(request: WebhookToVerify): Promise<WebhookEvent> {
-  const { secret, toleranceS = 300, nowMs = Date.now() } = request
+  const { secret, nowMs = Date.now() } = request
+  const toleranceS = requireTolerance(request.toleranceS)
   const body = toBytes(requireRawBody(request.body))
   const secrets = requireSecrets(secret)
   const { seconds, signatures } = parseSignature(request.signature)
@@ -38,10 +40,17 @@ export async function verifyWebhook(request: WebhookToVerify): Promise<WebhookEv
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) isValid = true
   }
   if (!isValid) throw new WebhookSignatureError('no signature of the webhook matches the secret')
-  if (Math.abs(nowMs / 1000 - seconds) > toleranceS)
+  // A comparison with NaN is false: such a time must not accept every age.
+  if (!(Math.abs(nowMs / 1000 - seconds) <= toleranceS))
     throw new WebhookSignatureError(`the webhook was sent more than ${toleranceS} s ago, or later`)
   // The signature shows that the service has written it.
   return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent
+}
+
+/** A variable of the environment that is not set becomes NaN, with which every age would be accepted. */
+function requireTolerance(toleranceS: unknown = 300): number {
+  if (typeof toleranceS === 'number' && toleranceS >= 0) return toleranceS
+  throw new TypeError('toleranceS: must be a number of seconds, 0 or more')
 }
 
 /** Programs in JavaScript can pass anything. */
