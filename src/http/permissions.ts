@@ -26,7 +26,7 @@ export const allPermissions: readonly PermissionInfo[] = [
   })),
   {
     permission: changePermissions.force.permission,
-    summary: 'Add faces that do not resemble the subject (`force`).',
+    summary: 'Add faces that do not resemble the subject (`force`), and merge subjects.',
   },
   { permission: 'debug', summary: 'Request debug information about a result.' },
   { permission: '*', summary: 'Everything.' },

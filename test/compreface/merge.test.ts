@@ -152,3 +152,16 @@ test('A subject without faces is merged, and a merge needs the permission to del
   assert.equal((await subjectOf(owner, 'Annie')).faces.length, 1)
   assert.ok((await auditLedger(gallery.database.store.db, Date.now())).every(({ ok }) => ok))
 })
+
+test('A key that may not force faces cannot move those of another person by a merge', async () => {
+  const permissions = ['svc.enroll', 'svc.updateSubject', 'svc.deleteSubject', 'subjects:read']
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated', permissions })
+  await enroll(client, 'Ann', [0])
+  const target = '/api/v1/recognition/faces?subject=Bob'
+  assert.equal((await send(client, 'POST', target, fakeImageFile({ name: 'Bob' }))).status, 201)
+  const rejected = await rename(client, 'Bob', 'Ann')
+  assert.equal(rejected.status, 403)
+  assert.match(rejected.body.message, /are not compared.*lacks the permission faces:force/u)
+  assert.equal((await subjectOf(client, 'Ann')).faces.length, 1)
+  assert.equal((await subjectOf(client, 'Bob')).faces.length, 1)
+})

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Caller, Services } from '../../actions/action.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
-import { requirePermission } from '../../actions/parts/subject-permissions.ts'
+import { changePermissions, requirePermission } from '../../actions/parts/subject-permissions.ts'
 import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
@@ -58,7 +58,8 @@ export const addSubject = defineJsonRoute({
 /**
  * Renames a subject. If the new name is in use, the subjects are merged, as CompreFace does: the
  * faces and groups move to the subject with that name, and the renamed subject is deleted with a
- * deletion record. Merging therefore also needs the permission to delete a subject.
+ * deletion record. Merging therefore also needs the permission to delete a subject and, because the faces
+ * are not compared, the one to force faces.
  */
 export const renameSubject = defineJsonRoute({
   method: 'PUT',
@@ -67,7 +68,7 @@ export const renameSubject = defineJsonRoute({
   description: {
     operationId: 'compreFaceRenameSubject',
     summary: 'Rename a subject, or merge it into the subject with the new name',
-    furtherPermissions: 'Merging also needs `svc.deleteSubject`.',
+    furtherPermissions: 'Merging also needs `svc.deleteSubject` and `faces:force`.',
     body: compreFaceRef('Subject'),
     response: 'Updated',
   },
@@ -82,6 +83,11 @@ export const renameSubject = defineJsonRoute({
           caller,
           'svc.deleteSubject',
           'A subject with the new name exists, so that the subjects would be merged',
+        )
+        requirePermission(
+          caller,
+          changePermissions.force.permission,
+          'The subjects would be merged, and their faces are not compared',
         )
         await services.subjects.merge(tx, { source: subject, target: holder })
       } else await services.subjects.update(tx, subject, { externalId: body.subject })
