@@ -1,8 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HttpError } from '../../lib/errors.ts'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import type { HttpRequest } from '../route.ts'
 import { readMultipart, type MultipartPart } from './multipart.ts'
-import { parseJson, type JsonLimits, type JsonObject, toStorable } from './parse-json.ts'
+import {
+  parseJson,
+  smallBodyBytesMax,
+  type JsonLimits,
+  type JsonObject,
+  toStorable,
+} from './parse-json.ts'
 import { parseJsonBody } from './parse-large-json.ts'
 import { formType, jsonType, mediaTypeOf, type JsonBodyLimits } from './read-body.ts'
 
@@ -25,7 +32,8 @@ export type SentCall = {
  * Parses the body of a call that is JSON, an image or a form with one. An image has the effect of the
  * JSON with this image in `params.images`, so that all rules and retries are those of JSON.
  *
- * @param checkOutline receives a large body of JSON before its long texts are decoded. It may throw.
+ * @param checkOutline receives a large body before its long texts are decoded, or before its image is
+ *   encoded. It may throw.
  * @throws HttpError 400 or 415.
  */
 export async function parseCallBody(
@@ -39,10 +47,23 @@ export async function parseCallBody(
   if (type === jsonType)
     return { body: await parseJsonBody(bytes, jsonLimits, checkOutline), problems: [] }
   requireAcceptedType(type, options)
-  if (type !== formType)
-    return toCallBody([...request.query], { bytes, contentType: type }, jsonLimits)
-  const parts = readMultipart(bytes, request.headers['content-type'] ?? '')
-  return readForm(parts, jsonLimits)
+  const { texts, image, problems } =
+    type === formType
+      ? readForm(readMultipart(bytes, request.headers['content-type'] ?? ''))
+      : { texts: [...request.query], image: { bytes, contentType: type }, problems: [] }
+  const { body, correlationId } = toOutline(texts, jsonLimits)
+  const isTwice = image && 'images' in body.params
+  const isLarge = bytes.length > smallBodyBytesMax
+  if (isLarge) await checkOutline(body)
+  const images = image && [toImageItem(image, correlationId)]
+  // To encode an image and to hash it takes about 2 ms for each MiB.
+  if (isLarge) await nextTurn()
+  return {
+    body: { ...body, params: { ...body.params, ...(images && { images }) } },
+    problems: isTwice
+      ? [...problems, 'params.images: must be absent; the body has the image']
+      : problems,
+  }
 }
 
 /** @throws HttpError 415. */
@@ -68,14 +89,27 @@ type SentImage = { readonly bytes: Buffer; readonly contentType: string }
 /** The name of the file in a form. */
 const fileName = 'image'
 
-function readForm(parts: readonly MultipartPart[], jsonLimits: JsonLimits): SentCall {
+type ImageBodyCall = {
+  readonly texts: readonly TextField[]
+  readonly image: SentImage | undefined
+  readonly problems: readonly string[]
+}
+
+/** @throws HttpError 400 for a text over 256 KiB. */
+function readForm(parts: readonly MultipartPart[]): ImageBodyCall {
   const files = parts.filter(({ isFile }) => isFile)
   const fields = parts.filter(({ isFile, name }) => !isFile && name !== fileName)
-  const texts = fields.map(({ name, content }): TextField => [name, content.toString('utf8')])
+  const texts = fields.map(({ name, content }): TextField => {
+    if (content.length > smallBodyBytesMax)
+      throw new HttpError(
+        400,
+        `The field ${toStorable(name, nameCharsMax)} is over ${smallBodyBytesMax} bytes.`,
+      )
+    return [name, content.toString('utf8')]
+  })
   const [file] = files
   const image = file && { bytes: file.content, contentType: typeOfFile(file) }
-  const { body, problems } = toCallBody(texts, image, jsonLimits)
-  return { body, problems: [...problems, ...describeFiles(files, parts)] }
+  return { texts, image, problems: describeFiles(files, parts) }
 }
 
 /** Programs that do not determine the type of a file send none, or this one. */
@@ -111,17 +145,19 @@ function describeFiles(
 
 type TextField = readonly [name: string, text: string]
 
+type Outline = {
+  readonly body: JsonObject & { readonly params: JsonObject }
+  /** Of the image. */
+  readonly correlationId: string | undefined
+}
+
 /**
- * Returns the fields of the envelope from texts. `params` is JSON, and `correlationId` is that of the
- * image. Unknown fields stay in the body, where they are reported.
+ * Returns the fields of the envelope from texts. `params` is JSON. Unknown fields stay in the body,
+ * where they are reported.
  *
  * @throws HttpError 400 for a repeated field, or if `params` is not a JSON object.
  */
-function toCallBody(
-  texts: readonly TextField[],
-  image: SentImage | undefined,
-  jsonLimits: JsonLimits,
-): SentCall {
+function toOutline(texts: readonly TextField[], jsonLimits: JsonLimits): Outline {
   const fields = new Map<string, string>()
   for (const [name, text] of texts) {
     if (fields.has(name))
@@ -136,17 +172,8 @@ function toCallBody(
     paramsText === undefined
       ? {}
       : parseJson(Buffer.from(paramsText), { ...jsonLimits, name: 'The field params' })
-  const images = image && [toImageItem(image, correlationId)]
-  const body = {
-    ...others,
-    ...(debug !== undefined && { debug: toFlag(debug) }),
-    params: { ...params, ...(images && { images }) },
-  }
-  const isTwice = 'images' in params
-  return {
-    body,
-    problems: isTwice ? ['params.images: must be absent; the body has the image'] : [],
-  }
+  const body = { ...others, ...(debug !== undefined && { debug: toFlag(debug) }), params }
+  return { body, correlationId }
 }
 
 function toImageItem({ bytes, contentType }: SentImage, correlationId: string | undefined): object {

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { updateProject } from '../../../src/store/tenancy/projects.ts'
-import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+import {
+  imageParams,
+  startGallery,
+  type GalleryClient,
+  type TestGallery,
+} from '../../support/gallery/test-gallery.ts'
 import { createTestSteadyClock } from '../../support/gate/test-steady-clock.ts'
 
 const kibibyte = 1024
@@ -11,7 +16,10 @@ const mebibyte = 1024 * kibibyte
 let gallery: TestGallery
 before(async () => {
   // An exhausted rate limit stays exhausted.
-  gallery = await startGallery({ wrapStore: createTestSteadyClock().wrapStore })
+  gallery = await startGallery({
+    wrapStore: createTestSteadyClock().wrapStore,
+    environment: { BINARY_BODIES: 'on' },
+  })
 })
 after(() => gallery[Symbol.asyncDispose]())
 
@@ -34,6 +42,10 @@ test('Bodies that would block the event loop are rejected by what they contain t
     'escaped quotes': [bodyOf('\\"'), /20000 texts and escaped quotes/u],
     'empty texts': [Buffer.alloc(full, '"'), /20000 texts and escaped quotes/u],
     'a long key': [Buffer.from(`{"${'k'.repeat(full - 6)}":1}`), /a key over 1024 bytes/u],
+    'many texts of 1 KiB': [
+      Buffer.from(`["${Array(9000).fill('a'.repeat(kibibyte)).join('","')}"`),
+      /1048576 bytes in texts of up to 1024 bytes/u,
+    ],
     'a text without an end': [Buffer.alloc(full, '\\'), /outside texts/u],
     'an error after a long text': [
       Buffer.from(`{"a":"${'é'.repeat(8 * mebibyte)}"x}`),
@@ -57,6 +69,15 @@ test('The limits of the bytes outside texts and of escaped quotes are exact', as
   const quotes = (count: number) => `${start}${'\\"'.repeat(count)}"}}`
   assert.equal(await post(quotes(20_000 - 5)), 200)
   assert.equal(await post(quotes(20_000 - 4)), 400)
+  const short = (last: number) => {
+    const outline = '{"action":"x","params":{"a":[]}}'
+    const texts = Array<string>(1023).fill('a'.repeat(kibibyte))
+    const others = 'action'.length + 'x'.length + 'params'.length + 'a'.length
+    const all = [...texts, 'a'.repeat(last - others)].map((text) => `"${text}"`)
+    return outline.replace('[]', `[${all.join(',')}]`)
+  }
+  assert.equal(await post(short(kibibyte)), 200)
+  assert.equal(await post(short(kibibyte + 1)), 400)
   const key = (length: number) => `{"action":"x","params":{"${'k'.repeat(length)}":1}}`
   assert.equal(await post(key(kibibyte)), 200)
   assert.equal(await post(key(kibibyte + 1)), 400)
@@ -107,4 +128,50 @@ test('A large call without permission is rejected before its texts are decoded',
   const client = await gallery.createProjectClient({ galleryMode: 'isolated', permissions })
   const { body } = await client.post(undecodable(randomUUID(), 'svc.enroll'))
   assert.equal(body.errors[0].code, 'FORBIDDEN')
+})
+
+/** An image that is no image, as the body or as the file of a form. The query has a wrong field. */
+async function postImage(
+  { url, key }: GalleryClient,
+  isForm: boolean,
+  fields: Readonly<Record<string, string>> = {},
+) {
+  const image = new Uint8Array(mebibyte)
+  const texts = Object.entries({ action: 'svc.detect', debug: 'x', ...fields })
+  const form = new FormData()
+  for (const [name, text] of texts) form.append(name, text)
+  form.append('image', new Blob([image]))
+  const query = isForm ? '' : `?${new URLSearchParams(texts).toString()}`
+  const response = await fetch(`${url}/v1/face/execute${query}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, ...(!isForm && { 'content-type': 'image/jpeg' }) },
+    body: isForm ? form : image,
+  })
+  // oxlint-disable-next-line typescript/no-explicit-any
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+test('An exhausted rate limit or a missing permission rejects a large image before it is encoded', async () => {
+  const permissions = ['svc.detect']
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated', permissions })
+  const { db } = gallery.database.store
+  const codeOf = async (isForm: boolean, action = 'svc.detect'): Promise<string> => {
+    const { body } = await postImage(client, isForm, { action })
+    return body.errors[0].code
+  }
+  for (const isForm of [false, true]) {
+    assert.equal(await codeOf(isForm), 'INVALID_REQUEST', 'the wrong field is found later')
+    assert.equal(await codeOf(isForm, 'svc.enroll'), 'FORBIDDEN')
+  }
+  await updateProject(db, client.project.projectId, { sustainedPerS: 1, burst: 1 })
+  await client.call('svc.detect', {})
+  for (const isForm of [false, true]) assert.equal(await codeOf(isForm), 'RATE_LIMITED')
+})
+
+test('A text of a form has at most 256 KiB', async () => {
+  const post = (length: number) => postImage(gallery, true, { text: 'a'.repeat(length) })
+  assert.equal((await post(256 * kibibyte)).status, 200)
+  const { status, body } = await post(256 * kibibyte + 1)
+  assert.equal(status, 400)
+  assert.match(body.detail, /The field text is over 262144 bytes/u)
 })
