@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import { updateProject } from '../../../src/store/tenancy/projects.ts'
 import {
   imageParams,
@@ -174,4 +174,26 @@ test('A text of a form has at most 256 KiB', async () => {
   const { status, body } = await post(256 * kibibyte + 1)
   assert.equal(status, 400)
   assert.match(body.detail, /The field text is over 262144 bytes/u)
+})
+
+test('Only short texts are normalized, whose combining marks are sorted quickly', async () => {
+  const normalize = mock.method(String.prototype, 'normalize')
+  const marks = '\u0300'.repeat(1000) + '\u0316'.repeat(1000)
+  const ids = [
+    ['externalId', 'svc.enroll'],
+    ['displayName', 'svc.enroll'],
+    ['externalId', 'svc.updateSubject'],
+    ['externalId', 'svc.verify'],
+  ] as const
+  for (const [name, action] of ids) {
+    const { body } = await gallery.call(action, {
+      ...imageParams('anna'),
+      [name]: marks + marks,
+    })
+    const message = JSON.stringify(body.errors)
+    assert.match(message, /must be text of 1 to (?:128|256) characters/u, action)
+  }
+  const lengths = normalize.mock.calls.map(({ this: text }) => String(text).length)
+  normalize.mock.restore()
+  assert.ok(Math.max(0, ...lengths) <= 2048, String(Math.max(...lengths)))
 })
