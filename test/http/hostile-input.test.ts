@@ -97,6 +97,9 @@ test('The pixel limits are exact', async () => {
   assert.equal(await code(1, 1), 'IMAGE_TOO_SMALL')
   assert.equal(await code(8000, 5000), 'OK', '40 megapixels')
   assert.equal(await code(8000, 5001), 'IMAGE_TOO_LARGE')
+  assert.equal(await code(65_535, 32), 'OK', 'the longest side')
+  assert.equal(await code(65_536, 32), 'IMAGE_TOO_LARGE')
+  assert.equal(await code(32, 65_536), 'IMAGE_TOO_LARGE')
 })
 
 test('The byte limit is exact', async () => {

@@ -13,6 +13,12 @@ export const slowTypePixelsMax = 16_000_000
  */
 export const avifPixelsMax = 3840 * 2160
 
+/**
+ * The longest side of an image, px: the longest that a JPEG can have. The decoder keeps many rows in
+ * memory: a PNG of 1,249,999 × 32 px (150 kB) takes 1.2 GB, one of 65,535 × 610 px 0.3 GB.
+ */
+export const sidePxMax = 65_535
+
 /** Scans of a JPEG from which on it is a slow type. A progressive photograph has about ten. */
 export const ordinaryScansMax = 16
 

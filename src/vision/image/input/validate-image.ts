@@ -2,7 +2,7 @@ import { ActionError } from '../../../lib/errors.ts'
 import type { ImageSize } from '../geometry.ts'
 import { describeBase64Fault } from './base64-fault.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
-import { limitPixels, ordinaryScansMax, slowTypePixelsMax } from './pixel-limits.ts'
+import { limitPixels, ordinaryScansMax, sidePxMax, slowTypePixelsMax } from './pixel-limits.ts'
 import { exceededMetadataLimit, metadataBytesMax, metadataChunksMax } from './png-metadata.ts'
 import {
   acceptedFileTypes,
@@ -101,6 +101,11 @@ export function requireImageSize(size: ImageSize, limits: ImageLimits, field: st
 }
 
 function requireFewPixels({ width, height }: ImageSize, limits: ImageLimits, field: string): void {
+  if (Math.max(width, height) > sidePxMax)
+    throw new ActionError(
+      'IMAGE_TOO_LARGE',
+      `${field}: ${width}×${height} px, the longest side must be at most ${sidePxMax} px`,
+    )
   if (width * height <= limits.pixelsMax) return
   throw new ActionError(
     'IMAGE_TOO_LARGE',
