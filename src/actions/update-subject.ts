@@ -6,7 +6,13 @@ import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { repeatedPictureWarning } from './parts/pictures/picture-results.ts'
-import { debugInfo, debugOfDatabase, recognizerScore, toWarnings } from './parts/response-fields.ts'
+import {
+  debugInfo,
+  debugOfDatabase,
+  enrollWarnings,
+  recognizerScore,
+  toWarnings,
+} from './parts/response-fields.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
 import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
 import {
@@ -147,7 +153,10 @@ async function applyUpdate(
   const value = {
     ...details,
     ...(added && { faceId: added.faceId }),
-    ...toWarnings(...warningsOf(call.params, before.groups, added)),
+    ...toWarnings(
+      ...warningsOf(call.params, before.groups, added),
+      ...(probe && isChanged ? enrollWarnings(details.embeddingCount, [{ index: 0, probe }]) : []),
+    ),
     ...(extracted
       ? debugInfo(call.debug, extracted.analysis, probe, recognizerScore(added))
       : debugOfDatabase(call.debug, performance.now() - startMs)),

@@ -51,7 +51,7 @@ test('An occlusion of a face is reported with its position', async () => {
   }
 })
 
-test('svc.enroll warns of a cover by name, and the quality of a covered face is below the advised one', async () => {
+test('svc.enroll and svc.updateSubject warn of a cover by name, and the quality of a covered face is below the advised one', async () => {
   await using analyzer = await openAnalyzer()
   const meshAnalysis = await analyzer.analyzeImage(portrait)
   const covers: Partial<Record<CoverKind, RegExp>> = {
@@ -60,15 +60,16 @@ test('svc.enroll warns of a cover by name, and the quality of a covered face is 
   }
   for (const [kind, warning] of Object.entries(covers)) {
     const covered = await coverFace(portrait, meshAnalysis, kind as CoverKind)
-    const { warnings } = await valueOf('svc.enroll', covered, { duplicateCheck: 'off' })
-    assert.ok(
-      warnings.some((text: string) => warning.test(text)),
-      warnings.join(),
-    )
-    assert.ok(
-      warnings.some((text: string) => text.includes('below 75')),
-      warnings.join(),
-    )
+    const enrolled = await valueOf('svc.enroll', covered, { duplicateCheck: 'off' })
+    const { subjectId } = await valueOf('svc.enroll', portrait, { duplicateCheck: 'off' })
+    // The same face, so `force` only admits a low similarity.
+    const updated = await valueOf('svc.updateSubject', covered, { subjectId, force: true })
+    for (const { warnings } of [enrolled, updated])
+      for (const expected of [warning, /below 75/u])
+        assert.ok(
+          warnings.some((text: string) => expected.test(text)),
+          warnings.join(),
+        )
   }
 })
 
