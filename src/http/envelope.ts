@@ -98,3 +98,29 @@ function toEnvelopeResult(outcome: ItemOutcome, index: number): EnvelopeResult {
     ? { index, correlationId, ok: false, value: { error: outcome.error } }
     : { index, correlationId, ok: true, value: outcome.value }
 }
+
+/**
+ * Returns the ids of stored subjects and faces that an error contains. `SUBJECT_NOT_FOUND` contains only
+ * the id of the request.
+ */
+export function storedIdsOf({ problems }: ActionError): readonly string[] {
+  const texts = problems
+    .filter(namesSubject)
+    .map(({ subjectId, message }) => `${subjectId} ${message}`)
+  return [...new Set(texts.flatMap((text) => text.match(uuid) ?? []))]
+}
+
+/** Returns the error without the ids of stored subjects and faces. */
+export function withoutStoredIds(error: ActionError): ActionError {
+  return error.mapProblems((problem) => {
+    if (!namesSubject(problem)) return problem
+    const { subjectId: _, ...rest } = problem
+    return { ...rest, message: problem.message.replaceAll(uuid, '[deleted]') }
+  })
+}
+
+function namesSubject({ code, subjectId }: ActionProblem): boolean {
+  return subjectId !== undefined && code !== 'SUBJECT_NOT_FOUND'
+}
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/giu

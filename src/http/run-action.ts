@@ -2,7 +2,14 @@ import { calibratedServices } from '../actions/action.ts'
 import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../actions/action.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
-import { errorEnvelope, outcomeEnvelope, storedEnvelope, type Envelope } from './envelope.ts'
+import {
+  errorEnvelope,
+  outcomeEnvelope,
+  storedEnvelope,
+  storedIdsOf,
+  withoutStoredIds,
+  type Envelope,
+} from './envelope.ts'
 import type { ActionContent, EchoedFields } from './input/read-call.ts'
 import type { RunnableCall } from './run-call.ts'
 
@@ -35,7 +42,7 @@ export function toRunnableCall(
     },
     toSettlement: (outcomes) =>
       outcomes instanceof ActionError
-        ? { response: errorEnvelope(echoed, outcomes) }
+        ? toErrorSettlement(echoed, outcomes)
         : toSettlement(echoed, action, outcomes.map(action.validate)),
   }
 }
@@ -43,6 +50,18 @@ export function toRunnableCall(
 function toCallOutput(result: ActionResult) {
   return 'effect' in result ? result : { outcome: result }
 }
+
+/** Builds the response of a failed call, and its copy without the ids of deleted subjects. */
+function toErrorSettlement(echoed: EchoedFields, error: ActionError) {
+  const subjectIds = storedIdsOf(error)
+  const scrubbed = { ...errorEnvelope(echoed, withoutStoredIds(error)), meta: redacted }
+  return {
+    response: errorEnvelope(echoed, error),
+    ...(subjectIds.length > 0 && { subjectIds, scrubbed }),
+  }
+}
+
+const redacted = { redacted: true } as const
 
 /** Builds the response, and the scrubbed copy that replaces it once one of its subjects is deleted. */
 function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcomes) {
@@ -53,7 +72,7 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
     subjectIds.length > 0
       ? {
           ...outcomeEnvelope(echoed, outcomes.map(action.scrub)),
-          meta: { redacted: true } as const,
+          meta: redacted,
         }
       : undefined
   const unbilledImages = outcomes.reduce((sum, outcome) => sum + (outcome.unbilledImages ?? 0), 0)

@@ -72,6 +72,38 @@ test('After a deletion, replays keep the decision, lose the identity and are mar
   assert.deepEqual([repeated.body.data, repeated.body.meta], [record.body.data, replayed])
 })
 
+test('After a deletion, the replay of an error does not contain the ids of the subject', async () => {
+  const client = await createProject()
+  const externalId = 'yan-1'
+  const { images } = imageParams('Yan') as { images: readonly unknown[] }
+  const { subjectId, faceId } = await client.value('svc.enroll', {
+    ...imageParams('Yan'),
+    externalId,
+  })
+  const enroll = (params: object) => ({
+    action: 'svc.enroll',
+    requestId: randomUUID(),
+    params: { ...imageParams('Yan'), ...params },
+  })
+  const calls = [
+    enroll({ externalId, onExisting: 'reject' }),
+    enroll({ externalId: 'yan-2', duplicateCheck: 'reject' }),
+    enroll({ subjectId, images: [...images, ...images], allImages: true }),
+  ]
+  const post = async () => Promise.all(calls.map(async (call) => (await client.post(call)).body))
+  const codes = ['EXTERNAL_ID_CONFLICT', 'DUPLICATE_SUBJECT', 'FACE_ALREADY_ENROLLED']
+  for (const [index, body] of (await post()).entries()) {
+    assert.equal(body.errors[0].code, codes[index])
+    assert.ok(JSON.stringify(body).includes(index === 2 ? faceId : subjectId))
+  }
+  await client.value('svc.deleteSubject', { subjectId })
+  for (const [index, body] of (await post()).entries()) {
+    assert.equal(body.errors[0].code, codes[index])
+    assert.deepEqual(body.meta, redacted)
+    for (const id of [subjectId, faceId]) assert.ok(!JSON.stringify(body).includes(id))
+  }
+})
+
 test('The client states that a replay is redacted', async () => {
   const { key } = await createProject()
   const client = createClient({ baseUrl: gallery.url, apiKey: key })
