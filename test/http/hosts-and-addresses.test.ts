@@ -31,11 +31,15 @@ test('Addresses of one client count together, with ports and in one /64 network'
     'IPv4 with a port': list((port) => `192.0.2.7:${port}`),
     IPv6: list((host) => `2001:db8:0:1::${host}`),
     'IPv6 in brackets': list((host) => `[2001:db8:0:2::${host}]`),
+    'IPv4 mapped to IPv6': list(
+      (port) => `[::ffff:${port % 2 ? 'cb00:7107' : '203.0.113.7'}]:${port}`,
+    ),
     'IPv6 with a port': list((port) => `[2001:db8:0:3::1]:${port}`),
   }
   for (const [form, addresses] of Object.entries(forms))
     assert.equal(await countLimited(addresses), 1, form)
   assert.equal(await countLimited(list((host) => `198.51.100.${host}:443`)), 0, 'other clients')
+  assert.equal(await countLimited(list((host) => `::ffff:c000:2${host}0`)), 0, 'mapped clients')
 })
 
 /** Sends a sign-in with these headers. @returns the status and the detail of the response. */

@@ -11,18 +11,27 @@ export function addressWithoutPort(entry: string): string {
 }
 
 /**
- * Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6
- * address, because one client usually has all addresses of such a network.
+ * Returns the network that counts as one client: an IPv4 address, also in any form of an IPv6 address
+ * that is mapped from it, or the first 64 bits of another IPv6 address, because one client usually has
+ * all addresses of such a network.
  */
 export function networkOf(address: string): string {
   const [bare = ''] = address.split('%', 1)
-  const mapped = /^::ffff:(?<ipv4>\d+\.\d+\.\d+\.\d+)$/iu.exec(bare)?.groups?.['ipv4']
-  if (mapped !== undefined || !isIPv6(bare)) return mapped ?? bare
-  const [head = '', tail] = bare.split('::')
+  if (!isIPv6(bare)) return bare
+  // A URL has one form per address, in which all groups are hexadecimal.
+  const [head = '', tail] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split('::')
   const groups = head === '' ? [] : head.split(':')
   const tailGroups = tail === undefined || tail === '' ? [] : tail.split(':')
   const omitted = tail === undefined ? 0 : 8 - groups.length - tailGroups.length
   const all = [...groups, ...Array.from({ length: omitted }, () => '0'), ...tailGroups]
-  const network = all.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':')}::/64`
+  const prefix = all.slice(0, 6).join(':')
+  return prefix === mappedPrefix ? toIpv4(all.slice(6)) : `${all.slice(0, 4).join(':')}::/64`
+}
+
+const mappedPrefix = '0:0:0:0:0:ffff'
+
+/** Returns the IPv4 address of two groups of 16 bits. */
+function toIpv4(groups: readonly string[]): string {
+  const values = groups.map((group) => Number.parseInt(group, 16))
+  return values.flatMap((value) => [value >> 8, value & 0xff]).join('.')
 }
