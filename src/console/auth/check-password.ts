@@ -26,6 +26,12 @@ export type PasswordCheck = {
   readonly code?: string | null
 }
 
+/** A user with the right password. */
+type CheckedUser = ConsoleUser & {
+  /** Whether a code of the second factor was required and used. */
+  readonly isCodeUsed: boolean
+}
+
 /**
  * Returns the user with this name and password. A wrong password and an unknown, invited or disabled
  * user have the same error text, the same cost and the same throttle.
@@ -36,7 +42,7 @@ export type PasswordCheck = {
 export async function checkPassword(
   check: PasswordCheck,
   services: ConsoleServices,
-): Promise<ConsoleUser> {
+): Promise<CheckedUser> {
   const { name, password, accountId, clientIp, auditAction } = check
   const { user, isKnownAddress } = await findUserAtAddress(check, services)
   const source = { clientIp, isKnownAddress }
@@ -52,39 +58,44 @@ export async function checkPassword(
     await services.failedSignInLog.add({ auditAction, accountId, user, clientIp })
     throw wrongPassword()
   }
-  if (check.code !== undefined) await requireSecondFactor(check, { user, attempt }, services)
+  const isCodeUsed =
+    check.code !== undefined && (await requireSecondFactor(check, { user, attempt }, services))
   attempt.succeed()
-  return user
+  return { ...user, isCodeUsed }
 }
 
 export function wrongPassword(): HttpError {
   return new HttpError(401, 'The name or the password is wrong.', { headers: sessionChallenge })
 }
 
+export function codeRequired(): HttpError {
+  const detail = 'Enter the code of your authenticator app, or a recovery code.'
+  return new HttpError(401, detail, { headers: { ...sessionChallenge, ...secondFactorRequired } })
+}
+
 /**
  * Requires a code if the user has a second factor. A wrong code counts as a failed attempt, a missing
  * one does not.
  *
+ * @returns whether a code was required and used.
  * @throws HttpError 401; the header of a missing code states that one is required.
  */
 async function requireSecondFactor(
   { code, accountId, clientIp, auditAction }: PasswordCheck,
   { user, attempt }: { readonly user: ConsoleUser; readonly attempt: StartedAttempt },
   { store, secondFactors, clock, failedSignInLog }: ConsoleServices,
-): Promise<void> {
+): Promise<boolean> {
   const { userId } = user
-  if (!(await store.read((tx) => secondFactors.isRequired(tx, userId)))) return
-  const headers = { ...sessionChallenge, ...secondFactorRequired }
+  if (!(await store.read((tx) => secondFactors.isRequired(tx, userId)))) return false
   if (!code) {
     attempt.withdraw()
-    const detail = 'Enter the code of your authenticator app, or a recovery code.'
-    throw new HttpError(401, detail, { headers })
+    throw codeRequired()
   }
   const use = { userId, code, nowMs: clock() }
-  if (await store.write((tx) => secondFactors.useCode(tx, use))) return
+  if (await store.write((tx) => secondFactors.useCode(tx, use))) return true
   await failedSignInLog.add({ auditAction, accountId, user, clientIp, isSecondFactor: true })
   const detail = 'The code is wrong or was used before. Wait for the next code of the app.'
-  throw new HttpError(401, detail, { headers })
+  throw new HttpError(401, detail, { headers: { ...sessionChallenge, ...secondFactorRequired } })
 }
 
 async function findUserAtAddress(

@@ -11,7 +11,7 @@ import type { Tx } from '../../store/tx.ts'
 import { updateUser, findUser, hasActiveUser, type ConsoleUser } from '../../store/console/users.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import { requireSecureTransport } from './request-security.ts'
-import { checkPassword, wrongPassword } from './check-password.ts'
+import { checkPassword, codeRequired, wrongPassword } from './check-password.ts'
 import { requireStrongPassword } from './password-strength.ts'
 import { deriveCsrfToken, generateToken, hashToken } from './session-token.ts'
 import {
@@ -72,6 +72,9 @@ export const signIn = defineWrite({
     // The check of a password takes time, in which the user can be disabled or change it.
     if (!user || user.disabledAtUtc !== null || user.password !== checked.password)
       throw wrongPassword()
+    // It can also enable the second factor.
+    if (!checked.isCodeUsed && (await services.secondFactors.isRequired(tx, user.userId)))
+      throw codeRequired()
     // Ends the session of the received cookie, which prevents session fixation.
     if (identity.token !== undefined) await endSession(tx, hashToken(identity.token))
     return { ...(await createSession(tx, user, { services, request })), target: user.userId }

@@ -72,6 +72,30 @@ test('With a second factor, sign-in requires a code of the app, and each code is
   assert.equal((await owner.get('/second-factor')).body.recoveryCodesLeft, 9)
 })
 
+test('A sign-in without a code fails if the second factor was enabled during its check', async () => {
+  const nowMs = Date.now()
+  let interrupt: (() => Promise<unknown>) | undefined
+  await using testConsole = await startConsole({
+    clock: () => nowMs,
+    wrapStore: (store) => ({
+      ...store,
+      runExclusive: async (job) => {
+        const run = interrupt
+        interrupt = undefined
+        await run?.()
+        return store.runExclusive(job)
+      },
+    }),
+  })
+  const { owner } = testConsole
+  interrupt = () => enable(owner, nowMs)
+  const signIn = { name: 'Olga', password: validPassword, code: '000000' }
+  const early = await testConsole.newClient().send('POST', '/sign-in', signIn)
+  assert.equal(early.status, 401)
+  assert.equal(early.headers.get('x-second-factor'), 'required')
+  assert.equal(early.headers.get('set-cookie'), null)
+})
+
 test('Wrong codes are throttled like wrong passwords', async () => {
   const nowMs = Date.now()
   await using testConsole = await startConsole({ clock: () => nowMs })
