@@ -74,7 +74,7 @@ async function collectChunks(
   body: IncomingBody,
   { bytesMax, capacityMax }: CollectLimits,
 ): Promise<Buffer> {
-  let bytes = Buffer.alloc(0)
+  let bytes: Buffer = Buffer.alloc(0)
   let byteCount = 0
   let chunkCount = 0
   await readChunks(body, (chunk) => {
@@ -82,6 +82,12 @@ async function collectChunks(
     const neededBytes = byteCount + chunk.length
     if (neededBytes > bytesMax) throw tooLarge(bytesMax)
     body.reserve(chunk.length)
+    if (chunk.length === capacityMax) {
+      // The only chunk, as of most bodies, needs no copy.
+      bytes = chunk
+      byteCount = neededBytes
+      return
+    }
     if (neededBytes > bytes.length) {
       const grown = Buffer.allocUnsafeSlow(
         Math.max(neededBytes, Math.min(2 * bytes.length, capacityMax)),
