@@ -19,12 +19,15 @@ export function describeRequest(body: unknown, action: Action | undefined): Requ
   const { params, ...envelope } = Object(body) as Readonly<Record<string, unknown>>
   const options = optionsOf(schema, params)
   // The number of an option may be in a message; any other number can be personal.
-  const others = Object.entries(Object(params)).filter(
-    ([name]) => typeof options[name] !== 'number',
-  )
+  const isOther = ([name]: readonly [string, unknown]): boolean => typeof options[name] !== 'number'
+  // Parameters that are a text would have one entry for each character.
+  const others =
+    typeof params === 'object' && params !== null
+      ? Object.fromEntries(Object.entries(params).filter(isOther))
+      : params
   return {
     names: words,
-    texts: textsOf({ ...envelope, params: Object.fromEntries(others) }, words),
+    texts: textsOf({ ...envelope, params: others }, words),
     parameters: { ...options, ...(envelope['debug'] === true && { debug: true }) },
   }
 }

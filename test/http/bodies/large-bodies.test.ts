@@ -197,3 +197,15 @@ test('Only short texts are normalized, whose combining marks are sorted quickly'
   normalize.mock.restore()
   assert.ok(Math.max(0, ...lengths) <= 2048, String(Math.max(...lengths)))
 })
+
+test('Parameters that are a text are described as one text, not by their characters', async () => {
+  const entries = mock.method(Object, 'entries')
+  const responses = []
+  for (const action of ['svc.detect', 'unknown'])
+    responses.push(await gallery.post(JSON.stringify({ action, params: 'é'.repeat(mebibyte) })))
+  const counts = entries.mock.calls.map(({ result = [] }) => result.length)
+  entries.mock.restore()
+  for (const { body } of responses)
+    assert.match(JSON.stringify(body.errors), /params: must be an object/u)
+  assert.ok(Math.max(0, ...counts) < 10_000, String(Math.max(...counts)))
+})
