@@ -136,6 +136,8 @@ test('A playground call is billed, logged and counted like any call, with a hidd
 })
 
 test('Charts match the request log, and the request log matches the ledger', async () => {
+  for (const callId of ['x', '1.5', '12345678901234567890123'])
+    assert.equal((await testConsole.owner.get(`/log/${callId}`)).status, 404, callId)
   await runInPlayground('svc.verify', { images: [image('Dan'), image('Dan')] })
   await runInPlayground('svc.verify', { images: [image('Dan'), image('Eve')] })
   await runInPlayground('svc.liveness', { images: [image('Dan')] })

@@ -183,7 +183,8 @@ export const getCall = defineRead({
   handle: async ({ pathParameters, identity, services: { store } }) =>
     store.read(async (tx) => {
       const { accountId } = identity
-      const call = await findCall(tx, Number(pathParameters['callId']))
+      const callId = Number(pathParameters['callId'])
+      const call = Number.isSafeInteger(callId) ? await findCall(tx, callId) : undefined
       const isOwn = call && (await findProjectSummaries(tx, accountId, call.projectId)).length > 0
       if (!isOwn) throw new HttpError(404, 'The request log has no call with this id.')
       const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
