@@ -38,7 +38,9 @@ export async function createPagedGallery(service: TestGallery, subjectCount: num
   const addFace = async (subject: PagedSubject): Promise<void> => {
     const { subjectId } = subject
     const image = imageParams({ name: subject.externalId, deviation: 0.3, take: count++ })
-    const added = await client.value('svc.enroll', { ...image, subjectId, duplicateCheck: 'off' })
+    // After a merge, the remaining faces of the subject can be those of another person.
+    const params = { subjectId, duplicateCheck: 'off', force: true }
+    const added = await client.value('svc.enroll', { ...image, ...params })
     subject.faceIds.push(added.faceId)
   }
   const subjects: PagedSubject[] = []
