@@ -1,4 +1,5 @@
 import { ActionError, errorTable, HttpError, type ActionProblem } from '../lib/errors.ts'
+import { uuidsInText } from '../lib/ids.ts'
 import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
 import type { AuthenticatedCall, RequestDescription } from './call-states.ts'
@@ -165,7 +166,6 @@ function keepNames(path: string, names: ReadonlySet<string>): string {
 }
 
 const pathInText = /\b(?:params|body|query|path)[.[][^\s:;,]*/gu
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/giu
 
 /** The words of the error table. A value that equals one of them identifies no person. */
 const ownWords: ReadonlySet<string> = new Set(
@@ -182,7 +182,7 @@ function redactTexts(text: string, { names, texts }: RequestDescription): string
   return found
     .toSorted((a, b) => b.length - a.length)
     .reduce((redacted, sent) => replaceText(redacted, sent, hidden), withoutPaths)
-    .replaceAll(uuid, hidden)
+    .replaceAll(uuidsInText, hidden)
 }
 
 /** Replaces a text where it is not part of a longer word. */

@@ -61,8 +61,10 @@ async function* sendThenWait(payload: Buffer, wait: Promise<void>): AsyncGenerat
   await wait
 }
 
-/** Resolves when the body has ended, the client has disconnected, or a limit is reached. Many small
- * chunks reach the limit earlier. */
+/**
+ * Resolves when the body has ended, the client has disconnected, or a limit is reached. Many small
+ * chunks reach the limit earlier.
+ */
 function readAndDiscard(
   request: IncomingMessage,
   { bytesMax, msMax = msMaxDefault, lingerMs = lingerMsDefault }: DiscardLimits,

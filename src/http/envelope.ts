@@ -1,6 +1,7 @@
 import type { ItemOutcome } from '../actions/action.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { toProblem, type ActionError, type ActionProblem } from '../lib/errors.ts'
+import { uuidsInText } from '../lib/ids.ts'
 import type { EchoedFields } from './input/read-call.ts'
 import type { CallEnd } from './run-call.ts'
 
@@ -107,7 +108,7 @@ export function storedIdsOf({ problems }: ActionError): readonly string[] {
   const texts = problems
     .filter(namesSubject)
     .map(({ subjectId, message }) => `${subjectId} ${message}`)
-  return [...new Set(texts.flatMap((text) => text.match(uuid) ?? []))]
+  return [...new Set(texts.flatMap((text) => text.match(uuidsInText) ?? []))]
 }
 
 /** Returns the error without the ids of stored subjects and faces. */
@@ -115,12 +116,10 @@ export function withoutStoredIds(error: ActionError): ActionError {
   return error.mapProblems((problem) => {
     if (!namesSubject(problem)) return problem
     const { subjectId: _, ...rest } = problem
-    return { ...rest, message: problem.message.replaceAll(uuid, '[deleted]') }
+    return { ...rest, message: problem.message.replaceAll(uuidsInText, '[deleted]') }
   })
 }
 
 function namesSubject({ code, subjectId }: ActionProblem): boolean {
   return subjectId !== undefined && code !== 'SUBJECT_NOT_FOUND'
 }
-
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/giu

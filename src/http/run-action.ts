@@ -53,12 +53,11 @@ function toCallOutput(result: ActionResult) {
 
 /** Builds the response of a failed call, and its copy without the ids of deleted subjects. */
 function toErrorSettlement(echoed: EchoedFields, error: ActionError) {
+  const response = errorEnvelope(echoed, error)
   const subjectIds = storedIdsOf(error)
+  if (subjectIds.length === 0) return { response }
   const scrubbed = { ...errorEnvelope(echoed, withoutStoredIds(error)), meta: redacted }
-  return {
-    response: errorEnvelope(echoed, error),
-    ...(subjectIds.length > 0 && { subjectIds, scrubbed }),
-  }
+  return { response, subjectIds, scrubbed }
 }
 
 const redacted = { redacted: true } as const

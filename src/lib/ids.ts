@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
+/** Each UUID in a text. */
+export const uuidsInText = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/giu
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/iu
 
 /** The UUID of zeros: programs send it for an id that they did not set. */
