@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fillCalls } from '../../support/console/fill-calls.ts'
+import { createInterruptedStore } from '../../support/console/interrupt-write.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
 import { openRawClient } from '../../support/network/raw-client.ts'
 import {
@@ -157,18 +158,8 @@ for (const loss of ['was disabled', 'was signed out'])
   })
 
 test('A playground call whose user is disabled while it runs is in the audit log', async () => {
-  let interrupt: (() => Promise<unknown>) | undefined
-  await using testConsole = await startConsole({
-    wrapStore: (store) => ({
-      ...store,
-      runExclusive: async (job) => {
-        const run = interrupt
-        interrupt = undefined
-        await run?.()
-        return store.runExclusive(job)
-      },
-    }),
-  })
+  const { wrapStore, beforeNextWrite } = createInterruptedStore()
+  await using testConsole = await startConsole({ wrapStore })
   const { owner, projectId } = testConsole
   const other = await testConsole.inviteMember('admin')
   const userId = await userIdOf(other)
@@ -177,7 +168,7 @@ test('A playground call whose user is disabled while it runs is in the audit log
     return client.send('POST', '/playground', { projectId, call })
   }
   assertOk(await enrollAs(owner, 'ann')) // The first call creates the key of the playground.
-  interrupt = async () => losses['was disabled']?.(owner, userId)
+  beforeNextWrite(async () => losses['was disabled']?.(owner, userId))
   const { body } = assertOk(await enrollAs(other, 'ben'))
   assert.equal((await enrollAs(other, 'cleo')).status, 401)
   const { body: subjects } = assertOk(await owner.get(`/projects/${projectId}/subjects`))
@@ -208,22 +199,13 @@ test('Of two owners who demote each other at the same time, one remains an owner
 })
 
 test('A sign-in with a password that changed during its check creates no session', async () => {
-  let changePassword: () => Promise<unknown> = async () => undefined
-  await using testConsole = await startConsole({
-    wrapStore: (store) => ({
-      ...store,
-      runExclusive: async (job) => {
-        const change = changePassword
-        changePassword = async () => undefined
-        await change()
-        return store.runExclusive(job)
-      },
-    }),
-  })
+  const { wrapStore, beforeNextWrite } = createInterruptedStore()
+  await using testConsole = await startConsole({ wrapStore })
   const { owner } = testConsole
   const next = 'another long password'
-  changePassword = async () =>
-    assertOk(await owner.send('POST', '/password', { current: validPassword, next }))
+  beforeNextWrite(async () =>
+    assertOk(await owner.send('POST', '/password', { current: validPassword, next })),
+  )
   const guest = testConsole.newClient()
   const signIn = { name: 'Olga', password: validPassword }
   assert.equal((await guest.send('POST', '/sign-in', signIn)).status, 401)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { authenticatorCode, timeStepMs } from '../../support/console/browser/authenticator.ts'
+import { createInterruptedStore } from '../../support/console/interrupt-write.ts'
 import {
   assertOk,
   startConsole,
@@ -74,21 +75,10 @@ test('With a second factor, sign-in requires a code of the app, and each code is
 
 test('A sign-in without a code fails if the second factor was enabled during its check', async () => {
   const nowMs = Date.now()
-  let interrupt: (() => Promise<unknown>) | undefined
-  await using testConsole = await startConsole({
-    clock: () => nowMs,
-    wrapStore: (store) => ({
-      ...store,
-      runExclusive: async (job) => {
-        const run = interrupt
-        interrupt = undefined
-        await run?.()
-        return store.runExclusive(job)
-      },
-    }),
-  })
+  const { wrapStore, beforeNextWrite } = createInterruptedStore()
+  await using testConsole = await startConsole({ clock: () => nowMs, wrapStore })
   const { owner } = testConsole
-  interrupt = () => enable(owner, nowMs)
+  beforeNextWrite(() => enable(owner, nowMs))
   const signIn = { name: 'Olga', password: validPassword, code: '000000' }
   const early = await testConsole.newClient().send('POST', '/sign-in', signIn)
   assert.equal(early.status, 401)
