@@ -168,7 +168,7 @@ async function removeListedFaces(
   if (!toRemove.isSubsetOf(existing))
     throw new ActionError(
       'INVALID_REQUEST',
-      'params.removeFaceIds: contains a face of another subject',
+      'params.removeFaceIds: contains an id that is not a face of this subject',
     )
   if (toRemove.size === existing.size)
     throw new ActionError(

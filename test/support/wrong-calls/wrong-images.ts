@@ -95,6 +95,13 @@ export const wrongImages: readonly WrongCall[] = [
     'base64 -w0',
   ],
   [
+    'base64 with a line break after its padding',
+    call('svc.detect', withImage({ bytes: '/9j/4A==\n' })),
+    invalid('params.images[0].bytes'),
+    'character 9 is a line break',
+    'base64 -w0',
+  ],
+  [
     'base64 with a space',
     call('svc.detect', withImage({ bytes: '/9j/ 4AAQ' })),
     invalid('params.images[0].bytes'),

@@ -28,8 +28,11 @@ export function describeBase64Fault(text: string): Base64Fault {
       hint: 'Send the bytes of the picture as base64; the service downloads nothing.',
     }
   const length = text.search(/={0,2}$/u)
-  const index = text.slice(0, length).search(/[^A-Za-z0-9+/]/u)
-  if (index === -1) return describeEnd(length, text.length - length)
+  const faultIndex = text.slice(0, length).search(/[^A-Za-z0-9+/]/u)
+  if (faultIndex === -1) return describeEnd(length, text.length - length)
+  // The fault of padding before white space is the white space.
+  const nextIndex = faultIndex + Math.max(0, text.slice(faultIndex).search(/[^=]/u))
+  const index = /\s/u.test(text[nextIndex] ?? '') ? nextIndex : faultIndex
   const found = characterFaults.find(([pattern]) => pattern.test(text[index] ?? ''))
   const [, fault = '', hint = ''] = found ?? []
   return { fault: `character ${index + 1} ${fault}`, hint }
