@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { CallOutput } from '../gate/settle.ts'
-import { readBody, requireNoBody } from '../http/input/read-body.ts'
+import { readBody, requireNoBody, textBodyBytesMax } from '../http/input/read-body.ts'
 import { requireStorable } from '../http/input/parse-json.ts'
 import { parseJsonBody } from '../http/input/parse-large-json.ts'
+import { HttpError } from '../lib/errors.ts'
 import { requireValid } from '../lib/validation/parse-input.ts'
 import { refuseParameters } from './input/query.ts'
 import type { RouteDescription } from './description/route-description.ts'
@@ -79,10 +80,12 @@ async function readJson<Body>(
   { request, options }: CompreFaceRequest,
   schema: z.ZodType<Body>,
 ): Promise<Body> {
-  const bytes = await readBody(request, options.bodyBytesMax)
+  const bytes = await readBody(request, textBodyBytesMax)
   const isList = schema instanceof z.ZodArray
   const text = isList ? Buffer.concat([Buffer.from('{"list":'), bytes, Buffer.from('}')]) : bytes
   const parsed = await parseJsonBody(text, options.jsonLimits)
+  if (isList && Object.keys(parsed).length > 1)
+    throw new HttpError(400, 'The request body has text after the list.')
   const value = isList ? parsed['list'] : parsed
   requireStorable(value, 'body')
   return requireValid(schema, value, 'body')

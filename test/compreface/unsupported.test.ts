@@ -87,3 +87,23 @@ test('Requests for images and embeddings, and detect_faces=false, fail with erro
   const rejected = await send(unauthorized, 'POST', embeddings, { embeddings: [] })
   assert.deepEqual([rejected.status, rejected.body.code], [401, 20])
 })
+
+test('A JSON body without an image is one value of at most 64 KiB', async () => {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const faces = '/api/v1/recognition/faces?subject=anna'
+  const { body: anna } = await send(client, 'POST', faces, fakeImageFile('anna'))
+  const post = (target: string, text: string) =>
+    fetch(`${client.url}/api/v1/recognition${target}`, {
+      method: 'POST',
+      headers: { 'x-api-key': client.key, 'content-type': 'application/json' },
+      body: text,
+    })
+  const subject = (byteCount: number) => '{"subject":"ben"}'.padEnd(byteCount)
+  assert.equal((await post('/subjects', subject(65_536))).status, 201)
+  assert.equal((await post('/subjects', subject(65_537))).status, 413)
+  const list = JSON.stringify([anna.image_id])
+  assert.equal((await post('/faces/delete', `${list},"more":[1]`)).status, 400)
+  const { body } = await send(client, 'GET', faces)
+  assert.equal(body.faces.length, 1, 'a refused body deletes no face')
+  assert.equal((await post('/faces/delete', list)).status, 200)
+})

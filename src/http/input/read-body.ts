@@ -7,6 +7,9 @@ import { parseJsonBody } from './parse-large-json.ts'
 export const jsonType = 'application/json'
 export const formType = 'multipart/form-data'
 
+/** The maximum bytes of a body that contains no image. */
+export const textBodyBytesMax = 64 * 1024
+
 /** Reads an accepted body of one media type. @throws HttpError 415 for another; as `readBytes`. */
 export async function readBody(
   request: HttpRequest,
@@ -111,8 +114,9 @@ function readChunks(body: IncomingBody, consume: (chunk: Buffer) => void): Promi
     stream.removeAllListeners('data').pause()
     reject(error)
   }
-  const stopWatching = watchRate(body, stop)
+  const rate = watchRate(body, stop)
   stream.on('data', (chunk: Buffer) => {
+    rate.byteCount += chunk.length
     try {
       consume(chunk)
     } catch (error) {
@@ -126,7 +130,7 @@ function readChunks(body: IncomingBody, consume: (chunk: Buffer) => void): Promi
   stream.once('error', (cause) => stop(incomplete(cause)))
   // It also follows the end of every body, and an error costs a stack trace.
   stream.once('close', () => !isEnded && stop(incomplete()))
-  return promise.finally(stopWatching)
+  return promise.finally(() => clearInterval(rate.timer))
 }
 
 const rateCheckMs = 1000
@@ -135,24 +139,22 @@ const rateChecks = 5
 
 /**
  * Rejects a body that arrives too slowly. The time is counted in checks, so that a process that was
- * suspended does not reject bodies that it could not read.
+ * suspended does not reject bodies that it could not read. The caller adds the bytes of each chunk.
  */
 function watchRate(
-  { stream, bytesPerSMin }: IncomingBody,
+  { bytesPerSMin }: IncomingBody,
   reject: (error: HttpError) => void,
-): () => void {
-  let byteCount = 0
+): { byteCount: number; readonly timer: NodeJS.Timeout } {
   let checks = 0
-  stream.on('data', ({ length }: Buffer) => {
-    byteCount += length
-  })
   const timer = setInterval(() => {
     checks += 1
     if (checks % rateChecks > 0) return
-    if (byteCount < (bytesPerSMin * rateChecks * rateCheckMs) / 1000) reject(tooSlow(bytesPerSMin))
-    byteCount = 0
+    const bytesMin = (bytesPerSMin * rateChecks * rateCheckMs) / 1000
+    if (rate.byteCount < bytesMin) reject(tooSlow(bytesPerSMin))
+    rate.byteCount = 0
   }, rateCheckMs)
-  return () => clearInterval(timer)
+  const rate = { byteCount: 0, timer }
+  return rate
 }
 
 function tooSlow(bytesPerSMin: number): HttpError {

@@ -7,7 +7,12 @@ import { requireValid } from '../../lib/validation/parse-input.ts'
 import { errorResponse } from '../error-response.ts'
 import { describeFields } from '../input/describe-request.ts'
 import { requireApiVersion } from '../input/read-call.ts'
-import { readJson, requireNoBody, type JsonBodyLimits } from '../input/read-body.ts'
+import {
+  readJson,
+  requireNoBody,
+  textBodyBytesMax,
+  type JsonBodyLimits,
+} from '../input/read-body.ts'
 import { requireStorable, requireValidParameters } from '../input/parse-json.ts'
 import type { HttpRequest, HttpResponse, Route } from '../route.ts'
 import { requestIdHeader, serveRoute, type RequestScope } from '../serve-route.ts'
@@ -76,9 +81,6 @@ export function serveRest(route: RestRoute, options: RestOptions): Route {
   })
 }
 
-/** The bodies of these routes contain no images. */
-const bodyBytesMax = 64 * 1024
-
 type KeyCaller = Parameters<Gate['admit']>[0]
 
 /**
@@ -96,10 +98,10 @@ async function readCall(
   const describeRequest = () => describeSent(route, request, sentBody)
   try {
     requireApiVersion(request)
-    const { jsonLimits } = options
+    const limits = { bodyBytesMax: textBodyBytesMax, jsonLimits: options.jsonLimits }
     if (!route.body && route.method !== 'GET') requireNoBody(request)
-    if (route.body) request.body.accept(caller, bodyBytesMax)
-    sentBody = route.body && (await readJson(request, { bodyBytesMax, jsonLimits }))
+    if (route.body) request.body.accept(caller, textBodyBytesMax)
+    sentBody = route.body && (await readJson(request, limits))
     const input = checkInput(route, request, sentBody)
     const run = (admitted: Caller) =>
       route.run({ ...input, caller: admitted, services: options.services })
