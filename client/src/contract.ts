@@ -444,7 +444,7 @@ export interface EnrollParams {
   readonly duplicateCheck?: 'off' | 'report' | 'reject' | undefined
   /** 0..1. Default 0.9. */
   readonly duplicateThreshold?: number | undefined
-  /** A time in the future. From then on no call finds the subject; it is deleted within a minute. */
+  /** A time in the future. From then on no call finds the subject; it is deleted within a minute. At most 40 characters. */
   readonly expiresAtUtc?: string | undefined
   /** Adds the templates even if the faces do not resemble the subject or one another. Needs the permission `faces:force`. Default false. */
   readonly force?: boolean | undefined
@@ -848,7 +848,9 @@ export interface ListSubjectsQuery {
   readonly group?: string | undefined
   /** A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`. At most 128 characters. */
   readonly q?: string | undefined
+  /** At most 40 characters. */
   readonly createdFromUtc?: string | undefined
+  /** At most 40 characters. */
   readonly createdToUtc?: string | undefined
   /** `name=value`: only subjects with this attribute. The value is a text of at most 256 characters, `true`, `false` or a whole number; other values and nested attributes are not found. At most 385 characters. */
   readonly attribute?: string | undefined
@@ -940,7 +942,9 @@ export interface ListDeletionsQuery {
   readonly subjectId?: string | undefined
   /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
+  /** At most 40 characters. */
   readonly fromUtc?: string | undefined
+  /** At most 40 characters. */
   readonly toUtc?: string | undefined
   /** By the time of deletion, ascending or (`-`) descending. Default "-deleted". */
   readonly sort?: 'deleted' | '-deleted' | undefined

@@ -11,15 +11,8 @@ import { facesMax, findAllFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import {
-  allImages,
-  debug,
-  faceParams,
-  imageFacts,
-  images,
-  livenessThreshold,
-  warnings,
-} from './schemas/fields.ts'
+import { debug, faceParams, imageFacts, livenessThreshold, warnings } from './schemas/fields.ts'
+import { allImages, images } from './schemas/images.ts'
 
 const analyzeParams = z
   .strictObject({

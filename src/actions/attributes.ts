@@ -14,15 +14,8 @@ import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { findFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import {
-  allImages,
-  debug,
-  face,
-  faceParams,
-  imageFacts,
-  images,
-  warnings,
-} from './schemas/fields.ts'
+import { debug, face, faceParams, imageFacts, warnings } from './schemas/fields.ts'
+import { allImages, images } from './schemas/images.ts'
 
 const attributesParams = z
   .strictObject({ images, allImages, include, ...faceParams })

@@ -6,15 +6,8 @@ import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { facesMax, findAllFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import {
-  allImages,
-  debug,
-  face,
-  faceParams,
-  imageFacts,
-  images,
-  warnings,
-} from './schemas/fields.ts'
+import { debug, face, faceParams, imageFacts, warnings } from './schemas/fields.ts'
+import { allImages, images } from './schemas/images.ts'
 
 /**
  * Base64 characters of the crops of a call that are stored for replays: about forty faces. The crops of

@@ -39,12 +39,12 @@ import {
   face,
   groups,
   imageFacts,
-  images,
   requiredLivenessParams,
   similarity,
   subjectId,
   warnings,
 } from './schemas/fields.ts'
+import { images } from './schemas/images.ts'
 
 const enrollParams = z
   .strictObject({

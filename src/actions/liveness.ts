@@ -11,15 +11,14 @@ import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { challengeId, challengeResult } from './schemas/challenge.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {
-  allImages,
   debug,
   face,
   faceParams,
   imageFacts,
-  images,
   livenessThreshold,
   warnings,
 } from './schemas/fields.ts'
+import { allImages, images } from './schemas/images.ts'
 import { livenessDecision } from './schemas/liveness.ts'
 
 const livenessParams = z

@@ -29,12 +29,12 @@ import {
   expiresAtUtc,
   externalId,
   groups,
-  optionalImages,
   requiredLivenessParams,
   subjectId,
   uuid,
   warnings,
 } from './schemas/fields.ts'
+import { optionalImages } from './schemas/images.ts'
 import { subject } from './schemas/subject.ts'
 
 const updateParams = z

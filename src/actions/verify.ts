@@ -30,7 +30,6 @@ import {
   externalId,
   face,
   faceParams,
-  imageBatch,
   imageFacts,
   matchLevel,
   matchThreshold,
@@ -39,6 +38,7 @@ import {
   subjectId,
   warnings,
 } from './schemas/fields.ts'
+import { imageBatch } from './schemas/images.ts'
 
 /** The similarity of the level `medium`: one false match in 10⁴ comparisons. */
 export const verifyThreshold = 0.8

@@ -266,3 +266,22 @@ test('debug works for deleteSubject and for updateSubject, with and without an i
   const record = await gallery.value('svc.deleteSubject', { subjectId }, debug)
   assert.deepEqual(Object.keys(record.debug), ['providers', 'scores', 'timingsMs'])
 })
+
+test('Attributes have at most 4,096 bytes, a time at most 40 characters', async () => {
+  const send = (params: object) => gallery.call('svc.enroll', { ...imageParams('lena'), ...params })
+  const attributes = (text: string) => ({ attributes: { a: text } })
+  const charCount = 4096 - '{"a":""}'.length
+  const time = '2030-01-31T00:00:00.'.padEnd(39, '0')
+  for (const params of [
+    attributes('a'.repeat(charCount)),
+    attributes('é'.repeat(charCount / 2)),
+    { expiresAtUtc: `${time}Z` },
+  ])
+    assert.equal((await send(params)).body.ok, true)
+  for (const params of [
+    attributes('a'.repeat(charCount + 1)),
+    attributes(`é${'a'.repeat(charCount - 1)}`),
+    { expiresAtUtc: `${time}0Z` },
+  ])
+    assert.equal((await send(params)).body.errors[0].code, 'INVALID_REQUEST')
+})

@@ -8,7 +8,6 @@ import {
   face,
   faceParams,
   groupName,
-  imageBatch,
   imageFacts,
   matchThreshold,
   requiredLivenessParams,
@@ -17,6 +16,7 @@ import {
   uuid,
   warnings,
 } from './fields.ts'
+import { imageBatch } from './images.ts'
 
 /** The parameters that apply only to images. */
 export const pictureFields = {

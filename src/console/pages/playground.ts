@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { allActions } from '../../actions/all-actions.ts'
-import { images, optionalImages } from '../../actions/schemas/fields.ts'
+import { images, optionalImages } from '../../actions/schemas/images.ts'
 import { toJsonSchema } from '../../actions/schemas/params-schema.ts'
 import type { HttpRequest } from '../../http/route.ts'
 import {

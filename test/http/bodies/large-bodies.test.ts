@@ -209,3 +209,31 @@ test('Parameters that are a text are described as one text, not by their charact
     assert.match(JSON.stringify(body.errors), /params: must be an object/u)
   assert.ok(Math.max(0, ...counts) < 10_000, String(Math.max(...counts)))
 })
+
+test('Patterns and the size of JSON are checked in short texts only', async () => {
+  const testPattern = mock.method(RegExp.prototype, 'test')
+  const stringify = mock.method(JSON, 'stringify')
+  const text = '2030-01-31T00:00:00.'.padEnd(mebibyte, '0')
+  const fields = {
+    externalId: text,
+    displayName: text,
+    expiresAtUtc: text,
+    attributes: { a: [text] },
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    const params = { ...imageParams('anna'), [name]: value }
+    const sent = Buffer.from(JSON.stringify({ action: 'svc.enroll', params }))
+    stringify.mock.resetCalls()
+    const { body } = await gallery.post(sent)
+    assert.match(JSON.stringify(body.errors), new RegExp(`params.${name}: must be`, 'u'))
+    const jsonLengths = stringify.mock.calls.map(({ result }) => String(result).length)
+    assert.ok(Math.max(...jsonLengths) < mebibyte, name)
+  }
+  // Only the patterns of fields; those of the parser are linear.
+  const fieldPatterns = testPattern.mock.calls.filter(({ this: pattern }) =>
+    /Cc|T\(/u.test(String(pattern)),
+  )
+  mock.restoreAll()
+  const lengths = fieldPatterns.map(({ arguments: [tested] }) => tested.length)
+  assert.ok(Math.max(0, ...lengths) < mebibyte)
+})
