@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { contractSource } from './contract-source.ts'
+import { contractFiles } from './contract-files.ts'
 
 /** Run by `npm run contract`, after a change of the schemas. */
-await writeFile(new URL('../src/contract.ts', import.meta.url), contractSource())
+for (const [file, source] of Object.entries(contractFiles))
+  await writeFile(new URL(`../../${file}`, import.meta.url), source())

@@ -1,0 +1,133 @@
+"""The routes of subjects, groups, deletion records and liveness challenges. They are free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Mapping, Optional
+
+from .contract import (
+    DeletionFilter,
+    DeletionPage,
+    DeletionRecord,
+    GetSubjectQuery,
+    Group,
+    GroupDeletion,
+    ListDeletionsQuery,
+    ListSubjectsQuery,
+    LivenessChallenge,
+    Subject,
+    SubjectFilter,
+    SubjectPage,
+)
+from .options import CallOptions
+from .requests import body_reader, route_request
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Send = Callable[..., Any]
+"""Sends a request: the request, the reader of its response, the options of the call."""
+
+_DEFAULTS = CallOptions()
+
+
+class Subjects:
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    def page(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[ListSubjectsQuery]
+    ) -> SubjectPage:
+        """One page and the cursor of the next one, `nextCursor`."""
+        page: SubjectPage = self._send(
+            route_request("GET", "/v1/subjects", query=query), body_reader(), options
+        )
+        return page
+
+    def list(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[SubjectFilter]
+    ) -> Iterator[Subject]:
+        """Every subject that matches, by default oldest first. Pages are fetched as needed."""
+        return _items(self._send, "/v1/subjects", query, options)
+
+    def get(
+        self,
+        subject_id: str,
+        *,
+        options: CallOptions = _DEFAULTS,
+        **query: Unpack[GetSubjectQuery],
+    ) -> Subject:
+        """Raises SubjectNotFoundError."""
+        request = route_request("GET", "/v1/subjects/{subjectId}", subject_id, query)
+        subject: Subject = self._send(request, body_reader("SUBJECT_NOT_FOUND"), options)
+        return subject
+
+
+class Groups:
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    def list(self, *, options: CallOptions = _DEFAULTS) -> List[Group]:
+        items: List[Group] = self._send(
+            route_request("GET", "/v1/groups"), body_reader(), options
+        )["items"]
+        return items
+
+    def delete(
+        self, name: str, *, dry_run: bool = False, options: CallOptions = _DEFAULTS
+    ) -> GroupDeletion:
+        """Deletes every subject of the group permanently; with `dry_run` it only counts them.
+
+        It is not retried when the connection breaks: `deletions.list` returns what was deleted.
+        Raises GroupNotFoundError.
+        """
+        query = {"dryRun": True} if dry_run else None
+        request = route_request("DELETE", "/v1/groups/{name}", name, query)
+        deletion: GroupDeletion = self._send(request, body_reader("GROUP_NOT_FOUND"), options)
+        return deletion
+
+
+class Deletions:
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    def page(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[ListDeletionsQuery]
+    ) -> DeletionPage:
+        page: DeletionPage = self._send(
+            route_request("GET", "/v1/deletions", query=query), body_reader(), options
+        )
+        return page
+
+    def list(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[DeletionFilter]
+    ) -> Iterator[DeletionRecord]:
+        """Every deletion record that matches, by default newest first."""
+        return _items(self._send, "/v1/deletions", query, options)
+
+
+class LivenessChallenges:
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    def create(
+        self, *, steps: Optional[int] = None, options: CallOptions = _DEFAULTS
+    ) -> LivenessChallenge:
+        """Creates a challenge: movements that a person shows to the camera within 120 s.
+
+        Send the frames with `answer_liveness_challenge`.
+        """
+        body = {} if steps is None else {"steps": steps}
+        request = route_request("POST", "/v1/liveness/challenges", body=body)
+        challenge: LivenessChallenge = self._send(request, body_reader(), options)
+        return challenge
+
+
+def _items(send: Send, route: str, query: Mapping[str, Any], options: CallOptions) -> Iterator[Any]:
+    cursor: Optional[str] = None
+    while True:
+        request = route_request("GET", route, query={**query, "cursor": cursor})
+        page = send(request, body_reader(), options)
+        yield from page["items"]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            return

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import sharp from 'sharp'
+import { contractFiles } from '../../client/contract/contract-files.ts'
+import { findCalls } from '../../src/store/gate/calls.ts'
+import {
+  samplePhotograph,
+  startFacegate,
+  type TestFacegate,
+} from '../support/facegate/test-facegate.ts'
+import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { openDisconnectingProxy } from '../support/network/disconnecting-proxy.ts'
+import { rootDir } from '../support/paths.ts'
+
+const packageFolder = path.join(rootDir, 'clients', 'python')
+const version = spawnSync('python3', ['-c', 'import sys; assert sys.version_info >= (3, 9)'])
+const skip = version.status === 0 ? false : 'python3, version 3.9 or later, is not installed'
+
+let facegate: TestFacegate
+let gallery: TestGallery
+let folder: string
+before(async () => {
+  if (skip) return
+  facegate = await startFacegate({ VISION_WORKERS: '1' })
+  gallery = await startGallery()
+  folder = await mkdtemp(path.join(tmpdir(), 'facegate-python-'))
+})
+after(async () => {
+  await facegate?.[Symbol.asyncDispose]()
+  await gallery?.[Symbol.asyncDispose]()
+  if (folder) await rm(folder, { recursive: true })
+})
+
+const generated = Object.entries(contractFiles).filter(([file]) => file.endsWith('.py'))
+for (const [file, source] of generated)
+  test(`${file} matches the schemas of the service`, async () => {
+    const text = await readFile(path.join(rootDir, file), 'utf8')
+    assert.ok(text === source(), `${file} is out of date: run \`npm run contract\``)
+  })
+
+test('The tests of the Python client pass with the running service', { skip }, async (t) => {
+  await using proxy = await openDisconnectingProxy(gallery.url, (request) =>
+    request % 2 === 1 ? 'beforeResponse' : undefined,
+  )
+  const photo = path.join(folder, 'photo.jpg')
+  const { bytes } = await samplePhotograph(1)
+  await writeFile(photo, await sharp(bytes).resize(640).jpeg().toBuffer())
+  const { stderr } = await runPython(['-m', 'unittest', 'discover', '-t', '.', '-s', 'tests'], {
+    FACEGATE_TEST_URL: gallery.url,
+    FACEGATE_TEST_KEYS: (await createKeys(25)).join(' '),
+    FACEGATE_BREAKING_URL: proxy.url,
+    FACEGATE_REAL_URL: facegate.url,
+    FACEGATE_REAL_KEY: facegate.key,
+    FACEGATE_PHOTO: photo,
+  })
+  assert.match(stderr, /\nRan \d{2,} tests in/u)
+  t.diagnostic(stderr.split('\n').slice(-4).join(' ').trim())
+})
+
+test(
+  '100 calls of the Python client over connections that break are each charged once',
+  {
+    skip,
+  },
+  async () => {
+    const { key, project } = await gallery.createProjectClient({ galleryMode: 'isolated' })
+    const points = ['beforeRequest', 'duringRequest', 'beforeResponse', 'duringResponse'] as const
+    await using proxy = await openDisconnectingProxy(gallery.url, (request) =>
+      request % 10 === 9 ? points[Math.floor(request / 10) % points.length] : undefined,
+    )
+    const { stdout } = await runPython(['-m', 'tests.broken_connections', '100', '8'], {
+      FACEGATE_URL: proxy.url,
+      FACEGATE_KEY: key,
+    })
+    const requestIds = stdout.trim().split('\n').toSorted()
+    assert.equal(new Set(requestIds).size, 100)
+    const { projectId } = project
+    const rows = await findCalls(gallery.database.store.db, { projectId, limit: 1000 })
+    const charged = rows.filter((row) => row.transferId !== null).map((row) => row.requestId)
+    assert.deepEqual(charged.toSorted(), requestIds)
+    assert.ok(rows.some((row) => row.isReplay))
+  },
+)
+
+async function createKeys(count: number): Promise<string[]> {
+  const keys: string[] = []
+  while (keys.length < count)
+    keys.push((await gallery.createProjectClient({ galleryMode: 'isolated' })).key)
+  return keys
+}
+
+/** Runs Python in the folder of the package, with warnings as errors. */
+function runPython(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', ...environment }
+  const python = ['-W', 'error', ...args]
+  return promisify(execFile)('python3', python, { cwd: packageFolder, env, timeout: 120_000 })
+}
