@@ -22,16 +22,16 @@ export function integerSetting(unit: string) {
     defaultValue: number,
     [min, max]: readonly [min: number, max: number],
     description: string,
-  ): Setting<number> => ({
-    defaultValue: String(defaultValue),
-    range: `${min} to ${max} ${unit}`.trimEnd(),
-    description,
-    schema: z
+  ): Setting<number> => {
+    const range = `${min} to ${max} ${unit}`.trimEnd()
+    const rule = `must be a whole number from ${range}`
+    const schema = z
       .string()
-      .regex(/^\d{1,15}$/u, 'must be a whole number')
+      .regex(/^\d{1,15}$/u, rule)
       .transform(Number)
-      .pipe(z.number().min(min).max(max)),
-  })
+      .pipe(z.number().min(min, rule).max(max, rule))
+    return { defaultValue: String(defaultValue), range, description, schema }
+  }
 }
 
 /** An amount of money in millionths of the currency. */
@@ -57,7 +57,7 @@ export function ratioSetting(defaultValue: number, description: string): Setting
       .string()
       .regex(/^\d*\.?\d+$/u, 'must be a number from 0 to 1')
       .transform(Number)
-      .pipe(z.number().min(0).max(1)),
+      .pipe(z.number().max(1, 'must be a number from 0 to 1')),
   }
 }
 
@@ -68,7 +68,12 @@ export function choiceSetting<const Word extends string>(
   description: string,
 ): Setting<Word> {
   const range = words.map((word) => `\`${word}\``).join(', ')
-  return { defaultValue, range, description, schema: z.enum(words) }
+  return {
+    defaultValue,
+    range,
+    description,
+    schema: z.enum(words, `must be one of ${words.join(', ')}`),
+  }
 }
 
 /** A list of the given words, separated by commas; none by default. */
@@ -125,7 +130,7 @@ export function textSetting(
   return { defaultValue, range: '', description, schema }
 }
 
-export const nonEmptyText = z.string().min(1)
+export const nonEmptyText = z.string().min(1, 'must not be empty')
 
 /** Accepts the empty text or the URL of a PostgreSQL database. Does not connect. */
 export const databaseUrl = z

@@ -127,6 +127,8 @@ test('invalid arguments, lists and addresses are reported in one line before an 
   const list = path.join(folder, 'list.csv')
   await mkdir(path.join(folder, 'empty'))
   await writeFile(list, 'file,name\na.jpg,Ann\n')
+  const other = path.join(folder, 'other.csv')
+  await writeFile(other, 'picture,externalId\na.jpg,Ann\n')
   const port = await freePort()
   const refusals: readonly (readonly [args: string[], code: number, message: RegExp])[] = [
     [[], 2, /<folder\|list\.csv> was not given/u],
@@ -134,6 +136,7 @@ test('invalid arguments, lists and addresses are reported in one line before an 
     [[path.join(folder, 'none')], 1, /^facegate: \/\S+\/none does not exist; pass a folder/u],
     [[path.join(people, 'ann.jpg')], 1, /ann\.jpg is an image; pass its folder/u],
     [[list], 1, /list\.csv: row 1: the column externalId \(or subject\) is missing/u],
+    [[other], 1, /other\.csv: row 1: the column file is missing/u],
     [[people, '--groups', 'a,,b'], 2, /--groups must be one or more texts separated by commas/u],
     [[people, '--rate', '0'], 2, /--rate must be a whole number from 1 to 10000, not 0/u],
     [[people, '--group', 'a'], 2, /--group is not an option .* did you mean --groups\?/u],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -65,6 +65,19 @@ test('a command that writes a file names the missing folder of the file', async 
     const failure = await failureOf(...line)
     assert.ok(failure.startsWith(expected(option)), failure)
   }
+})
+
+test('a database that cannot be reached and a file that is no database are named', async () => {
+  const port = await freePort()
+  const DATABASE_URL = `postgres://role:secret@127.0.0.1:${port}/faces`
+  const unreachable = await runCli(['key', 'list'], { DATABASE_URL })
+  assert.equal(unreachable.err, `facegate: no PostgreSQL listens on 127.0.0.1:${port}\n`)
+  const file = path.join(folder, 'text.db')
+  await writeFile(file, 'text')
+  const environment = { DATA_DIR: path.join(folder, 'restored'), DATABASE_URL: '' }
+  const args = ['restore', '--from', file, '--deletions', 'none']
+  const { err } = await runCli(args, environment)
+  assert.equal(err, `facegate: ${file} cannot be restored: file is not a database\n`)
 })
 
 test('an installed recognizer without a similarity table ends with the command that creates it', async () => {

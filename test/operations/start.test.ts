@@ -45,7 +45,11 @@ async function failedStart(environment: Readonly<Record<string, string>>): Promi
 }
 
 test('the service does not start with an invalid configuration, and names the variable', async () => {
-  assert.match(await failedStart({ PORT: 'eighty', DATA_DIR: dataDir }), /cannot start.*PORT/u)
+  for (const PORT of ['eighty', '65536'])
+    assert.match(
+      await failedStart({ PORT, DATA_DIR: dataDir }),
+      /cannot start.*PORT: must be a whole number from 0 to 65535/u,
+    )
 })
 
 test('a start logs a master key beside the database, and folders that all users may write', async (t) => {

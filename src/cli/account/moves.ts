@@ -12,7 +12,7 @@ import {
   runnerOf,
 } from '../../store/account-move/remove-account.ts'
 import type { Store } from '../../store/database.ts'
-import { parseServerAddress } from '../../store/sqlite-to-postgres/server-address.ts'
+import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
 import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
 import { listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'

@@ -65,7 +65,10 @@ async function restoreInto(
   const copy = path.join(workFolder, databaseFile)
   await copyFile(from, copy)
   await chmod(copy, 0o600)
-  const store = await openSqliteStore(workFolder, {})
+  const store = await openSqliteStore(workFolder, {}).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${from} cannot be restored: ${reason}`, { cause })
+  })
   let result: RestoreResult
   try {
     result = await prepareCopy(store, masterKeyPath(config), deletions)

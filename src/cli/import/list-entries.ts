@@ -43,9 +43,9 @@ async function entriesInFolder(folder: string): Promise<ImportEntry[]> {
 /** CompreFace calls the externalId `subject`. */
 const entrySchema = z
   .object({
-    file: z.string().min(1),
-    externalId: z.string().min(1).optional(),
-    subject: z.string().min(1).optional(),
+    file: z.string('the column file is missing').min(1, 'the file is empty'),
+    externalId: z.string().min(1, 'the externalId is empty').optional(),
+    subject: z.string().min(1, 'the subject is empty').optional(),
     displayName: z.string().optional(),
     groups: z.string().default(''),
   })

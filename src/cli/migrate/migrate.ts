@@ -1,7 +1,7 @@
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { readSecretFiles } from '../../lib/environment.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
-import { parseServerAddress } from '../../store/sqlite-to-postgres/server-address.ts'
+import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
 import { UsageError } from '../command.ts'
 import { formatTable, toJson } from '../output.ts'
 import { readSettings } from '../read-settings.ts'

@@ -9,6 +9,7 @@ import { databaseOnPool, databaseOnTransaction } from './connection/kysely-drive
 import { isRetryable } from './connection/fault.ts'
 import { openPool, type ConnectionPool } from './connection/pool.ts'
 import { requireTransactions } from './connection/pooler.ts'
+import { parseServerAddress, throwExplained } from './connection/server-address.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
 import { dropOldMonths } from './drop-old-months.ts'
@@ -44,7 +45,8 @@ export async function openPostgresStore(
   await using opened = new AsyncDisposableStack()
   const pool = openPool(url, { connectionsMax, statementTimeoutMs, log })
   opened.defer(() => pool.close())
-  await runAsAllAccounts(() => prepareDatabase(pool, log))
+  const explain = throwExplained(parseServerAddress(url))
+  await runAsAllAccounts(() => prepareDatabase(pool, log)).catch(explain)
   // A separate connection: calls that use all others must not delay the heartbeats.
   const heartbeatOptions = { connectionsMax: 1, statementTimeoutMs, log }
   const heartbeatPool = isServer ? openPool(url, heartbeatOptions) : pool

@@ -5,7 +5,11 @@ import { createLogPartitions } from '../postgres/log-partitions.ts'
 import { openPool } from '../postgres/connection/pool.ts'
 import type { QueryRunner } from '../postgres/connection/statement.ts'
 import { transact, type TransactionOptions } from '../postgres/connection/transaction.ts'
-import { parseServerAddress, checkConnection, explainError } from './server-address.ts'
+import {
+  parseServerAddress,
+  checkConnection,
+  throwExplained,
+} from '../postgres/connection/server-address.ts'
 import { requireUsableServer } from './fill-target.ts'
 
 /** The PostgreSQL database that a migration fills. */
@@ -37,19 +41,16 @@ const writeOptions: TransactionOptions = { access: 'write' }
  */
 export async function openMigrationTarget(url: string): Promise<MigrationTarget> {
   const address = parseServerAddress(url)
-  const throwExplained = (error: unknown): never => {
-    const reason = explainError(error, address)
-    throw reason === undefined ? error : new Error(reason, { cause: error })
-  }
-  await checkConnection(url).catch(throwExplained)
+  const explain = throwExplained(address)
+  await checkConnection(url).catch(explain)
   const pool = openPool(url, poolOptions)
   const target: MigrationTarget = {
     label: address.label,
     db: databaseOnPool(pool),
-    read: (job) => transact(pool, readOptions, job).catch(throwExplained),
-    write: (job) => transact(pool, writeOptions, job).catch(throwExplained),
-    migrate: () => migrate(pool, undefined).catch(throwExplained),
-    createLogPartition: (atMs) => createLogPartitions(pool, atMs, 0).catch(throwExplained),
+    read: (job) => transact(pool, readOptions, job).catch(explain),
+    write: (job) => transact(pool, writeOptions, job).catch(explain),
+    migrate: () => migrate(pool, undefined).catch(explain),
+    createLogPartition: (atMs) => createLogPartitions(pool, atMs, 0).catch(explain),
     [Symbol.asyncDispose]: () => pool.close(),
   }
   try {

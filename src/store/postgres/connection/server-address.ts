@@ -1,6 +1,6 @@
 import { Client, DatabaseError } from 'pg'
-import { HttpError } from '../../lib/errors.ts'
-import { faultOf } from '../postgres/connection/fault.ts'
+import { HttpError } from '../../../lib/errors.ts'
+import { faultOf } from './fault.ts'
 
 /** The location of a database and the role that connects, without the password. */
 export type ServerAddress = {
@@ -33,7 +33,7 @@ const connectTimeoutMs = 10_000
  * Connects and disconnects once. A pool would keep the connection of a failed login open until the
  * server's timeout, and with it this process.
  *
- * @throws Error of the driver, which `explainError` explains.
+ * @throws Error of the driver, which `throwExplained` explains.
  */
 export async function checkConnection(url: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
@@ -47,12 +47,16 @@ export async function checkConnection(url: string): Promise<void> {
   }
 }
 
-/**
- * Explains a database error in one sentence.
- *
- * @returns undefined if the error is not a database error.
- */
-export function explainError(error: unknown, address: ServerAddress): string | undefined {
+/** Returns a function that throws a database error as one sentence, and any other error unchanged. */
+export function throwExplained(address: ServerAddress): (error: unknown) => never {
+  return (error) => {
+    const reason = explainError(error, address)
+    throw reason === undefined ? error : new Error(reason, { cause: error })
+  }
+}
+
+/** Returns undefined if the error is not a database error. */
+function explainError(error: unknown, address: ServerAddress): string | undefined {
   const cause = error instanceof HttpError ? error.cause : error
   if (cause instanceof DatabaseError) return explainServerError(cause, address)
   if (!(error instanceof HttpError)) return undefined
