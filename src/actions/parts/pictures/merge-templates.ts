@@ -3,10 +3,10 @@ import type { Template } from '../../../vision/embed/template.ts'
 /**
  * How much of the spread of the vectors is added to the density of the merged probe. With 2, the score
  * of the probe is exactly the mean of the scores of its templates, which is stricter than necessary;
- * with 1, other people match more often than with one picture. With 1.5 the false-match rates at 0.70 and 0.80
- * are below those of one picture (`node eval/measure-same-subject.ts`).
+ * with 1, other people match more often than with one picture. With 1.25 they match at the rate of one
+ * picture (`node eval/measure-same-subject.ts`).
  */
-const spreadShare = 1.5
+const spreadShare = 1.25
 
 /**
  * Merges templates of one face into one probe: their mean vector, and a density without a cohort.
