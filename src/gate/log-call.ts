@@ -11,8 +11,6 @@ type CallOutcome = {
   readonly problems?: readonly LoggedProblem[]
 }
 
-const actionLengthMax = 128
-
 /** Adds the row of a call to the request log. */
 export async function logCall(
   tx: Tx,
@@ -36,7 +34,7 @@ export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): Unchar
     keyId: caller.keyId,
     projectId: caller.projectId,
     requestId,
-    action: toLoggableText(action),
+    action,
     code: outcome.code,
     latencyMs: Math.round(latencyMs * 1000) / 1000,
     costMicros: 0n,
@@ -63,11 +61,6 @@ export function errorCodeOf(error: unknown): string {
   if (status === 400) return 'INVALID_REQUEST'
   const found = Object.entries(errorTable).find(([, row]) => row.status === status)
   return found?.[0] ?? `HTTP_${status}`
-}
-
-/** Truncates text from the caller and removes line breaks and control characters. */
-function toLoggableText(text: string): string {
-  return text.slice(0, actionLengthMax).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '')
 }
 
 export type LoggedProblem = Pick<ActionProblem, 'message' | 'path' | 'imageIndex' | 'hint'> & {

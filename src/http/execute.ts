@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import { toEnvelope, type Envelope } from './envelope.ts'
 import { errorResponse } from './error-response.ts'
-import { readCall, type ReadCallOptions } from './input/read-call.ts'
+import { countedName, readCall, type ReadCallOptions } from './input/read-call.ts'
 import type { HttpRequest } from './route.ts'
 import { toRunnableCall } from './run-action.ts'
 import { endOfError, rejectCall, runCall } from './run-call.ts'
@@ -27,7 +27,8 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
   const caller = await gate.authenticateForAdmission(request) // before the body is read
   const { echoed, content, describeRequest } = await readCall(request, caller, options)
   addCallAttributes({ requestId: echoed.requestId })
-  const received = { ...echoed, startMs, describeRequest }
+  const action = countedName(echoed.action, options.actions)
+  const received = { ...echoed, action, startMs, describeRequest }
   const context = { echoed, caller, services, signal: request.signal }
   const end =
     'error' in content

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { serviceMetrics, type MetricSources } from './service-metrics.ts'
 import type { ExecuteOptions } from '../http/execute.ts'
+import { countedName } from '../http/input/read-call.ts'
 import { createMetrics, type Metrics, type RequestObserver } from '../http/metrics/metrics.ts'
 import type { Log } from '../lib/log.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
@@ -40,15 +41,13 @@ export async function openObservability(options: ObservabilityOptions): Promise<
   }
 }
 
-/** Unknown action names count as `unknown`, so that callers cannot create new label values. */
 function recordCalls(
   metrics: Metrics,
   actions: ObservabilityOptions['actions'],
 ): ExecuteOptions['onCallCompleted'] {
   return ({ action, errors, meta }, durationMs) => {
-    const label = actions.has(action) ? action : 'unknown'
     const attributes = {
-      action: label,
+      action: countedName(action, actions),
       code: errors[0]?.code ?? 'OK',
       isReplay: meta !== undefined,
     }

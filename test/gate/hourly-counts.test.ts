@@ -48,3 +48,16 @@ test('The hourly counts equal the request log, even after failed commits and rol
   const recounted = await gate.database.store.db.selectFrom('callHours').selectAll().execute()
   assert.deepEqual(recounted, hours)
 })
+
+test('Calls without a known action are logged and counted as one name', async () => {
+  await using gate = await startGate()
+  for (const action of ['a', 'b', gate.key, undefined, 7]) {
+    const { body } = await gate.post({ action, params: {} })
+    assert.equal(body.action, typeof action === 'string' ? action : '')
+  }
+  const names = (rows: readonly { readonly action: string }[]) => rows.map(({ action }) => action)
+  assert.deepEqual(new Set(names(await callLogRows(gate))), new Set(['unknown']))
+  const { db } = gate.database.store
+  const counts = await db.selectFrom('callHours').select(['action', 'calls']).execute()
+  assert.deepEqual(new Set(names(counts)), new Set(['unknown']))
+})

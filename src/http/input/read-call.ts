@@ -27,6 +27,14 @@ export type ActionContent = CallContent & { readonly action: Action }
 
 export type ActionsByName = ReadonlyMap<string, Action>
 
+/** The action of calls without a known one in the request log, in counts and in metrics. */
+const unknownAction = 'unknown'
+
+/** Returns the name by which a call is counted: callers cannot create names, which charts list. */
+export function countedName(action: string, actions: Pick<ActionsByName, 'has'>): string {
+  return actions.has(action) ? action : unknownAction
+}
+
 const envelopeFields = new Set(['action', 'requestId', 'params', 'debug'])
 
 /** The fields of the request that the response repeats. */
