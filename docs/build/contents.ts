@@ -49,6 +49,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/reference/cli.md',
       'docs/reference/client.md',
       'client/README.md',
+      'clients/python/README.md',
       'docs/reference/compreface.md',
     ],
   },

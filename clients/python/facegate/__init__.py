@@ -8,6 +8,7 @@
 
 from . import contract, error_codes
 from .actions import StoredFaceReference, SubjectReference
+from .async_client import AsyncClient
 from .cancellation import Cancellation
 from .client import Client
 from .errors import CallCancelled, FacegateError, Problem
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ActionResponse",
+    "AsyncClient",
     "CallCancelled",
     "CallOptions",
     "Cancellation",

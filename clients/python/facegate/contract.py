@@ -416,7 +416,7 @@ class EnrollParams(TypedDict):
     duplicateThreshold: NotRequired[float]
     """0..1. Default 0.9."""
     expiresAtUtc: NotRequired[str]
-    """A time in the future. From then on no call finds the subject; it is deleted within a minute."""
+    """A time in the future. From then on no call finds the subject; it is deleted within a minute. At most 40 characters."""
     force: NotRequired[bool]
     """Adds the templates even if the faces do not resemble the subject or one another. Needs the permission `faces:force`. Default False."""
     minFaceConfidence: NotRequired[float]
@@ -761,7 +761,9 @@ class ListSubjectsQuery(TypedDict):
     q: NotRequired[str]
     """A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`. At most 128 characters."""
     createdFromUtc: NotRequired[str]
+    """At most 40 characters."""
     createdToUtc: NotRequired[str]
+    """At most 40 characters."""
     attribute: NotRequired[str]
     """`name=value`: only subjects with this attribute. The value is a text of at most 256 characters, `true`, `false` or a whole number; other values and nested attributes are not found. At most 385 characters."""
     sort: NotRequired[Literal["created", "-created", "updated", "-updated"]]
@@ -848,7 +850,9 @@ class ListDeletionsQuery(TypedDict):
     externalId: NotRequired[str]
     """Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters."""
     fromUtc: NotRequired[str]
+    """At most 40 characters."""
     toUtc: NotRequired[str]
+    """At most 40 characters."""
     sort: NotRequired[Literal["deleted", "-deleted"]]
     """By the time of deletion, ascending or (`-`) descending. Default '-deleted'."""
     total: NotRequired[bool]
@@ -954,7 +958,7 @@ class EnrollOptions(TypedDict):
     duplicateThreshold: NotRequired[float]
     """0..1. Default 0.9."""
     expiresAtUtc: NotRequired[str]
-    """A time in the future. From then on no call finds the subject; it is deleted within a minute."""
+    """A time in the future. From then on no call finds the subject; it is deleted within a minute. At most 40 characters."""
     force: NotRequired[bool]
     """Adds the templates even if the faces do not resemble the subject or one another. Needs the permission `faces:force`. Default False."""
     minFaceConfidence: NotRequired[float]
@@ -1068,7 +1072,9 @@ class SubjectFilter(TypedDict):
     q: NotRequired[str]
     """A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`. At most 128 characters."""
     createdFromUtc: NotRequired[str]
+    """At most 40 characters."""
     createdToUtc: NotRequired[str]
+    """At most 40 characters."""
     attribute: NotRequired[str]
     """`name=value`: only subjects with this attribute. The value is a text of at most 256 characters, `true`, `false` or a whole number; other values and nested attributes are not found. At most 385 characters."""
     sort: NotRequired[Literal["created", "-created", "updated", "-updated"]]
@@ -1086,7 +1092,9 @@ class DeletionFilter(TypedDict):
     externalId: NotRequired[str]
     """Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters."""
     fromUtc: NotRequired[str]
+    """At most 40 characters."""
     toUtc: NotRequired[str]
+    """At most 40 characters."""
     sort: NotRequired[Literal["deleted", "-deleted"]]
     """By the time of deletion, ascending or (`-`) descending. Default '-deleted'."""
     total: NotRequired[bool]

@@ -17,7 +17,11 @@ _keys = os.environ.get("FACEGATE_TEST_KEYS", "").split()
 
 def project_client(**options: Any) -> Client:
     """Returns a client of a new project with an empty gallery."""
-    return Client(os.environ["FACEGATE_TEST_URL"], _keys.pop(), **options)
+    return Client(os.environ["FACEGATE_TEST_URL"], project_key(), **options)
+
+
+def project_key() -> str:
+    return _keys.pop()
 
 
 def real_client() -> Client:

@@ -32,6 +32,8 @@ export function readerEnvironment(
     KEY: key,
     FACEGATE_KEY: key,
     FACEGATE_URL: url,
+    PYTHONPATH: path.join(rootDir, 'clients', 'python'),
+    PYTHONDONTWRITEBYTECODE: '1',
     // The CLI starts many times, and half of each start is the compilation of its sources.
     NODE_COMPILE_CACHE: path.join(outputDir, 'compiled'),
   }
