@@ -34,7 +34,7 @@ for (const entry of entries) {
   console.log(`  golden: ${format(createGolden(outputs))},`)
   console.log(`  against the manifest: ${goldenMismatch(entry, outputs) ?? 'equal'}`)
   if (entry.int8) {
-    const int8 = convertToInt8(entry, source, entry.int8.ranges)
+    const int8 = await convertToInt8(entry, source, entry.int8)
     console.log(`  int8 sha256: '${sha256Of(int8)}',`)
     const golden = createGolden(await run(entry, int8), int8ToleranceFraction)
     console.log(`  int8 golden: ${format(golden)},`)

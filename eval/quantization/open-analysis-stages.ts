@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { BuiltinModelId } from '../../src/models/builtin/builtin-model.ts'
+import type { BuiltinModel, BuiltinModelId } from '../../src/models/builtin/builtin-model.ts'
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
@@ -26,7 +26,8 @@ export type AnalysisStagesOptions = {
 /** Opens the stages of an analysis with one of the networks replaced. */
 export async function openAnalysisStages({ id, folder, onOutputs }: AnalysisStagesOptions) {
   const modelsFolder = path.join(tmpdir(), 'facegate-models')
-  await prepareBuiltinPack({ folder: modelsFolder })
+  const models = Object.values<BuiltinModel>(builtinPack.models).map(withoutInt8)
+  await prepareBuiltinPack({ folder: modelsFolder, models })
   const original = createModelSessions(modelsFolder)
   const replaced = await openBuiltinModel(folder, builtinPack.models[id])
   const recorded = {
@@ -69,4 +70,10 @@ export async function openAnalysisStages({ id, folder, onOutputs }: AnalysisStag
       await replaced.close()
     },
   }
+}
+
+/** The int8 versions are not used, and can be those of other ranges while ranges are measured. */
+function withoutInt8({ int8, ...model }: BuiltinModel): BuiltinModel {
+  void int8
+  return model
 }

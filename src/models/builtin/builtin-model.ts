@@ -50,10 +50,12 @@ export type BuiltinModel = {
 export type OnnxArtifact = { readonly file: string; readonly sha256: string }
 
 /** The same network with rounded weights and activations; see `quantize`. */
-type Int8Version = {
+export type Int8Version = {
   readonly artifact: OnnxArtifact
-  /** Printed by `eval/quantization/measure-activation-ranges.ts`. */
+  /** From `eval/quantization/measure-activation-ranges.ts`; dlib's are narrower (eval/README.md). */
   readonly ranges: ActivationRanges
+  /** The file of the means for `quantize` in the folder of the manifests, half precision. */
+  readonly means?: string
   readonly golden: Golden
 }
 

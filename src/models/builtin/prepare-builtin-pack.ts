@@ -60,7 +60,7 @@ export async function prepareBuiltinPack({
         log?.warn(fields, 'a model file is damaged or of another version; it is converted again')
       else log?.debug(fields, 'a model file is missing; it is converted')
       source ??= await readSource(model, resolvePackageFolder)
-      const bytes = convert(source)
+      const bytes = await convert(source)
       checkConversion(model, artifact, bytes)
       await writeFileAtomic(filePath, bytes)
     }
@@ -71,7 +71,7 @@ export async function prepareBuiltinPack({
 
 type ArtifactConversion = {
   readonly artifact: OnnxArtifact
-  readonly convert: (source: SourceBytes) => Uint8Array
+  readonly convert: (source: SourceBytes) => Uint8Array | Promise<Uint8Array>
 }
 
 /** The files of a model: the network, and its int8 version if there is one. */
@@ -79,7 +79,7 @@ function conversionsOf(model: BuiltinModel): ArtifactConversion[] {
   const { artifact, int8 } = model
   const float32 = { artifact, convert: (source: SourceBytes) => convertModel(model, source) }
   if (!int8) return [float32]
-  const convert = (source: SourceBytes) => convertToInt8(model, source, int8.ranges)
+  const convert = (source: SourceBytes) => convertToInt8(model, source, int8)
   return [float32, { artifact: int8.artifact, convert }]
 }
 

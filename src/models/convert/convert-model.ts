@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import type { BuiltinModel } from '../builtin/builtin-model.ts'
+import { readFile } from 'node:fs/promises'
+import type { BuiltinModel, Int8Version } from '../builtin/builtin-model.ts'
 import { convertFaceApi } from './face-api/convert-face-api.ts'
 import { encodeModel } from './onnx/encode.ts'
 import type { Graph } from './onnx/graph.ts'
-import { quantize, type ActivationRanges } from './onnx/quantize.ts'
+import { quantize } from './onnx/quantize.ts'
 import type { SourceBytes } from './read-source.ts'
 import { convertGraphModel } from './tfjs/convert-graph-model.ts'
+import { decodeFloat16 } from '../template/float16.ts'
 import { graphModelSchema } from './tfjs/topology.ts'
 import { weightsGroupSchema } from './weights.ts'
 
@@ -15,13 +17,18 @@ export function convertModel(model: BuiltinModel, bytes: SourceBytes): Uint8Arra
 }
 
 /** Converts a source to the bytes of the ONNX file of its int8 version. */
-export function convertToInt8(
+export async function convertToInt8(
   model: BuiltinModel,
   bytes: SourceBytes,
-  ranges: ActivationRanges,
-): Uint8Array {
-  return encodeModel(quantize(convertToGraph(model, bytes), ranges))
+  { ranges, means }: Pick<Int8Version, 'ranges' | 'means'>,
+): Promise<Uint8Array> {
+  const graph = convertToGraph(model, bytes)
+  if (means === undefined) return encodeModel(quantize(graph, { ranges }))
+  const values = await readFile(new URL(means, networksFolder))
+  return encodeModel(quantize(graph, { ranges, means: decodeFloat16(values) }))
 }
+
+const networksFolder = new URL('../builtin/networks/', import.meta.url)
 
 /**
  * Converts a source to a graph.

@@ -4,7 +4,7 @@ import { foldAffine } from './fold-affine.ts'
 import { buildGraph } from './graph.ts'
 import type { Graph } from './graph.ts'
 import { quantizableValues, quantize } from './quantize.ts'
-import { activationRounding, roundFilters } from './round-values.ts'
+import { activationRounding, lostMeans, roundFilters } from './round-values.ts'
 
 /** Two convolutions with 1×1 filters: 2 channels to 2, a scale and a bias, a clip, and 2 to 1. */
 function smallGraph(): Graph {
@@ -15,7 +15,7 @@ function smallGraph(): Graph {
   const moved = builder.add('Add', [scaled, builder.floats([7, 8], [1, 2, 1, 1])])
   const limits = [builder.floats([0], []), builder.floats([6], [])]
   const clipped = builder.add('Clip', [moved, ...limits])
-  const weights = [builder.floats([1, -1], [1, 2, 1, 1]), builder.floats([0.5], [1])]
+  const weights = [builder.floats([1, -0.7], [1, 2, 1, 1]), builder.floats([0.5], [1])]
   builder.output('y', builder.add('Conv', [clipped, ...weights]), [1, 4, 4])
   return builder.graph
 }
@@ -51,7 +51,7 @@ test('the values that can be rounded are those before and behind convolutions', 
 })
 
 test('only a convolution between rounded values has integers as weights', () => {
-  const graph = quantize(smallGraph(), { Clip_3: [0, 6], Conv_4: [-3, 7] })
+  const graph = quantize(smallGraph(), { ranges: { Clip_3: [0, 6], Conv_4: [-3, 7] } })
   assert.deepEqual(
     graph.nodes.map(({ operator }) => operator).join(' '),
     'Conv Clip QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Conv ' +
@@ -66,7 +66,7 @@ test('only a convolution between rounded values has integers as weights', () => 
 })
 
 test('without ranges the values of a network stay float32', () => {
-  assert.deepEqual(quantize(smallGraph(), {}).nodes, foldAffine(smallGraph()).nodes)
+  assert.deepEqual(quantize(smallGraph(), { ranges: {} }).nodes, foldAffine(smallGraph()).nodes)
 })
 
 test('an activation is rounded to 256 steps, and zero is exact', () => {
@@ -94,4 +94,41 @@ test('two products of neighbouring channels never exceed 16 bits', () => {
     largest = Math.max(largest, Math.abs(sum))
   }
   assert.ok(largest > 120 && largest * 255 <= 32_767, String(largest))
+})
+
+test('with the lost means, rounded filters have the mean output of the filters, in each group', () => {
+  for (const [inputs, means] of [
+    [4, Float32Array.of(1, 0.2, 5, 3)],
+    [1, Float32Array.of(2, 7)],
+  ] as const) {
+    const shape = [2, inputs, 3, 3]
+    const data = Float32Array.from({ length: 18 * inputs }, (_, i) => Math.sin(i * i * 0.37 + i))
+    const rounded = roundFilters(shape, data)
+    const lost = lostMeans({ shape, data }, rounded, means)
+    const outputOf = (channel: number, weightAt: (index: number) => number): number =>
+      Array.from({ length: 9 * inputs }, (_, index) => {
+        const input = Math.floor(index / 9) + (inputs === 1 ? channel : 0)
+        return weightAt(channel * 9 * inputs + index) * (means[input] ?? 0)
+      }).reduce((sum, value) => sum + value, 0)
+    for (const channel of [0, 1]) {
+      const scale = rounded.scales[channel] ?? 0
+      const expected = outputOf(channel, (index) => data[index] ?? 0)
+      const actual = outputOf(channel, (index) => (rounded.integers[index] ?? 0) * scale)
+      assert.notEqual(actual, expected)
+      assert.ok(Math.abs(expected - actual - (lost[channel] ?? 0)) < 1e-9)
+    }
+  }
+})
+
+test('a measurement of the means changes the bias of the integer convolution alone', () => {
+  const ranges = { Clip_3: [0, 6], Conv_4: [-3, 7] } as const
+  const plain = quantize(smallGraph(), { ranges })
+  const corrected = quantize(smallGraph(), { ranges, means: Float32Array.of(600, 5) })
+  const changed = corrected.initializers.filter(
+    ({ name }) => String(valuesOf(corrected, name)) !== String(valuesOf(plain, name)),
+  )
+  assert.deepEqual(
+    changed.map(({ data }) => data.constructor.name),
+    ['Int32Array'],
+  )
 })

@@ -1,39 +1,61 @@
 import { foldAffine } from './fold-affine.ts'
 import type { Graph, GraphNode, Initializer } from './graph.ts'
-import { activationRounding, roundFilters } from './round-values.ts'
+import { activationRounding, lostMeans, roundFilters } from './round-values.ts'
 
-/** The lowest and the highest value that each rounded activation had in a measurement. */
+/** The range of each rounded activation. A value outside becomes the nearest end. */
 export type ActivationRanges = Readonly<Record<string, readonly [min: number, max: number]>>
+
+type Quantization = {
+  /** By the name of the value, as `quantizableValues` returns them. */
+  readonly ranges: ActivationRanges
+  /**
+   * The mean of each input channel of each of `integerConvolutions` in a measurement. With these, the
+   * bias contains what the rounding of the weights takes from the mean of each output channel.
+   */
+  readonly means?: Float32Array
+}
 
 /**
  * Returns an int8 version of a network in the QDQ format of ONNX: each activation in `ranges` is
  * rounded to 8 bits, and so are the weights of the convolutions between such activations, with one
  * scale for each output channel. The runtime computes these convolutions with integers.
  *
- * The heads, and the first layers of the large detector and of dlib, are left out of `ranges`:
- * rounding their values costs most of the accuracy and saves little time.
- *
- * @param ranges by the name of the value, as `quantizableValues` returns them.
+ * The heads and the first layers are left out of `ranges`: rounding their values costs most of the
+ * accuracy and saves little time.
  */
-export function quantize(network: Graph, ranges: ActivationRanges): Graph {
+export function quantize(network: Graph, { ranges, means }: Quantization): Graph {
   const graph = foldAffine(network)
-  const results = activatedResults(graph)
+  const convolutions = new Set(integerConvolutions(graph, ranges))
   const target: QuantizedGraph = {
     nodes: [],
     initializers: new Map(graph.initializers.map((tensor) => [tensor.name, tensor])),
   }
   /** Activation → its rounded value as float32. */
   const rounded = new Map<string, string>()
+  let meanCount = 0
   for (const node of graph.nodes) {
     const inputRange = ranges[node.inputs[0] ?? '']
-    const result = results.get(node.output) ?? node.output
-    const isInteger = node.operator === 'Conv' && inputRange !== undefined && result in ranges
-    const { inputs } = isInteger ? roundConvolution(target, node, inputRange) : node
+    let { inputs } = node
+    if (inputRange && convolutions.has(node)) {
+      const from = meanCount
+      meanCount += inputChannels(graph, node)
+      const inputMeans = means?.subarray(from, meanCount)
+      inputs = roundConvolution(target, node, { inputRange, inputMeans })
+    }
     target.nodes.push({ ...node, inputs: inputs.map((input) => rounded.get(input) ?? input) })
     const range = ranges[node.output]
     if (range) rounded.set(node.output, roundActivation(target, node.output, range))
   }
   return { ...graph, nodes: target.nodes, initializers: usedInitializers(target) }
+}
+
+/** Returns the convolutions that a quantization with these ranges computes with integers. */
+export function integerConvolutions(network: Graph, ranges: ActivationRanges): GraphNode[] {
+  const results = activatedResults(network)
+  return network.nodes.filter(({ operator, inputs: [input = ''], output }) => {
+    const result = results.get(output) ?? output
+    return operator === 'Conv' && input in ranges && result in ranges
+  })
 }
 
 /**
@@ -90,24 +112,39 @@ function roundActivation(
   return addDequantization(graph, [integers, ...parameters], `${value}_rounded`)
 }
 
-/** Returns a convolution whose weights and bias are integers. */
+type ConvolutionInput = {
+  readonly inputRange: readonly [number, number]
+  /** The mean of each channel. */
+  readonly inputMeans: Float32Array | undefined
+}
+
+/** Adds the weights and the bias of a convolution as integers. Returns its inputs. */
 function roundConvolution(
   graph: QuantizedGraph,
-  node: GraphNode,
-  inputRange: readonly [number, number],
-): GraphNode {
-  const [input = '', filtersName = '', biasName] = node.inputs
+  { inputs: [input = '', filtersName = '', biasName] }: GraphNode,
+  { inputRange, inputMeans }: ConvolutionInput,
+): string[] {
   const filters = requireFloats(graph, filtersName)
-  const { scales, integers } = roundFilters(filters.shape, filters.data)
+  const rounded = roundFilters(filters.shape, filters.data)
+  const { scales, integers } = rounded
   const inputs = [input, addIntegers(graph, { ...filters, data: integers }, scales)]
   if (biasName !== undefined) {
     const bias = requireFloats(graph, biasName)
+    const lost = inputMeans && lostMeans(filters, rounded, inputMeans)
     const { scale } = activationRounding(inputRange)
     const biasScales = scales.map((filterScale) => filterScale * scale)
-    const steps = Int32Array.from(bias.data, (value, i) => Math.round(value / (biasScales[i] ?? 1)))
+    const steps = Int32Array.from(bias.data, (value, i) =>
+      Math.round((value + (lost?.[i] ?? 0)) / (biasScales[i] ?? 1)),
+    )
     inputs.push(addIntegers(graph, { ...bias, data: steps }, biasScales))
   }
-  return { ...node, inputs }
+  return inputs
+}
+
+/** Returns the number of input channels of a convolution, of all its groups. */
+export function inputChannels({ initializers }: Graph, { inputs, attributes }: GraphNode): number {
+  const [, perGroup = 1] = initializers.find(({ name }) => name === inputs[1])?.shape ?? []
+  return perGroup * Number(attributes['group'] ?? 1)
 }
 
 /** Adds weights as integers with one scale per channel. Returns the name of their values. */

@@ -47,3 +47,28 @@ function filterScale(filter: Float32Array, window: number): number {
 const weightMax = 127
 /** 128 times 255 fits into 16 bits; the rounding of both weights can add 1. */
 const pairMax = 127
+
+/**
+ * Returns how much lower the rounding of the filters makes the mean of each output channel. Inputs
+ * behind an activation function are positive, so the errors of a filter do not cancel each other.
+ *
+ * @param inputMeans the mean of each input channel of the convolution, of all its groups.
+ */
+export function lostMeans(
+  { shape, data }: { readonly shape: readonly number[]; readonly data: Float32Array },
+  { integers, scales }: RoundedFilters,
+  inputMeans: Float32Array,
+): Float64Array {
+  const [channels = 1, inputs = 1] = shape
+  const perChannel = data.length / channels
+  const perGroup = (channels * inputs) / inputMeans.length
+  const lost = new Float64Array(channels)
+  for (const [index, value] of data.entries()) {
+    const channel = Math.floor(index / perChannel)
+    const input = Math.floor(((index % perChannel) * inputs) / perChannel)
+    const mean = inputMeans[Math.floor(channel / perGroup) * inputs + input] ?? 0
+    const error = value - (integers[index] ?? 0) * (scales[channel] ?? 0)
+    lost[channel] = (lost[channel] ?? 0) + error * mean
+  }
+  return lost
+}
