@@ -9,6 +9,7 @@ import {
   isImageContentType,
 } from '../lib/image-types/image-types.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
+import type { CallDecision } from '../lib/observability/call-decision.ts'
 import { omitNulls, parseInput } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
@@ -65,6 +66,8 @@ export type ItemOutcome<Value = unknown> = {
   readonly subjectIds?: readonly string[]
   /** Images of a successful call that are not charged; by default none. */
   readonly unbilledImages?: number
+  /** What the request log contains about the value. It must not refer to a person. */
+  readonly decision?: CallDecision | undefined
 } & (
   | {
       readonly value: Value
@@ -153,9 +156,8 @@ export type Action = Omit<
   /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
   readonly validate: (outcome: ItemOutcome) => ItemOutcome
   readonly scrub: (outcome: ItemOutcome) => ItemOutcome
-  /** Expects an outcome that `validate` returned. */
+  /** This and `matches` expect an outcome that `validate` returned. */
   readonly scores: (outcome: ItemOutcome) => readonly Score[]
-  /** Expects an outcome that `validate` returned. */
   readonly matches: (outcome: ItemOutcome) => readonly ValueMatch[]
 }
 
@@ -253,8 +255,7 @@ async function withCorrelationIds<Value>(
 function correlationIdOf(params: unknown, imageIndex: number): string {
   const images = (params as { readonly images?: unknown } | null)?.images
   const image: unknown = Array.isArray(images) ? images[imageIndex] : undefined
-  const isNamed = typeof image === 'object' && image !== null && 'correlationId' in image
-  const named = isNamed ? image.correlationId : undefined
+  const { correlationId: named } = Object(image) as { readonly correlationId?: unknown }
   return typeof named === 'string' ? named.slice(0, correlationIdCharsMax) : `auto-${imageIndex}`
 }
 
@@ -264,8 +265,7 @@ type CheckedParams = {
   readonly extraImageTypes: readonly ExtraImageType[] | undefined
 }
 
-const quoted = (types: readonly string[]): string =>
-  types.map((type) => JSON.stringify(type)).join(', ')
+const quoted = (types: readonly string[]) => types.map((type) => JSON.stringify(type)).join(', ')
 
 /**
  * Returns the problems of parameters with the content types that this server accepts: the schema

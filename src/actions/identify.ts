@@ -5,6 +5,7 @@ import { mapSequential } from '../lib/account-context.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { comparisonErrors } from './parts/action-errors.ts'
+import { searchDecision } from './parts/call-decisions.ts'
 import {
   faceMatches,
   loadHitSubjects,
@@ -201,9 +202,11 @@ async function toOutcome(
     return { correlationId, error }
   }
   const { matching } = call.services
-  const splits = search.faces.map((face) =>
-    splitAtThreshold(facts.threshold, toCandidates(hitSubjects, face.hits)),
-  )
+  const searched = search.faces.map(({ qualityScore, hits }) => ({
+    qualityScore,
+    candidates: toCandidates(hitSubjects, hits),
+  }))
+  const splits = searched.map(({ candidates }) => splitAtThreshold(facts.threshold, candidates))
   const faces = search.faces.map((face, index) => {
     const candidates = (splits[index]?.above ?? []).slice(0, call.params.maxCandidates)
     const faceValue = toFaceValue(search.analysis, face, index)
@@ -225,10 +228,11 @@ async function toOutcome(
     ...toWarnings(...unknownGroupWarnings(unknownGroups), ...zeroThreshold(call.params)),
     ...debugInfoOf(call, search, splits[0]),
   }
-  const subjectIds = splits.flatMap(({ above, below }) =>
-    [...above, ...(call.debug ? below : [])].map(({ subjectId }) => subjectId),
-  )
-  return { correlationId, subjectIds, value }
+  const shown = faces.flatMap(({ candidates }) => candidates)
+  if (call.debug) shown.push(...splits.flatMap(({ below }) => below))
+  const subjectIds = shown.map(({ subjectId }) => subjectId)
+  const decision = searchDecision(facts.threshold, searched)
+  return { correlationId, subjectIds, value, decision }
 }
 
 /** The debug information of the largest face; with `sameSubject`, of the merged probe. */

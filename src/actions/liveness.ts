@@ -4,6 +4,7 @@ import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import { answerChallenge } from './parts/challenge/answer-challenge.ts'
+import { livenessCallDecision } from './parts/call-decisions.ts'
 import { classifyLiveness } from './parts/classify-liveness.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
@@ -100,9 +101,14 @@ export const liveness = defineAction({
     },
   },
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
-  run: (call) => {
+  run: async (call) => {
     const { challengeId, allImages: isBatch } = call.params
-    if (challengeId === undefined) return analyzeEachImage(call, checkImage)
+    if (challengeId === undefined)
+      return (await analyzeEachImage(call, checkImage)).map((outcome) =>
+        'value' in outcome
+          ? { ...outcome, decision: livenessCallDecision(outcome.value) }
+          : outcome,
+      )
     if (isBatch) throw challengeOfSeveralResults()
     return answerChallenge({ ...call, params: { ...call.params, challengeId } })
   },

@@ -4,6 +4,7 @@ import { ActionError } from '../lib/errors.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { comparisonErrors, subjectNotFound } from './parts/action-errors.ts'
+import { comparisonDecision } from './parts/call-decisions.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import {
   debugInfo,
@@ -199,7 +200,8 @@ async function compareWithImage(call: VerifyCall) {
     image: toImageFacts(probe.analysis),
     ...debugInfo(call.debug, probe.analysis, probeFace, { scores: { recognizer: match.score } }),
   }
-  return [{ correlationId: images[0]?.correlationId, value }]
+  const decision = comparisonDecision({ ...value, qualityScore: probeFace.qualityScore })
+  return [{ correlationId: images[0]?.correlationId, value, decision }]
 }
 
 async function extractBoth(call: VerifyCall) {
@@ -246,7 +248,8 @@ async function compareWithSubject(call: VerifyCall) {
         }),
       }
       const { correlationId } = params.images[0] ?? {}
-      return [{ correlationId, subjectIds: [subject.subjectId], value }]
+      const decision = comparisonDecision({ ...matchValue, qualityScore: probe.qualityScore })
+      return [{ correlationId, subjectIds: [subject.subjectId], value, decision }]
     },
   }
 }

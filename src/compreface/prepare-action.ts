@@ -5,6 +5,7 @@ import { facesMax, reserveImages } from '../actions/parts/extract-probes.ts'
 import type { CallOutput } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/account-context.ts'
+import type { CallDecision } from '../lib/observability/call-decision.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { Tx } from '../store/tx.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
@@ -25,6 +26,7 @@ export type PreparedAction<Value> = {
 type ActionReply<Value> = {
   readonly value: Value
   readonly scores: readonly Score[]
+  readonly decision?: CallDecision | undefined
   readonly matches?: readonly FaceMatch[]
 }
 
@@ -53,6 +55,7 @@ export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>
     return {
       value,
       scores: action.scores({ ...outcome, value }),
+      decision: outcome.decision,
       matches: matches.map((match) => ({ resultIndex: 0, ...match })),
     }
   }
@@ -88,13 +91,13 @@ export function toCompreFaceCall<Value>({
       const [output, ...analysisOutputs] = await runTogether({ ...context, debug }, main, analyses)
       return {
         effect: async (tx) => {
-          const { value, scores, matches = [] } = await outcomeOf(output, tx)
+          const { value, scores, decision, matches = [] } = await outcomeOf(output, tx)
           const replies = await mapSequential(analysisOutputs, (other) => outcomeOf(other, tx))
           const body = toResponse(
             value,
             replies.map((reply) => reply.value),
           )
-          return { body, scores, matches, headers: unsupportedPluginHeaders(query) }
+          return { body, scores, decision, matches, headers: unsupportedPluginHeaders(query) }
         },
         afterCommit: 'effect' in output ? output.afterCommit : undefined,
       }

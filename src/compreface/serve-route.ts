@@ -9,6 +9,7 @@ import { assertRoom } from '../http/run-action.ts'
 import { rejectCall, type RunnableCall } from '../http/run-call.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError } from '../lib/errors.ts'
+import type { CallDecision } from '../lib/observability/call-decision.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
@@ -68,6 +69,7 @@ export type CompreFaceReply = {
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly scores?: readonly Score[]
+  readonly decision?: CallDecision | undefined
   readonly matches?: readonly FaceMatch[]
 }
 
@@ -115,8 +117,8 @@ async function executeAndReply(
   addHeaders(end.headers)
   if (end.kind === 'replay') throw new Error('a request id of a CompreFace call was reused')
   if (end.kind !== 'settled') throw end.error
-  const { response: envelope, reply } = end.settlement
-  onCallCompleted(envelope, performance.now() - startMs)
+  const { response: envelope, reply, decision } = end.settlement
+  onCallCompleted(envelope, performance.now() - startMs, decision)
   if (reply instanceof ActionError) throw reply
   return { status, headers: reply.headers ?? {}, body: reply.body }
 }
@@ -199,6 +201,6 @@ function toSettlement(
 ): CompreFaceSettlement {
   if (reply instanceof ActionError) return { response: errorEnvelope(echoed, reply), reply }
   const response = outcomeEnvelope(echoed, [{ correlationId: undefined, value: {} }])
-  const { scores = [], matches = [] } = reply
-  return { response, scores, matches, reply }
+  const { scores = [], matches = [], decision } = reply
+  return { response, scores, matches, decision, reply }
 }

@@ -1,5 +1,6 @@
 import { release } from '../billing/ledger.ts'
 import { ActionError, unavailable } from '../lib/errors.ts'
+import type { CallDecision } from '../lib/observability/call-decision.ts'
 import type { Store } from '../store/database.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import { amountsOf } from '../store/gate/settlement-rule.ts'
@@ -57,6 +58,8 @@ export type Settlement<Response extends BillableResponse = BillableResponse> = {
   readonly scrubbed?: Response | undefined
   /** The scores that the charts count. */
   readonly scores?: readonly Score[]
+  /** What the call decided, for the request log. */
+  readonly decision?: CallDecision | undefined
   /** The matches that webhooks of the project receive. */
   readonly matches?: readonly FaceMatch[]
 }
@@ -139,7 +142,7 @@ function settlementInputOf(
   settlement: Settlement,
   { nowMs, onStored }: SettleOptions,
 ): SettlementInput {
-  const { response, scrubbed, subjectIds = [], scores = [] } = settlement
+  const { response, scrubbed, subjectIds = [], scores = [], decision } = settlement
   const { projectId, requestId, token, call, windowStartMs, reservedMicros } = reservation
   const { amountMicros, meteredMicros } = amountsOf(reservation, settlement)
   const code = response.errors[0]?.code ?? 'OK'
@@ -156,6 +159,7 @@ function settlementInputOf(
     scrubbed: scrubbedBytes,
     subjectIds,
     scores,
+    decision,
     nowMs,
     action: call.action,
     windowStartMs,

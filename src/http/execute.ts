@@ -16,8 +16,12 @@ export type ExecuteOptions = ReadCallOptions & {
   readonly gate: Gate
   readonly services: Services
   readonly log: Log
-  /** Receives every envelope and its latency, for the metrics. */
-  readonly onCallCompleted: (envelope: Envelope, durationMs: number) => void
+  /** Receives every envelope, its latency and what the call decided, for the metrics. */
+  readonly onCallCompleted: (
+    envelope: Envelope,
+    durationMs: number,
+    decision?: Settlement['decision'],
+  ) => void
 }
 
 /** Executes one call of an action: from the HTTP request to the envelope. */
@@ -39,7 +43,8 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
     return { ...response, headers: { ...end.headers, ...response.headers } }
   }
   const body = toEnvelope(end, echoed)
-  onCallCompleted(body, performance.now() - startMs)
+  const decision = end.kind === 'settled' ? end.settlement.decision : undefined
+  onCallCompleted(body, performance.now() - startMs, decision)
   return { status: 200, headers: { ...end.headers, 'x-request-id': echoed.requestId }, body }
 }
 

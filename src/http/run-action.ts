@@ -2,6 +2,7 @@ import { calibratedServices } from '../actions/action.ts'
 import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../actions/action.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
+import { bestDecision } from '../lib/observability/call-decision.ts'
 import {
   errorEnvelope,
   outcomeEnvelope,
@@ -79,7 +80,8 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
   const matches = outcomes.flatMap((outcome, resultIndex) =>
     action.matches(outcome).map((match) => ({ resultIndex, ...match })),
   )
-  return { response, stored, subjectIds, unbilledImages, scrubbed, scores, matches }
+  const decision = bestDecision(outcomes.flatMap((outcome) => outcome.decision ?? []))
+  return { response, stored, subjectIds, unbilledImages, scrubbed, scores, matches, decision }
 }
 
 type RoomCheck = {

@@ -135,9 +135,9 @@ function measureCalls(
   observability: Observability,
   systemMonitor: SystemMonitor,
 ): Observability['onCallCompleted'] {
-  return (envelope, durationMs) => {
+  return (envelope, durationMs, decision) => {
     systemMonitor.recordCall(durationMs)
-    observability.onCallCompleted(envelope, durationMs)
+    observability.onCallCompleted(envelope, durationMs, decision)
   }
 }
 

@@ -4,6 +4,7 @@ import type { ExecuteOptions } from '../http/execute.ts'
 import { countedName } from '../http/input/read-call.ts'
 import { createMetrics, type Metrics, type RequestObserver } from '../http/metrics/metrics.ts'
 import type { Log } from '../lib/log.ts'
+import { isNearMiss } from '../lib/observability/call-decision.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import { openTelemetry } from '../telemetry/telemetry.ts'
 
@@ -45,11 +46,12 @@ function recordCalls(
   metrics: Metrics,
   actions: ObservabilityOptions['actions'],
 ): ExecuteOptions['onCallCompleted'] {
-  return ({ action, errors, meta }, durationMs) => {
+  return ({ action, errors, meta }, durationMs, decision) => {
     const attributes = {
       action: countedName(action, actions),
       code: errors[0]?.code ?? 'OK',
       isReplay: meta !== undefined,
+      ...(decision && { outcome: decision.outcome, isNearMiss: isNearMiss(decision) }),
     }
     addCallAttributes(attributes)
     metrics.onCallCompleted(attributes, durationMs)

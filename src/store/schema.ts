@@ -1,4 +1,5 @@
 import type { Generated, Kysely } from 'kysely'
+import type { DecisionColumns } from '../lib/observability/call-decision.ts'
 import type {
   AuditLogRow,
   CallHourRow,
@@ -211,7 +212,7 @@ export type AttemptRow = {
 }
 
 /** A row of the request log. */
-export type CallRow = {
+export type CallRow = DecisionColumns & {
   readonly callId: Generated<number>
   readonly atMs: number
   readonly keyId: string
@@ -233,7 +234,8 @@ export type CallRow = {
 }
 
 /** A row to add to the request log. */
-export type NewCallRow = Omit<CallRow, 'callId' | 'detail'> & { readonly detail?: string | null }
+export type NewCallRow = Omit<CallRow, 'callId' | 'detail' | keyof DecisionColumns> &
+  Partial<DecisionColumns> & { readonly detail?: string | null }
 
 export type WatermarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
 

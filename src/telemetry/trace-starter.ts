@@ -67,6 +67,8 @@ const attributeNames: Readonly<Record<keyof CallAttributes, string>> = {
   action: 'facegate.action',
   code: 'facegate.code',
   isReplay: 'facegate.replay',
+  outcome: 'facegate.outcome',
+  isNearMiss: 'facegate.near_miss',
   method: 'http.request.method',
   route: 'http.route',
   status: 'http.response.status_code',

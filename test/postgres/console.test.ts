@@ -8,6 +8,7 @@ runOnPostgres([
   'console/calibrations',
   'console/confirmations',
   'console/keys',
+  'console/log/outcomes',
   'console/lists',
   'console/pages',
   'console/subjects',

@@ -39,6 +39,8 @@ test('a call is one trace with the trace id of the caller and a span per step, a
     'facegate.action': 'svc.identify',
     'facegate.code': 'OK',
     'facegate.replay': false,
+    'facegate.outcome': 'no_match',
+    'facegate.near_miss': false,
     'http.request.method': 'POST',
     'http.route': '/v1/face/execute',
     'http.response.status_code': 200,
@@ -78,6 +80,10 @@ function assertSameMetrics(
   const calls = metrics.find(({ name }) => name === 'facegate_calls_total')
   assert.equal(calls?.isMonotonic, true)
   assert.match(prometheusText, /^facegate_calls_total\{action="svc.identify",code="OK"\} 2$/mu)
+  assert.match(
+    prometheusText,
+    /^facegate_call_outcomes_total\{action="svc.identify",outcome="no_match",near_miss="false"\} 1$/mu,
+  )
   assert.deepEqual(
     calls?.points.map(({ attributes, asDouble }) => ({ ...attributes, asDouble })),
     [{ action: 'svc.identify', code: 'OK', asDouble: 2 }],

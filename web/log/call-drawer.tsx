@@ -64,6 +64,10 @@ function definitionsOf(call: LoggedCallDetails) {
         {call.ok ? 'ok' : (call.code ?? 'failed')}
       </StatusTag>
     ),
+    ...(call.outcome !== null && {
+      Outcome: [call.outcome, call.nearMiss && 'near miss', call.reason].filter(Boolean).join(', '),
+      Score: `${call.similarity ?? call.livenessScore ?? 'none'} (threshold ${call.threshold})`,
+    }),
     Replay: call.isReplay ? 'Yes: stored response, not charged' : 'No',
     'Request id': <CopyableText label="request id" text={call.requestId} />,
     'Call id': <CopyableText label="call id" text={String(call.callId)} />,

@@ -1,7 +1,8 @@
 import { errorTable } from '../../lib/errors.ts'
+import { callOutcomes } from '../../lib/observability/call-decision.ts'
 import { defineCommand } from '../command-line/define-command.ts'
-import { anyText, nameFrom, timeUtc, wholeNumber } from '../command-line/value-kinds.ts'
-import { optional, withDefault, optionalProject } from '../options.ts'
+import { anyText, nameFrom, oneOf, timeUtc, wholeNumber } from '../command-line/value-kinds.ts'
+import { flag, optional, withDefault, optionalProject } from '../options.ts'
 
 /** The most rows of one output. */
 const limitMax = 100_000
@@ -40,6 +41,10 @@ export const callLog = defineCommand(
         'only calls with this result: OK, an error code, HTTP_<status>, or EXPIRED for a call that expired',
         code,
       ),
+      outcome: optional('<outcome>', 'only calls that decided this', oneOf(callOutcomes)),
+      'near-miss': flag(
+        'only calls whose similarity or liveness score is below the threshold by at most 0.05',
+      ),
       from: optional('<ISO 8601>', 'only calls from this time on; UTC without an offset', timeUtc),
       to: optional('<ISO 8601>', 'only calls before this time', timeUtc),
       limit: withDefault('<n>', 'number of calls', { ...wholeNumber(1, limitMax), default: '50' }),
@@ -49,6 +54,7 @@ export const callLog = defineCommand(
     examples: [
       'facegate log --limit 5',
       'facegate log --project door --code NO_FACE_FOUND --from 2026-01-31T08:00',
+      'facegate log --outcome no_match --near-miss',
     ],
   },
   async (values) => (await import('./show-call-log.ts')).showCallLog(values),

@@ -7,6 +7,8 @@ import { findProjectId, withStore } from '../with-store.ts'
 import type { CommandValues } from '../command.ts'
 
 type CallLogOptions = CommandValues<never, 'project' | 'key' | 'action' | 'code'> & {
+  readonly outcome: CallFilter['outcome']
+  readonly 'near-miss': boolean
   readonly from: Date | undefined
   readonly to: Date | undefined
   readonly limit: number
@@ -25,6 +27,8 @@ export async function showCallLog({
     keyId,
     action: values.action,
     code: values.code,
+    outcome: values.outcome,
+    ...(values['near-miss'] && { nearMiss: true }),
     limit: values.limit,
     fromMs: from?.getTime(),
     toMs: to?.getTime(),
@@ -62,12 +66,30 @@ function toLogEntry(call: LoggedCall, { keys, projects }: Names) {
     costMicros,
     meteredMicros,
     replay: call.isReplay === 1,
+    outcome: call.outcome,
+    similarity: call.similarity,
+    livenessScore: call.livenessScore,
+    threshold: call.threshold,
+    margin: call.margin,
+    quality: call.quality,
+    reason: call.reason,
+    nearMiss: call.nearMiss === 1,
     ...(call.detail !== null && { detail: JSON.parse(call.detail) as unknown }),
   }
 }
 
 function table(entries: readonly ReturnType<typeof toLogEntry>[]): string {
-  const head = ['time', 'action', 'code', 'latency (ms)', 'cost', 'replay', 'request']
+  const head = [
+    'time',
+    'action',
+    'code',
+    'latency (ms)',
+    'cost',
+    'replay',
+    'outcome',
+    'score',
+    'request',
+  ]
   return formatTable(
     [...head, 'key', '', 'project', ''],
     entries.map((row) => [
@@ -79,6 +101,8 @@ function table(entries: readonly ReturnType<typeof toLogEntry>[]): string {
         ? `(${formatAmount(row.meteredMicros)})`
         : formatAmount(row.costMicros),
       row.replay ? 'replay' : '',
+      row.outcome ?? '',
+      (row.similarity ?? row.livenessScore)?.toFixed(2) ?? '',
       row.requestId,
       row.keyName,
       row.keyId,

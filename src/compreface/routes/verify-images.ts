@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { comparisonDecision } from '../../actions/parts/call-decisions.ts'
 import { extractProbes, type FaceParams } from '../../actions/parts/extract-probes.ts'
 import { extractOrRefuse, requireUsable } from '../../actions/parts/pictures/extract-pictures.ts'
 import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
@@ -105,7 +106,10 @@ function compareFaces(
       const best = matches[0]?.similarity ?? 0
       const isMatched = best >= verifyThreshold
       const scores = [{ kind: 'similarity', value: best, isMatched }] as const
-      return { outcome: { value, scores } }
+      const similarity = matches[0]?.similarity ?? null
+      const { qualityScore } = probe
+      const decision = comparisonDecision({ threshold: verifyThreshold, similarity, qualityScore })
+      return { outcome: { value, scores, decision } }
     },
   }
 }

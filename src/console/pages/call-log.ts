@@ -14,12 +14,15 @@ import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { findTransfer } from '../../store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { isUuid } from '../../lib/ids.ts'
+import { callOutcomes } from '../../lib/observability/call-decision.ts'
 import { listCountMax } from '../../lib/limits/list-limits.ts'
 import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
 import { id, micros, resolveTimeRange, timeRange } from '../server/field-schemas.ts'
 import { defineList } from '../server/define-list.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
+
+const number = z.number().nullable()
 
 const logEntry = z.object({
   callId: z.int(),
@@ -41,6 +44,21 @@ const logEntry = z.object({
   isReplay: z.boolean(),
   /** Why the call failed; null for a success. Of calls without a stored message, the general one. */
   message: z.string().nullable(),
+  outcome: z.enum(callOutcomes).nullable().meta({
+    description:
+      'What svc.identify, svc.verify or svc.liveness decided; null for a failed call and a replay. `ambiguous` is reserved.',
+  }),
+  similarity: number,
+  livenessScore: number,
+  threshold: number,
+  margin: number.meta({ description: 'The similarity minus that of the next subject.' }),
+  quality: number,
+  reason: z.string().nullable().meta({
+    description: 'Reasons of svc.liveness, separated by commas.',
+  }),
+  nearMiss: z.boolean().meta({
+    description: 'Whether the score is below the threshold by at most 0.05.',
+  }),
 })
 
 /** The fewest characters of a request id that are searched. */
@@ -62,6 +80,8 @@ const logFilter = z.strictObject({
   action: z.string().max(128).optional(),
   code: z.string().max(64).optional(),
   result: z.enum(['ok', 'failed']).optional(),
+  outcome: z.enum(callOutcomes).optional(),
+  nearMiss: z.enum(['true', 'false']).optional(),
   requestId: requestIdPrefix.optional(),
   ...timeRange,
 })
@@ -105,7 +125,7 @@ type LogContext = ConsoleContext<z.output<typeof logFilter>>
 type LogFilter = Omit<CallFilter, 'limit'> & { readonly accountId: string }
 
 function callFilter({ query, identity, services: { clock } }: LogContext): LogFilter {
-  const { keyId, projectId, action, code, result, requestId } = query
+  const { keyId, projectId, action, code, result, outcome, nearMiss, requestId } = query
   const { fromUtc, toUtc } = resolveTimeRange(query, clock())
   return {
     accountId: identity.accountId,
@@ -114,6 +134,8 @@ function callFilter({ query, identity, services: { clock } }: LogContext): LogFi
     action,
     code,
     result,
+    outcome,
+    ...(nearMiss !== undefined && { nearMiss: nearMiss === 'true' }),
     ...(requestId !== undefined && requestIdFilter(requestId)),
     fromMs: fromUtc?.getTime(),
     toMs: toUtc?.getTime(),
@@ -218,6 +240,7 @@ async function createLogFormatter(tx: ReadTx, accountId: string) {
     meteredMicros: String(call.meteredMicros),
     billed: call.transferId !== null,
     isReplay: call.isReplay === 1,
+    nearMiss: call.nearMiss === 1,
     message: messageOf(call),
   })
 }

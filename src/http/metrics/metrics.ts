@@ -45,13 +45,14 @@ export function createMetrics(sources: readonly MetricSource[]): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const source of sources) registry.registerMetric(toCollectedMetric(source))
-  const { calls, durations, requests, steps } = callMetrics([registry])
+  const { calls, outcomes, durations, requests, steps } = callMetrics([registry])
   const observed = createObservations((step: SpanName, durationMs) =>
     steps.observe({ step }, durationMs / 1000),
   )
   return {
-    onCallCompleted: ({ action = '', code = '' }, durationMs) => {
+    onCallCompleted: ({ action = '', code = '', outcome, isNearMiss }, durationMs) => {
       calls.inc({ action, code })
+      if (outcome) outcomes.inc({ action, outcome, near_miss: String(isNearMiss === true) })
       durations.observe({ action }, durationMs / 1000)
     },
     onRequestCompleted: ({ method = '', route = '', status = 0 }) =>
@@ -74,6 +75,12 @@ function callMetrics(registers: Registry[]) {
       name: 'facegate_calls_total',
       help: 'Calls answered with an envelope, by action and code; OK means success.',
       labelNames: ['action', 'code'] as const,
+      registers,
+    }),
+    outcomes: new Counter({
+      name: 'facegate_call_outcomes_total',
+      help: 'Decisions of calls, by action and outcome, and whether the score missed the threshold by at most 0.05. Replays are not counted.',
+      labelNames: ['action', 'outcome', 'near_miss'] as const,
       registers,
     }),
     durations: new Histogram({

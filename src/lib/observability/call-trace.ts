@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { newId } from '../ids.ts'
+import type { DecisionOutcome } from './call-decision.ts'
 
 /** All measured steps of a call. The closed list ensures that no span name contains foreign text. */
 export type SpanName =
@@ -25,6 +26,9 @@ export type CallAttributes = {
   /** A code of the error table, or `OK`. */
   readonly code?: string
   readonly isReplay?: boolean
+  /** What the call decided. */
+  readonly outcome?: DecisionOutcome
+  readonly isNearMiss?: boolean
   readonly method?: string
   /** The route pattern, `/v1/subjects/:externalId`, never the requested path. */
   readonly route?: string

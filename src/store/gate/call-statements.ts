@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { microsMax } from '../../lib/money.ts'
+import { noDecision } from '../../lib/observability/call-decision.ts'
 import type { AttemptRow, TransferRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { CountedCall } from './hourly-counts.ts'
@@ -44,7 +45,7 @@ export function createCallStatements(runner: StatementRunner): CallStatements {
     touchKey: async (key) => send(touchKeySql, key),
     updateBucket: async (bucket) => send(updateBucketSql, bucket),
     logCall: async (row) => {
-      send(insertCallSql, { detail: null, ...row })
+      send(insertCallSql, { ...noDecision, detail: null, ...row })
       countCall(row)
     },
     sweepCalls: async (range) => {
@@ -89,9 +90,11 @@ export const updateBucketSql =
   'update buckets set "fullAtUs" = :fullAtUs where "projectId" = :projectId'
 
 export const insertCallSql = `insert into calls ("atMs", "keyId", "projectId", "requestId", action,
-    code, "latencyMs", "costMicros", "meteredMicros", "isReplay", "transferId", detail)
+    code, "latencyMs", "costMicros", "meteredMicros", "isReplay", "transferId", detail, outcome,
+    similarity, "livenessScore", threshold, margin, quality, reason, "nearMiss")
   values (:atMs, :keyId, :projectId, :requestId, :action, :code, :latencyMs, :costMicros,
-    :meteredMicros, :isReplay, :transferId, :detail)`
+    :meteredMicros, :isReplay, :transferId, :detail, :outcome, :similarity, :livenessScore,
+    :threshold, :margin, :quality, :reason, :nearMiss)`
 
 export const countScoreSql = `insert into "scoreHours" as h ("projectId", kind, "hourMs", bin, count,
     matched)

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
 import type { Database, CallRow } from '../schema.ts'
@@ -17,6 +18,10 @@ export type CallFilter = {
   readonly code?: string | undefined
   /** Only calls with this result. */
   readonly result?: 'ok' | 'failed' | undefined
+  /** Only calls that decided this. */
+  readonly outcome?: DecisionOutcome | undefined
+  /** Only near misses, or only other calls. */
+  readonly nearMiss?: boolean | undefined
   /** As the caller sent it, or in lower case. */
   readonly requestId?: string | undefined
   /** The first characters of the request id, as the caller sent it, in lower or in upper case. */
@@ -82,7 +87,7 @@ export function countLoggedCalls(
 }
 
 function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>) {
-  const { result, requestId, requestIdPrefix, fromMs, toMs } = filter
+  const { result, outcome, nearMiss, requestId, requestIdPrefix, fromMs, toMs } = filter
   const isByPrefix = requestIdPrefix !== undefined
   let query = db.selectFrom('calls')
   for (const name of ['projectId', 'keyId', 'action', 'code'] as const) {
@@ -98,6 +103,11 @@ function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' 
   const isFailure = filter.code !== undefined && filter.code !== 'OK'
   if (result === 'failed' || (isFailure && !isByPrefix))
     query = query.where(sql<boolean>`code <> 'OK'`)
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
+  if (outcome !== undefined && !isSuccess(outcome) && !isByPrefix)
+    query = query.where(sql<boolean>`outcome not in ('match', 'live', 'passed')`)
+  if (nearMiss !== undefined)
+    query = query.where(sql<boolean>`"nearMiss" = ${sql.lit(nearMiss ? 1 : 0)}`)
   if (requestId !== undefined)
     query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])
   if (isByPrefix)

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { recordLatency, createLatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { CallHourRow, ScoreHourRow } from '../console-schema.ts'
-import type { CallRow } from '../schema.ts'
+import type { CallRow, NewCallRow } from '../schema.ts'
 
 export const hourMs = 3_600_000
 
@@ -18,7 +18,7 @@ export type Score = {
   readonly isMatched: boolean
 }
 
-export type CountedCall = Omit<CallRow, 'callId' | 'detail'>
+export type CountedCall = NewCallRow
 
 /** The counts of calls with the same hour, project, key, action and code. */
 export type HourlyCallCount = Omit<Selectable<CallHourRow>, 'latencies'> & {

@@ -1,4 +1,5 @@
 import type { Micros } from '../../lib/money.ts'
+import { decisionColumns, type DecisionColumns } from '../../lib/observability/call-decision.ts'
 import { transferHash } from '../billing/transfer-hash.ts'
 import type { NewCallRow, TransferRow } from '../schema.ts'
 import { budgetLedger } from '../tenancy/projects.ts'
@@ -114,9 +115,9 @@ function linkCharge(
 
 /** Returns the log row of a settled call. @param transferId its charge; null without one. */
 export function logRowOf(
-  { row, projectId, code, amountMicros, meteredMicros }: SettlementInput,
+  { row, projectId, code, amountMicros, meteredMicros, decision }: SettlementInput,
   transferId: number | null,
-): NewCallRow {
+): NewCallRow & DecisionColumns {
   const { atMs, keyId, requestId, action, latencyMs, detail } = row
   return {
     atMs,
@@ -131,5 +132,6 @@ export function logRowOf(
     isReplay: 0,
     transferId,
     detail,
+    ...decisionColumns(decision),
   }
 }

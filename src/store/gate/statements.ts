@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Micros } from '../../lib/money.ts'
+import type { CallDecision } from '../../lib/observability/call-decision.ts'
 import type { AttemptRow, LedgerRow, NewCallRow, TransferRow } from '../schema.ts'
 import type { Score } from './hourly-counts.ts'
 
@@ -63,6 +64,7 @@ export type SettlementInput = AttemptOwner &
     /** The subjects that the response names. */
     readonly subjectIds: readonly string[]
     readonly scores: readonly Score[]
+    readonly decision?: CallDecision | undefined
     /** The price that was reserved at admission. */
     readonly reservedMicros: Micros
     readonly action: string

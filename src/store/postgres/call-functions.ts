@@ -1,5 +1,6 @@
 import { requireAccountScope } from '../../lib/account-context.ts'
 import { describeBucket, type RateLimits } from '../../lib/limits/token-bucket.ts'
+import { decisionColumns } from '../../lib/observability/call-decision.ts'
 import { latencyBucketOf } from '../../lib/observability/latency-histogram.ts'
 import { transferHashInput } from '../billing/transfer-hash.ts'
 import { formatUtc } from '../../lib/clock.ts'
@@ -80,7 +81,7 @@ export async function settleInTransaction(
   return settleStatement.readRows(await transaction.run(query), 1)[0] !== undefined
 }
 
-function settleInputOf({ scores, row, ...settlement }: SettlementInput) {
+function settleInputOf({ scores, row, decision, ...settlement }: SettlementInput) {
   const link = transferHashInput(chargeOf(settlement))
   return {
     ...settlement,
@@ -102,5 +103,6 @@ function settleInputOf({ scores, row, ...settlement }: SettlementInput) {
     latencyMs: row.latencyMs,
     detail: row.detail,
     bucket: latencyBucketOf(row.latencyMs) + 1,
+    ...decisionColumns(decision),
   }
 }

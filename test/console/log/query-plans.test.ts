@@ -51,6 +51,9 @@ test('No list filter and no chart scans a large table', async () => {
     { action: 'svc.detect' },
     { code: 'NO_FACE_FOUND' },
     { result: 'failed' },
+    { outcome: 'no_match' },
+    { outcome: 'match' },
+    { nearMiss: true },
     { requestId: 'r' },
     { requestIdPrefix: 'abcd' },
     { after: { atMs: 1, callId: 1 } },
@@ -128,9 +131,20 @@ test('A filter by a prefix of a request id, or by failures, reads only the calls
   const latest = await planOf((reading) => readCalls(reading, failed))
   assert.match(latest, /USING INDEX calls_failed_by_time/u)
   assert.doesNotMatch(latest, /TEMP B-TREE/u, 'the rows are in the order of time')
+  for (const filter of [{ outcome: 'spoof' }, { outcome: 'no_match', nearMiss: true }] as const) {
+    const plan = await planOf((reading) => readCalls(reading, { ...filter, limit: 50 }))
+    assert.match(plan, /USING INDEX calls_(?:without_success|near_miss)/u)
+    assert.doesNotMatch(plan, /TEMP B-TREE/u, 'the rows are in the order of time')
+  }
   for (const isDescending of [false, true]) {
     const sort = { by: 'atMs', isDescending } as const
-    for (const filter of [{}, { keyId: 'k' }, { action: 'a' }, { result: 'failed' }] as const) {
+    for (const filter of [
+      {},
+      { outcome: 'spoof' },
+      { keyId: 'k' },
+      { action: 'a' },
+      { result: 'failed' },
+    ] as const) {
       const page = await planOf((reading) =>
         readCalls(reading, { accountId: 'a', limit: 101, sort, ...filter }),
       )

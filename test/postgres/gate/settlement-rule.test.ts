@@ -142,7 +142,8 @@ const settlementQueries = {
       "requestId", "windowStartMs", "rowHash"
     from "ledgerTransfers"`,
   calls: `select c."atMs", c."keyId", c."projectId", c."requestId", c.action, c.code, c."latencyMs",
-      c."costMicros", c."meteredMicros", c."isReplay", c.detail, t.seq as "transferId"
+      c."costMicros", c."meteredMicros", c."isReplay", c.detail, c.outcome, c.similarity,
+      c."livenessScore", c.threshold, c.margin, c.quality, c.reason, c."nearMiss", t.seq as "transferId"
     from calls c left join "ledgerTransfers" t using ("transferId")`,
   subjects: 'select "projectId", "subjectId", "requestId" from "responseSubjects"',
   scores: 'select "projectId", kind, "hourMs", bin, count, matched from "scoreHours"',

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import type { CallDecision } from '../../../src/lib/observability/call-decision.ts'
 import type { SettlementInput } from '../../../src/store/gate/statements.ts'
 import type { BudgetState } from '../../../src/store/gate/admission-facts.ts'
 import type { AttemptRow } from '../../../src/store/schema.ts'
@@ -16,6 +17,16 @@ export type SettlementCase = {
 const rare = <T>(value: fc.Arbitrary<T>, usual: fc.Arbitrary<T>, weight = 9): fc.Arbitrary<T> =>
   fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: value })
 
+const comparison: CallDecision = {
+  outcome: 'no_match',
+  similarity: null,
+  livenessScore: null,
+  threshold: 0.8,
+  margin: null,
+  quality: 66,
+  reason: null,
+}
+
 const call = fc.record({
   isRunning: rare(fc.constant(false), fc.constant(true)),
   ownsAttempt: rare(fc.constant(false), fc.constant(true)),
@@ -32,6 +43,12 @@ const call = fc.record({
       isMatched: fc.boolean(),
     }),
     { maxLength: 3 },
+  ),
+  decision: fc.constantFrom<(CallDecision | undefined)[]>(
+    undefined,
+    { ...comparison, similarity: 0.9123, margin: 0.1, outcome: 'match' },
+    { ...comparison, similarity: 0.77, outcome: 'no_match' },
+    { ...comparison, livenessScore: 0.45, outcome: 'uncertain', reason: 'LOW_QUALITY' },
   ),
   isScrubbed: fc.boolean(),
   problem: fc.constantFrom(null, null, '{"problems":[{"code":"NO_FACE_FOUND"}]}'),
@@ -84,7 +101,7 @@ export function settlementCase(number: number): fc.Arbitrary<SettlementCase> {
 type CallFields = typeof call extends fc.Arbitrary<infer Fields> ? Fields : never
 
 function settlementOf(projectId: string, fields: CallFields, index: number): SettlementInput {
-  const { isBilled, action, latencyMs, subjectIds, scores, isScrubbed } = fields
+  const { isBilled, action, latencyMs, subjectIds, scores, decision, isScrubbed } = fields
   const reservedMicros = isBilled ? fields.reservedMicros : 0n
   const price = {
     all: fields.reservedMicros,
@@ -101,6 +118,7 @@ function settlementOf(projectId: string, fields: CallFields, index: number): Set
     scrubbed: isScrubbed ? Buffer.from('scrubbed') : null,
     subjectIds,
     scores,
+    decision,
     reservedMicros,
     amountMicros: fields.exceeds ? reservedMicros + 1n : isBilled ? price : 0n,
     meteredMicros: isBilled || fields.exceeds ? 0n : price,

@@ -160,6 +160,10 @@ async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Prom
       meteredMicros: 0n,
       isReplay: 0,
       transferId: null,
+      outcome: 'no_match',
+      similarity: 1 / 3,
+      threshold: 0.8,
+      nearMiss: 1,
     })
   const removal = { galleryId: projectId, sequence: 1, faceId: randomUUID() }
   await tx.run(tx.build.insertInto('removals').values(removal))

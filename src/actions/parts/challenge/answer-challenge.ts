@@ -7,6 +7,7 @@ import type { Tx } from '../../../store/tx.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
 import type { challengeResult } from '../../schemas/challenge.ts'
+import { livenessCallDecision } from '../call-decisions.ts'
 import { debugInfo, toFaceValue, toImageFacts } from '../response-fields.ts'
 import { withLiveness, type FaceParams } from '../extract-probes.ts'
 import {
@@ -52,12 +53,13 @@ export async function answerChallenge(call: ChallengeCall) {
       },
     }
   const value = judgeFrames(call, frames, challenge)
+  const outcome = { correlationId, value, decision: livenessCallDecision(value) }
   return {
     effect: async (tx: Tx) => {
       await challenges.spend(tx, challenge, value.live)
-      if (!value.live) return [{ correlationId, value }]
+      if (!value.live) return [outcome]
       const livenessToken = await challenges.tokens.issue(tx, caller, frames.frontal.template)
-      return [{ correlationId, value: { ...value, livenessToken } }]
+      return [{ ...outcome, value: { ...value, livenessToken } }]
     },
   }
 }

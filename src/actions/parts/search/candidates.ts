@@ -137,13 +137,16 @@ export type SearchParams = {
 
 type SearchCall = Pick<ActionCall<SearchParams>, 'params' | 'caller' | 'services' | 'debug'>
 
+/** For the distance between the most similar subject and the next one. */
+const candidatesMin = 2
+
 /** Searches the gallery with one face; `debug` needs some candidates more. */
 export function searchProbe(
   { params, caller, services, debug }: SearchCall,
   probes: readonly Template[],
   excludeSubjectId?: string,
 ): Promise<SearchHit[]> {
-  const limit = params.maxCandidates + (debug ? debugCandidatesMax : 0)
+  const limit = Math.max(candidatesMin, params.maxCandidates + (debug ? debugCandidatesMax : 0))
   const options = { limit, groups: params.groups, excludeSubjectId }
   return services.matching.search(caller.galleryId, probes, options)
 }

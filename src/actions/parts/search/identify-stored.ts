@@ -1,6 +1,7 @@
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
+import { searchDecision } from '../call-decisions.ts'
 import { toDebug, toWarnings, zeroThreshold } from '../response-fields.ts'
 import {
   loadHitSubjects,
@@ -58,7 +59,8 @@ async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch)
   const { probe, hits } = search
   const facts = await searchFacts(call, tx)
   const hitSubjects = await loadHitSubjects(subjects, tx, caller.galleryId, hits)
-  const split = splitAtThreshold(facts.threshold, toCandidates(hitSubjects, hits))
+  const found = toCandidates(hitSubjects, hits)
+  const split = splitAtThreshold(facts.threshold, found)
   const candidates = split.above.slice(0, params.maxCandidates)
   const value = {
     matched: candidates.length > 0,
@@ -80,7 +82,9 @@ async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch)
   }
   const shown = [...candidates, ...(call.debug ? split.below : [])]
   const subjectIds = [probe.subjectId, ...shown.map(({ subjectId }) => subjectId)]
-  return { correlationId: undefined, subjectIds, value }
+  const searched = { qualityScore: null, candidates: found }
+  const decision = searchDecision(facts.threshold, [searched])
+  return { correlationId: undefined, subjectIds, value, decision }
 }
 
 function modelsOf({ templates }: StoredProbe): string[] {

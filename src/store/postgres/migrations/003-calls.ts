@@ -64,7 +64,8 @@ export const statements: readonly string[] = [
   'create index liveness_tokens_by_expiry on "livenessTokens" ("expiresAtMs")',
 
   // The request log has no foreign keys to projects and keys, because it outlives them. `costMicros`
-  // is the charged amount, so that the log and the ledger match.
+  // is the charged amount, so that the log and the ledger match. `outcome` has no check: later versions
+  // add outcomes.
   //
   // It is partitioned by month (UTC), so that an old month is dropped as a whole. Partitions are
   // created in advance, see `log-partitions.ts`. A row without a partition is in `calls_rest` until its
@@ -80,6 +81,9 @@ export const statements: readonly string[] = [
       check ("meteredMicros" >= 0 and ("meteredMicros" = 0 or "transferId" is null)),
     "isReplay" integer not null check ("isReplay" in (0, 1)),
     "transferId" bigint references "ledgerTransfers", detail ${text},
+    outcome ${text}, similarity double precision, "livenessScore" double precision,
+    threshold double precision, margin double precision, quality double precision,
+    reason ${text}, ${flag('nearMiss', 0)},
     primary key ("callId", "atMs"),
     check (("transferId" is null) = ("costMicros" = 0))
   ) partition by range ("atMs")`,
@@ -93,6 +97,9 @@ export const statements: readonly string[] = [
   'create index calls_by_request on calls ("requestId")',
   `create index calls_failed on calls (code, "atMs") where code <> 'OK'`,
   `create index calls_failed_by_time on calls ("atMs") where code <> 'OK'`,
+  `create index calls_without_success on calls (outcome, "atMs")
+    where outcome not in ('match', 'live', 'passed')`,
+  'create index calls_near_miss on calls ("atMs") where "nearMiss" = 1',
   `create unique index one_call_per_charge on calls ("transferId", "atMs")
     where "transferId" is not null`,
   // The time up to which old rows of the log were deleted.

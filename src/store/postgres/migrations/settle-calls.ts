@@ -15,7 +15,9 @@ export const settleCalls: readonly string[] = [
      "windowStartMs" bigint, "nowMs" bigint, "linkBefore" text, "linkAfter" text,
      "scoreKinds" text[], "scoreBins" integer[], "scoreMatches" integer[], "atMs" bigint,
      "keyId" text, "loggedRequestId" text, "loggedAction" text, "latencyMs" double precision,
-     detail text, bucket integer)`,
+     detail text, bucket integer, outcome text, similarity double precision,
+     "livenessScore" double precision, threshold double precision, margin double precision,
+     quality double precision, reason text, "nearMiss" integer)`,
   `create function "settleCalls"("input" json)
   returns table (index integer) language plpgsql as $$
   declare
@@ -124,9 +126,12 @@ export const settleCalls: readonly string[] = [
         returning t."transferId", t.seq
     ), logged as (
       insert into calls ("atMs", "keyId", "projectId", "requestId", action, code, "latencyMs",
-          "costMicros", "meteredMicros", "isReplay", "transferId", detail)
+          "costMicros", "meteredMicros", "isReplay", "transferId", detail, outcome, similarity,
+          "livenessScore", threshold, margin, quality, reason, "nearMiss")
         select n."atMs", n."keyId", n."projectId", n."loggedRequestId", n."loggedAction", n.code,
-            n."latencyMs", n."amountMicros", n."meteredMicros", 0, charged."transferId", n.detail
+            n."latencyMs", n."amountMicros", n."meteredMicros", 0, charged."transferId", n.detail,
+            n.outcome, n.similarity, n."livenessScore", n.threshold, n.margin, n.quality, n.reason,
+            n."nearMiss"
           from numbered n left join charged on charged.seq = n.seq order by n.place
     )
     select n.index from numbered n;

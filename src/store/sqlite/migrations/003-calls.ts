@@ -53,7 +53,8 @@ export const statements: readonly string[] = [
   'create index liveness_tokens_by_expiry on livenessTokens (expiresAtMs)',
 
   // The request log has no foreign keys to projects and keys, because it outlives them. `costMicros`
-  // is the charged amount, so that the log and the ledger match.
+  // is the charged amount, so that the log and the ledger match. `outcome` has no check: later versions
+  // add outcomes.
   `create table calls (
     callId integer primary key, atMs integer not null,
     keyId text not null, projectId text not null, requestId text not null,
@@ -64,6 +65,8 @@ export const statements: readonly string[] = [
       check (meteredMicros >= 0 and (meteredMicros = 0 or transferId is null)),
     isReplay integer not null check (isReplay in (0, 1)),
     transferId integer references ledgerTransfers, detail text,
+    outcome text, similarity real, livenessScore real, threshold real, margin real, quality real,
+    reason text, ${flag('nearMiss', 0)},
     check ((transferId is null) = (costMicros = 0))
   ) strict`,
   // Each filter of the log has an index in the order of the log. Only failures have indexes by code:
@@ -75,6 +78,9 @@ export const statements: readonly string[] = [
   'create index calls_by_request on calls (requestId)',
   `create index calls_failed on calls (code, atMs) where code <> 'OK'`,
   `create index calls_failed_by_time on calls (atMs) where code <> 'OK'`,
+  `create index calls_without_success on calls (outcome, atMs)
+    where outcome not in ('match', 'live', 'passed')`,
+  'create index calls_near_miss on calls (atMs) where nearMiss = 1',
   'create unique index one_call_per_charge on calls (transferId) where transferId is not null',
   // The time up to which old rows of the log were deleted.
   'create table watermarks (name text primary key, valueMs integer not null) strict, without rowid',
