@@ -77,6 +77,8 @@ export type CallHourRow = {
   readonly keyId: string
   readonly action: string
   readonly code: string
+  /** Empty without one. */
+  readonly outcome: Generated<string>
   readonly calls: number
   readonly billed: number
   readonly costMicros: bigint

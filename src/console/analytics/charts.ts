@@ -38,12 +38,16 @@ const groupColumns = {
   project: 'projectId',
   key: 'keyId',
   code: 'code',
+  outcome: 'outcome',
 } as const satisfies Readonly<Record<string, CallGrouping>>
 
 export const callsChart = defineRead({
   path: '/analytics/calls',
   minimumRole: 'viewer',
-  query: z.strictObject({ by: z.enum(['action', 'project', 'key', 'code']), ...filterFields }),
+  query: z.strictObject({
+    by: z.enum(['action', 'project', 'key', 'code', 'outcome']),
+    ...filterFields,
+  }),
   response: z.object({
     buckets,
     series: z.array(z.object({ ...seriesFields, counts: z.array(count), total: count })),

@@ -18,9 +18,9 @@ export type ChartFilter = {
 /** The calls of one value in an hour or day; `atMs` is its start. */
 export type CallCount = Awaited<ReturnType<typeof countCalls>>[number]
 
-export type CallGrouping = 'action' | 'projectId' | 'keyId' | 'code'
+export type CallGrouping = 'action' | 'projectId' | 'keyId' | 'code' | 'outcome'
 
-/** Counts calls by time step and one column, in the order of time. */
+/** Counts calls by time step and one column, in the order of time; by outcome only those with one. */
 export function countCalls(
   tx: ReadTx,
   filter: ChartFilter,
@@ -37,7 +37,7 @@ export function countCalls(
     ])
     .groupBy(['atMs', 'id'])
     .orderBy('atMs')
-  return tx.run(query)
+  return tx.run(by === 'outcome' ? query.where('outcome', '<>', '') : query)
 }
 
 /** Returns the latencies of calls by time step, in the order of time. */

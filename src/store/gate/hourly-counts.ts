@@ -20,19 +20,19 @@ export type Score = {
 
 export type CountedCall = NewCallRow
 
-/** The counts of calls with the same hour, project, key, action and code. */
+/** The counts of calls with the same hour, project, key, action, code and outcome. */
 export type HourlyCallCount = Omit<Selectable<CallHourRow>, 'latencies'> & {
   readonly latencies: LatencyHistogram
 }
 
 export type HourlyCallKey = Pick<
   HourlyCallCount,
-  'hourMs' | 'projectId' | 'keyId' | 'action' | 'code'
+  'hourMs' | 'projectId' | 'keyId' | 'action' | 'code' | 'outcome'
 >
 
 /** Returns the count's key as text. The project is left out, because a key belongs to one project. */
-export function hourlyCallKeyText({ atMs, keyId, code, action }: CountedCall): string {
-  return `${hourStartMs(atMs)} ${keyId} ${code} ${action}`
+export function hourlyCallKeyText({ atMs, keyId, code, outcome, action }: CountedCall): string {
+  return `${hourStartMs(atMs)} ${keyId} ${code} ${outcome ?? ''} ${action}`
 }
 
 export function hourlyCallKeyOf({
@@ -41,8 +41,9 @@ export function hourlyCallKeyOf({
   keyId,
   action,
   code,
+  outcome,
 }: CountedCall): HourlyCallKey {
-  return { hourMs: hourStartMs(atMs), projectId, keyId, action, code }
+  return { hourMs: hourStartMs(atMs), projectId, keyId, action, code, outcome: outcome ?? '' }
 }
 
 export function emptyHourlyCallCount(row: CountedCall): HourlyCallCount {
@@ -65,6 +66,7 @@ export function withCall(count: HourlyCallCount, row: CountedCall): HourlyCallCo
     keyId: count.keyId,
     action: count.action,
     code: count.code,
+    outcome: count.outcome,
     calls: count.calls + 1,
     billed: count.billed + (row.transferId === null ? 0 : 1),
     costMicros: count.costMicros + row.costMicros,

@@ -89,11 +89,12 @@ function lazySavepoints(transaction: PostgresTransaction) {
 
 /** Adds a call to the counts of its hour. `bucket`: the latency's in the histogram, counted from 1. */
 const countCall = prepare(
-  `insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, calls, billed,
-     "costMicros", "meteredMicros", latencies)
-   values (:hourMs, :projectId, :keyId, :action, :code, 1, :billed, :costMicros, :meteredMicros,
+  `insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, outcome, calls,
+     billed, "costMicros", "meteredMicros", latencies)
+   values (:hourMs, :projectId, :keyId, :action, :code, :outcome, 1, :billed, :costMicros,
+     :meteredMicros,
      array_fill(0, array[:bucket::integer - 1]) || 1 || array_fill(0, array[80 - :bucket::integer]))
-   on conflict ("hourMs", "projectId", "keyId", action, code) do update set
+   on conflict ("hourMs", "projectId", "keyId", action, code, outcome) do update set
      calls = h.calls + 1, billed = h.billed + excluded.billed,
      "costMicros" = h."costMicros" + excluded."costMicros",
      "meteredMicros" = h."meteredMicros" + excluded."meteredMicros",
@@ -110,6 +111,7 @@ function statementRunner(on: StatementSender): StatementRunner {
     countCall: (row) =>
       countCall.send(on, {
         ...row,
+        outcome: row.outcome ?? '',
         hourMs: hourStartMs(row.atMs),
         billed: row.transferId === null ? 0 : 1,
         bucket: latencyBucketOf(row.latencyMs) + 1,

@@ -113,7 +113,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   chainHeads: { column: 'accountId', key: ['chain', 'accountId'], isFilledByTriggers: true },
   callHours: {
     column: 'projectId',
-    key: ['hourMs', 'projectId', 'keyId', 'action', 'code'],
+    key: ['hourMs', 'projectId', 'keyId', 'action', 'code', 'outcome'],
     ...swept,
   },
   scoreHours: { column: 'projectId', key: ['projectId', 'kind', 'hourMs', 'bin'], ...swept },

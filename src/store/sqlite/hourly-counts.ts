@@ -30,14 +30,14 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
   const selectCount = prepare<Selectable<CallHourRow>>(
     connection,
     `select * from callHours where hourMs = :hourMs and projectId = :projectId and keyId = :keyId
-       and action = :action and code = :code`,
+       and action = :action and code = :code and outcome = :outcome`,
   )
   const replaceCount = prepare(
     connection,
     // Unlike `insert or replace`, an update does not change the index by key.
-    `insert into callHours (hourMs, projectId, keyId, action, code, calls, billed,
+    `insert into callHours (hourMs, projectId, keyId, action, code, outcome, calls, billed,
        costMicros, meteredMicros, latencies)
-     values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros,
+     values (:hourMs, :projectId, :keyId, :action, :code, :outcome, :calls, :billed, :costMicros,
        :meteredMicros, :latencies)
      on conflict do update set calls = excluded.calls, billed = excluded.billed,
        costMicros = excluded.costMicros, meteredMicros = excluded.meteredMicros,

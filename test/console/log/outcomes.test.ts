@@ -204,6 +204,18 @@ test('The log, its CSV and the command line filter by outcome and near miss', as
   assert.match((await runForLines('log --near-miss')).join('\n'), /uncertain +0\.45/u)
 })
 
+test('The chart of calls counts each outcome as the log does', async () => {
+  const { series } = assertOk(await testConsole.owner.get('/analytics/calls?by=outcome')).body
+  const logged = (await list('limit=200')).filter(({ outcome }: LoggedRow) => outcome !== null)
+  const expected = Map.groupBy(logged, ({ outcome }: LoggedRow) => outcome)
+  assert.deepEqual(
+    new Map(series.map(({ id, total }: Readonly<Record<string, unknown>>) => [id, total])),
+    new Map([...expected].map(([outcome, rows]) => [outcome, rows.length])),
+  )
+})
+
+type LoggedRow = { readonly outcome: string | null }
+
 test('No row of the log names a subject', async () => {
   const rows = await testConsole.gallery.database.store.db.selectFrom('calls').selectAll().execute()
   const text = JSON.stringify(rows, (_, value: unknown) =>

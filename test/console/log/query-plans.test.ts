@@ -86,7 +86,7 @@ test('No list filter and no chart scans a large table', async () => {
     await countDeletions(reading, { accountId: accountId, ...filter })
   }
   const chart = { accountId, projectId: 'p', ...times }
-  for (const by of ['action', 'projectId', 'keyId', 'code'] as const)
+  for (const by of ['action', 'projectId', 'keyId', 'code', 'outcome'] as const)
     await countCalls(reading, chart, { by, stepMs: 3_600_000 })
   await findLatencies(reading, chart, 3_600_000)
   await countScores(reading, { ...chart, kind: 'similarity' })

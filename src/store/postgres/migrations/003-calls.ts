@@ -109,10 +109,10 @@ export const statements: readonly string[] = [
   `create table "callHours" (
     "hourMs" bigint not null,
     "projectId" ${text} not null, "keyId" ${text} not null, action ${text} not null,
-    code ${text} not null, calls bigint not null, billed bigint not null,
+    code ${text} not null, outcome ${text} not null default '', calls bigint not null, billed bigint not null,
     "costMicros" bigint not null, "meteredMicros" bigint not null default 0,
     latencies integer[] not null check (array_length(latencies, 1) = 80),
-    primary key ("hourMs", "projectId", "keyId", action, code)
+    primary key ("hourMs", "projectId", "keyId", action, code, outcome)
   ) ${freeSpace}`,
   'create index hours_by_key on "callHours" ("keyId", "hourMs")',
   `create function "addLatencies"(a integer[], b integer[]) returns integer[]

@@ -94,20 +94,20 @@ export const settleCalls: readonly string[] = [
 
     with "groups" as (
       select floor(c."atMs" / 3600000.0)::bigint * 3600000 as "hourMs", c."keyId",
-          c."loggedAction", c.code, count(*) as calls,
+          c."loggedAction", c.code, coalesce(c.outcome, '') as outcome, count(*) as calls,
           count(*) filter (where c."amountMicros" > 0) as billed,
           sum(c."amountMicros") as "costMicros", sum(c."meteredMicros") as "meteredMicros",
           array_agg(c.bucket) as buckets
-        from unnest("settled") as c group by 1, 2, 3, 4)
-    insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, calls, billed,
+        from unnest("settled") as c group by 1, 2, 3, 4, 5)
+    insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, outcome, calls, billed,
         "costMicros", "meteredMicros", latencies)
-      select g."hourMs", "settled"[1]."projectId", g."keyId", g."loggedAction", g.code, g.calls,
-          g.billed, g."costMicros", g."meteredMicros", array(
+      select g."hourMs", "settled"[1]."projectId", g."keyId", g."loggedAction", g.code, g.outcome,
+          g.calls, g.billed, g."costMicros", g."meteredMicros", array(
             select coalesce(n.count, 0)::integer from generate_series(1, 80) as at
               left join (select b, count(*) from unnest(g.buckets) as b group by b) as n on n.b = at
               order by at)
-        from "groups" as g order by 1, 3, 4, 5
-      on conflict ("hourMs", "projectId", "keyId", action, code) do update set
+        from "groups" as g order by 1, 3, 4, 5, 6
+      on conflict ("hourMs", "projectId", "keyId", action, code, outcome) do update set
         calls = h.calls + excluded.calls, billed = h.billed + excluded.billed,
         "costMicros" = h."costMicros" + excluded."costMicros",
         "meteredMicros" = h."meteredMicros" + excluded."meteredMicros",

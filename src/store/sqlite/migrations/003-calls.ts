@@ -89,10 +89,11 @@ export const statements: readonly string[] = [
   `create table callHours (
     hourMs integer not null,
     projectId text not null, keyId text not null, action text not null, code text not null,
+    outcome text not null default '',
     calls integer not null, billed integer not null,
     costMicros integer not null, meteredMicros integer not null default 0,
     latencies blob not null,
-    primary key (hourMs, projectId, keyId, action, code)
+    primary key (hourMs, projectId, keyId, action, code, outcome)
   ) strict, without rowid`,
   'create index hours_by_key on callHours (keyId, hourMs)',
   `create table scoreHours (
