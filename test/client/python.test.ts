@@ -87,6 +87,14 @@ test(
   },
 )
 
+const mypySkip = spawnSync('mypy', ['--version']).status === 0 ? false : 'mypy is not installed'
+
+test('The Python client and its tests pass mypy in strict mode', { skip: mypySkip }, async () => {
+  const args = ['--cache-dir', '/dev/null']
+  const { stdout } = await promisify(execFile)('mypy', args, { cwd: packageFolder })
+  assert.match(stdout, /^Success: no issues found/u)
+})
+
 async function createKeys(count: number): Promise<string[]> {
   const keys: string[] = []
   while (keys.length < count)
