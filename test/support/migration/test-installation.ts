@@ -117,6 +117,7 @@ async function enrollSamples({ value }: TestGallery): Promise<void> {
   const deleted = { ...imageParams('Gone'), externalId: 'gone', groups: ['staff'] }
   const { subjectId } = await value('svc.enroll', deleted)
   await value('svc.identify', imageParams('Gone'))
+  await value('svc.liveness', imageParams({ name: 'Ada', liveness: { score: 0.46 } }))
   await value('svc.deleteSubject', { subjectId })
 }
 
@@ -160,10 +161,6 @@ async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Prom
       meteredMicros: 0n,
       isReplay: 0,
       transferId: null,
-      outcome: 'no_match',
-      similarity: 1 / 3,
-      threshold: 0.8,
-      nearMiss: 1,
     })
   const removal = { galleryId: projectId, sequence: 1, faceId: randomUUID() }
   await tx.run(tx.build.insertInto('removals').values(removal))
