@@ -50,7 +50,7 @@ test(
     assert.ok(correct >= 49, `${correct} of 50 were found`)
     // A connection reports its counts with a later transaction.
     const usedIndexes = `pg_stat_user_indexes where relname like 'vectors_%' and idx_scan >= 40
-    and indexrelname like '%_near_%'`
+    and indexrelname like 'vectors%_near_%'`
     for (let tries = 0; (await countRows(url, usedIndexes)) === 0; tries++) {
       assert.ok(tries < triesMax, 'the index was used')
       await sleep(100)
@@ -106,7 +106,7 @@ test('An index whose build was interrupted is built again', { skip }, async () =
   const admin = new URL(adminUrl)
   admin.pathname = new URL(pair.url).pathname
   const setValid = (valid: boolean) => `update pg_index set indisvalid = ${valid}
-    from pg_class where oid = indexrelid and relname like '%_near_%'`
+    from pg_class where oid = indexrelid and relname like 'vectors%_near_%'`
   await runSql(admin.href, setValid(false))
   await pair.inDatabase.maintenance.maintainSearch(neverAborted)
   assert.equal(await countRows(pair.url, `pg_index where not indisvalid`), 0)

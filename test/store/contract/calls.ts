@@ -106,6 +106,7 @@ export const callsContract = {
         await tx.logCall({
           ...countedCallOf(fixture, { code, atMs: nowMs + index, requestId: `R${index}` }),
           ...(index === 2 && { detail: '{"problems":[]}' }),
+          ...(index < 2 && { outcome: 'no_match', nearMiss: index === 1 ? 1 : 0 }),
         })
     })
     const find = async (filter: object) =>
@@ -121,6 +122,10 @@ export const callsContract = {
     assertSameValues(await find({ result: 'failed' }), ['R3', 'R1'])
     assertSameValues(await find({ result: 'ok', requestIdPrefix: 'R' }), ['R2', 'R0'])
     assertSameValues(await find({ requestIdPrefix: 'R10' }), [])
+    assertSameValues(await find({ outcome: 'no_match' }), ['R1', 'R0'])
+    assertSameValues(await find({ outcome: 'match' }), [])
+    assertSameValues(await find({ nearMiss: true }), ['R1'])
+    assertSameValues(await find({ nearMiss: false }), ['R3', 'R2', 'R0'])
     assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
     const oldestFirst = { by: 'atMs', isDescending: false } as const
     assertSameValues(await find({ sort: oldestFirst, limit: 2 }), ['R0', 'R1'])

@@ -1,3 +1,4 @@
+import { noDecision } from '../../../src/lib/observability/call-decision.ts'
 import { allocate, topUp } from '../../../src/billing/ledger.ts'
 import type { CountedCall } from '../../../src/store/gate/hourly-counts.ts'
 import type { SettlementInput } from '../../../src/store/gate/statements.ts'
@@ -22,6 +23,7 @@ export function countedCallOf(
     meteredMicros: 0n,
     isReplay: 0,
     transferId: null,
+    ...noDecision,
   } as const
   return { ...identity, ...unbilled, atMs: nowMs, ...call }
 }
