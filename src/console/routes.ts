@@ -34,6 +34,7 @@ import {
   runPlaygroundCall,
 } from './pages/playground.ts'
 import { previewLosses } from './pages/project-losses.ts'
+import { previewThreshold } from './pages/project-thresholds.ts'
 import { addProject, editProject, getProject, listProjects } from './pages/projects.ts'
 import { listWebhookDeliveries, redeliverEvent } from './pages/webhooks/deliveries.ts'
 import {
@@ -88,6 +89,7 @@ const routesByPage = [
   [getSecondFactor, beginSecondFactor, confirmSecondFactor, renewRecoveryCodes, removeSecondFactor],
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode, previewLosses],
+  [previewThreshold],
   [listKeys, addKey, revokeKeyById, listPermissions],
   [editKey, rotateKeyById, endOverlap, getKeyUsage],
   [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],

@@ -87,6 +87,58 @@ test('A shorter retention requires the number of subjects that its next run dele
     )
 })
 
+test('An unusual threshold must be repeated, and its effect on the last 30 days is counted', async () => {
+  const effect = async (threshold: string) =>
+    get(`${project()}/threshold-decisions?threshold=${threshold}`)
+  assertOk(await send('PATCH', project(), { switches: { billing: false } }))
+  const before = await effect('0.8')
+  const identify = async (name: string) =>
+    assertOk(
+      await send('POST', '/playground', {
+        projectId: testConsole.projectId,
+        call: { action: 'svc.identify', params: imageParams(name) },
+      }),
+    )
+  await identify('Ada')
+  await identify('Zoe')
+  assert.deepEqual(await effect('0.8'), { ...before, calls: before.calls + 2 })
+  const low = await effect('0')
+  assert.deepEqual([low.newMatches, low.lostMatches], [before.newMatches + 1, 0])
+  const high = await effect('1')
+  assert.equal(high.newMatches, 0)
+  nowMs += 31 * dayMs
+  assertOk(await send('POST', '/sign-in', { name: 'Olga', password: validPassword }))
+  assert.equal((await effect('0')).calls, 0, 'earlier calls are not counted')
+  for (const threshold of ['-0.1', '1.0001', '1.4', 'x', '', '0.12345'])
+    assert.equal(
+      (await testConsole.owner.get(`${project()}/threshold-decisions?threshold=${threshold}`))
+        .status,
+      422,
+      threshold,
+    )
+  for (const identifyThreshold of [0, 0.2, 0.6999, 0.97, 1]) {
+    for (const confirmedThreshold of [undefined, 0.7]) {
+      const refused = await send('PATCH', project(), { identifyThreshold, confirmedThreshold })
+      assert.deepEqual(
+        [refused.status, refused.body.problems[0]],
+        [
+          422,
+          {
+            path: 'body.confirmedThreshold',
+            message: 'must repeat the threshold, because it is below 0.7 or at least 0.97',
+          },
+        ],
+      )
+    }
+    assert.equal((await get(project())).identifyThreshold, null, 'nothing is saved')
+  }
+  for (const identifyThreshold of [0.7, 0.9699, null])
+    assertOk(await send('PATCH', project(), { identifyThreshold }))
+  const unusual = { identifyThreshold: 0.2, confirmedThreshold: 0.2 }
+  assert.equal(assertOk(await send('PATCH', project(), unusual)).body.identifyThreshold, 0.2)
+  assertOk(await send('PATCH', project(), { identifyThreshold: null }))
+})
+
 test('The losses of a project of another account are not found', async () => {
   const path = '/projects/00000000-0000-4000-8000-000000000000/losses'
   assert.equal((await testConsole.owner.get(path)).status, 404)

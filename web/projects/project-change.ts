@@ -9,7 +9,7 @@ export type ProjectPatch = BodyOf<typeof editProject>
 
 type SaveOptions = {
   readonly onSuccess?: (saved: ConsoleProject, change: ProjectPatch) => void
-  readonly onError?: (error: Error) => void
+  readonly onError?: (error: Error, change: ProjectPatch) => void
 }
 
 /** Saves a change of a project. */
@@ -18,7 +18,6 @@ export function useSaveProject({ projectId }: ConsoleProject, options: SaveOptio
   const save = useApiMutation({
     method: 'PATCH',
     path: '/projects/:projectId',
-    ...(onError && { onError }),
   })
   return {
     isPending: save.isPending,
@@ -26,7 +25,10 @@ export function useSaveProject({ projectId }: ConsoleProject, options: SaveOptio
     save: (change: ProjectPatch): void =>
       save.mutate(
         { pathParams: { projectId }, body: change },
-        { onSuccess: (saved) => onSuccess?.(saved, change) },
+        {
+          onSuccess: (saved) => onSuccess?.(saved, change),
+          onError: (error) => onError?.(error, change),
+        },
       ),
   }
 }

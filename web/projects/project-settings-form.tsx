@@ -5,10 +5,13 @@ import { useState } from 'react'
 import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import type { ConsoleProject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
+import { ApiError, fieldNameOf } from '../api/api-error.ts'
 import { showUndo } from '../components/confirm/undo-notification.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { useSaveProject, useUndoChange, type ProjectPatch } from './project-change.ts'
 import { ChangeRetentionDialog } from './change-retention-dialog.tsx'
+import { ChangeThresholdDialog } from './change-threshold-dialog.tsx'
+import { ThresholdEffect } from './threshold-effect.tsx'
 
 /** The value of an empty Mantine number field is a string. */
 type NumberInputValue = number | string
@@ -22,6 +25,7 @@ type ProjectFormValues = {
 }
 
 type ProjectForm = {
+  readonly getValues: () => ProjectFormValues
   readonly getInputProps: (field: keyof ProjectFormValues) => object
 }
 
@@ -36,14 +40,21 @@ const fieldNames = {
 /** Edits the name, limits and defaults of a project. An empty field uses the service default. */
 export function ProjectSettingsForm({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
-  const [toConfirm, setToConfirm] = useState<ProjectPatch>()
+  const [toConfirm, setToConfirm] = useState<Confirmation>()
   const form = useForm<ProjectFormValues>({
     initialValues: valuesOf(project),
-    validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Enter a name' : null),
+      identifyThreshold: (value) =>
+        value === '' || isThreshold(value) ? null : 'Enter a number from 0 to 1',
+    },
   })
   const undo = useUndoChange(project)
   const { save, isPending, error } = useSaveProject(project, {
-    onError: (cause) => showFieldErrors(form, cause, fieldNames),
+    onError: (cause, change) => {
+      if (needsThreshold(cause)) setToConfirm({ change, reason: 'threshold' })
+      else showFieldErrors(form, cause, fieldNames)
+    },
     onSuccess: (saved, change) => {
       setToConfirm(undefined)
       form.setInitialValues(valuesOf(saved))
@@ -51,7 +62,7 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
       showUndo({
         message: 'Settings saved. They apply to new calls.',
         undo: async () => {
-          await undo(earlier)
+          await undo(confirmThreshold(earlier))
           form.setInitialValues(valuesOf(project))
           form.reset()
         },
@@ -62,7 +73,7 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
   const submit = (values: ProjectFormValues): void => {
     const change = changeOf(project, values)
     if (Object.keys(change).length === 0) notifications.show({ message: 'Nothing was changed.' })
-    else if (isRetentionShorter(project, change)) setToConfirm(change)
+    else if (isRetentionShorter(project, change)) setToConfirm({ change, reason: 'retention' })
     else save(change)
   }
   return (
@@ -88,16 +99,52 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
         </fieldset>
       </form>
       {toConfirm && (
-        <ChangeRetentionDialog
+        <ConfirmChange
           project={project}
-          retentionDays={toConfirm.retentionDays ?? null}
+          {...toConfirm}
           isPending={isPending}
           error={error}
-          onConfirm={(subjects) => save({ ...toConfirm, confirmedLosses: { subjects } })}
+          onConfirm={save}
           onClose={() => setToConfirm(undefined)}
         />
       )}
     </>
+  )
+}
+
+/** A change that waits for a confirmation. */
+type Confirmation = {
+  readonly change: ProjectPatch
+  readonly reason: 'threshold' | 'retention'
+}
+
+type ConfirmChangeProps = Confirmation & {
+  readonly project: ConsoleProject
+  readonly isPending: boolean
+  readonly error: unknown
+  readonly onConfirm: (confirmed: ProjectPatch) => void
+  readonly onClose: () => void
+}
+
+/** Confirms an unusual threshold or a shorter retention. */
+function ConfirmChange({ change, reason, error, onConfirm, ...props }: ConfirmChangeProps) {
+  const { identifyThreshold, retentionDays = null } = change
+  if (reason === 'threshold')
+    return (
+      <ChangeThresholdDialog
+        {...props}
+        threshold={identifyThreshold ?? 0}
+        error={needsThreshold(error) ? undefined : error}
+        onConfirm={() => onConfirm(confirmThreshold(change))}
+      />
+    )
+  return (
+    <ChangeRetentionDialog
+      {...props}
+      retentionDays={retentionDays}
+      error={error}
+      onConfirm={(subjects) => onConfirm({ ...change, confirmedLosses: { subjects } })}
+    />
   )
 }
 
@@ -108,6 +155,7 @@ function SettingFields({
   readonly project: ConsoleProject
   readonly form: ProjectForm
 }) {
+  const { identifyThreshold: threshold } = form.getValues()
   return (
     <>
       <TextInput label="Name" required {...form.getInputProps('name')} />
@@ -137,8 +185,12 @@ function SettingFields({
         max={1}
         step={0.01}
         decimalScale={4}
+        clampBehavior="none"
         {...form.getInputProps('identifyThreshold')}
       />
+      {isThreshold(threshold) && threshold !== project.identifyThreshold && (
+        <ThresholdEffect project={project} threshold={Number(threshold)} />
+      )}
       <NumberInput
         label="Subject retention (days)"
         description="Automatically delete subjects with no activity for this many days."
@@ -191,4 +243,22 @@ function toSettings({ name, ...numbers }: ProjectFormValues) {
 function isRetentionShorter(project: ConsoleProject, { retentionDays }: ProjectPatch): boolean {
   if (retentionDays === undefined) return false
   return retentionDays === null || retentionDays < project.retentionDays
+}
+
+function isThreshold(value: NumberInputValue): boolean {
+  return value !== '' && Number(value) >= 0 && Number(value) <= 1
+}
+
+/** Whether the server refused a change because its threshold must be repeated. */
+function needsThreshold(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.problems.some(({ path }) => fieldNameOf(path) === 'confirmedThreshold')
+  )
+}
+
+function confirmThreshold(change: ProjectPatch): ProjectPatch {
+  const { identifyThreshold } = change
+  if (typeof identifyThreshold !== 'number') return change
+  return { ...change, confirmedThreshold: identifyThreshold }
 }

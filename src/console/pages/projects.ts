@@ -5,6 +5,7 @@ import { createProject, findProject, updateProject } from '../../store/tenancy/p
 import { switchesFromColumns, type ProjectSwitches } from '../../store/tenancy/switches.ts'
 import { count, micros, name } from '../server/field-schemas.ts'
 import { confirmedLosses, requireConfirmedLosses, retentionDays } from './project-losses.ts'
+import { requireConfirmedThreshold } from './project-thresholds.ts'
 import { galleryModeStatement } from './gallery/gallery-mode.ts'
 import { invalidField, type ValidationError } from '../server/validation-error.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
@@ -93,6 +94,9 @@ export const editProject = defineWrite({
     confirmedLosses: confirmedLosses.optional().meta({
       description: 'Required if the change deletes data: the numbers of `losses`.',
     }),
+    confirmedThreshold: z.number().optional().meta({
+      description: 'Required for an unusual `identifyThreshold`: the same number.',
+    }),
     statement: z.string().optional().meta({
       description:
         'Required to change the gallery mode: the `statement` of gallery-mode-preview, word for word.',
@@ -102,7 +106,8 @@ export const editProject = defineWrite({
   handle: async (call, { db, tx }) => {
     const { body, services } = call
     const before = await requireProject(tx, call)
-    const { statement, confirmedLosses: confirmed, ...settings } = body
+    const { statement, confirmedLosses: confirmed, confirmedThreshold, ...settings } = body
+    requireConfirmedThreshold(settings.identifyThreshold, confirmedThreshold)
     requireStatement(before, { galleryMode: settings.galleryMode, statement })
     await requireFreeName(db, before, settings.name)
     await requireConfirmedLosses(tx, { project: before, change: settings, confirmed, services })

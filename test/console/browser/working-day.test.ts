@@ -151,6 +151,36 @@ for (const { name, viewport, hands: createHands } of windows)
       },
     )
 
+    step('A threshold at which other people match is confirmed with its effect', async () => {
+      const projectPath = `/projects/${browser.testConsole.projectId}`
+      const stored = async () =>
+        (await browser.testConsole.owner.get(projectPath)).body.identifyThreshold
+      const threshold = page.getByLabel('svc.identify threshold')
+      await hands.type(threshold, '1.4')
+      await hands.press(button('Save'))
+      await page.getByText('Enter a number from 0 to 1').waitFor()
+      assert.equal(await stored(), null)
+      await hands.type(threshold, '0.2')
+      await page.getByText(/^At 0\.2, .* pairs of different people match/u).waitFor()
+      await hands.press(button('Save'))
+      await dialog.getByText('A door opens to them.').waitFor()
+      assert.ok(await inDialog('Save').isDisabled())
+      await inspect('confirm-threshold')
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      assert.equal(await stored(), null)
+      await hands.press(button('Save'))
+      await hands.type(dialog.getByLabel(/to confirm$/u), '0.2')
+      await Promise.all([
+        page.getByText('Settings saved. They apply to new calls.').waitFor(),
+        hands.press(inDialog('Save')),
+      ])
+      assert.equal(await stored(), 0.2)
+      await hands.press(button('Undo'))
+      await page.getByText('The earlier settings apply again.').last().waitFor()
+      assert.equal(await stored(), null)
+    })
+
     step('A person is enrolled on the page of subjects, grouped and deleted', async () => {
       await open('Subjects')
       await hands.press(button('Enroll a subject'))
