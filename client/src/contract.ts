@@ -505,10 +505,13 @@ export interface PictureResult {
   enrolled: boolean
   /** The face of the picture; with FACE_ALREADY_ENROLLED the existing one. */
   faceId?: string | undefined
+  /** The face of an enrolled picture. */
+  face?: Face | undefined
   /** Why the picture was refused. */
   error?: {
     code: string
     message: string
+    path: string
     hint?: string | undefined
   } | undefined
 }

@@ -59,6 +59,12 @@ test('allImages enrolls each picture of the person, refuses the others, and char
     value.images.map(({ index }: { index: number }) => index),
     [0, 1, 2, 3, 4, 5],
   )
+  const located = value.images.map(
+    ({ face, error }: { face?: { faceIndex: number }; error?: { path: string } }) =>
+      face?.faceIndex ?? error?.path,
+  )
+  assert.deepEqual(located, [0, 'params.images[1]', 0, 'params.images[3]', 'params.images[4]', 0])
+  assert.deepEqual(value.face, value.images[0].face)
   assert.deepEqual([value.created, value.embeddingCount, value.warnings], [true, 3, undefined])
   assert.equal(value.faceId, value.images[0].faceId)
   assert.deepEqual(value.images[1].faceId, undefined)

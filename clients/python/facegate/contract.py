@@ -466,6 +466,7 @@ class EnrollValue(TypedDict):
 class PictureResultError(TypedDict):
     code: str
     message: str
+    path: str
     hint: NotRequired[str]
 
 
@@ -475,6 +476,8 @@ class PictureResult(TypedDict):
     enrolled: bool
     faceId: NotRequired[str]
     """The face of the picture; with FACE_ALREADY_ENROLLED the existing one."""
+    face: NotRequired[Face]
+    """The face of an enrolled picture."""
     error: NotRequired[PictureResultError]
     """Why the picture was refused."""
 

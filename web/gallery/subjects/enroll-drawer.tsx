@@ -1,11 +1,6 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useId, useState } from 'react'
-import type {
-  ActionInfo,
-  ConsoleSubject,
-  PlaygroundResponse,
-  PlaygroundSettings,
-} from '../../api/responses.ts'
+import type { ActionInfo, ConsoleSubject, PlaygroundSettings } from '../../api/responses.ts'
 import { useHasRole } from '../../api/session.ts'
 import { useApiMutation } from '../../api/use-api.ts'
 import { DetailDrawer } from '../../components/detail-drawer.tsx'
@@ -16,10 +11,9 @@ import { BlockerList, callButtonProps } from '../../playground/call-blockers.tsx
 import { WithCallData } from '../../playground/call-data.tsx'
 import { ImagePicker } from '../../playground/images/image-picker.tsx'
 import type { PlaygroundImage } from '../../playground/images/playground-image.ts'
-import type { ResultEnvelope } from '../../playground/result/envelope.ts'
-import { ResultPanel } from '../../playground/result/result-panel.tsx'
 import { runBlockers } from '../../playground/run-blockers.ts'
 import { toCall, toRun, type PlaygroundRun } from '../../playground/run.ts'
+import { EnrollResults, enrollOutcomeOf } from './enroll-results.tsx'
 import { GroupPicker, groupProblem } from './group-picker.tsx'
 
 type Props = {
@@ -67,24 +61,54 @@ function EnrollForm({ projectId, subject, actions, settings, onOpen }: EnrollFor
   const [images, setImages] = useState<readonly PlaygroundImage[]>([])
   const [fields, setFields] = useState(noFields)
   const [run, setRun] = useState<PlaygroundRun>()
-  const parts = { params: paramsOf(subject, fields, images.length), images, debug: false }
-  const send = useApiMutation({
-    method: 'POST',
-    path: '/playground',
-    onSuccess: (response) => {
-      setRun(toRun(actionName, parts, response))
-      if (enrolledIdOf(response) === undefined) return
-      setImages([])
-      setFields(noFields)
-    },
-  })
+  /** The subject of the last call: refused pictures are added to it when they are sent again. */
+  const [enrolledId, setEnrolledId] = useState(subject?.subjectId)
+  const send = useApiMutation({ method: 'POST', path: '/playground' })
+  const sendPictures = (sent: readonly PlaygroundImage[], force = false): void => {
+    const params = { ...paramsOf(enrolledId, fields, sent.length), ...(force && { force }) }
+    const parts = { params, images: sent, debug: false }
+    send.mutate(
+      { body: { projectId, call: toCall(actionName, parts) } },
+      {
+        onSuccess: (response) => {
+          const completed = toRun(actionName, parts, response)
+          const { value, refusals } = enrollOutcomeOf(completed)
+          setRun(completed)
+          if (!value) return
+          const enrolled = new Set(sent.filter((_, index) => !refusals.has(index)))
+          const remaining = images.filter((image) => !enrolled.has(image))
+          setImages(remaining)
+          setEnrolledId(remaining.length > 0 ? value.subjectId : subject?.subjectId)
+          if (remaining.length === 0) setFields(noFields)
+        },
+      },
+    )
+  }
   const problem = groupProblem(fields.groups)
   const blockers = runBlockers({ mayCall, problems: {}, imageCount, imagesChosen: images.length })
-  const enrolledId = run && enrolledIdOf(run.response)
+  const isAdding = enrolledId !== undefined
   return (
     <Stack>
+      {run && (
+        <EnrollResults
+          key={run.id}
+          run={run}
+          isSending={send.isPending}
+          chosenIds={new Set(images.map(({ id }) => id))}
+          onOpen={onOpen}
+          onForce={(pictureId) =>
+            sendPictures(
+              images.filter(({ id }) => id === pictureId),
+              true,
+            )
+          }
+        />
+      )}
       <ImagePicker images={images} imageCount={imageCount} limits={settings} onChange={setImages} />
-      {!subject && <NameFields projectId={projectId} fields={fields} onChange={setFields} />}
+      {isAdding && !subject && (
+        <Text size="sm">The next pictures are added to the subject that was just enrolled.</Text>
+      )}
+      {!isAdding && <NameFields projectId={projectId} fields={fields} onChange={setFields} />}
       <Select
         size="xs"
         label="A picture with several faces"
@@ -94,22 +118,16 @@ function EnrollForm({ projectId, subject, actions, settings, onOpen }: EnrollFor
         onChange={(facePolicy) => setFields({ ...fields, facePolicy: facePolicy ?? 'single' })}
       />
       <SendButton
-        label={subject ? 'Add faces' : 'Enroll'}
+        label={isAdding ? 'Add faces' : 'Enroll'}
         blockers={problem === undefined ? blockers : [...blockers, problem]}
         isRunning={send.isPending}
-        onSend={() => send.mutate({ body: { projectId, call: toCall(actionName, parts) } })}
+        onSend={() => sendPictures(images)}
       >
         <CallPrice action={actionName} actions={actions} count={Math.max(1, images.length)} />{' '}
         {images.length > 1 && 'Refused pictures are not charged. '}
         Logged and rate-limited like an API call.
       </SendButton>
       <ErrorNotice title="Couldn't send the pictures" error={send.error} />
-      {enrolledId !== undefined && (
-        <Button size="xs" variant="default" onClick={() => onOpen(enrolledId)}>
-          Open the subject
-        </Button>
-      )}
-      {run && <ResultPanel key={run.id} run={run} settings={settings} />}
     </Stack>
   )
 }
@@ -120,24 +138,17 @@ const facePolicies = [
   { value: 'strict', label: 'Refuse' },
 ]
 
-function paramsOf(subject: ConsoleSubject | undefined, fields: EnrollFields, pictures: number) {
-  const { displayName, externalId, groups, facePolicy } = fields
+function paramsOf(subjectId: string | undefined, fields: EnrollFields, pictures: number) {
+  const { facePolicy } = fields
+  const { displayName, externalId, groups } = subjectId === undefined ? fields : noFields
   return {
-    ...(subject && { subjectId: subject.subjectId }),
+    ...(subjectId !== undefined && { subjectId }),
     ...(displayName !== '' && { displayName }),
     ...(externalId !== '' && { externalId }),
     ...(groups.length > 0 && { groups }),
     ...(pictures > 1 && { allImages: true }),
     facePolicy,
   }
-}
-
-/** Returns the subject of a successful call. */
-function enrolledIdOf({ envelope }: PlaygroundResponse): string | undefined {
-  // The server validates its responses with the schema of the action.
-  const { ok, data } = envelope as ResultEnvelope
-  const value = data?.results[0]?.value as { readonly subjectId?: string } | undefined
-  return ok ? value?.subjectId : undefined
 }
 
 type NameFieldsProps = {

@@ -37,7 +37,9 @@ export function faceAnnotationsOf(
   }
   for (const { index, value } of envelope.data?.results ?? []) {
     for (const face of value.faces ?? []) add(index, face, value)
-    add(index, value.face, value)
+    // With several pictures of one person, `face` belongs to the first that was enrolled.
+    if (value.images) for (const picture of value.images) add(picture.index, picture.face, value)
+    else add(index, value.face, value)
     if (value.probe && 'boundingBox' in value.probe) add(0, value.probe, value)
     add(1, value.reference, value)
   }

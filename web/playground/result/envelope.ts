@@ -10,9 +10,9 @@ import type {
 export type ResultProblem = {
   readonly code: string
   readonly message: string
-  readonly path?: string
-  readonly imageIndex?: number
-  readonly hint?: string
+  readonly path?: string | undefined
+  readonly imageIndex?: number | undefined
+  readonly hint?: string | undefined
 }
 
 /** A face of any response, with the fields that some actions add. */
@@ -30,6 +30,8 @@ export type ResponseFace = Pick<DetectedFaceValue, 'boundingBox'> &
 export type ResponseValue = {
   readonly faces?: readonly ResponseFace[]
   readonly face?: ResponseFace | null
+  /** The pictures of one person that svc.enroll received. */
+  readonly images?: readonly { readonly index: number; readonly face?: ResponseFace | undefined }[]
   /** A face of an image; the stored faces of a search without images. */
   readonly probe?: ResponseFace | { readonly faceIds: readonly string[] } | null
   readonly reference?: ResponseFace | null

@@ -15,8 +15,14 @@ export function EnrollCard({ value }: { readonly value: ActionValues['svc.enroll
   return (
     <Stack gap="sm">
       <VerdictLine
-        tone="good"
-        text={created ? 'New subject enrolled' : 'Face added to the subject'}
+        tone={enrolled < images.length ? 'unsure' : 'good'}
+        text={
+          enrolled < images.length
+            ? `${enrolled} of ${images.length} images enrolled`
+            : created
+              ? 'New subject enrolled'
+              : 'Face added to the subject'
+        }
       />
       <DefinitionList
         items={{

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { ActionError } from '../../../lib/errors.ts'
 import type { StoredPicture } from './add-pictures.ts'
 import { refusalError, type RefusedPicture } from './extract-pictures.ts'
+import { face } from '../../schemas/fields.ts'
 import {
   enrollWarnings,
+  toFaceValue,
   toWarnings,
   unusedImages,
   type ImageSelection,
@@ -17,8 +19,14 @@ export const pictureResultSchema = z
     faceId: z.uuid().optional().meta({
       description: 'The face of the picture; with FACE_ALREADY_ENROLLED the existing one.',
     }),
+    face: face.optional().meta({ description: 'The face of an enrolled picture.' }),
     error: z
-      .object({ code: z.string(), message: z.string(), hint: z.string().optional() })
+      .object({
+        code: z.string(),
+        message: z.string(),
+        path: z.string(),
+        hint: z.string().optional(),
+      })
       .optional()
       .meta({ description: 'Why the picture was refused.' }),
   })
@@ -35,13 +43,15 @@ export function pictureResults({
   stored,
   refused,
 }: PictureResults): z.output<typeof pictureResultSchema>[] {
-  const enrolled = addedOf(stored).map(({ index, faceId }) => ({ index, enrolled: true, faceId }))
+  const enrolled = addedOf(stored).map(({ index, faceId, analysis, probe }) => {
+    return { index, enrolled: true, faceId, face: toFaceValue(analysis, probe, 0) }
+  })
   const faceIds = new Map(stored.map(({ index, faceId }) => [index, faceId]))
   const others = [...refused, ...alreadyEnrolled(stored)].map(({ index, error }) => {
     const { code, message } = error
-    const { hint } = error.problems[0] ?? {}
+    const { path = `params.images[${index}]`, hint } = error.problems[0] ?? {}
     const faceId = faceIds.get(index)
-    const reason = { code, message, ...(hint !== undefined && { hint }) }
+    const reason = { code, message, path, ...(hint !== undefined && { hint }) }
     return { index, enrolled: false, ...(faceId && { faceId }), error: reason }
   })
   return [...enrolled, ...others].toSorted((a, b) => a.index - b.index)
