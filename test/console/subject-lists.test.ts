@@ -185,6 +185,16 @@ test('An import of pictures waits as long as the service requires, and lists a r
   const refused = await enrollWith(failed('NO_FACE_FOUND'))
   const message = 'NO_FACE_FOUND: m. Do this.'
   assert.deepEqual(refused.result, { ...row, result: 'refused', message })
+  const similar = await enrollWith(failed('DUPLICATE_SUBJECT'))
+  assert.equal(similar.result.result, 'duplicate')
+  const warnings = ['the subject already has the template of this picture; it was not added again']
+  const value = { created: false, subjectId: 's', warnings }
+  const repeated = { ...ok, envelope: { ok: true, data: { results: [{ value }] } } }
+  assert.deepEqual((await enrollWith(repeated)).result, {
+    ...row,
+    result: 'unchanged',
+    subjectId: 's',
+  })
   const overloaded = { ...ok, status: 503, envelope: { detail: 'busy' } } as unknown as typeof ok
   assert.deepEqual((await enrollWith(overloaded, ok)).waits, [1])
   const last = Array.from({ length: attemptsMax - 1 }, () => failed('RATE_LIMITED', 1))

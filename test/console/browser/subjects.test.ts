@@ -172,7 +172,13 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
         .waitFor()
       await dialog.getByRole('button', { name: 'Enroll 4 rows' }).click()
       await dialog.getByText('4 of 4 rows processed, finished').waitFor()
+      await dialog.getByText('2 refused · 2 enrolled · 1 similar to enrolled subjects').waitFor()
+      assert.deepEqual(await list('?externalId=ann-2'), [], 'the owner decides about a duplicate')
+      await dialog
+        .getByRole('button', { name: 'Enroll 1 row in spite of similar subjects' })
+        .click()
       await dialog.getByText('2 refused · 3 enrolled').waitFor()
+      assert.equal((await list('?externalId=ann-2')).length, 1)
       await dialog
         .getByText('damaged.jpg is neither JPEG nor PNG. Convert it to JPEG or PNG.')
         .waitFor()

@@ -48,14 +48,28 @@ export async function enrollEntry(
       ? `${problem.code}: ${problem.message}`
       : (body.detail ?? `status ${status}`)
     if (isBusy || !problem || lastingCodes.has(problem.code)) throw new ImportStop(text)
+    if (problem.code === 'DUPLICATE_SUBJECT')
+      return { line, name, ...duplicateOf(problem.subjectId) }
     const message = problem.hint === undefined ? text : `${text} ${problem.hint}`
     return { line, name, result: 'refused', message }
   }
 }
 
+const repeatedPictureText = 'already has the template of this picture'
+
 function enrolledOf({ data }: ResultEnvelope): Pick<RowResult, 'result' | 'subjectId'> {
   const value = data?.results[0]?.value as unknown as ActionValues['svc.enroll'] | undefined
-  return { result: value?.created ? 'enrolled' : 'added', subjectId: value?.subjectId }
+  const subjectId = value?.subjectId
+  // A single picture that the subject already has is a success with a warning.
+  const isRepeated = value?.warnings?.some((warning) => warning.includes(repeatedPictureText))
+  if (isRepeated) return { result: 'unchanged', subjectId }
+  return { result: value?.created ? 'enrolled' : 'added', subjectId }
+}
+
+function duplicateOf(
+  subjectId: string | undefined,
+): Pick<RowResult, 'result' | 'subjectId' | 'message'> {
+  return { result: 'duplicate', subjectId, message: 'The face is similar to an enrolled subject' }
 }
 
 /**

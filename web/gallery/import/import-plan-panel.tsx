@@ -5,6 +5,7 @@ import { useApi, useApiQuery } from '../../api/use-api.ts'
 import { formatCount } from '../../format/numbers.ts'
 import { CallPrice } from '../../money/call-price.tsx'
 import { ImportResults } from './import-results.tsx'
+import { replaceResults, type RowResult } from './import-result.ts'
 import type { PlannedRow, ImportPlan } from './plan-import.ts'
 import { ProblemNotice } from './problem-notice.tsx'
 import { sendEnrollment, sendUpdates } from './send-rows.ts'
@@ -23,14 +24,19 @@ export function ImportPlanPanel({ projectId, plan }: Props) {
   const settings = useApiQuery('/playground/settings')
   const { kind, entries, refused, unusedPictures } = plan
   const batches = useMemo(() => batchesOf(plan), [plan])
-  const run = useImportRun(batches, async (batch, signal) => {
-    if (kind === 'update') return sendUpdates({ api, projectId }, batch)
-    if (!settings.data) return []
-    const target = { api, projectId, limits: settings.data, signal }
-    return Promise.all(batch.map((entry) => sendEnrollment(target, entry)))
-  })
-  const results = [...refused, ...run.results]
-  const isRunning = run.state === 'running'
+  const sendWith =
+    (duplicateCheck: 'reject' | 'report') =>
+    async (batch: readonly PlannedRow<File>[], signal: AbortSignal) => {
+      if (kind === 'update') return sendUpdates({ api, projectId }, batch)
+      if (!settings.data) return []
+      const target = { api, projectId, limits: settings.data, signal, duplicateCheck }
+      return Promise.all(batch.map((entry) => sendEnrollment(target, entry)))
+    }
+  const run = useImportRun(batches, sendWith('reject'))
+  const duplicates = useMemo(() => duplicatesOf(batches, run.results), [batches, run.results])
+  const duplicatesRun = useImportRun(duplicates, sendWith('report'))
+  const results = [...refused, ...replaceResults(run.results, duplicatesRun.results)]
+  const isRunning = run.state === 'running' || duplicatesRun.state === 'running'
   const canStart = mayWrite && entries.length > 0 && settings.data !== undefined
   return (
     <Stack gap="sm">
@@ -58,7 +64,7 @@ export function ImportPlanPanel({ projectId, plan }: Props) {
           </Text>
         </>
       )}
-      <ProblemNotice title="The import stopped" problem={run.problem} />
+      <ProblemNotice title="The import stopped" problem={run.problem ?? duplicatesRun.problem} />
       <Group gap="xs">
         {(run.state === 'ready' || run.state === 'stopped') && (
           <Button disabled={!canStart} onClick={() => void run.start()}>
@@ -66,8 +72,20 @@ export function ImportPlanPanel({ projectId, plan }: Props) {
           </Button>
         )}
         {isRunning && (
-          <Button variant="default" onClick={run.stop}>
+          <Button
+            variant="default"
+            onClick={run.state === 'running' ? run.stop : duplicatesRun.stop}
+          >
             Stop
+          </Button>
+        )}
+        {run.state === 'done' && duplicates.length > 0 && duplicatesRun.state !== 'done' && (
+          <Button
+            variant="default"
+            disabled={!mayWrite || isRunning}
+            onClick={() => void duplicatesRun.start()}
+          >
+            Enroll {rowsText(duplicates.length)} in spite of similar subjects
           </Button>
         )}
       </Group>
@@ -78,6 +96,17 @@ export function ImportPlanPanel({ projectId, plan }: Props) {
 
 function startLabelOf({ kind, entries }: ImportPlan<File>): string {
   return `${kind === 'enroll' ? 'Enroll' : 'Import'} ${rowsText(entries.length)}`
+}
+
+/** Returns the rows whose face is similar to an enrolled subject. */
+function duplicatesOf(
+  batches: readonly PlannedRow<File>[][],
+  results: readonly RowResult[],
+): readonly PlannedRow<File>[][] {
+  const lines = new Set(
+    results.filter(({ result }) => result === 'duplicate').map(({ line }) => line),
+  )
+  return batches.filter(([row]) => row !== undefined && lines.has(row.line))
 }
 
 /** Updates are sent together, pictures one by one. */

@@ -3,7 +3,14 @@ import { toCsv } from './csv-cells.ts'
 /** The result of one row of a list. */
 export type RowResult = {
   readonly line: number
-  readonly result: 'enrolled' | 'added' | 'updated' | 'unchanged' | 'unknown' | 'refused'
+  readonly result:
+    | 'enrolled'
+    | 'added'
+    | 'duplicate'
+    | 'updated'
+    | 'unchanged'
+    | 'unknown'
+    | 'refused'
   /** The external id or the file of the row. */
   readonly name: string
   readonly subjectId?: string | undefined
@@ -12,7 +19,7 @@ export type RowResult = {
 
 /** Whether the row needs the attention of the user. */
 export function isProblem({ result }: RowResult): boolean {
-  return result === 'unknown' || result === 'refused'
+  return result === 'unknown' || result === 'refused' || result === 'duplicate'
 }
 
 const columns = ['line', 'name', 'result', 'subjectId', 'message'] as const
@@ -31,4 +38,13 @@ export function countResults(
 ): readonly (readonly [result: RowResult['result'], count: number])[] {
   const groups = Map.groupBy(results, ({ result }) => result)
   return [...groups].map(([result, rows]) => [result, rows.length] as const)
+}
+
+/** Replaces the results of rows that were sent again. */
+export function replaceResults(
+  results: readonly RowResult[],
+  later: readonly RowResult[],
+): readonly RowResult[] {
+  const byLine = new Map(later.map((result) => [result.line, result]))
+  return results.map((result) => byLine.get(result.line) ?? result)
 }

@@ -1,4 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
+import { LinkButton } from '../../components/link-button.tsx'
 import { IconDownload } from '@tabler/icons-react'
 import { DataTable, type Column } from '../../lists/data-table.tsx'
 import { formatCount } from '../../format/numbers.ts'
@@ -11,6 +12,7 @@ const shownMax = 100
 const resultTexts: Readonly<Record<RowResult['result'], string>> = {
   enrolled: 'enrolled',
   added: 'faces added to existing subjects',
+  duplicate: 'similar to enrolled subjects',
   updated: 'updated',
   unchanged: 'unchanged',
   unknown: 'unknown',
@@ -61,6 +63,20 @@ const columns: readonly Column<RowResult>[] = [
   { name: 'Row', renderCell: ({ name }) => name },
   { name: 'Result', renderCell: ({ result }) => result },
   { name: 'Reason', renderCell: ({ message }) => message ?? '' },
+  {
+    name: 'Subject',
+    renderCell: ({ subjectId }) =>
+      subjectId !== undefined && (
+        <LinkButton
+          to="/subjects"
+          search={{ subject: subjectId }}
+          size="compact-xs"
+          variant="default"
+        >
+          Open
+        </LinkButton>
+      ),
+  },
 ]
 
 function download(text: string): void {

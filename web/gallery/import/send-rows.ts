@@ -28,18 +28,23 @@ export async function sendUpdates(
 
 const unknownText = 'no subject has this id; enroll it with a picture'
 
-type EnrollTarget = Target & { readonly limits: FileLimits; readonly signal: AbortSignal }
+type EnrollTarget = Target & {
+  readonly limits: FileLimits
+  readonly signal: AbortSignal
+  /** `reject`: a face that is similar to an enrolled subject is not enrolled. */
+  readonly duplicateCheck: 'reject' | 'report'
+}
 
 /** Enrolls the picture of a row with one call, which is sent again while the service refuses its rate. */
 export async function sendEnrollment(
-  { api, projectId, limits, signal }: EnrollTarget,
+  { api, projectId, limits, signal, duplicateCheck }: EnrollTarget,
   { line, name, values, picture }: PlannedRow<File>,
 ): Promise<RowResult> {
   if (!picture) return { line, name, result: 'refused', message: 'has no picture' }
   const read = await readCheckedFile(picture, limits)
   if ('refusal' in read) return { line, name, result: 'refused', message: read.refusal }
   read.image.bitmap?.close()
-  const params = { images: [toImageItem(read.image)], ...values }
+  const params = { images: [toImageItem(read.image)], ...values, duplicateCheck }
   const requestId = await contentUuid(JSON.stringify({ projectId, params }))
   const call = { action: 'svc.enroll', requestId, params }
   return enrollEntry(

@@ -13,6 +13,7 @@ export type ResultProblem = {
   readonly path?: string | undefined
   readonly imageIndex?: number | undefined
   readonly hint?: string | undefined
+  readonly subjectId?: string | undefined
 }
 
 /** A face of any response, with the fields that some actions add. */
