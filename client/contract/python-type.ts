@@ -1,5 +1,5 @@
 import { capitalize, type ContractPart } from './contract-parts.ts'
-import type { ContractSchema, PropertyAccess } from './typescript-type.ts'
+import { factsOf, type ContractSchema, type PropertyAccess } from './typescript-type.ts'
 
 /** Returns the Python declarations of named types: a `TypedDict` for each object. */
 export function pythonDeclarations(parts: readonly ContractPart[]): string[] {
@@ -115,18 +115,8 @@ function objectTypeOf(schema: ContractSchema, name: string, context: TypeContext
 /** The lines of a declaration after its name. */
 const fieldsOf = (declaration: string): string => declaration.slice(declaration.indexOf('\n'))
 
-/** Describes what the type does not contain: description, range, default. */
 function docstringOf(schema: ContractSchema): string[] {
-  const { description, default: fallback, minimum, maximum } = schema
-  const isBounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
-  const facts = [
-    description,
-    isBounded && `${minimum ?? ''}..${maximum}.`,
-    schema.maxItems !== undefined && `At most ${schema.maxItems}.`,
-    schema.maxLength !== undefined && `At most ${schema.maxLength} characters.`,
-    fallback !== undefined && `Default ${pythonValue(fallback)}.`,
-  ].filter((fact) => typeof fact === 'string')
-  const text = facts.join(' ').replaceAll('\\', '\\\\').replaceAll('"', "'")
+  const text = factsOf(schema, pythonValue).replaceAll('\\', '\\\\').replaceAll('"', "'")
   return text === '' ? [] : [`    """${text}"""`]
 }
 

@@ -90,8 +90,17 @@ function arrayTypeOf(schema: ContractSchema, access: PropertyAccess, depth: numb
 
 const parenthesize = (type: string): string => (/^\w+$/u.test(type) ? type : `(${type})`)
 
-/** Returns what the type does not contain: description, range, default. */
 function commentOf(schema: ContractSchema): string[] {
+  const facts = factsOf(schema, JSON.stringify)
+  return facts === '' ? [] : [`/** ${facts.replaceAll('*/', '*\\/')} */`]
+}
+
+/**
+ * Returns what the type does not contain: description, range, default.
+ *
+ * @param write the form of a default in the language.
+ */
+export function factsOf(schema: ContractSchema, write: (value: unknown) => string): string {
   const { description, default: fallback, minimum, maximum } = schema
   const isBounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
   const facts = [
@@ -99,9 +108,9 @@ function commentOf(schema: ContractSchema): string[] {
     isBounded && `${minimum ?? ''}..${maximum}.`,
     schema.maxItems !== undefined && `At most ${schema.maxItems}.`,
     schema.maxLength !== undefined && `At most ${schema.maxLength} characters.`,
-    fallback !== undefined && `Default ${JSON.stringify(fallback)}.`,
-  ].filter((fact) => typeof fact === 'string')
-  return facts.length > 0 ? [`/** ${facts.join(' ').replaceAll('*/', '*\\/')} */`] : []
+    fallback !== undefined && `Default ${write(fallback)}.`,
+  ]
+  return facts.filter((fact) => typeof fact === 'string').join(' ')
 }
 
 function literal(value: unknown): string {

@@ -1,5 +1,6 @@
 import { ActionError, errorTable, HttpError, type ActionProblem } from '../lib/errors.ts'
 import { uuidsInText } from '../lib/ids.ts'
+import { roundTo } from '../lib/round-to.ts'
 import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
 import type { AuthenticatedCall, RequestDescription } from './call-states.ts'
@@ -36,7 +37,7 @@ export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): Unchar
     requestId,
     action,
     code: outcome.code,
-    latencyMs: Math.round(latencyMs * 1000) / 1000,
+    latencyMs: roundTo(latencyMs, 3),
     costMicros: 0n,
     meteredMicros: 0n,
     isReplay: outcome.isReplay ? 1 : 0,

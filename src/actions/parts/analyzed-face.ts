@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { roundTo } from '../../lib/round-to.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import { face, quality } from '../schemas/fields.ts'
 import { livenessDecision } from '../schemas/liveness.ts'
 import { appearance, toAppearance, allAppearanceNames, unavailable } from './appearance.ts'
 import { classifyLiveness } from './classify-liveness.ts'
 import { withLiveness } from './extract-probes.ts'
-import { qualityLevel, round } from './response-fields.ts'
+import { qualityLevel } from './response-fields.ts'
 import { qualityReasons } from './quality-reasons.ts'
 
 /** The values of `features` of svc.analyze. */
@@ -97,8 +98,8 @@ export function toAnalyzedFace(
 
 function toOcclusion({ occlusion: { leftEye, rightEye, lowerFace } }: FaceResult['quality']) {
   return {
-    leftEye: round(leftEye, 3),
-    rightEye: round(rightEye, 3),
-    lowerFace: round(lowerFace, 3),
+    leftEye: roundTo(leftEye, 3),
+    rightEye: roundTo(rightEye, 3),
+    lowerFace: roundTo(lowerFace, 3),
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { roundTo } from '../../lib/round-to.ts'
 import type { AttributeName } from '../../vision/attributes/face-attributes.ts'
 import type { FaceResult } from '../../vision/image-analysis.ts'
 import type { Caller } from '../action.ts'
-import { round } from './response-fields.ts'
 
 /** The values of `include`. */
 const appearanceNames = [
@@ -93,7 +93,7 @@ function ageOf({ attributes }: FaceResult) {
   const years = attributes?.age
   if (years === undefined) return {}
   const low = Math.max(0, Math.round(years - intervalYears))
-  return { age: { value: round(years, 1), low, high: Math.round(years + intervalYears) } }
+  return { age: { value: roundTo(years, 1), low, high: Math.round(years + intervalYears) } }
 }
 
 /**
@@ -107,7 +107,7 @@ function genderOf({ attributes }: FaceResult) {
   const male = attributes?.maleProbability
   if (male === undefined) return {}
   const value: 'male' | 'female' = male >= 0.5 ? 'male' : 'female'
-  return { gender: { value, confidence: round(Math.max(male, 1 - male), 3) } }
+  return { gender: { value, confidence: roundTo(Math.max(male, 1 - male), 3) } }
 }
 
 function expressionOf({ attributes }: FaceResult) {
@@ -115,19 +115,19 @@ function expressionOf({ attributes }: FaceResult) {
   if (!scores) return {}
   const labels = Object.keys(scores) as (keyof typeof scores)[]
   const value = labels.reduce((best, label) => (scores[label] > scores[best] ? label : best))
-  return { expression: { value, confidence: round(scores[value], 3), scores } }
+  return { expression: { value, confidence: roundTo(scores[value], 3), scores } }
 }
 
 /** Returns nothing for eyes behind dark glasses: they are neither open nor closed. */
 function eyesOf({ quality: { openness, occlusion } }: FaceResult) {
   if (Math.max(occlusion.leftEye, occlusion.rightEye) >= occlusionMin) return {}
-  return { eyesOpen: { left: round(openness.leftEye, 2), right: round(openness.rightEye, 2) } }
+  return { eyesOpen: { left: roundTo(openness.leftEye, 2), right: roundTo(openness.rightEye, 2) } }
 }
 
 function mouthOf({ quality: { openness, occlusion } }: FaceResult) {
   if (occlusion.lowerFace >= occlusionMin) return {}
   const { mouth } = openness
-  return { mouthOpen: { value: mouth > 0.5, confidence: round(Math.max(mouth, 1 - mouth), 2) } }
+  return { mouthOpen: { value: mouth > 0.5, confidence: roundTo(Math.max(mouth, 1 - mouth), 2) } }
 }
 
 /** A probability. */

@@ -1,4 +1,5 @@
-import { bestDecision, decimals, type CallDecision } from '../../lib/observability/call-decision.ts'
+import { bestDecision, type CallDecision } from '../../lib/observability/call-decision.ts'
+import { roundTo } from '../../lib/round-to.ts'
 import type { LivenessDecision } from './classify-liveness.ts'
 
 /** A face with the subjects of its search, the most similar first. */
@@ -15,7 +16,7 @@ export function searchDecision(
   return bestDecision(
     faces.map(({ qualityScore, candidates: [best, next] }) => ({
       ...comparisonDecision({ threshold, similarity: best?.similarity ?? null, qualityScore }),
-      margin: best && next ? decimals(best.similarity - next.similarity) : null,
+      margin: best && next ? roundTo(best.similarity - next.similarity, 4) : null,
     })),
   )
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { roundTo } from '../../lib/round-to.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 
 /**
@@ -75,7 +76,7 @@ function check(
   min: number | null,
   max: number | null,
 ): PortraitCheck {
-  const value = Math.round(measured * 1000) / 1000
+  const value = roundTo(measured, 3)
   const passed = (min === null || value >= min) && (max === null || value <= max)
   return { name, value, range: { min, max }, passed }
 }

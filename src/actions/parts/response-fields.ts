@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { roundTo } from '../../lib/round-to.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { FaceValue, imageFacts, debug } from '../schemas/fields.ts'
 import type { ActionCall } from '../action.ts'
@@ -18,17 +19,17 @@ export function toFaceValue(
     faceIndex,
     boundingBox: { left, top, width, height },
     relativeBoundingBox: {
-      left: round(left / analysis.width, 4),
-      top: round(top / analysis.height, 4),
-      width: round(width / analysis.width, 4),
-      height: round(height / analysis.height, 4),
+      left: roundTo(left / analysis.width, 4),
+      top: roundTo(top / analysis.height, 4),
+      width: roundTo(width / analysis.width, 4),
+      height: roundTo(height / analysis.height, 4),
     },
-    confidence: round(result.confidence, 3),
+    confidence: roundTo(result.confidence, 3),
     ...(show.landmarks && { landmarks: result.landmarks }),
     pose: {
-      yaw: round(result.pose.yaw, 1),
-      pitch: round(result.pose.pitch, 1),
-      roll: round(result.pose.roll, 1),
+      yaw: roundTo(result.pose.yaw, 1),
+      pitch: roundTo(result.pose.pitch, 1),
+      roll: roundTo(result.pose.roll, 1),
     },
     quality: { score: result.qualityScore, level: qualityLevel(result.qualityScore) },
   }
@@ -57,12 +58,6 @@ export function imageFields(
 export function qualityLevel(score: number): 'low' | 'medium' | 'high' {
   if (score < 40) return 'low'
   return score < 70 ? 'medium' : 'high'
-}
-
-/** Rounds to a number of decimals. */
-export function round(value: number, digits: number): number {
-  const scale = 10 ** digits
-  return Math.round(value * scale) / scale
 }
 
 type DebugInput = {
@@ -98,7 +93,7 @@ type DebugValue = NonNullable<z.input<typeof debug>>
 /** Returns `debug` with at most four decimals of each score and three of each time. */
 export function toDebug(value: DebugValue): { readonly debug: DebugValue } {
   const rounded = (numbers: Readonly<Record<string, number>>, digits: number) =>
-    Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, round(n, digits)]))
+    Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, roundTo(n, digits)]))
   const { scores, timingsMs } = value
   return { debug: { ...value, scores: rounded(scores, 4), timingsMs: rounded(timingsMs, 3) } }
 }

@@ -15,6 +15,7 @@ import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database
 import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
+import { describeError } from '../command-line/describe-error.ts'
 import { print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
@@ -66,8 +67,7 @@ async function restoreInto(
   await copyFile(from, copy)
   await chmod(copy, 0o600)
   const store = await openSqliteStore(workFolder, {}).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`${from} cannot be restored: ${reason}`, { cause })
+    throw new Error(`${from} cannot be restored: ${describeError(cause)}`, { cause })
   })
   let result: RestoreResult
   try {

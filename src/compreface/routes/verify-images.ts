@@ -103,10 +103,10 @@ function compareFaces(
         matches,
         ...debugInfo(debug, analysis, probe),
       }
-      const best = matches[0]?.similarity ?? 0
+      const similarity = matches[0]?.similarity ?? null
+      const best = similarity ?? 0
       const isMatched = best >= verifyThreshold
       const scores = [{ kind: 'similarity', value: best, isMatched }] as const
-      const similarity = matches[0]?.similarity ?? null
       const { qualityScore } = probe
       const decision = comparisonDecision({ threshold: verifyThreshold, similarity, qualityScore })
       return { outcome: { value, scores, decision } }

@@ -1,3 +1,5 @@
+import { roundTo } from '../round-to.ts'
+
 /** What a call can decide. `ambiguous` is reserved: no action returns it yet. */
 export const callOutcomes = [
   'match',
@@ -72,13 +74,8 @@ export function decisionColumns(decision: CallDecision | undefined): DecisionCol
 
 /** Whether the score is below the threshold by at most `nearMissDistanceMax`. */
 export function isNearMiss(decision: CallDecision): boolean {
-  const distance = decimals(decision.threshold - scoreOf(decision))
+  const distance = roundTo(decision.threshold - scoreOf(decision), 4)
   return distance > 0 && distance <= nearMissDistanceMax
-}
-
-/** Rounds to four decimals, as similarities are: 0.80 − 0.75 is 0.05. */
-export function decimals(value: number): number {
-  return Math.round(value * 1e4) / 1e4
 }
 
 /** The columns of a call without a decision. */

@@ -91,12 +91,6 @@ export function meanOf(points: readonly Point[]): Point {
   return { x: sum.x / points.length, y: sum.y / points.length }
 }
 
-export function roundTo(value: number, digits: number): number {
-  const factor = 10 ** digits
-  // Adding zero turns −0 into 0.
-  return Math.round(value * factor) / factor + 0
-}
-
 /** Returns 0 up to `zeroAt`, 1 from `oneAt` on, and a linear value between; either may be larger. */
 export function linearRamp(value: number, zeroAt: number, oneAt: number): number {
   return Math.min(1, Math.max(0, (value - zeroAt) / (oneAt - zeroAt)))

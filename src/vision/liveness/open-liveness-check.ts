@@ -1,3 +1,4 @@
+import { roundTo } from '../../lib/round-to.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
 import { meshBounds, type Mesh } from '../landmarks/mesh.ts'
@@ -37,7 +38,11 @@ export async function openLivenessCheck(
       const scores: AntiSpoofScore[] = []
       for (const { predict } of models) scores.push(await predict(face, context))
       return {
-        score: roundScore(mean((_, index) => scores[index]?.score ?? 0)),
+        // To the digits of the response, so that a reported 0.5 is never below the limit of 0.5.
+        score: roundTo(
+          mean((_, index) => scores[index]?.score ?? 0),
+          4,
+        ),
         ...thresholds,
         networks: Object.assign({}, ...scores.map(({ componentScores }) => componentScores)),
         isBuiltin: liveness === 'builtin',
@@ -63,8 +68,3 @@ function colourfulness({ crop: { planes, width, height } }: Mesh): number {
 
 /** Of 0..255. A grey JPEG has 0 to 2. */
 const colourMin = 8
-
-/** Rounds to the digits of the response, so that a reported 0.5 is never below the limit of 0.5. */
-function roundScore(score: number): number {
-  return Math.round(score * 10_000) / 10_000
-}

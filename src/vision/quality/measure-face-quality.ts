@@ -1,3 +1,4 @@
+import { roundTo } from '../../lib/round-to.ts'
 import { linearRamp, type ImageSize, type Point } from '../image/geometry.ts'
 import type { HeadPose } from '../landmarks/head-pose.ts'
 import { meshRegions } from '../landmarks/mesh-regions.ts'
@@ -103,7 +104,7 @@ function measureComponents(input: FaceQualityInput, openness: Openness, occlusio
     // Probability that eyes or lower face are covered: 1 up to 0.3, 0 at 0.9.
     occlusion: linearRamp(covered, 0.9, 0.3),
   }
-  return { luma: Math.round(mean * 10) / 10, shares }
+  return { luma: roundTo(mean, 1), shares }
 }
 
 /** Returns the sharpness, 0..1, for a mean squared frequency. */

@@ -3,6 +3,7 @@ import type { Challenge } from '../../../gallery/challenges/challenges.ts'
 import type { Matching } from '../../../gallery/matching.ts'
 import { imagesPerCallMax } from '../../../lib/limits/call-limits.ts'
 import { ActionError } from '../../../lib/errors.ts'
+import { roundTo } from '../../../lib/round-to.ts'
 import type { Tx } from '../../../store/tx.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
@@ -116,7 +117,7 @@ function toChallengeResult({
 }: ReturnType<ChallengeCall['services']['vision']['judgeChallenge']>): z.input<
   typeof challengeResult
 > {
-  const rounded = (degrees: number | null) => degrees && Math.round(degrees * 10) / 10
+  const rounded = (degrees: number | null) => degrees && roundTo(degrees, 1)
   const roundedSteps = steps.map(({ yaw, pitch, ...step }) => ({
     ...step,
     yaw: rounded(yaw),

@@ -1,3 +1,4 @@
+import { roundTo } from '../../../lib/round-to.ts'
 import { calibratedFmrs } from '../similarity.ts'
 import type { Calibration, CalibrationPoint } from '../similarity.ts'
 import { CalibrationRefusal } from './calibration-refusal.ts'
@@ -54,10 +55,13 @@ export function buildCalibration(
       `counted where at least ${pairsMin} pairs reach the score; beyond, an exponential tail ` +
       `fitted to the ${tailSize} highest scores`,
     points,
-    lowestScore: round(impostor[0] ?? 0),
+    lowestScore: roundTo(impostor[0] ?? 0, 4),
     identicalScore: Math.max(
-      round(identicalScores.reduce((least, score) => Math.min(least, score), Infinity)),
-      round(highest + 0.01),
+      roundTo(
+        identicalScores.reduce((least, score) => Math.min(least, score), Infinity),
+        4,
+      ),
+      roundTo(highest + 0.01, 4),
     ),
   }
 }
@@ -65,7 +69,7 @@ export function buildCalibration(
 function pointAt(impostor: Float32Array, fmr: number, pairsMin: number): CalibrationPoint {
   const isCounted = fmr * impostor.length >= pairsMin
   const score = isCounted ? scoreAtFar(impostor, fmr) : tailScore(impostor, fmr)
-  return { fmr, score: round(score), source: isCounted ? 'counted' : 'extrapolated' }
+  return { fmr, score: roundTo(score, 4), source: isCounted ? 'counted' : 'extrapolated' }
 }
 
 /**
@@ -77,8 +81,4 @@ export function tailScore(impostor: Float32Array, fmr: number): number {
   const tail = impostor.subarray(-tailSize)
   const meanExcess = tail.reduce((sum, score) => sum + score - threshold, 0) / tailSize
   return threshold + meanExcess * Math.log(tailSize / impostor.length / fmr)
-}
-
-function round(score: number): number {
-  return Math.round(score * 1e4) / 1e4
 }

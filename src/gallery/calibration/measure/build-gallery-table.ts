@@ -1,3 +1,4 @@
+import { roundTo } from '../../../lib/round-to.ts'
 import { scoreAt, similarityAtFmr, type Calibration, type CalibrationPoint } from '../similarity.ts'
 import { buildCalibration, type CalibrationSet } from './build-calibration.ts'
 
@@ -34,7 +35,7 @@ export function buildGalleryTable(options: GalleryTableOptions): Calibration {
     else {
       const ownStep = point.score - builtBefore.score
       const shippedStep = shippedScore(shipped, point.fmr) - shippedScore(shipped, previous.fmr)
-      const score = round(previous.score + Math.max(ownStep, shippedStep))
+      const score = roundTo(previous.score + Math.max(ownStep, shippedStep), 4)
       points.push({ fmr: point.fmr, score, source: 'model' })
     }
   }
@@ -43,15 +44,11 @@ export function buildGalleryTable(options: GalleryTableOptions): Calibration {
     ...built,
     method: [built.method, ...notes].join('; '),
     points,
-    identicalScore: Math.max(built.identicalScore, round(highest + 0.01)),
+    identicalScore: Math.max(built.identicalScore, roundTo(highest + 0.01, 4)),
   }
 }
 
 /** Returns the score of a rate in the table of the model. */
 export function shippedScore(shipped: Calibration, fmr: number): number {
   return scoreAt(similarityAtFmr(fmr), shipped)
-}
-
-function round(score: number): number {
-  return Math.round(score * 1e4) / 1e4
 }

@@ -1,4 +1,5 @@
-import { meanOf, roundTo, type Point } from '../../image/geometry.ts'
+import { roundTo } from '../../../lib/round-to.ts'
+import { meanOf, type Point } from '../../image/geometry.ts'
 import type { ChallengeFacts } from './challenge-judgement.ts'
 import { headPose } from '../../landmarks/head-pose.ts'
 import type { Mesh } from '../../landmarks/mesh.ts'

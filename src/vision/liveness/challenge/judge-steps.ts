@@ -1,4 +1,4 @@
-import { roundTo } from '../../image/geometry.ts'
+import { roundTo } from '../../../lib/round-to.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import type {
   ChallengeFacts,
