@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { nilUuid } from '../../lib/ids.ts'
-import { isJsonWithin } from '../../lib/json-size.ts'
 import { livenessToken } from './challenge.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
@@ -245,3 +244,16 @@ export const imageFacts = z
       .meta({ description: 'Whether an EXIF orientation rotated or mirrored the image.' }),
   })
   .meta({ id: 'ImageFacts' })
+
+/** Returns whether a JSON value has at most `bytesMax` bytes. The text of a larger one is not built. */
+function isJsonWithin(value: unknown, bytesMax: number): boolean {
+  return textLength(value) <= bytesMax && Buffer.byteLength(JSON.stringify(value)) <= bytesMax
+}
+
+/** Returns the number of characters in keys and texts, which is a lower limit of the bytes. */
+function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  const keys = Array.isArray(value) ? '' : Object.keys(value).join('')
+  return Object.values(value).reduce((sum: number, part) => sum + textLength(part), keys.length)
+}
