@@ -714,12 +714,14 @@ export interface UpdateSubjectParams {
   readonly addGroups?: readonly string[] | undefined
   /** At most 20. */
   readonly removeGroups?: readonly string[] | undefined
+  /** Faces of other subjects of the gallery, which move to this subject. A subject keeps at least one face. At most 20. */
+  readonly addFaceIds?: readonly string[] | undefined
   /** At most 20. */
   readonly removeFaceIds?: readonly string[] | undefined
   readonly expiresAtUtc?: string | null | undefined
   /** The first image is analyzed; `warnings` reports that further images were not used. At most 10. */
   readonly images?: readonly ImageItem[] | undefined
-  /** Adds the template even if the face does not resemble the subject. Needs the permission `faces:force`. Default false. */
+  /** Adds a template even if its face does not resemble the subject. Needs the permission `faces:force`. Default false. */
   readonly force?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
@@ -910,6 +912,10 @@ export interface GroupList {
 export interface Group {
   name: string
   subjectCount: number
+}
+
+export interface GroupName {
+  readonly name: string
 }
 
 export interface DeleteGroupQuery {

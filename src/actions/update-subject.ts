@@ -14,6 +14,7 @@ import {
   toWarnings,
 } from './parts/response-fields.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
+import { requireSimilarFaces } from './parts/moved-faces.ts'
 import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
 import {
   changePermissions,
@@ -53,12 +54,16 @@ const updateParams = z
       .meta({ description: 'A JSON merge patch (RFC 7396): null removes a field.' }),
     addGroups: groups.optional(),
     removeGroups: groups.optional(),
+    addFaceIds: z.array(uuid).max(20).optional().meta({
+      description:
+        'Faces of other subjects of the gallery, which move to this subject. A subject keeps at least one face.',
+    }),
     removeFaceIds: z.array(uuid).max(20).optional(),
     expiresAtUtc: expiresAtUtc.nullable().optional(),
     images: optionalImages,
     force: z.boolean().default(false).meta({
       description:
-        'Adds the template even if the face does not resemble the subject. Needs the permission `faces:force`.',
+        'Adds a template even if its face does not resemble the subject. Needs the permission `faces:force`.',
     }),
     ...enrollmentFaceParams,
     ...requiredLivenessParams,
@@ -111,7 +116,7 @@ export const updateSubject = defineAction({
     const { subjects, maintenance } = services
     const { galleryId } = caller
     const lookup = subjectLookup(params)
-    requireDifferentGroups(params)
+    requireDifferentLists(params)
     requireForcePermission(call)
     subjects.requireFutureExpiry(params.expiresAtUtc)
     const requireSubject = async (reading: ReadTx) => {
@@ -119,7 +124,7 @@ export const updateSubject = defineAction({
       await requireChangePermissions(call, reading, found, params)
       return found
     }
-    await subjects.read(requireSubject)
+    await requireSimilarFaces(call, await subjects.read(requireSubject))
     const extracted = await extractFaceToAdd(call)
     return {
       effect: async (tx) => {
@@ -127,8 +132,9 @@ export const updateSubject = defineAction({
         const row = await requireSubject(tx)
         return [await applyUpdate(call, tx, row, extracted)]
       },
-      // Removed templates must also leave the memory of the search.
-      afterCommit: params.removeFaceIds ? () => maintenance.purge(galleryId) : undefined,
+      // Removed templates must also leave the memory of the search, and replaced ones the files.
+      afterCommit:
+        params.removeFaceIds || params.addFaceIds ? () => maintenance.purge(galleryId) : undefined,
     }
   }),
 })
@@ -141,13 +147,15 @@ async function applyUpdate(
 ) {
   const startMs = performance.now()
   const { subjects } = call.services
-  const { force, removeFaceIds: removedFaceIds, images = [] } = call.params
+  const { force, addFaceIds = [], removeFaceIds: removedFaceIds, images = [] } = call.params
   const probe = extracted?.faces[0]
   // The new template is added first: then the last old one can be removed.
   const added = probe && (await addMatchingFace(call, tx, row, { probe, force, removedFaceIds }))
   const isChanged = added?.isAdded === true
+  const moved = await subjects.moveFaces(tx, { target: row, faceIds: addFaceIds })
   const [before] = await subjects.loadDetails(tx, [row])
-  const updated = await subjects.update(tx, row, { ...call.params, isChanged })
+  const update = { ...call.params, isChanged: isChanged || moved > 0 }
+  const updated = await subjects.update(tx, row, update)
   const [details] = await subjects.loadDetails(tx, [updated])
   if (!before || !details) throw new Error('the updated subject was not found')
   const value = {
@@ -187,12 +195,23 @@ function warningsOf(
   ]
 }
 
-/** @throws ActionError INVALID_REQUEST if a group is to be added and removed. */
-function requireDifferentGroups({ addGroups = [], removeGroups = [] }: UpdateParams): void {
-  const contradicting = addGroups.filter((name) => removeGroups.includes(name))
+/** @throws ActionError INVALID_REQUEST if a group or a face is to be added and removed. */
+function requireDifferentLists(params: UpdateParams): void {
+  const { addGroups = [], removeGroups = [], addFaceIds = [], removeFaceIds = [] } = params
+  requireDisjoint('Groups', 'group', addGroups, removeGroups)
+  requireDisjoint('FaceIds', 'face', addFaceIds, removeFaceIds)
+}
+
+function requireDisjoint(
+  field: string,
+  item: string,
+  added: readonly string[],
+  removed: readonly string[],
+): void {
+  const contradicting = added.filter((name) => removed.includes(name))
   if (contradicting.length > 0)
     throw new ActionError(
       'INVALID_REQUEST',
-      `params.removeGroups: must not contain ${contradicting.join(', ')}, which addGroups contains; send each group in one of them`,
+      `params.remove${field}: must not contain ${contradicting.join(', ')}, which add${field} contains; send each ${item} in one of them`,
     )
 }

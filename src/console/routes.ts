@@ -10,9 +10,9 @@ import { changeGroups, removeSubjects } from './pages/gallery/bulk-changes.ts'
 import { getCrop, listCroppedFaces } from './pages/gallery/crops.ts'
 import { checkDeletions, deletionsCsv, listDeletions } from './pages/gallery/deletions.ts'
 import { previewGalleryMode } from './pages/gallery/gallery-mode.ts'
-import { countGroup, listAllGroups, removeGroup } from './pages/gallery/groups.ts'
+import { changeGroupName, countGroup, listAllGroups, removeGroup } from './pages/gallery/groups.ts'
 import { importSubjects } from './pages/gallery/import-subjects.ts'
-import { mergeIntoSubject } from './pages/gallery/merge.ts'
+import { mergeIntoSubject, moveFace } from './pages/gallery/merge.ts'
 import { editKey, endOverlap, rotateKeyById } from './pages/keys/key-changes.ts'
 import { getKeyUsage } from './pages/keys/key-usage.ts'
 import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys/keys.ts'
@@ -97,9 +97,9 @@ const routesByPage = [
   [listActions, listErrors, getPlaygroundSettings],
   [runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
-  [subjectsCsv, changeGroups, removeSubjects, importSubjects, mergeIntoSubject],
+  [subjectsCsv, changeGroups, removeSubjects, importSubjects, mergeIntoSubject, moveFace],
   [listCroppedFaces, getCrop],
-  [listAllGroups, countGroup, removeGroup],
+  [listAllGroups, countGroup, removeGroup, changeGroupName],
   [listDeletions, deletionsCsv, checkDeletions],
   [listLog, logCsv, getCall],
   [callsChart, latencyChart, scoresChart, spendChart],

@@ -3,6 +3,8 @@ import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { countDeletions, findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
+import { lockGallery } from '../store/gallery/galleries.ts'
+import type { GroupCount } from '../store/gallery/groups.ts'
 import { cursorOf } from '../store/gallery/search/subject-order.ts'
 import { findSubjects, findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
@@ -10,6 +12,7 @@ import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import type { ReadTx } from '../store/tx.ts'
 import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import type { ReEmbed } from './re-embed/re-embed.ts'
+import { renameGroup, type GroupRenaming } from './rename-group.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import type { Subjects } from './subjects.ts'
 import type { OnExpiredDeleted } from './unexpired-subjects.ts'
@@ -23,6 +26,8 @@ export type Maintenance = {
    * is no group.
    */
   readonly removeGroup: (galleryId: string, name: string) => Promise<DeletedSubjects>
+  /** Renames a group in one transaction. @throws ActionError as `renameGroup`. */
+  readonly renameGroup: (renaming: GroupRenaming) => Promise<GroupCount>
   /** Deletes all subjects of the gallery in batches. @returns the records. */
   readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
   readonly listDeletions: typeof findDeletions
@@ -73,6 +78,11 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
       deleteSubjects({ ...deleteOptions, subjectsMax: groupDeletionMax }, (reading, part) =>
         findSubjectsInGroup(reading, { galleryId, name }, part),
       ),
+    renameGroup: (renaming) =>
+      store.write(async (tx) => {
+        await lockGallery(tx, renaming.galleryId, 'exclusive')
+        return renameGroup(tx, renaming, formatUtc(options.clock()))
+      }),
     clear: async (galleryId) => {
       const { records } = await deleteSubjects(deleteOptions, (reading, { after, limit }) =>
         findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),

@@ -6,7 +6,7 @@ import type { DeletionRecord } from '../store/gallery/deletions.ts'
 import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findFaces, faceCounts, findSubjectFaces } from '../store/gallery/faces.ts'
 import { lockGallery, type GallerySize } from '../store/gallery/galleries.ts'
-import { listGroups, findSubjectGroups } from '../store/gallery/groups.ts'
+import { listGroups, findSubjectGroups, type GroupCount } from '../store/gallery/groups.ts'
 import {
   countSubjects,
   readSubjects,
@@ -30,6 +30,13 @@ import {
 } from './enrollment.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
+import {
+  findMovingFaces,
+  transferFaces,
+  type FaceTransfer,
+  type MovingFaces,
+} from './move-faces.ts'
+import { renameGroup, type GroupRenaming } from './rename-group.ts'
 import { createReadCrop, type ReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
@@ -76,6 +83,20 @@ export type Subjects = {
    * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
    */
   readonly merge: (tx: Tx, subjects: MergedSubjects) => Promise<DeletionRecord>
+  /** Finds the subjects that faces move from. @throws ActionError INVALID_REQUEST. */
+  readonly findMovingFaces: (
+    reading: ReadTx,
+    transfer: FaceTransfer,
+  ) => Promise<readonly MovingFaces[]>
+  /**
+   * Moves faces to another subject: see `transferFaces`.
+   *
+   * @returns the number of moved faces.
+   * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
+   */
+  readonly moveFaces: (tx: Tx, transfer: FaceTransfer) => Promise<number>
+  /** Renames a group: see `renameGroup`. @throws ActionError GROUP_NOT_FOUND or INVALID_REQUEST. */
+  readonly renameGroup: (tx: Tx, renaming: GroupRenaming) => Promise<GroupCount>
 }
 
 type SubjectsOptions = EnrollLimits & {
@@ -94,6 +115,7 @@ export function createSubjects(options: SubjectsOptions): Subjects {
   const { storeVector } = search
   const { templatesPerSubject } = options
   const nowUtc = (): string => formatUtc(clock())
+  const moveOptions = () => ({ templatesPerSubject, keys, storeVector, nowUtc: nowUtc() })
   return {
     read: store.read,
     lock: lockGallery,
@@ -110,8 +132,10 @@ export function createSubjects(options: SubjectsOptions): Subjects {
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
     changes: changesSubject,
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
-    merge: (tx, subjects) =>
-      mergeSubjects(tx, subjects, { templatesPerSubject, keys, storeVector, nowUtc: nowUtc() }),
+    merge: (tx, subjects) => mergeSubjects(tx, subjects, moveOptions()),
+    findMovingFaces: (reading, transfer) => findMovingFaces(reading, transfer, nowUtc()),
+    moveFaces: (tx, transfer) => transferFaces(tx, transfer, moveOptions()),
+    renameGroup: (tx, renaming) => renameGroup(tx, renaming, nowUtc()),
   }
 }
 

@@ -13,6 +13,48 @@ import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gall
 const rounds = Number(process.env['GALLERY_CRASH_ROUNDS'] ?? 3)
 const inFlightCalls = 200
 
+const movedFaces = 40
+
+test('A face that moves during kill -9 belongs to one of the two subjects, and a retry moves it', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
+  const first = await startGalleryProcess(dataDir)
+  const { key } = first
+  const pairs = await Promise.all(
+    Array.from({ length: movedFaces }, async (_, index) => {
+      const enroll = (name: string, fields: object = {}) =>
+        first.client.value('svc.enroll', { ...imageParams(`${name} ${index}`), ...fields })
+      const { subjectId: from } = await enroll('From')
+      const { faceId } = await enroll('Moved', { subjectId: from, force: true })
+      const { subjectId } = await enroll('To')
+      const params = { subjectId, addFaceIds: [faceId], force: true }
+      const call = { action: 'svc.updateSubject', requestId: randomUUID(), params }
+      return { from, faceId, call }
+    }),
+  )
+  let isFirst = true
+  const sending = pairs.map(async ({ call }) => {
+    await first.client.post(call)
+    if (isFirst) void killGalleryProcess(first)
+    isFirst = false
+  })
+  await Promise.allSettled(sending)
+  await killGalleryProcess(first)
+  const server = await startGalleryProcess(dataDir, key)
+  const ownerOf = async (index: number) =>
+    (await server.client.value('svc.identify', imageParams(`Moved ${index}`))).bestMatch
+  for (const [index, { from, faceId, call }] of pairs.entries()) {
+    const owner = await ownerOf(index)
+    assert.deepEqual([owner.faceId, owner.similarity], [faceId, 1])
+    assert.ok([from, call.params.subjectId].includes(owner.subjectId))
+    const { body } = await server.client.post(call)
+    assert.deepEqual(body.errors, [])
+    assert.equal(body.data.results[0].value.embeddingCount, 2)
+    assert.equal((await ownerOf(index)).subjectId, call.params.subjectId)
+  }
+  await killGalleryProcess(server)
+  await rm(dataDir, { recursive: true, force: true })
+})
+
 const enrollment = (round: number, index: number) => ({
   action: 'svc.enroll',
   requestId: randomUUID(),

@@ -32,10 +32,18 @@ const call =
     return { status, headers: headerNames(headers), body: { ...body, requestId: '' } }
   }
 
+/** Takes the face of another gallery for an own subject. */
+const takeFace: AccessAttempt = async (client, { faceId }) => {
+  const own = { ...imageParams('Attacker'), onExisting: 'append', duplicateCheck: 'off' }
+  const { subjectId } = await client.value('svc.enroll', { ...own, externalId: randomUUID() })
+  const params = { subjectId, addFaceIds: [faceId], force: true }
+  return { ...(await client.call('svc.updateSubject', params)).body, requestId: '' }
+}
+
 const rest =
-  (method: string, path: (subject: EnrolledSubject) => string): AccessAttempt =>
+  (method: string, path: (subject: EnrolledSubject) => string, sent?: object): AccessAttempt =>
   async (client, subject) => {
-    const { status, headers, body } = await client.rest(method, path(subject))
+    const { status, headers, body } = await client.rest(method, path(subject), sent)
     return { status, headers: headerNames(headers), body }
   }
 
@@ -64,6 +72,7 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
     call('svc.updateSubject', ({ externalId }) => ({ externalId, displayName: 'Mine' })),
     call('svc.updateSubject', ({ subjectId }) => ({ ...imageParams('Victim'), subjectId })),
     call('svc.updateSubject', ({ subjectId }) => ({ subjectId, removeFaceIds: [randomUUID()] })),
+    takeFace,
   ],
   'svc.deleteSubject': [call('svc.deleteSubject', ({ subjectId }) => ({ subjectId }))],
   'GET /v1/subjects': [
@@ -76,6 +85,9 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
   'DELETE /v1/groups/:name': [
     rest('DELETE', ({ group }) => `/v1/groups/${group}?dryRun=true`),
     rest('DELETE', ({ group }) => `/v1/groups/${group}`),
+  ],
+  'POST /v1/groups/:name/rename': [
+    rest('POST', ({ group }) => `/v1/groups/${group}/rename`, { name: 'mine' }),
   ],
   'POST /v1/liveness/challenges': [],
   'GET /v1/deletions': [

@@ -67,6 +67,31 @@ for (const search of ['memory', 'pgvector'])
     })
     after(() => opened?.disposeAsync())
 
+    test('Both nodes move one face at once: it has one subject, which both nodes find', async () => {
+      for (let turn = 0; turn < turns; turn++) {
+        const owner = await a.value('svc.enroll', imageParams(`Mia ${turn}`))
+        const picture = imageParams(`Moved ${turn}`)
+        const { subjectId } = owner
+        const face = await b.value('svc.enroll', { ...picture, subjectId, force: true })
+        const targets = [
+          await a.value('svc.enroll', imageParams(`Left ${turn}`)),
+          await b.value('svc.enroll', imageParams(`Right ${turn}`)),
+        ]
+        const move = { addFaceIds: [face.faceId], force: true }
+        await Promise.all(
+          [a, b].map((node, index) =>
+            node.value('svc.updateSubject', { ...move, subjectId: targets[index].subjectId }),
+          ),
+        )
+        const found = await Promise.all([a, b].map((node) => node.value('svc.identify', picture)))
+        const [first, second] = found.map(({ bestMatch }) => bestMatch)
+        assert.deepEqual([first.subjectId, first.faceId], [second.subjectId, face.faceId])
+        assert.ok(targets.some((target) => target.subjectId === first.subjectId))
+        const { body } = await a.rest('GET', `/v1/subjects/${first.subjectId}`)
+        assert.equal(body.embeddingCount, 2)
+      }
+    })
+
     test('The other node sees enrollments and deletions immediately, also after a lost connection', async () => {
       for (let turn = 0; turn < turns; turn++) {
         await verifyOnOtherNode(a, b, `Ann ${turn}`)

@@ -10,4 +10,5 @@ runOnPgvector([
   'gallery/isolation',
   'gallery/model-change',
   'gallery/removed-faces',
+  'gallery/subjects/moved-faces',
 ])

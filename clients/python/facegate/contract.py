@@ -640,13 +640,15 @@ class UpdateSubjectParams(TypedDict):
     """At most 20."""
     removeGroups: NotRequired[Sequence[str]]
     """At most 20."""
+    addFaceIds: NotRequired[Sequence[str]]
+    """Faces of other subjects of the gallery, which move to this subject. A subject keeps at least one face. At most 20."""
     removeFaceIds: NotRequired[Sequence[str]]
     """At most 20."""
     expiresAtUtc: NotRequired[Union[str, None]]
     images: NotRequired[Sequence[ImageItem]]
     """The first image is analyzed; `warnings` reports that further images were not used. At most 10."""
     force: NotRequired[bool]
-    """Adds the template even if the face does not resemble the subject. Needs the permission `faces:force`. Default False."""
+    """Adds a template even if its face does not resemble the subject. Needs the permission `faces:force`. Default False."""
     minFaceConfidence: NotRequired[float]
     """Faces with a lower detection confidence are ignored. 0..1. Default 0.6."""
     minFaceSize: NotRequired[int]
@@ -817,6 +819,10 @@ class GroupList(TypedDict):
 class Group(TypedDict):
     name: str
     subjectCount: int
+
+
+class GroupName(TypedDict):
+    name: str
 
 
 class DeleteGroupQuery(TypedDict):
@@ -1047,11 +1053,13 @@ class SubjectChanges(TypedDict):
     """At most 20."""
     removeGroups: NotRequired[Sequence[str]]
     """At most 20."""
+    addFaceIds: NotRequired[Sequence[str]]
+    """Faces of other subjects of the gallery, which move to this subject. A subject keeps at least one face. At most 20."""
     removeFaceIds: NotRequired[Sequence[str]]
     """At most 20."""
     expiresAtUtc: NotRequired[Union[str, None]]
     force: NotRequired[bool]
-    """Adds the template even if the face does not resemble the subject. Needs the permission `faces:force`. Default False."""
+    """Adds a template even if its face does not resemble the subject. Needs the permission `faces:force`. Default False."""
     minFaceConfidence: NotRequired[float]
     """Faces with a lower detection confidence are ignored. 0..1. Default 0.6."""
     minFaceSize: NotRequired[int]

@@ -2,7 +2,7 @@ import type { FaceToEnroll } from '../../gallery/enrollment.ts'
 import type { FaceMatchScore, SubjectMatch } from '../../gallery/match.ts'
 import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { ReadTx, Tx } from '../../store/tx.ts'
 import type { ActionCall } from '../action.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'
 import type { ExtractOptions, ProbeFace } from './extract-probes.ts'
@@ -97,7 +97,7 @@ export function subjectMismatch(
  */
 export async function requireNoFaces(
   { services: { subjects } }: StoreFaceCall,
-  tx: Tx,
+  tx: ReadTx,
   { galleryId, subjectId }: SubjectRow,
 ): Promise<void> {
   if ((await subjects.listFaces(tx, { galleryId, subjectId, limit: 1 })).length > 0)

@@ -46,6 +46,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'subject.deleteSeveral': 'Deleted several subjects',
   'subject.import': 'Changed subjects by an imported list',
   'subject.merge': 'Merged two subjects',
+  'subject.moveFace': 'Moved a face to another subject',
+  'group.rename': 'Renamed a group',
   'group.delete': 'Deleted a group',
   'deletions.replay': 'Repeated exported deletions',
   'money.topUp': 'Added money to the wallet',

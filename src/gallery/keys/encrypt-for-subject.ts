@@ -15,6 +15,8 @@ import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
 type Reencryption = {
   readonly source: SubjectRow
   readonly target: SubjectRow
+  /** The faces to encrypt; all of the source if omitted. */
+  readonly faceIds?: readonly string[]
   /** The account of the gallery of both. */
   readonly accountId: string
   readonly keys: SubjectKeys
@@ -23,7 +25,7 @@ type Reencryption = {
 type FaceTemplate = { readonly faceId: string; readonly template: Template }
 
 /**
- * Encrypts all templates and crops of a subject with the key of another one and binds them to its id.
+ * Encrypts templates and crops of a subject with the key of another one and binds them to its id.
  * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
  *
  * @returns the templates. The caller must zero them.
@@ -31,12 +33,14 @@ type FaceTemplate = { readonly faceId: string; readonly template: Template }
  */
 export async function encryptForSubject(
   tx: Tx,
-  { source, target, accountId, keys }: Reencryption,
+  { source, target, faceIds, accountId, keys }: Reencryption,
 ): Promise<readonly FaceTemplate[]> {
   const { galleryId } = target
   const [oldKey, newKey] = [await keys.unwrap(tx, source), await keys.unwrap(tx, target)]
+  const isMoved = ({ faceId }: { faceId: string }) => faceIds?.includes(faceId) ?? true
   const templates: FaceTemplate[] = []
-  for (const { faceId, modelId, ciphertext } of await findSubjectTemplates(tx, source.subjectId)) {
+  const stored = await findSubjectTemplates(tx, source.subjectId)
+  for (const { faceId, modelId, ciphertext } of stored.filter(isMoved)) {
     const binding = { accountId, galleryId, faceId, modelId }
     const from = { ...binding, subjectId: source.subjectId }
     const template = decrypted(() => decryptTemplate(oldKey, from, ciphertext))
@@ -46,7 +50,8 @@ export async function encryptForSubject(
     await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext: replacement })
     templates.push({ faceId, template })
   }
-  for (const { faceId, ciphertext } of await findSubjectCrops(tx, source.subjectId)) {
+  const crops = await findSubjectCrops(tx, source.subjectId)
+  for (const { faceId, ciphertext } of crops.filter(isMoved)) {
     const binding = { accountId, galleryId, faceId }
     const from = { ...binding, subjectId: source.subjectId }
     const jpeg = decrypted(() => decryptCrop(oldKey, from, ciphertext))

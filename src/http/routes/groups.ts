@@ -22,6 +22,21 @@ export const listGroups = defineRoute({
   },
 })
 
+export const renameGroup = defineRoute({
+  method: 'POST',
+  path: '/v1/groups/:name/rename',
+  name: 'renameGroup',
+  summary: 'Rename a group, with its subjects. The new name must not be in use.',
+  permission: 'svc.updateSubject',
+  pathParams: z.object({ name: groupName }),
+  query: z.strictObject({}),
+  body: z.strictObject({ name: groupName }).meta({ id: 'GroupName' }),
+  value: group,
+  example: { name: 'employees', subjectCount: 120 },
+  run: ({ pathParams: { name }, body, caller: { galleryId }, services: { maintenance } }) =>
+    maintenance.renameGroup({ galleryId, name, newName: body.name }),
+})
+
 export const deleteGroup = defineRoute({
   method: 'DELETE',
   path: '/v1/groups/:name',

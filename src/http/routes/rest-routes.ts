@@ -1,5 +1,5 @@
 import { listDeletions } from './deletions.ts'
-import { deleteGroup, listGroups } from './groups.ts'
+import { deleteGroup, listGroups, renameGroup } from './groups.ts'
 import { createLivenessChallenge } from './liveness-challenges.ts'
 import type { RestRoute } from './rest-route.ts'
 import { getSubject, listSubjects } from './subjects.ts'
@@ -9,6 +9,7 @@ export const restRoutes: readonly RestRoute[] = [
   listSubjects,
   getSubject,
   listGroups,
+  renameGroup,
   deleteGroup,
   listDeletions,
   createLivenessChallenge,

@@ -88,21 +88,36 @@ export async function markSubjectFacesChanged(
 }
 
 /**
- * Moves all faces of a subject to another subject of the gallery. Their templates and crops must be
- * encrypted for that subject in the same transaction.
+ * Moves faces of a subject, by default all, to another subject of the gallery. Their templates and
+ * crops must be encrypted for that subject in the same transaction.
  */
 export async function moveFaces(
   tx: Tx,
-  { fromSubjectId, toSubjectId, sequence }: FaceMove,
+  { fromSubjectId, toSubjectId, faceIds, sequence }: FaceMove,
 ): Promise<void> {
   const query = tx.build.updateTable('faces').set({ subjectId: toSubjectId, sequence })
-  await tx.run(query.where('subjectId', '=', fromSubjectId))
+  const ofSource = query.where('subjectId', '=', fromSubjectId)
+  await tx.run(faceIds ? ofSource.where('faceId', 'in', faceIds) : ofSource)
 }
 
 type FaceMove = {
   readonly fromSubjectId: string
   readonly toSubjectId: string
+  readonly faceIds?: readonly string[]
   readonly sequence: number
+}
+
+/** Finds the subjects of faces of a gallery. */
+export function findFaceOwners(
+  tx: ReadTx,
+  galleryId: string,
+  faceIds: readonly string[],
+): Promise<readonly Pick<FaceRow, 'faceId' | 'subjectId'>[]> {
+  const query = tx.build
+    .selectFrom('faces')
+    .select(['faceId', 'subjectId'])
+    .where('galleryId', '=', galleryId)
+  return tx.run(query.where('faceId', 'in', faceIds))
 }
 
 /** Marks a face as changed, because its templates changed: copies of the gallery reload it. */

@@ -84,3 +84,29 @@ export async function removeGroups(
       .where('name', 'in', names),
   )
 }
+
+type GroupNameChange = {
+  readonly galleryId: string
+  readonly name: string
+  /** A name that no subject of the gallery has. */
+  readonly newName: string
+  readonly sequence: number
+  readonly nowUtc: string
+}
+
+/** Renames a group, and marks the faces of its subjects as changed: copies of the gallery hold groups. */
+export async function renameGroupOfSubjects(
+  { build, run }: Tx,
+  { galleryId, name, newName, sequence, nowUtc }: GroupNameChange,
+): Promise<void> {
+  const members = build
+    .selectFrom('subjectGroups')
+    .select('subjectId')
+    .where('galleryId', '=', galleryId)
+    .where('name', '=', name)
+  await run(build.updateTable('faces').set({ sequence }).where('subjectId', 'in', members))
+  const touched = build.updateTable('subjects').set({ updatedAtUtc: nowUtc })
+  await run(touched.where('subjectId', 'in', members))
+  const renamed = build.updateTable('subjectGroups').set({ name: newName })
+  await run(renamed.where('galleryId', '=', galleryId).where('name', '=', name))
+}

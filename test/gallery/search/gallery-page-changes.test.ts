@@ -78,6 +78,18 @@ async function applyRandomChange(
     const removeFaceIds = faceIds.splice(other % faceIds.length, 1)
     return void (await update({ removeFaceIds }))
   }
+  if (kind === 'move face') {
+    if (faceIds.length < 2 || target === subject) return
+    const addFaceIds = faceIds.splice(other % faceIds.length, 1)
+    target.faceIds.push(...addFaceIds)
+    const move = { subjectId: target.subjectId, addFaceIds, force: true }
+    return void (await client.value('svc.updateSubject', move))
+  }
+  if (kind === 'rename group') {
+    // A name with no subjects is answered with 404.
+    await client.rest('POST', `/v1/groups/group-${pick % 3}/rename`, { name: `new-${other}` })
+    return
+  }
   subjects.splice(subjects.indexOf(subject), 1)
   if (kind === 'merge' && target !== subject) return mergeSubjects(client, subject, target)
   await client.value('svc.deleteSubject', { subjectId })
@@ -88,7 +100,9 @@ test('After any changes, a load with pages reads exactly what a load without pag
     'enroll',
     'add face',
     'remove face',
+    'move face',
     'group',
+    'rename group',
     'no group',
     'expiry',
     'merge',

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { groupName } from '../../../actions/schemas/fields.ts'
 import { ActionError, HttpError } from '../../../lib/errors.ts'
+import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { count } from '../../server/field-schemas.ts'
 import { invalidField } from '../../server/validation-error.ts'
@@ -81,6 +83,24 @@ export const removeGroup = defineWrite({
         }
       },
     }
+  },
+})
+
+/** Renames a group. */
+export const changeGroupName = defineWrite({
+  method: 'POST',
+  path: '/projects/:projectId/groups/:name/rename',
+  minimumRole: 'admin',
+  auditAction: 'group.rename',
+  body: z.strictObject({ name: groupName }),
+  response: groupItem,
+  handle: async (call, { tx }) => {
+    const { projectId, galleryId } = await requireProject(tx, call)
+    const { name = '' } = call.pathParameters
+    const { name: newName } = call.body
+    await lockGallery(tx, galleryId, 'exclusive')
+    const response = await call.services.subjects.renameGroup(tx, { galleryId, name, newName })
+    return { response, target: name, detail: { projectId, newName } }
   },
 })
 

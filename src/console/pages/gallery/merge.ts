@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { subject } from '../../../actions/schemas/subject.ts'
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, HttpError } from '../../../lib/errors.ts'
 import { id } from '../../server/field-schemas.ts'
 import { defineWrite } from '../../server/console-route.ts'
 import { invalidField } from '../../server/validation-error.ts'
-import { lockSubject, toSubjectResponse } from './subjects.ts'
+import { lockSubject, requireSubject, toSubjectResponse } from './subjects.ts'
 
 /**
  * Moves all faces and groups of another subject to the subject in the path, and deletes that other
@@ -43,6 +43,38 @@ export const mergeIntoSubject = defineWrite({
       response: { subject: await toSubjectResponse(tx, merged, call), deletionId },
       target: subjectId,
       detail: { sourceSubjectId, deletionId, projectId },
+      afterCommit: () => maintenance.purge(galleryId),
+    }
+  },
+})
+
+/** Moves a face of the subject in the path to another subject of the gallery. */
+export const moveFace = defineWrite({
+  method: 'POST',
+  path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/move',
+  minimumRole: 'admin',
+  auditAction: 'subject.moveFace',
+  body: z.strictObject({ targetSubjectId: id }),
+  response: z.object({ subject, target: subject }),
+  handle: async (call, { tx }) => {
+    const { subjects, maintenance } = call.services
+    const { projectId, faceId = '' } = call.pathParameters
+    const source = await lockSubject(tx, call)
+    const { subjectId, galleryId } = source
+    const targetSubjectId = call.body.targetSubjectId.toLowerCase()
+    const target = await subjects.find(tx, galleryId, { subjectId: targetSubjectId })
+    if (!target || targetSubjectId === subjectId)
+      throw invalidField('body.targetSubjectId', 'must be another subject of the gallery')
+    const faces = await subjects.listFaces(tx, { galleryId, subjectId, faceId, limit: 1 })
+    if (faces.length === 0) throw new HttpError(404, 'The subject has no face with this id.')
+    await subjects.moveFaces(tx, { target, faceIds: [faceId] })
+    return {
+      response: {
+        subject: await toSubjectResponse(tx, await requireSubject(tx, call), call),
+        target: await toSubjectResponse(tx, target, call),
+      },
+      target: subjectId,
+      detail: { faceId: faceId.toLowerCase(), targetSubjectId, projectId },
       afterCommit: () => maintenance.purge(galleryId),
     }
   },

@@ -1,0 +1,44 @@
+import { ActionError } from '../lib/errors.ts'
+import { recordGalleryChange } from '../store/gallery/galleries.ts'
+import { listGroups, renameGroupOfSubjects, type GroupCount } from '../store/gallery/groups.ts'
+import type { Tx } from '../store/tx.ts'
+
+export type GroupRenaming = {
+  readonly galleryId: string
+  readonly name: string
+  readonly newName: string
+}
+
+/** The most subjects of a group to rename: their faces are marked in one transaction. */
+const renamedSubjectsMax = 100_000
+
+/**
+ * Renames a group of a gallery. Must be called with the gallery locked in exclusive mode.
+ *
+ * @returns the group with its new name.
+ * @throws ActionError GROUP_NOT_FOUND; INVALID_REQUEST if the new name is in use, because two united
+ *   groups cannot be separated, or the group is too large.
+ */
+export async function renameGroup(
+  tx: Tx,
+  { galleryId, name, newName }: GroupRenaming,
+  nowUtc: string,
+): Promise<GroupCount> {
+  const [group] = await listGroups(tx, galleryId, { name })
+  if (!group) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
+  const { subjectCount } = group
+  if (newName === name) return group
+  if ((await listGroups(tx, galleryId, { name: newName })).length > 0)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `body.name: the group ${newName} exists. Use another name, or change the groups of the subjects`,
+    )
+  if (subjectCount > renamedSubjectsMax)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `the group has ${subjectCount} subjects; at most ${renamedSubjectsMax} can be renamed at once. Change the groups of the subjects with svc.updateSubject`,
+    )
+  const sequence = await recordGalleryChange(tx, { galleryId })
+  await renameGroupOfSubjects(tx, { galleryId, name, newName, sequence, nowUtc })
+  return { name: newName, subjectCount }
+}
