@@ -50,7 +50,7 @@ try {
   }
   await stages.close()
   for (const [name, [min, max]] of ranges)
-    console.log(`      ${name}: [${Number(min.toPrecision(4))}, ${Number(max.toPrecision(4))}],`)
+    console.log(`      "${name}": [${Number(min.toPrecision(4))}, ${Number(max.toPrecision(4))}],`)
 } finally {
   await rm(folder, { recursive: true })
 }

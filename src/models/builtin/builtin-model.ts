@@ -113,7 +113,7 @@ type ModelOutput = {
 type ModelConstants = { readonly [name: string]: ModelConstant }
 type ModelConstant = number | string | boolean | readonly ModelConstant[] | ModelConstants
 
-/** The expected outputs for `goldenInput`: output name → summary. */
+/** The expected outputs for `goldenInput`, of `measured-values.json`: output name → summary. */
 export type Golden = Readonly<Record<string, GoldenOutput>>
 
 export type GoldenOutput = {

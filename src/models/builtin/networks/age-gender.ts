@@ -1,4 +1,5 @@
 import type { BuiltinModel } from '../builtin-model.ts'
+import measured from './measured-values.json' with { type: 'json' }
 
 /**
  * Age and gender from the tight box. Its age is averaged with the age of `faceres`. Its gender is not
@@ -54,8 +55,5 @@ export const ageGender = {
     /** The tight square box: the factor 1.2 doubles the error of the age. */
     cropFactor: 1,
   },
-  golden: {
-    age: { samples: [7.91101], meanAbsolute: 7.91101, tolerance: 0.015822 },
-    gender: { samples: [0.973048, 0.0269518], meanAbsolute: 0.5, tolerance: 0.001 },
-  },
+  golden: measured.age_gender.golden,
 } as const satisfies BuiltinModel

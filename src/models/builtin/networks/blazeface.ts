@@ -1,4 +1,5 @@
 import type { BuiltinModel } from '../builtin-model.ts'
+import measured from './measured-values.json' with { type: 'json' }
 
 /** Finds faces; best for faces near the camera. The "back" variant of BlazeFace, 256 px. */
 export const blazeface = {
@@ -76,38 +77,5 @@ export const blazeface = {
     /** From this IoU on, the box with the lower score is dropped. */
     overlapMax: 0.3,
   },
-  golden: {
-    Identity: {
-      samples: [
-        -164.999, -1093.47, -308.062, -372.425, -67.1697, -56.3526, -30.7492, -24.5106, -9.40204,
-        -7.14174, -8.869, -13.702, -38.4983, -21.8239, -3.37582, -3.1288,
-      ],
-      meanAbsolute: 125.631,
-      tolerance: 0.251261,
-    },
-    Identity_1: {
-      samples: [
-        -5.51146, -36.3245, -25.1324, -15.1544, -3.41094, -20.4927, -10.3035, -16.1364, -1.64705,
-        -15.0242, -16.2955, -18.7125, -3.57334, -8.03093, -10.174, -17.2258,
-      ],
-      meanAbsolute: 14.491,
-      tolerance: 0.0289819,
-    },
-    Identity_2: {
-      samples: [
-        -0.980588, -108.09, -2.40327, 5.58882, -4.51504, -8.38931, -9.35814, 6.32883, 3.49078,
-        46.3358, -5.31161, 1.62862, 1.65244, 7.86186, 1.00636, -5.08856,
-      ],
-      meanAbsolute: 9.37537,
-      tolerance: 0.0187507,
-    },
-    Identity_3: {
-      samples: [
-        32.7464, -25.0536, 98.3633, -25.2157, 9.92923, -4.12806, 7.24017, 55.6622, -33.7983,
-        2.82772, -24.5306, 11.706, 101.131, -31.955, -20.3048, -10.0848,
-      ],
-      meanAbsolute: 25.7748,
-      tolerance: 0.0515495,
-    },
-  },
+  golden: measured.blazeface.golden,
 } as const satisfies BuiltinModel

@@ -1,4 +1,5 @@
 import type { BuiltinModel } from '../builtin-model.ts'
+import measured from './measured-values.json' with { type: 'json' }
 
 /** Finds 68 points of a face in a crop. They are rough, but sufficient to rotate the face upright. */
 export const faceLandmark68 = {
@@ -46,14 +47,5 @@ export const faceLandmark68 = {
     /** The crop is a square with the longer side of the box, about its centre. */
     cropFactor: 1,
   },
-  golden: {
-    landmarks: {
-      samples: [
-        0.447992, 0.655439, 0.646558, 0.551454, 0.528802, 0.560665, 0.584246, 0.55932, 0.611384,
-        0.677562, 0.564553, 0.481814, 0.563553, 0.444524, 0.643527, 0.45197,
-      ],
-      meanAbsolute: 0.559483,
-      tolerance: 0.00111897,
-    },
-  },
+  golden: measured.face_landmark_68.golden,
 } as const satisfies BuiltinModel

@@ -1,4 +1,5 @@
 import type { BuiltinModel } from '../builtin-model.ts'
+import measured from './measured-values.json' with { type: 'json' }
 
 /** The index of the mesh point (0..467) at each of the 68 landmarks of the iBUG order. */
 const meshPointsOfLandmarks68 = [
@@ -63,15 +64,5 @@ export const facemesh = {
     centreShift: -0.1,
     landmarks68: meshPointsOfLandmarks68,
   },
-  golden: {
-    Identity_1: { samples: [0.000724524], meanAbsolute: 0.000724524, tolerance: 0.00000144905 },
-    Identity_2: {
-      samples: [
-        93.261, 81.7291, 134.37, 45.7215, -0.38856, 41.3071, 49.6624, 115.796, 73.6574, 2.19458,
-        3.02795, 102.909, 116.788, 138.717, 120.086, -3.79483,
-      ],
-      meanAbsolute: 68.7986,
-      tolerance: 0.137597,
-    },
-  },
+  golden: measured.facemesh.golden,
 } as const satisfies BuiltinModel

@@ -1,4 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
+import { activationRanges } from './activation-ranges.ts'
+import measured from './measured-values.json' with { type: 'json' }
 
 /** A second embedding, the age and the gender from one aligned crop. */
 export const faceres = {
@@ -14,52 +16,9 @@ export const faceres = {
       file: 'faceres.int8.onnx',
       sha256: '477d1a2ace3ef190fac667279bfc59b9756cce6fa171e1054f74d99307db6f91',
     },
-    ranges: {
-      Clip_6: [0, 6],
-      Clip_9: [0, 6],
-      Clip_13: [0, 6],
-      Clip_16: [0, 6],
-      Clip_20: [0, 6],
-      Clip_23: [0, 6],
-      Clip_27: [0, 6],
-      Clip_30: [0, 6],
-      Clip_34: [0, 6],
-      Clip_37: [0, 6],
-      Clip_41: [0, 6],
-      Clip_44: [0, 6],
-      Clip_48: [0, 6],
-      Clip_51: [0, 6],
-      Clip_55: [0, 6],
-      Clip_58: [0, 6],
-      Clip_62: [0, 6],
-      Clip_65: [0, 6],
-      Clip_69: [0, 6],
-      Clip_72: [0, 6],
-      Clip_76: [0, 6],
-      Clip_79: [0, 6],
-      Clip_83: [0, 6],
-      Clip_86: [0, 6],
-      Clip_90: [0, 6],
-      Clip_93: [0, 6],
-    },
+    ranges: activationRanges(measured.faceres.int8.ranges),
     means: 'faceres.means.f16',
-    golden: {
-      age: {
-        samples: [
-          0.0193229, 0.00994336, 0.00993116, 0.0168994, 0.0216744, 0.0220154, 0.0169066, 0.0110031,
-          0.00885589, 0.00626327, 0.0037222, 0.00328126, 0.0024069, 0.00172279, 0.00133878,
-          0.00146212,
-        ],
-        meanAbsolute: 0.01,
-        tolerance: 0.001,
-      },
-      embedding: {
-        samples: [0, 0, 0, 0, 0.104202, 0, 0, 0, 0, 0, 0, 0, 0.892677, 0, 0, 0],
-        meanAbsolute: 0.0135729,
-        tolerance: 0.00135729,
-      },
-      gender: { samples: [0.638047], meanAbsolute: 0.638047, tolerance: 0.0638047 },
-    },
+    golden: measured.faceres.int8.golden,
   },
   source: {
     package: '@vladmandic/human',
@@ -129,21 +88,5 @@ export const faceres = {
      */
     maleBorder: 0.635,
   },
-  golden: {
-    age: {
-      samples: [
-        0.0203792, 0.00992928, 0.00996123, 0.0169442, 0.02171, 0.0219758, 0.0167327, 0.0108512,
-        0.00873589, 0.00608483, 0.0036056, 0.00316051, 0.00234946, 0.00167547, 0.00130131,
-        0.0014321,
-      ],
-      meanAbsolute: 0.01,
-      tolerance: 0.00002,
-    },
-    embedding: {
-      samples: [0, 0, 0, 0, 0.114439, 0, 0, 0, 0, 0, 0, 0, 0.924436, 0, 0, 0],
-      meanAbsolute: 0.0140791,
-      tolerance: 0.0000281583,
-    },
-    gender: { samples: [0.64188], meanAbsolute: 0.64188, tolerance: 0.00128376 },
-  },
+  golden: measured.faceres.golden,
 } as const satisfies BuiltinModel

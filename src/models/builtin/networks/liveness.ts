@@ -1,4 +1,5 @@
 import type { BuiltinModel } from '../builtin-model.ts'
+import measured from './measured-values.json' with { type: 'json' }
 
 /** Whether a face is live or shown on paper or a screen: a weak signal, never sufficient on its own. */
 export const liveness = {
@@ -72,5 +73,5 @@ export const liveness = {
     /** The minimum ratio of image size to face size, in width and in height. */
     contextMin: 1.5,
   },
-  golden: { probabilities: { samples: [0.545804, 0.454196], meanAbsolute: 0.5, tolerance: 0.001 } },
+  golden: measured.liveness.golden,
 } as const satisfies BuiltinModel
