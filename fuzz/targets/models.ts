@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { recommended } from '../../src/models/catalogue/recommended.ts'
-import { auraface } from '../../src/models/catalogue/auraface.ts'
+import { catalogue } from '../../src/models/catalogue/catalogue.ts'
 import { buildGraph } from '../../src/models/convert/onnx/graph.ts'
 import { encodeModel } from '../../src/models/convert/onnx/encode.ts'
 import { replacePrelu } from '../../src/models/convert/onnx/replace-prelu.ts'
@@ -144,7 +143,7 @@ export const onnx: FuzzTarget = {
 
 export const manifest: FuzzTarget = {
   name: 'manifest',
-  seeds: () => [recommended, auraface].map((pack) => Buffer.from(JSON.stringify(pack))),
+  seeds: () => catalogue.map((pack) => Buffer.from(JSON.stringify(pack))),
   tokens: ['"models":', '"decoding":', '"kind":', '"url":', 'http://', '../', '"sha256":', 'null'],
   run: (input) => {
     const { models } = parseManifest(textOf(input), 'pack.json')

@@ -12,17 +12,13 @@ import { writeCalibration } from '../../src/evaluation/calibration/write-calibra
 import { selectModelSet } from '../../src/cli/models/models-option.ts'
 import { createCalibrations } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityAt, similarityOf } from '../../src/gallery/calibration/similarity.ts'
-import { catalogueFolder } from '../../src/models/catalogue/catalogue.ts'
-import { mobilefacenet } from '../../src/models/catalogue/mobilefacenet.ts'
-import { recommended } from '../../src/models/catalogue/recommended.ts'
-import { scrfd25g } from '../../src/models/catalogue/scrfd-2.5g.ts'
+import { catalogue, catalogueFolder } from '../../src/models/catalogue/catalogue.ts'
 import { describeCoverage } from '../../src/models/select-models.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import { decodeFloat16, encodeFloat16 } from '../../src/models/template/float16.ts'
 import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
-import type { PackManifestInput } from '../../src/models/pack-manifest.ts'
 import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import { l2Normalize } from '../../src/vision/embed/create-template.ts'
@@ -48,7 +44,8 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 /** Writes a pack of the catalogue with the models whose files are in eval-data. */
-async function packOf({ models, ...pack }: PackManifestInput): Promise<string> {
+async function packOf(name: string): Promise<string> {
+  const { models, ...pack } = catalogue.find((entry) => entry.name === name) ?? assert.fail(name)
   const packPath = path.join(folder, pack.name)
   await mkdir(packPath, { recursive: true })
   const available = models.filter(({ file }) => existsSync(path.join(evalModels, file)))
@@ -80,7 +77,7 @@ function matchingFace(face: FaceResult, analysis: ImageAnalysis): FaceResult {
   return best ?? assert.fail('no face')
 }
 
-for (const [name, pack] of Object.entries({ YuNet: recommended, SCRFD: scrfd25g }))
+for (const [name, pack] of Object.entries({ YuNet: 'recommended', SCRFD: 'scrfd-2.5g' }))
   test(
     `${name} finds the same faces of a photograph as the built-in detector`,
     skipWithoutModels,
@@ -116,7 +113,7 @@ test(
   'an installed recognizer distinguishes people, and a former one runs in addition',
   skipWithoutModels,
   async () => {
-    const set = await selectModelSet([await packOf(mobilefacenet)], modelsFolder)
+    const set = await selectModelSet([await packOf('mobilefacenet')], modelsFolder)
     const pipeline = await openTestPipeline({ ...set, formerRecognizers: ['builtin'] })
     const { bytes } = await samplePhotograph(1)
     const { modelId: builtinModelId } = await readTemplateModel()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
-import { recommended } from '../../src/models/catalogue/recommended.ts'
+import recommended from '../../src/models/catalogue/recommended.json' with { type: 'json' }
 import { startFacegate, type TestFacegate } from '../support/facegate/test-facegate.ts'
 import {
   recommendedModels,

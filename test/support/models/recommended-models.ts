@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { recommended } from '../../../src/models/catalogue/recommended.ts'
+import recommended from '../../../src/models/catalogue/recommended.json' with { type: 'json' }
 import { packManifest } from '../../../src/models/pack-manifest.ts'
 import { builtinSet, type InstalledModel, type ModelSet } from '../../../src/models/model-set.ts'
 import { evalDataFolder } from '../paths.ts'
