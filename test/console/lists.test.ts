@@ -186,3 +186,23 @@ test('The reconciliation of a project compares only its calls', async () => {
   assert.ok(all.billedCalls > 0)
   assert.deepEqual([second.billedCalls, second.ok], [0, true])
 })
+
+test('A period has the same total by hours and by days, and a project the same colour', async () => {
+  const totalOf = ({ series }: { series: { total: number }[] }) =>
+    series.reduce((sum, { total }) => sum + total, 0)
+  for (const period of ['1h', '24h', '7d', '30d']) {
+    const hours = await get(`/analytics/calls?by=project&period=${period}&bucket=hour`)
+    const days = await get(`/analytics/calls?by=project&period=${period}&bucket=day`)
+    assert.equal(totalOf(days), totalOf(hours), period)
+    const spanHours = (Date.parse(hours.toUtc) - Date.parse(hours.fromUtc)) / 3_600_000
+    assert.equal(hours.buckets.length, spanHours, period)
+    assert.equal(spanHours, { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }[period], period)
+    assert.deepEqual([days.fromUtc, days.toUtc], [hours.fromUtc, hours.toUtc], period)
+  }
+  const [calls, spend] = await Promise.all(
+    ['calls', 'spend'].map((chart) => get(`/analytics/${chart}?by=project`)),
+  )
+  const orders = new Map(calls.series.map(({ id, order }: ListedRow) => [id, order]))
+  assert.equal(new Set(orders.values()).size, 2)
+  for (const { id, order } of spend.series) assert.equal(order, orders.get(id))
+})

@@ -24,7 +24,8 @@ const groupings = [
 export function AnalyticsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { by = 'action', projectId, action, keyId, fromUtc, toUtc, period, bucket } = search
+  const { by = 'action', projectId, action, keyId, fromUtc, toUtc, bucket } = search
+  const period = search.period ?? (fromUtc || toUtc ? undefined : '24h')
   const actions = useApiQuery('/actions')
   const updateSearch = (changes: Partial<typeof search>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes }) })
@@ -33,7 +34,7 @@ export function AnalyticsPage() {
   return (
     <Page
       title="Analytics"
-      description="Exact counts per hour or day, in UTC. Default period: last 24 hours."
+      description="Exact counts per hour or day, in UTC. A period has whole hours, of which the current one is the last."
       actions={
         <SegmentedControl
           aria-label="Group by"
@@ -45,7 +46,7 @@ export function AnalyticsPage() {
       }
     >
       <FilterBar
-        values={{ action, keyId, bucket, ...range }}
+        values={{ action, keyId, bucket, fromUtc, toUtc, period: search.period }}
         onClear={() => void navigate({ search: { projectId, by: search.by } })}
       >
         <ChoiceFilter

@@ -2,7 +2,7 @@ import type { QueryParams } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
-import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { countedFilters, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { formatCount, formatPercentage } from '../format/numbers.ts'
@@ -17,10 +17,11 @@ type Props = { readonly groupBy: string; readonly filters: QueryParams }
 export function CallsPanel({ groupBy, filters }: Props) {
   const query = useApiQuery('/analytics/calls', { query: { ...filters, by: groupBy } })
   const buckets = query.data?.buckets ?? []
+  const counted = countedFilters(filters, query.data)
   return (
     <Panel
       title="Calls"
-      actions={<LogLink search={searchOfChart(buckets, filters)} of="of the call chart" />}
+      actions={<LogLink search={searchOfChart(buckets, counted)} of="of the call chart" />}
     >
       <QueryContent query={query}>
         {({ buckets, series }) =>
@@ -31,9 +32,11 @@ export function CallsPanel({ groupBy, filters }: Props) {
               <CountChart
                 label={`Calls over time by ${groupBy}`}
                 buckets={buckets}
-                series={largestSeries(series.map(({ name, counts }) => ({ name, values: counts })))}
+                series={largestSeries(
+                  series.map(({ name, order, counts }) => ({ name, order, values: counts })),
+                )}
                 searchOf={(bucketIndex, seriesIndex) => ({
-                  ...searchOfBucket(buckets, bucketIndex, filters),
+                  ...searchOfBucket(buckets, bucketIndex, counted),
                   ...groupOf(series, seriesIndex, groupBy),
                 })}
               />
@@ -43,7 +46,7 @@ export function CallsPanel({ groupBy, filters }: Props) {
                 rows={series}
                 rowKey={({ id }) => id}
                 columns={[
-                  groupColumn(groupBy, searchOfChart(buckets, filters)),
+                  groupColumn(groupBy, searchOfChart(buckets, counted)),
                   { name: 'Calls', align: 'right', renderCell: ({ total }) => formatCount(total) },
                   {
                     name: 'Share',

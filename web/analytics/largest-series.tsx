@@ -1,7 +1,11 @@
 import { Text } from '@mantine/core'
 import { groupFilter, type LogSearch } from '../charts/log-search.ts'
 
-type CountSeries = { readonly name: string; readonly values: readonly number[] }
+type CountSeries = {
+  readonly name: string
+  readonly order: number | null
+  readonly values: readonly number[]
+}
 
 /** More colours than this are hard to distinguish. */
 const seriesMax = 8
@@ -16,7 +20,10 @@ export function largestSeries(series: readonly CountSeries[]): readonly CountSer
   const values = (others[0]?.values ?? []).map((_, index) =>
     others.reduce((sum, one) => sum + (one.values[index] ?? 0), 0),
   )
-  return [...series.slice(0, shownOf(series)), { name: `${others.length} others`, values }]
+  return [
+    ...series.slice(0, shownOf(series)),
+    { name: `${others.length} others`, order: null, values },
+  ]
 }
 
 /** Returns the number of series that are shown apart. One colour is for the sum of the others. */

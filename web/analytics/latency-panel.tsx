@@ -3,7 +3,7 @@ import type { QueryParams } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { LineChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
-import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { countedFilters, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { formatDuration } from '../format/numbers.ts'
@@ -14,10 +14,11 @@ import { Panel } from '../layout/panel.tsx'
 export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
   const query = useApiQuery('/analytics/latency', { query: filters })
   const shown = query.data?.buckets ?? []
+  const counted = countedFilters(filters, query.data)
   return (
     <Panel
       title="Latency"
-      actions={<LogLink search={searchOfChart(shown, filters)} of="of the latency chart" />}
+      actions={<LogLink search={searchOfChart(shown, counted)} of="of the latency chart" />}
     >
       <QueryContent query={query}>
         {({ buckets, p50, p95, p99, overall, relativeErrorMax }) =>
@@ -36,7 +37,7 @@ export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
                   { name: 'p99', values: p99 },
                 ]}
                 format={formatDuration}
-                searchOf={(bucketIndex) => searchOfBucket(buckets, bucketIndex, filters)}
+                searchOf={(bucketIndex) => searchOfBucket(buckets, bucketIndex, counted)}
               />
               <DefinitionList
                 items={{

@@ -1,10 +1,9 @@
 import { Text } from '@mantine/core'
-import { useState } from 'react'
 import type { QueryParams } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { Histogram } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
-import { defaultStartUtc, searchOfChart } from '../charts/log-search.ts'
+import { countedFilters, searchOfChart } from '../charts/log-search.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { NoData } from '../layout/card-row.tsx'
@@ -33,9 +32,8 @@ export function ScoresPanel({ kind, filters }: Props) {
   const query = useApiQuery('/analytics/scores', { query: { ...filters, kind } })
   const { title, empty, hint, action } = texts[kind]
   // The log contains no scores: it shows the calls of the period.
-  const [startUtc] = useState(() => defaultStartUtc(Date.now()))
-  const period = filters['fromUtc'] === undefined ? { fromUtc: startUtc } : {}
-  const search = searchOfChart([], { ...filters, ...period, action, result: 'ok' })
+  const counted = countedFilters(filters, query.data)
+  const search = searchOfChart([], { ...counted, action, result: 'ok' })
   return (
     <Panel title={title} actions={<LogLink search={search} of={`of ${title}`} />}>
       <QueryContent query={query}>

@@ -3,7 +3,7 @@ import { useSignedInSession } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
-import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { countedFilters, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { formatAmount } from '../format/amount.ts'
@@ -22,7 +22,7 @@ export function SpendPanel({ groupBy, filters }: Props) {
   const query = useApiQuery('/analytics/spend', { query: { ...filters, by: spendBy } })
   const buckets = query.data?.buckets ?? []
   // Only successful calls are charged.
-  const charged = { ...filters, result: 'ok' }
+  const charged = { ...countedFilters(filters, query.data), result: 'ok' }
   return (
     <Panel
       title="Spend"
@@ -39,7 +39,11 @@ export function SpendPanel({ groupBy, filters }: Props) {
                 buckets={buckets}
                 // The precision of a double is sufficient for a chart. The table is exact.
                 series={largestSeries(
-                  series.map(({ name, micros }) => ({ name, values: micros.map(Number) })),
+                  series.map(({ name, order, micros }) => ({
+                    name,
+                    order,
+                    values: micros.map(Number),
+                  })),
                 )}
                 format={(micros) => `${formatAmount(BigInt(Math.round(micros)))} ${currency}`}
                 searchOf={(bucketIndex, seriesIndex) => ({

@@ -2,7 +2,7 @@ import { formatCount } from '../format/numbers.ts'
 import { ColumnPlot } from './columns/column-plot.tsx'
 import type { ChartMark } from './columns/chart-parts.ts'
 import type { LogSearch } from './log-search.ts'
-import { formatBucketLabels, seriesColor, type ChartSeries } from './series.ts'
+import { formatBucketLabels, seriesColors, type ChartSeries } from './series.ts'
 
 type Props = {
   readonly label: string
@@ -17,13 +17,15 @@ type Props = {
 /** A stacked bar chart of counts or amounts over time. */
 export function CountChart({ label, buckets, series, format = formatCount, searchOf }: Props) {
   const labels = formatBucketLabels(buckets)
+  const colors = seriesColors(series)
+  const colorOf = (index: number): string => colors[index] ?? ''
   const valueOf = (index: number, bucketIndex: number) => series[index]?.values[bucketIndex] ?? 0
   const columns = labels.map((text, bucketIndex) => ({
     label: text,
     values: series.map(({ name }, index) => ({
       name,
       text: format(valueOf(index, bucketIndex)),
-      color: seriesColor(index),
+      color: colorOf(index),
     })),
   }))
   const marks = labels.flatMap((text, column): readonly ChartMark[] => {
@@ -35,7 +37,7 @@ export function CountChart({ label, buckets, series, format = formatCount, searc
       from += value
       const search = searchOf?.(column, index)
       const markLabel = `${text}, ${name}: ${format(value)}`
-      const shown = { color: seriesColor(index), label: markLabel, search }
+      const shown = { color: colorOf(index), label: markLabel, search }
       return [{ column, series: index, ...bounds, ...shown }]
     })
   })
@@ -45,9 +47,7 @@ export function CountChart({ label, buckets, series, format = formatCount, searc
       columns={columns}
       marks={marks}
       legend={
-        series.length > 1
-          ? series.map(({ name }, index) => ({ name, color: seriesColor(index) }))
-          : []
+        series.length > 1 ? series.map(({ name }, index) => ({ name, color: colorOf(index) })) : []
       }
       valueMax={Math.max(0, ...marks.map(({ to = 0 }) => to))}
       format={format}

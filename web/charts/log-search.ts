@@ -39,6 +39,16 @@ export function searchOfChart(
   return withPeriod(filters, edges[0], edges.at(-1))
 }
 
+type CountedHours = { readonly fromUtc: string; readonly toUtc: string }
+
+/** Returns filters with the hours that a chart counts, so that the log shows the same calls. */
+export function countedFilters<Filters extends object>(
+  filters: Filters,
+  { fromUtc, toUtc }: Partial<CountedHours> = {},
+): Filters & Partial<CountedHours> {
+  return fromUtc === undefined || toUtc === undefined ? filters : { ...filters, fromUtc, toUtc }
+}
+
 /** Returns the start of the period that charts show by default: the current hour and the 23 before. */
 export function defaultStartUtc(nowMs: number): string {
   return utcOf(Math.floor(nowMs / hourMs) * hourMs - 23 * hourMs)

@@ -7,6 +7,8 @@ type Props = {
   readonly label: string
   /** How the service stores the secret. */
   readonly storage?: string
+  /** What the user does with it. */
+  readonly advice?: string
   readonly onDone: () => void
 }
 
@@ -15,13 +17,14 @@ export function OneTimeSecret({
   secret,
   label,
   storage = 'The service stores only its hash.',
+  advice = 'Copy it now and store it safely, never in source code.',
   onDone,
 }: Props) {
   const [isCopied, setIsCopied] = useState(false)
   return (
     <Stack>
       <Alert variant="default" title={`This ${label} is shown only once`}>
-        {storage} Copy it now and store it safely, never in source code.
+        {storage} {advice}
       </Alert>
       <CodeBlock label={label} text={secret} />
       <Checkbox

@@ -125,10 +125,12 @@ function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsP
 
 function DeleteSubjectDialog({
   projectId,
-  subject: { subjectId },
+  subject,
   onDone,
   onClose,
 }: Omit<SubjectDetailsProps, 'onOpen'> & { readonly onDone: () => void }) {
+  const { subjectId } = subject
+  const faceId = useCroppedFaces(projectId, [subjectId]).get(subjectId)?.[0]
   const remove = useApiMutation({
     method: 'DELETE',
     path: '/projects/:projectId/subjects/:subjectId',
@@ -148,6 +150,12 @@ function DeleteSubjectDialog({
       }
       onClose={onClose}
     >
+      <Group gap="sm" wrap="nowrap">
+        <SubjectThumbnail projectId={projectId} subjectId={subjectId} faceId={faceId} sizePx={72} />
+        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {subjectNameOf(subject)}
+        </Text>
+      </Group>
       <SubjectDeletionFacts />
     </ConfirmDialog>
   )

@@ -61,13 +61,19 @@ export function KeyDrawer({ apiKey, usage, mayWrite, onClose }: Props) {
   )
 }
 
-function formerItems({ formerSecret }: ConsoleKey) {
+function formerItems({ formerSecret, revokedAtUtc }: ConsoleKey) {
   if (!formerSecret) return {}
-  const { last4, endsAtUtc, lastUsedAtUtc, isValid } = formerSecret
+  const { last4, lastUsedAtUtc, isValid } = formerSecret
+  // The revocation of a key also ends its former secret.
+  const endsAtUtc =
+    revokedAtUtc !== null && revokedAtUtc < formerSecret.endsAtUtc
+      ? revokedAtUtc
+      : formerSecret.endsAtUtc
   return {
     'Former secret': (
       <>
-        <span className="fg-mono">…{last4}</span> {isValid ? 'is valid until' : 'ended'}{' '}
+        <span className="fg-mono">…{last4}</span>{' '}
+        {isValid && revokedAtUtc === null ? 'is valid until' : 'ended'}{' '}
         <UtcTime timestampUtc={endsAtUtc} />
       </>
     ),

@@ -44,6 +44,16 @@ const columns: readonly Column<ActionPrice>[] = [
       <MoneyAmount micros={BigInt(unitMicros) * BigInt(units)} />
     ),
   },
+  {
+    name: 'Without an image',
+    align: 'right',
+    renderCell: ({ unitsWithoutImage, unitMicros }) =>
+      unitsWithoutImage === null ? (
+        'needs an image'
+      ) : (
+        <MoneyAmount micros={BigInt(unitMicros) * BigInt(unitsWithoutImage)} />
+      ),
+  },
   { name: 'Source', renderCell: ({ isDefault }) => (isDefault ? 'Default' : 'Account') },
 ]
 

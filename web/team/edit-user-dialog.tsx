@@ -24,7 +24,12 @@ export function EditUserDialog({ user, onClose }: Props) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {link ? (
-        <OneTimeSecret secret={link} label="link" onDone={onClose} />
+        <OneTimeSecret
+          secret={link}
+          label="link"
+          advice="Copy it and send it to the user: it sets a password, once, within 24 hours."
+          onDone={onClose}
+        />
       ) : (
         <EditUserForm user={user} onInviteLink={setLink} onClose={onClose} />
       )}

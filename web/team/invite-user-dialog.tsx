@@ -32,7 +32,12 @@ export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) 
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {link ? (
-        <OneTimeSecret secret={link} label="link" onDone={onClose} />
+        <OneTimeSecret
+          secret={link}
+          label="link"
+          advice="Copy it and send it to the user: it sets a password, once, within 24 hours."
+          onDone={onClose}
+        />
       ) : (
         <form onSubmit={form.onSubmit((body) => invite.mutate({ body }))}>
           <Stack>

@@ -1,5 +1,9 @@
 import { z } from 'zod'
+import { allActions } from '../../actions/all-actions.ts'
 import { verifyThreshold } from '../../actions/verify.ts'
+import { formatUtc } from '../../lib/clock.ts'
+import { errorTable } from '../../lib/errors.ts'
+import { callOutcomes } from '../../lib/observability/call-decision.ts'
 import {
   addHistogram,
   createLatencyHistogram,
@@ -18,7 +22,7 @@ import { scoreBinCount } from '../../store/gate/hourly-counts.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
-import { groupSeries, createTimeBuckets } from './time-buckets.ts'
+import { groupSeries, createTimeBuckets, type TimeBuckets } from './time-buckets.ts'
 import { bucket, count, id, micros, timeRange } from '../server/field-schemas.ts'
 import { defineRead } from '../server/console-route.ts'
 
@@ -30,8 +34,24 @@ const filterFields = {
   bucket: bucket.optional(),
 }
 
-const seriesFields = { name: z.string(), id: z.string() }
-const buckets = z.array(z.string()).meta({ description: 'The start of each hour or day, UTC.' })
+const seriesFields = {
+  name: z.string(),
+  id: z.string(),
+  order: count.meta({ description: 'The position among all series of its kind, for its colour.' }),
+}
+const countedHours = {
+  fromUtc: z.string().meta({ description: 'The start of the first counted hour.' }),
+  toUtc: z.string().meta({ description: 'The end of the last counted hour.' }),
+}
+
+const chartFields = {
+  ...countedHours,
+  buckets: z.array(z.string()).meta({ description: 'The start of each hour or day, UTC.' }),
+}
+
+function countedHoursOf({ fromMs, toMs }: TimeBuckets) {
+  return { fromUtc: formatUtc(fromMs), toUtc: formatUtc(toMs) }
+}
 
 const groupColumns = {
   action: 'action',
@@ -49,7 +69,7 @@ export const callsChart = defineRead({
     ...filterFields,
   }),
   response: z.object({
-    buckets,
+    ...chartFields,
     series: z.array(z.object({ ...seriesFields, counts: z.array(count), total: count })),
   }),
   handle: async ({ query, identity, services: { store, clock } }) => {
@@ -62,9 +82,13 @@ export const callsChart = defineRead({
       const seriesById = groupSeries(rows, timeBuckets, { zero: 0, value: ({ calls }) => calls })
       const series = [...seriesById].map(([id, counts]) => {
         const total = counts.reduce((sum, count) => sum + count, 0)
-        return { id, name: names.get(id) ?? id, counts, total }
+        return { id, ...names(id), counts, total }
       })
-      return { buckets: timeBuckets.buckets, series: series.sort((a, b) => b.total - a.total) }
+      return {
+        ...countedHoursOf(timeBuckets),
+        buckets: timeBuckets.buckets,
+        series: series.sort((a, b) => b.total - a.total),
+      }
     })
   },
 })
@@ -74,7 +98,7 @@ export const spendChart = defineRead({
   minimumRole: 'viewer',
   query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filterFields }),
   response: z.object({
-    buckets,
+    ...chartFields,
     series: z.array(
       z.object({
         ...seriesFields,
@@ -100,13 +124,13 @@ export const spendChart = defineRead({
       const metered = seriesBy((row) => row.meteredMicros)
       const series = [...seriesBy((row) => row.costMicros)].map(([id, amounts]) => ({
         id,
-        name: names.get(id) ?? id,
+        ...names(id),
         micros: amounts.map(String),
         totalMicros: String(sumOf(amounts)),
         meteredMicros: String(sumOf(metered.get(id) ?? [])),
       }))
       series.sort((a, b) => Number(BigInt(b.totalMicros) - BigInt(a.totalMicros)))
-      return { buckets: timeBuckets.buckets, series }
+      return { ...countedHoursOf(timeBuckets), buckets: timeBuckets.buckets, series }
     })
   },
 })
@@ -115,11 +139,24 @@ function sumOf(amounts: readonly bigint[]): bigint {
   return amounts.reduce((sum, amount) => sum + amount, 0n)
 }
 
-/** Returns the names of projects and keys by id. Actions and codes need no other name. */
-async function readNames(tx: ReadTx, accountId: string): Promise<ReadonlyMap<string, string>> {
+/** Returns the name and the position of a series by its id. Actions and codes need no other name. */
+async function readNames(tx: ReadTx, accountId: string) {
   const projects = await findProjectSummaries(tx, accountId)
-  const projectNames = projects.map(({ projectId, name }) => [projectId, name] as const)
-  return new Map([...projectNames, ...(await keyNames(tx, accountId))])
+  const names = new Map([
+    ...projects.map(({ projectId, name }) => [projectId, name] as const),
+    ...(await keyNames(tx, accountId)),
+  ])
+  const kinds = [
+    projects.map(({ projectId }) => projectId),
+    [...names.keys()].slice(projects.length),
+    allActions.map(({ name }) => name),
+    ['OK', ...Object.keys(errorTable)],
+    callOutcomes,
+  ]
+  const orders = new Map(
+    kinds.flatMap((ids: readonly string[]) => ids.map((id, index) => [id, index])),
+  )
+  return (id: string) => ({ name: names.get(id) ?? id, order: orders.get(id) ?? orders.size })
 }
 
 const milliseconds = z.number().nullable()
@@ -129,7 +166,7 @@ export const latencyChart = defineRead({
   minimumRole: 'viewer',
   query: z.strictObject(filterFields),
   response: z.object({
-    buckets,
+    ...chartFields,
     p50: z.array(milliseconds),
     p95: z.array(milliseconds),
     p99: z.array(milliseconds),
@@ -151,6 +188,7 @@ export const latencyChart = defineRead({
         return histogram ? latencyPercentileMs(histogram, share) : null
       })
     return {
+      ...countedHoursOf(timeBuckets),
       buckets: timeBuckets.buckets,
       p50: perBucket(0.5),
       p95: perBucket(0.95),
@@ -175,6 +213,7 @@ export const scoresChart = defineRead({
     ...timeRange,
   }),
   response: z.object({
+    ...countedHours,
     edges: z
       .array(z.number())
       .meta({ description: 'The bin edges: one more than there are counts.' }),
@@ -186,7 +225,8 @@ export const scoresChart = defineRead({
   handle: async ({ query, identity, services: { store, clock, defaults } }) => {
     const { accountId } = identity
     const { kind, projectId } = query
-    const { fromMs, toMs } = createTimeBuckets(query, clock())
+    const timeBuckets = createTimeBuckets(query, clock())
+    const { fromMs, toMs } = timeBuckets
     return store.read(async (tx) => {
       const bins = await countScores(tx, { accountId, projectId, kind, fromMs, toMs })
       const counts = Array.from({ length: scoreBinCount }, () => 0)
@@ -194,6 +234,7 @@ export const scoresChart = defineRead({
       const [project] =
         projectId === undefined ? [] : await findProjectSummaries(tx, accountId, projectId)
       return {
+        ...countedHoursOf(timeBuckets),
         edges: Array.from({ length: scoreBinCount + 1 }, (_, index) => index / scoreBinCount),
         counts,
         threshold:

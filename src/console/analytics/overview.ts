@@ -98,7 +98,12 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
   const nowMs = services.clock()
   const days = Number(query.days)
   const timeBuckets = createTimeBuckets(
-    days === 1 ? {} : { fromUtc: new Date(nowMs - (days - 1) * dayMs), bucket: 'day' },
+    days === 1
+      ? {}
+      : {
+          fromUtc: new Date(Math.floor(nowMs / dayMs) * dayMs - (days - 1) * dayMs),
+          bucket: 'day',
+        },
     nowMs,
   )
   const filter = { ...timeBuckets, accountId: identity.accountId, projectId: query.projectId }

@@ -6,9 +6,10 @@ const dayMs = 24 * hourMs
 const hoursMax = 32 * 24
 const daysMax = 3 * 366
 
-/** The whole hours or days, UTC, of a chart. */
+/** The hours, UTC, of a chart, in buckets of one hour or one day. */
 export type TimeBuckets = {
   readonly stepMs: number
+  /** The start of the first counted hour. The first bucket of whole days can begin before it. */
   readonly fromMs: number
   readonly toMs: number
   /** The start of each bucket, ISO 8601. */
@@ -24,22 +25,29 @@ export type TimeBucketRange = {
 }
 
 /**
- * Returns the buckets that overlap a range; without a range, the last 24 hours. A range of more than
+ * Returns the buckets of the hours that overlap a range; without a range, of the last 24 hours. A
+ * period that ends now has its number of hours: the current hour is the last one. A range of more than
  * 32 days has daily buckets. A range of more than three years is cut to its last three years.
  */
 export function createTimeBuckets(range: TimeBucketRange, nowMs: number): TimeBuckets {
-  const { fromUtc, toUtc } = resolveTimeRange(range, nowMs)
-  const endMs = toUtc?.getTime() ?? nowMs + 1
-  const startMs = fromUtc?.getTime() ?? Math.floor(endMs / hourMs) * hourMs - 23 * hourMs
-  const isLong = endMs - startMs > hoursMax * hourMs
+  const period = range.period ?? (range.fromUtc || range.toUtc ? undefined : '24h')
+  const { fromUtc, toUtc } = resolveTimeRange({ ...range, period }, nowMs)
+  const endMs = Math.ceil((toUtc?.getTime() ?? nowMs + 1) / hourMs) * hourMs
+  const startMs = fromUtc?.getTime() ?? endMs - dayMs
+  const startHourMs =
+    period === undefined
+      ? Math.floor(startMs / hourMs) * hourMs
+      : endMs - Math.round((nowMs - startMs) / hourMs) * hourMs
+  const isLong = endMs - startHourMs > hoursMax * hourMs
   const stepMs = range.bucket === 'day' || isLong ? dayMs : hourMs
-  const toMs = Math.ceil(endMs / stepMs) * stepMs
-  const fromMs = Math.max(Math.floor(startMs / stepMs) * stepMs, toMs - daysMax * dayMs)
-  const count = Math.max(0, (toMs - fromMs) / stepMs)
+  const fromMs = Math.max(startHourMs, endMs - daysMax * dayMs)
+  const firstMs = Math.floor(fromMs / stepMs) * stepMs
+  const count = Math.max(0, Math.ceil((endMs - firstMs) / stepMs))
   const buckets = Array.from({ length: count }, (_, index) =>
-    new Date(fromMs + index * stepMs).toISOString(),
+    new Date(firstMs + index * stepMs).toISOString(),
   )
-  return { stepMs, fromMs, toMs, buckets, indexOf: (atMs) => (atMs - fromMs) / stepMs }
+  const indexOf = (atMs: number): number => (atMs - firstMs) / stepMs
+  return { stepMs, fromMs, toMs: endMs, buckets, indexOf }
 }
 
 export type TimeBucketRow = { readonly atMs: number; readonly id: string }

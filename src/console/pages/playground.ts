@@ -58,7 +58,7 @@ export const listActions = defineRead({
 })
 
 /** Returns how many images an action uses. Actions for one image accept more and ignore them. */
-function imageLimits(params: z.ZodType) {
+export function imageLimits(params: z.ZodType) {
   const field: unknown = params instanceof z.ZodObject ? params.shape['images'] : undefined
   if (field === undefined) return { imagesMin: 0, imagesMax: 0 }
   const isSingle = field === images || field === optionalImages

@@ -9,6 +9,7 @@ import {
 import { fillPeople } from '../../support/console/fill-people.ts'
 import { drawnFace, sendFakeImages } from '../../support/console/browser/drawn-faces.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
+import { assertOk } from '../../support/console/test-console.ts'
 import { createTestClient } from '../../support/facegate/test-facegate.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
 
@@ -100,6 +101,21 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
       .waitFor()
     assert.equal((await call(key)).status, 401)
     assert.equal((await call(rotated)).body.ok, true)
+  })
+
+  step('The revocation of a key also ends its former secret', async () => {
+    const { testConsole, goto, page } = browser
+    const { owner, projectId } = testConsole
+    const body = { projectId, name: 'gate', permissions: ['svc.detect'] }
+    const { keyId } = assertOk(await owner.send('POST', '/keys', body)).body
+    assertOk(await owner.send('POST', `/keys/${keyId}/rotate`, { overlapHours: 168 }))
+    assertOk(await owner.send('POST', `/keys/${keyId}/revoke`, { confirm: 'gate' }))
+    await goto('/keys')
+    await page.getByRole('button', { name: 'Open gate' }).click()
+    const drawer = page.getByRole('dialog', { name: 'gate' })
+    await drawer.getByText(/^…\w{4} ended/u).waitFor()
+    assert.equal(await drawer.getByText('is valid until').count(), 0)
+    await page.keyboard.press('Escape')
   })
 
   step('The usage of a key opens its calls in the request log', async () => {

@@ -1,7 +1,9 @@
-import { Progress } from '@mantine/core'
+import { Group, Progress } from '@mantine/core'
 import type { ConsoleSubject } from '../../api/responses.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { formatCount } from '../../format/numbers.ts'
+import { subjectNameOf } from '../../format/subject-name.ts'
+import { SubjectThumbnail, useCroppedFaces } from './subject-thumbnail.tsx'
 import { useChunkedChange } from './use-chunked-change.ts'
 
 type Props = {
@@ -12,6 +14,8 @@ type Props = {
 }
 
 const chunkMax = 20
+/** The most subjects that the dialog names. */
+const shownMax = 10
 
 /** The text that the server requires for this many subjects of one request. */
 const confirmationOf = (count: number): string =>
@@ -19,6 +23,10 @@ const confirmationOf = (count: number): string =>
 
 /** Deletes the chosen subjects after a typed confirmation that contains their number. */
 export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }: Props) {
+  const crops = useCroppedFaces(
+    projectId,
+    subjects.slice(0, shownMax).map(({ subjectId }) => subjectId),
+  )
   const templates = subjects.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0)
   const { progress, start } = useChunkedChange({
     projectId,
@@ -39,6 +47,20 @@ export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }
       onConfirm={() => void start(subjects.map(({ subjectId }) => subjectId))}
       onClose={onClose}
     >
+      <Group gap="sm" mb="sm">
+        {subjects.slice(0, shownMax).map((subject) => (
+          <Group key={subject.subjectId} gap="xs" wrap="nowrap">
+            <SubjectThumbnail
+              projectId={projectId}
+              subjectId={subject.subjectId}
+              faceId={crops.get(subject.subjectId)?.[0]}
+              sizePx={36}
+            />
+            {subjectNameOf(subject)}
+          </Group>
+        ))}
+        {subjects.length > shownMax && `and ${formatCount(subjects.length - shownMax)} more`}
+      </Group>
       This deletes <strong>{formatCount(subjects.length)} subjects</strong> with{' '}
       {formatCount(templates)} {templates === 1 ? 'template' : 'templates'}, their crops, names,
       attributes and group links, and removes them from stored responses. This cannot be undone. For

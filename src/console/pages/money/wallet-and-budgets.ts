@@ -14,6 +14,7 @@ import {
 import { walletLedger } from '../../../store/tenancy/projects.ts'
 import { id, micros } from '../../server/field-schemas.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
+import { imageLimits } from '../playground.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { invalidField } from '../../server/validation-error.ts'
 
@@ -22,6 +23,9 @@ const price = z.object({
   unitMicros: micros,
   isDefault: z.boolean(),
   units: z.int().meta({ description: 'Units charged for one successful call with one image.' }),
+  unitsWithoutImage: z.int().nullable().meta({
+    description: 'Units charged for one successful call without an image; null: it needs one.',
+  }),
 })
 
 /** The budget of a project. */
@@ -89,11 +93,12 @@ async function readPrices(db: Database, accountId: string, unitMicros: bigint) {
   const customPrices = new Map(
     (await listPrices(db, accountId)).map((row) => [row.action, row.unitMicros]),
   )
-  return allActions.map(({ name, price: units }) => ({
+  return allActions.map(({ name, price: units, params }) => ({
     action: name,
     unitMicros: String(customPrices.get(name) ?? unitMicros),
     isDefault: !customPrices.has(name),
     units: units(1),
+    unitsWithoutImage: imageLimits(params).imagesMin === 0 ? units(0) : null,
   }))
 }
 
