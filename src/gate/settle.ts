@@ -6,6 +6,7 @@ import type { Score } from '../store/gate/hourly-counts.ts'
 import { amountsOf } from '../store/gate/settlement-rule.ts'
 import type { SettlementInput } from '../store/gate/statements.ts'
 import { addEvent, type FaceMatch } from '../store/webhooks/events.ts'
+import { findMatchReceivers } from '../store/webhooks/match-filter.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Reservation } from './call-states.ts'
 import {
@@ -182,7 +183,7 @@ function hasMatchEvent({ call }: Reservation, { matches = [] }: Settlement): boo
   return matches.length > 0 && call.caller.matchWebhooks > 0
 }
 
-/** Stores the matches of a call for the webhooks that receive them; without one it does nothing. */
+/** Stores the matches of a call for the webhooks that receive them; without a match it does nothing. */
 async function addMatchEvent(
   tx: Tx,
   reservation: Reservation,
@@ -191,10 +192,13 @@ async function addMatchEvent(
 ): Promise<void> {
   if (!hasMatchEvent(reservation, settlement)) return
   const { call, projectId, requestId } = reservation
-  const { keyId, matchWebhooks } = call.caller
-  const data = { requestId, keyId, matches: settlement.matches ?? [] }
-  const event = { projectId, type: 'identify.matched', data, atMs: nowMs } as const
-  await addEvent(tx, event, { outboxMax, webhooks: matchWebhooks })
+  const { keyId } = call.caller
+  const receivers = await findMatchReceivers(tx, projectId, settlement.matches ?? [])
+  for (const { webhookIds, matches } of receivers) {
+    const data = { requestId, keyId, matches }
+    const event = { projectId, type: 'identify.matched', data, atMs: nowMs } as const
+    await addEvent(tx, event, { outboxMax, webhookIds })
+  }
 }
 
 /** Ends a call that failed with an internal error: it costs nothing and can be retried. */

@@ -7,6 +7,8 @@ export type WebhookRow = {
   readonly url: string
   /** JSON array of event types. */
   readonly events: string
+  /** JSON object: a `MatchFilter`. */
+  readonly matchFilter: Generated<string>
   readonly createdAtUtc: string
   /** The number of consecutive failed attempts. */
   readonly failures: Generated<number>

@@ -20,5 +20,6 @@ runOnPostgres([
   'liveness/tokens',
   'webhooks/delivery',
   'webhooks/events',
+  'webhooks/match-filter',
   'webhooks/operators',
 ])

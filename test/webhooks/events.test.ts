@@ -143,6 +143,7 @@ test('Matches are sent only to webhooks that receive them, without a picture or 
     ...imageParams('Ann'),
     externalId: 'ann-1',
     displayName: 'Ann Example',
+    groups: ['staff', 'day'],
   })
   await project.value('svc.identify', imageParams('Zoe'))
   const requestId = randomUUID()
@@ -154,7 +155,7 @@ test('Matches are sent only to webhooks that receive them, without a picture or 
   const { matches, ...call } = event.data
   assert.equal(call.requestId, requestId)
   const { subjectId, faceId } = ann
-  const ids = { subjectId, faceId, externalId: 'ann-1' }
+  const ids = { subjectId, faceId, externalId: 'ann-1', groups: ['day', 'staff'] }
   const { similarity } = bestMatch
   assert.deepEqual(matches, [{ resultIndex: 0, faceIndex: 0, ...ids, similarity, threshold }])
   assert.deepEqual(await typesOf(project.webhookId), ['identify.matched'])

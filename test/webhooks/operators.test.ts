@@ -69,6 +69,34 @@ test('The console creates, tests and deletes a webhook and shows its secret once
   assert.equal((await send('POST', `/webhooks/${webhookId}/test`)).status, 404)
 })
 
+test('The console and the command line create a webhook with a filter, and refuse one without effect', async () => {
+  const { projectId } = testConsole
+  const matchFilter = { groups: ['watch-list'], minSimilarity: 0.9 }
+  const settings = { projectId, url: `${receiver.url}/filter`, events: ['identify.matched'] }
+  const created = assertOk(await send('POST', '/webhooks', { ...settings, matchFilter })).body
+  assert.deepEqual(created.matchFilter, matchFilter)
+  const others = { ...settings, events: ['budget.low'], matchFilter }
+  const refused = await send('POST', '/webhooks', others)
+  assert.equal(refused.status, 422)
+  assert.match(refused.text, /applies only to the event identify\.matched/u)
+  const wrongs = [{ groups: ['two words'] }, { groups: [] }, { minSimilarity: 1.1 }, { group: 'a' }]
+  for (const wrong of wrongs)
+    assert.equal((await send('POST', '/webhooks', { ...settings, matchFilter: wrong })).status, 422)
+  const line = `create --project ${projectId} --url ${receiver.url}/filter`
+  const filter = '--groups watch-list,staff --min-similarity 0.85'
+  const added = await cli(`${line} --events identify.matched ${filter}`)
+  const expected = { groups: ['watch-list', 'staff'], minSimilarity: 0.85 }
+  assert.deepEqual(added.matchFilter, expected)
+  const { items } = await get('/webhooks')
+  assert.deepEqual(
+    items.map((item: { matchFilter: object }) => item.matchFilter),
+    [matchFilter, expected],
+  )
+  await assert.rejects(cli(`${line} ${filter}`), /apply only to identify\.matched/u)
+  await assert.rejects(cli(`${line} --events all --groups -x`), /--groups/u)
+  for (const { webhookId } of items) assertOk(await send('DELETE', `/webhooks/${webhookId}`))
+})
+
 test('Viewers and the audit log see only the origin of an address, which can contain a token', async () => {
   const { owner, projectId } = testConsole
   const tokens = ['path-token', 'query-token']

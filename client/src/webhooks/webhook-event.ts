@@ -41,6 +41,8 @@ export type WebhookMatch = {
   readonly faceIndex: number
   readonly subjectId: string
   readonly externalId: string | null
+  /** The groups of the subject. */
+  readonly groups: readonly string[]
   readonly faceId: string
   readonly similarity: number
   readonly threshold: number

@@ -1,6 +1,13 @@
 import { overlapHoursDefault, overlapHoursMax } from '../../lib/limits/webhook-limits.ts'
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { anyText, namesFrom, oneOf, wholeNumber } from '../command-line/value-kinds.ts'
+import {
+  anyText,
+  namesFrom,
+  oneOf,
+  share,
+  textList,
+  wholeNumber,
+} from '../command-line/value-kinds.ts'
 import { optional, required, withDefault, optionalProject, requiredProject } from '../options.ts'
 
 const webhookId = required('<webhookId>', 'id of the webhook, as in facegate webhook list', anyText)
@@ -29,9 +36,16 @@ export const webhook = defineGroup(
             'events, separated by commas, or all; without the option, all but identify.matched',
             namesFrom(eventNames),
           ),
+          groups: optional(
+            '<a,b>',
+            'only matches of subjects in one of these groups, separated by commas',
+            textList,
+          ),
+          'min-similarity': optional('<0..1>', 'only matches with at least this similarity', share),
         },
         examples: [
           'facegate webhook create --project door --url https://hooks.example.org/facegate',
+          'facegate webhook create --project door --url https://hooks.example.org/watch --events identify.matched --groups watch-list --min-similarity 0.9',
         ],
       },
       async (values) => (await import('./webhook.ts')).create(values),

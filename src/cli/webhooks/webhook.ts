@@ -10,6 +10,8 @@ import {
   webhooksPerProjectMax,
   type Webhook,
 } from '../../store/webhooks/webhooks.ts'
+import type { MatchFilter } from '../../store/webhooks/match-filter.ts'
+import { matchFilter } from '../../console/pages/webhooks/webhooks.ts'
 import { withoutPath } from '../../webhooks/address-rules.ts'
 import { UsageError, type CommandValues } from '../command.ts'
 import { formatTable, print } from '../output.ts'
@@ -18,18 +20,25 @@ import { changeWebhook, requireWebhook } from './change-webhook.ts'
 
 type NewWebhookOptions = CommandValues<'project' | 'url'> & {
   readonly events: readonly string[] | undefined
+  readonly groups: readonly string[] | undefined
+  readonly 'min-similarity': number | undefined
 }
 
 export async function create({ url, ...values }: NewWebhookOptions): Promise<void> {
   const events = selectEvents(values.events)
+  const filter = readFilter(values, events)
   const created = await withStore(async (store) => {
     const { projectId, accountId } = await requireProject(store, values.project)
     return changeWebhook(store, 'webhook.create', async ({ tx, webhooks, nowMs }) => {
       const problem = webhooks.findUrlProblem(url)
       if (problem !== undefined) throw new UsageError(`--url ${problem}`)
-      const added = await webhooks.create(tx, { projectId, url, events }, nowMs)
+      const added = await webhooks.create(
+        tx,
+        { projectId, url, events, matchFilter: filter },
+        nowMs,
+      )
       if (!added) throw new Error(`a project has at most ${webhooksPerProjectMax} webhooks`)
-      const settings = { projectId, url, events }
+      const settings = { projectId, url, events, matchFilter: filter }
       const detail = { ...settings, url: withoutPath(url) }
       return { result: { ...added, ...settings }, accountId, target: added.webhookId, detail }
     })
@@ -90,17 +99,40 @@ function selectEvents(names: readonly string[] | undefined): readonly WebhookEve
     : allEventTypes.filter((type) => names.includes(type))
 }
 
+/** @throws UsageError for the name of a group that cannot exist, or a filter without an effect. */
+function readFilter(
+  { groups, 'min-similarity': minSimilarity }: Omit<NewWebhookOptions, 'url'>,
+  events: readonly WebhookEventType[],
+): MatchFilter {
+  const filter = {
+    ...(groups && { groups: [...new Set(groups)] }),
+    ...(minSimilarity !== undefined && { minSimilarity }),
+  }
+  if (Object.keys(filter).length > 0 && !events.includes('identify.matched'))
+    throw new UsageError(
+      '--groups and --min-similarity apply only to identify.matched; add it to --events',
+    )
+  const { success, error } = matchFilter.safeParse(filter)
+  if (!success) throw new UsageError(`--groups: ${error.issues[0]?.message}`)
+  return filter
+}
+
 function webhookTable(found: readonly Webhook[]): string {
   return formatTable(
-    ['id', 'project', 'url', 'events', 'pending', 'discarded', 'failing since'],
+    ['id', 'project', 'url', 'events', 'filter', 'pending', 'discarded', 'failing since'],
     found.map((row) => [
       row.webhookId,
       row.projectName,
       row.url,
       row.events.join(','),
+      filterText(row.matchFilter),
       String(row.pending),
       String(row.discarded),
       row.failingSinceMs === null ? '' : formatUtc(row.failingSinceMs),
     ]),
   )
+}
+
+function filterText({ groups = [], minSimilarity }: MatchFilter): string {
+  return [...groups, ...(minSimilarity === undefined ? [] : [`>= ${minSimilarity}`])].join(',')
 }

@@ -13,6 +13,7 @@ const match = object({
   faceIndex: index,
   subjectId: uuid,
   externalId,
+  groups: { type: 'array', items: text },
   faceId: uuid,
   similarity: share,
   threshold: share,

@@ -10,6 +10,7 @@ export type FaceMatch = {
   readonly faceIndex: number
   readonly subjectId: string
   readonly externalId: string | null
+  readonly groups: readonly string[]
   readonly faceId: string
   readonly similarity: number
   readonly threshold: number
@@ -22,21 +23,24 @@ export type NewEvent = {
   readonly atMs: number
 }
 
+type EventOptions = { readonly outboxMax: number; readonly webhookIds?: readonly string[] }
+
 /**
  * Stores an event for each webhook of its project that receives it, in the transaction of its cause.
  * A webhook with `outboxMax` pending deliveries does not receive it: the event is discarded and
  * counted.
  *
- * @param webhooks the number of these webhooks, if it is known.
+ * @param webhookIds these webhooks only, all of which receive the event.
  */
 export async function addEvent(
   tx: Tx,
   { projectId, type, data, atMs }: NewEvent,
-  { outboxMax, webhooks }: { readonly outboxMax: number; readonly webhooks?: number },
+  { outboxMax, webhookIds }: EventOptions,
 ): Promise<void> {
-  if (webhooks === 0) return
   const eventId = newEventId()
-  const receivers = sql`"projectId" = ${projectId} and events like ${`%"${type}"%`}`
+  const receivers = webhookIds
+    ? sql`"webhookId" in (${sql.join(webhookIds)})`
+    : sql`"projectId" = ${projectId} and events like ${`%"${type}"%`}`
   const isFull = sql<boolean>`(select count(*) from (select 1 from "webhookDeliveries" d
     where d."webhookId" = webhooks."webhookId" and d.state = 'pending' limit ${outboxMax}) full_box)
     >= ${outboxMax}`
@@ -58,7 +62,7 @@ export async function addEvent(
     .expression(source)
     .returning('webhookId')
   const stored = await tx.run(insert)
-  if (stored.length === webhooks) return
+  if (stored.length === webhookIds?.length) return
   const ids = stored.map(({ webhookId }) => webhookId)
   const discard = tx.build
     .updateTable('webhooks')

@@ -5,14 +5,16 @@ import { sql } from '../load-kysely.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { WebhookRow } from '../webhooks-schema.ts'
 import { parseEventTypes, type WebhookEventType } from './event-types.ts'
+import { parseMatchFilter, type MatchFilter } from './match-filter.ts'
 
 /** Maximum number of webhooks of a project. */
 export const webhooksPerProjectMax = 10
 
-export type Webhook = Omit<Selectable<WebhookRow>, 'events'> & {
+export type Webhook = Omit<Selectable<WebhookRow>, 'events' | 'matchFilter'> & {
   readonly accountId: string
   readonly projectName: string
   readonly events: readonly WebhookEventType[]
+  readonly matchFilter: MatchFilter
   /** Deliveries that were neither successful nor given up. */
   readonly pending: number
 }
@@ -21,19 +23,22 @@ export type NewWebhook = {
   readonly projectId: string
   readonly url: string
   readonly events: readonly WebhookEventType[]
+  /** Applies to `identify.matched`. */
+  readonly matchFilter?: MatchFilter
 }
 
 /** @returns the id; undefined if the project has `webhooksPerProjectMax` webhooks already. */
 export async function createWebhook(
   tx: Tx,
-  { projectId, url, events }: NewWebhook,
+  { projectId, url, events, matchFilter = {} }: NewWebhook,
   nowMs: number,
 ): Promise<string | undefined> {
   await lockWebhooks(tx, projectId)
   if ((await findWebhooks(tx, { projectId })).length >= webhooksPerProjectMax) return undefined
   const webhookId = newId()
-  const row = { webhookId, projectId, url, events: JSON.stringify(events) }
-  await tx.run(tx.build.insertInto('webhooks').values({ ...row, createdAtUtc: formatUtc(nowMs) }))
+  const texts = { events: JSON.stringify(events), matchFilter: JSON.stringify(matchFilter) }
+  const row = { webhookId, projectId, url, ...texts, createdAtUtc: formatUtc(nowMs) }
+  await tx.run(tx.build.insertInto('webhooks').values(row))
   await countMatchWebhooks(tx, projectId)
   return webhookId
 }
@@ -84,7 +89,11 @@ export async function findWebhooks(
   if (projectId !== undefined) query = query.where('webhooks.projectId', '=', projectId)
   if (webhookId !== undefined) query = query.where('webhooks.webhookId', '=', webhookId)
   const ordered = query.orderBy('webhooks.createdAtUtc').orderBy('webhooks.webhookId')
-  return (await tx.run(ordered)).map((row) => ({ ...row, events: parseEventTypes(row.events) }))
+  return (await tx.run(ordered)).map((row) => ({
+    ...row,
+    events: parseEventTypes(row.events),
+    matchFilter: parseMatchFilter(row.matchFilter),
+  }))
 }
 
 const pendingCount = sql<number>`(select count(*) from "webhookDeliveries" d

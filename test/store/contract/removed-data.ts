@@ -86,4 +86,45 @@ export const removedDataContract = {
       )
     })
   },
+  'one face of several is moved, and a renamed group marks the faces of its subjects': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const galleryId = project.projectId
+    await createProjectGallery(fixture)
+    const [source, target] = ['source', 'target']
+    const first = await enrollSubject(fixture, source)
+    const second = await enrollSubject(fixture, 'other')
+    await enrollSubject(fixture, target)
+    await store.write(async (tx) => {
+      const sequence = await queries.recordGalleryChange(tx, { galleryId })
+      const toSource = { fromSubjectId: 'other', toSubjectId: source, sequence }
+      await queries.moveFaces(tx, toSource)
+      const faceIds = [first.faceId]
+      const toTarget = { fromSubjectId: source, toSubjectId: target, faceIds, sequence }
+      await queries.moveFaces(tx, toTarget)
+      await queries.addGroups(tx, { galleryId, subjectId: target }, ['day'])
+      const renaming = { galleryId, name: 'day', newName: 'night' }
+      const nowUtc = '2030-01-01T00:00:00.000Z'
+      const change = await queries.recordGalleryChange(tx, { galleryId })
+      await queries.renameGroupOfSubjects(tx, { ...renaming, sequence: change, nowUtc })
+    })
+    await store.read(async (tx) => {
+      const ids = [first.faceId, second.faceId, 'unknown']
+      const owners = await queries.findFaceOwners(tx, galleryId, ids)
+      const subjects = new Map(owners.map(({ faceId, subjectId }) => [faceId, subjectId]))
+      const { faceId: firstId } = first
+      assertSameValues([subjects.get(firstId), subjects.get(second.faceId)], [target, source])
+      assertSameValues(subjects.size, 2)
+      assertSameValues(await queries.findFaceOwners(tx, 'another gallery', ids), [])
+      const groups = await queries.findSubjectGroups(tx, [target])
+      assertSameValues(groups.get(target), ['night'])
+      const faces = await queries.findSubjectFaces(tx, target)
+      const sequence = (await queries.findGallery(tx, galleryId))?.sequence
+      assertSameValues(
+        faces.map((face) => face.sequence),
+        [sequence, sequence],
+      )
+    })
+  },
 }

@@ -43,6 +43,7 @@ import * as users from '../../../src/store/console/users.ts'
 import * as webhookDeliveries from '../../../src/store/webhooks/deliveries.ts'
 import * as eventTypes from '../../../src/store/webhooks/event-types.ts'
 import * as webhookEvents from '../../../src/store/webhooks/events.ts'
+import * as matchFilters from '../../../src/store/webhooks/match-filter.ts'
 import * as expiringKeys from '../../../src/store/webhooks/expiring-keys.ts'
 import * as webhookSecrets from '../../../src/store/webhooks/secrets.ts'
 import * as webhooks from '../../../src/store/webhooks/webhooks.ts'
@@ -93,6 +94,7 @@ const allQueries = {
   ...webhookDeliveries,
   ...eventTypes,
   ...webhookEvents,
+  ...matchFilters,
   ...expiringKeys,
   ...webhookSecrets,
   ...webhooks,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { WebhookEventType } from '../../../src/store/webhooks/event-types.ts'
 import { queries } from './tracked-queries.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -47,7 +48,6 @@ export const webhooksContract = {
     const event = { projectId, type: 'subject.expired', data, atMs: nowMs } as const
     const add = () => store.write((tx) => queries.addEvent(tx, event, { outboxMax: 2 }))
     await add()
-    await store.write((tx) => queries.addEvent(tx, event, { outboxMax: 2, webhooks: 0 }))
     const list = (webhookId: string) =>
       store.read((tx) => queries.findDeliveries(tx, { webhookId, limit: 10 }))
     const [[first], [second]] = await Promise.all([list(ids[0] ?? ''), list(ids[1] ?? '')])
@@ -59,6 +59,42 @@ export const webhooksContract = {
     await add()
     const { pending, discarded, failing } = await store.read(queries.countOutbox)
     assert.deepEqual([pending, discarded, failing], [4, 2, 0])
+  },
+
+  'matches are selected by the filter of each webhook, which follows the name of a group': async ({
+    store,
+    project: { projectId },
+  }: StoreFixture) => {
+    const matchFilter = { groups: ['watched'], minSimilarity: 0.9 }
+    assert.deepEqual(queries.parseMatchFilter(JSON.stringify(matchFilter)), matchFilter)
+    const create = async (events: readonly WebhookEventType[], filter = {}) => {
+      const webhook = { projectId, url: 'https://example.com/a', events, matchFilter: filter }
+      return (await store.write((tx) => queries.createWebhook(tx, webhook, nowMs))) ?? ''
+    }
+    const filtered = await create(['identify.matched'], matchFilter)
+    const all = [await create(['identify.matched']), await create(['identify.matched'])]
+    await create(['budget.low'])
+    const ids = { resultIndex: 0, faceIndex: 0, subjectId: 's', externalId: null, faceId: 'f' }
+    const match = { ...ids, groups: ['watched', 'day'], similarity: 0.9, threshold: 0.8 }
+    const others = [
+      { ...match, similarity: 0.8999 },
+      { ...match, groups: ['day'] },
+    ]
+    const matches = [match, ...others]
+    const receivers = async () =>
+      (await store.read((tx) => queries.findMatchReceivers(tx, projectId, matches)))
+        .map((one) => ({ ...one, webhookIds: one.webhookIds.toSorted() }))
+        .toSorted((a, b) => a.matches.length - b.matches.length)
+    const toAll = { webhookIds: all.toSorted(), matches }
+    assert.deepEqual(await receivers(), [{ webhookIds: [filtered], matches: [match] }, toAll])
+    const rename = (galleryId: string) =>
+      store.write((tx) =>
+        queries.renameGroupInFilters(tx, { galleryId, name: 'watched', newName: 'new' }),
+      )
+    await rename('another gallery')
+    assert.equal((await receivers()).length, 2)
+    await rename(projectId)
+    assert.deepEqual(await receivers(), [toAll])
   },
 
   'a delivery is claimed once, and a late result of an earlier claim is not stored': async ({

@@ -63,8 +63,8 @@ type IdentifiedFaces = {
 export function faceMatches({ faces, threshold }: IdentifiedFaces): ValueMatch[] {
   return faces.flatMap(({ faceIndex, candidates: [best] }) => {
     if (!best) return []
-    const { subjectId, externalId, faceId, similarity } = best
-    return [{ faceIndex, subjectId, externalId, faceId, similarity, threshold }]
+    const { subjectId, externalId, groups, faceId, similarity } = best
+    return [{ faceIndex, subjectId, externalId, groups, faceId, similarity, threshold }]
   })
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { groupName } from '../../../actions/schemas/fields.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import {
   allEventTypes,
@@ -23,12 +24,19 @@ import { invalidField } from '../../server/validation-error.ts'
 
 const eventType = z.enum(allEventTypes)
 
+/** The matches that a webhook receives. */
+export const matchFilter = z.strictObject({
+  groups: z.array(groupName).min(1).max(20).optional(),
+  minSimilarity: z.number().min(0).max(1).optional(),
+})
+
 const webhookItem = z.object({
   webhookId: z.string(),
   projectId: z.string(),
   projectName: z.string(),
   url: z.string().meta({ description: 'For viewers without its path, which can contain a token.' }),
   events: z.array(eventType),
+  matchFilter,
   createdAtUtc: z.string(),
   pending: z.number(),
   discarded: z.number().meta({ description: 'Events not stored because the outbox was full.' }),
@@ -75,6 +83,10 @@ export const addWebhook = defineWrite({
     projectId: id,
     url: z.string().min(1),
     events: z.array(eventType).min(1),
+    matchFilter: matchFilter.default({}).meta({
+      description:
+        'Only matches of subjects in one of the groups, with at least this similarity. Needs the event identify.matched.',
+    }),
   }),
   response: webhookItem.extend({ secret }),
   handle: async ({ body, identity, services: { webhooks, clock } }, { tx }) => {
@@ -83,7 +95,9 @@ export const addWebhook = defineWrite({
     const problem = webhooks.findUrlProblem(body.url)
     if (problem !== undefined) throw invalidField('body.url', problem)
     const events = [...new Set(body.events)]
-    const settings = { projectId, url: body.url, events }
+    if (Object.keys(body.matchFilter).length > 0 && !events.includes('identify.matched'))
+      throw invalidField('body.matchFilter', 'applies only to the event identify.matched; add it')
+    const settings = { projectId, url: body.url, events, matchFilter: body.matchFilter }
     const created = await webhooks.create(tx, settings, clock())
     if (!created)
       throw new HttpError(409, `A project has at most ${webhooksPerProjectMax} webhooks.`)

@@ -5,7 +5,8 @@
 export const statements: readonly string[] = [
   `create table webhooks (
     webhookId text primary key, projectId text not null references projects on delete cascade,
-    url text not null, events text not null, createdAtUtc text not null,
+    url text not null, events text not null,
+    matchFilter text not null default '{}', createdAtUtc text not null,
     failures integer not null default 0 check (failures >= 0), failingSinceMs integer,
     pausedUntilMs integer not null default 0,
     discarded integer not null default 0 check (discarded >= 0)
