@@ -1,5 +1,6 @@
 import { formatAmount, microsMax, type Micros } from '../lib/money.ts'
 import { transferHash } from '../store/billing/transfer-hash.ts'
+import { findTopUp } from '../store/billing/ledger-transfers.ts'
 import { budgetLedger, walletLedger } from '../store/tenancy/projects.ts'
 import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
@@ -18,9 +19,39 @@ export function topUp(
   amountMicros: Micros,
   atMs: number,
 ): Promise<number> {
+  return topUpWith(tx, { accountId, requestId: null }, amountMicros, atMs)
+}
+
+/**
+ * External → wallet, once for the id of a request: a repetition returns the earlier transfer.
+ *
+ * @throws LedgerError as `topUp`, and if the earlier transfer has another amount.
+ */
+export async function topUpOnce(
+  tx: Tx,
+  request: { readonly accountId: string; readonly requestId: string },
+  amountMicros: Micros,
+  atMs: number,
+): Promise<number> {
+  const wallet = walletLedger(request.accountId)
+  const earlier = await findTopUp(tx, wallet, request.requestId)
+  if (!earlier) return topUpWith(tx, request, amountMicros, atMs)
+  if (earlier.amountMicros === amountMicros) return earlier.transferId
+  const amount = formatAmount(earlier.amountMicros)
+  throw new LedgerError(`This request has already added ${amount}. Open a new one to add more.`)
+}
+
+function topUpWith(
+  tx: Tx,
+  request: { readonly accountId: string; readonly requestId: string | null },
+  amountMicros: Micros,
+  atMs: number,
+): Promise<number> {
+  const { accountId, requestId } = request
   const wallet = walletLedger(accountId)
-  const row = { ...noRequest, kind: 'topUp', chain: wallet, projectId: null, atMs } as const
-  return transfer(tx, { ...row, fromLedger: 'external', toLedger: wallet, amountMicros })
+  const row = { kind: 'topUp', chain: wallet, projectId: null, atMs, requestId } as const
+  const route = { fromLedger: 'external', toLedger: wallet, amountMicros }
+  return transfer(tx, { ...row, ...route, windowStartMs: null })
 }
 
 /**

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sweepIntervalMs } from '../../src/lib/limits/sweep-limits.ts'
 import { topUpConfirmationMicros } from '../../src/lib/limits/money-limits.ts'
@@ -177,6 +178,27 @@ test('A top-up above the limit requires that its amount is repeated', async () =
   const confirmed = { amountMicros: large, confirmAmountMicros: large }
   const { body } = assertOk(await send('POST', '/money/top-up', confirmed))
   assert.equal(BigInt(body.walletMicros), BigInt(walletMicros) + 2n * topUpConfirmationMicros + 1n)
+})
+
+test('A top-up that is sent again with its request id adds its amount once', async () => {
+  const { walletMicros } = await get('/money')
+  const requestId = randomUUID()
+  const body = { amountMicros: '1500000', requestId }
+  const sent = await Promise.all(
+    [body, body, body].map((one) => send('POST', '/money/top-up', one)),
+  )
+  for (const response of sent)
+    assert.equal(BigInt(assertOk(response).body.walletMicros), BigInt(walletMicros) + 1_500_000n)
+  const upper = { ...body, requestId: requestId.toUpperCase() }
+  assertOk(await send('POST', '/money/top-up', upper))
+  const other = await send('POST', '/money/top-up', { ...body, amountMicros: '1' })
+  assert.equal(other.status, 409)
+  assert.equal(
+    other.body.detail,
+    'This request has already added 1.50 USD. Open a new one to add more.',
+  )
+  assert.equal(BigInt((await get('/money')).walletMicros), BigInt(walletMicros) + 1_500_000n)
+  assert.equal((await get('/money/verify')).ok, true)
 })
 
 test('Errors contain amounts in the currency, and never micro-units or ids of ledgers', async () => {

@@ -15,6 +15,7 @@ import {
 import { runMigration } from '../support/migration/run-migration.ts'
 import { callsContract } from './contract/calls.ts'
 import { galleryPagesContract } from './contract/gallery/gallery-pages.ts'
+import { renamedGroupsContract } from './contract/gallery/renamed-groups.ts'
 import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
 import { livenessContract } from './contract/liveness.ts'
@@ -34,6 +35,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...tenancyContract,
   ...galleriesContract,
   ...galleryPagesContract,
+  ...renamedGroupsContract,
   ...rangeTemplatesContract,
   ...removedDataContract,
   ...keysAndDeletionsContract,

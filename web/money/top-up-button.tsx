@@ -28,6 +28,8 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
   const { currency } = useSignedInSession()
   const { data: money } = useApiQuery('/money')
   const limitMicros = money?.topUpConfirmationMicros
+  // A request that is sent again after a lost response adds its amount once.
+  const [requestId, setRequestId] = useState(() => crypto.randomUUID())
   const topUp = useApiMutation({
     method: 'POST',
     path: '/money/top-up',
@@ -35,6 +37,10 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
     onError: (error) => showFieldErrors(form, error, fieldNames),
   })
   const form = useForm({
+    // Another amount is another request.
+    onValuesChange: ({ amount }, earlier) => {
+      if (amount !== earlier.amount) setRequestId(crypto.randomUUID())
+    },
     initialValues: { amount: '', confirmation: '', note: '' },
     validate: {
       amount: (text) =>
@@ -48,7 +54,7 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
   const submit = ({ amount, note }: typeof form.values): void => {
     const amountMicros = positiveMicros(amount)
     const confirmAmountMicros = isLarge(amount, limitMicros) ? amountMicros : undefined
-    topUp.mutate({ body: { amountMicros, confirmAmountMicros, ...(note && { note }) } })
+    topUp.mutate({ body: { amountMicros, confirmAmountMicros, requestId, ...(note && { note }) } })
   }
   return (
     <Modal

@@ -78,6 +78,19 @@ export async function findTransfer(
   return (await tx.run(selectTransfers(tx).where('t.transferId', '=', transferId)))[0]
 }
 
+/** Finds the top-up of a wallet by the id of its request. */
+export async function findTopUp(
+  tx: ReadTx,
+  wallet: string,
+  requestId: string,
+): Promise<LedgerTransfer | undefined> {
+  const query = selectTransfers(tx)
+    .where('t.chain', '=', wallet)
+    .where('t.requestId', '=', requestId)
+    .where(sql<boolean>`t.kind = 'topUp'`)
+  return (await tx.run(query))[0]
+}
+
 function selectTransfers(tx: ReadTx) {
   return tx.build
     .selectFrom('ledgerTransfers as t')

@@ -140,6 +140,13 @@ export const callsContract = {
       assertSameValues(await count({ accountId }), { total: 4, isCapped: false })
       assertSameValues(await count({ accountId: 'other' }), { total: 0, isCapped: false })
       assertSameValues((await count({ requestIdPrefix: 'R1', result: 'failed' })).total, 1)
+      const changed = { projectId: project.projectId, threshold: 0.8, fromMs: nowMs }
+      assertSameValues(await queries.countChangedDecisions(tx, changed), {
+        calls: 0,
+        isCapped: false,
+        newMatches: 0,
+        lostMatches: 0,
+      })
       const [, after] = await queries.readCalls(tx, { limit: 2 })
       assert.ok(after)
       const before = await queries.readCalls(tx, { after, sort: oldestFirst, limit: 2 })

@@ -94,6 +94,8 @@ export const ledgerContract = {
         isCapped: false,
       })
       assertSameValues((await queries.countTransfers(tx, { accountId: 'other' })).total, 0)
+      const wallet = queries.walletLedger(accountId)
+      assertSameValues(await queries.findTopUp(tx, wallet, 'r1'), undefined)
       const transfer = await queries.findTransfer(tx, transferId)
       assertSameValues([transfer?.requestId, typeof transfer?.callId], ['r1', 'number'])
       const period = { accountId, fromMs: nowMs, toMs: nowMs + 1 }

@@ -5,6 +5,7 @@ import * as balances from '../../../src/store/billing/balances.ts'
 import * as bucketState from '../../../src/store/gate/bucket-state.ts'
 import * as callCharts from '../../../src/store/console/call-charts.ts'
 import * as calls from '../../../src/store/gate/calls.ts'
+import * as changedDecisions from '../../../src/store/gate/changed-decisions.ts'
 import * as crops from '../../../src/store/gallery/crops.ts'
 import * as deletionChain from '../../../src/store/gallery/deletion-chain.ts'
 import * as deletions from '../../../src/store/gallery/deletions.ts'
@@ -56,6 +57,7 @@ const allQueries = {
   ...bucketState,
   ...callCharts,
   ...calls,
+  ...changedDecisions,
   ...crops,
   ...deletionChain,
   ...deletions,

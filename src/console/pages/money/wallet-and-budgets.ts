@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { allActions } from '../../../actions/all-actions.ts'
-import { allocate, topUp } from '../../../billing/ledger.ts'
+import { allocate, topUp, topUpOnce } from '../../../billing/ledger.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { topUpConfirmationMicros } from '../../../lib/limits/money-limits.ts'
 import { currency, formatAmount, microsMax } from '../../../lib/money.ts'
@@ -117,13 +117,21 @@ export const topUpWallet = defineWrite({
       description: 'Required for amounts above topUpConfirmationMicros of /money: the same amount.',
     }),
     note: z.string().max(256).optional(),
+    requestId: id.optional().meta({
+      description: 'A request that is sent again with the same id adds its amount once.',
+    }),
   }),
   response: balance,
   handle: async ({ body, identity, services }, { db, tx }) => {
     const { accountId } = identity
     const { amountMicros, note } = body
     requireRepeatedAmount(body)
-    const transferId = await topUp(tx, accountId, amountMicros, services.clock())
+    const nowMs = services.clock()
+    const requestId = body.requestId?.toLowerCase()
+    const transferId =
+      requestId === undefined
+        ? await topUp(tx, accountId, amountMicros, nowMs)
+        : await topUpOnce(tx, { accountId, requestId }, amountMicros, nowMs)
     const response = { walletMicros: String(await readWalletMicros(db, accountId)) }
     const detail = { transferId, amountMicros: String(amountMicros), ...(note && { note }) }
     return { response, target: walletLedger(accountId), detail }

@@ -34,6 +34,8 @@ export const statements: readonly string[] = [
   )`,
   `create unique index one_charge_per_request
     on "ledgerTransfers" ("projectId", "requestId", "windowStartMs") where kind = 'charge'`,
+  `create unique index one_top_up_per_request
+    on "ledgerTransfers" (chain, "requestId") where kind = 'topUp'`,
   'create index transfers_by_time on "ledgerTransfers" ("atMs")',
   'create index transfers_by_project on "ledgerTransfers" ("projectId", "atMs")',
   `create index transfers_of_money on "ledgerTransfers" (kind, "atMs") where kind <> 'charge'`,

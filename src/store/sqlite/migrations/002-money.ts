@@ -39,6 +39,8 @@ export const statements: readonly string[] = [
   // changed page for many calls instead of one for each call.
   `create unique index one_charge_per_request
     on ledgerTransfers (projectId, windowStartMs, requestId) where kind = 'charge'`,
+  `create unique index one_top_up_per_request
+    on ledgerTransfers (chain, requestId) where kind = 'topUp'`,
   'create index transfers_by_time on ledgerTransfers (atMs)',
   'create index transfers_by_project on ledgerTransfers (projectId, atMs)',
   `create index transfers_of_money on ledgerTransfers (kind, atMs) where kind <> 'charge'`,
