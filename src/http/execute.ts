@@ -9,8 +9,7 @@ import { errorResponse } from './error-response.ts'
 import { countedName, readCall, type ReadCallOptions } from './input/read-call.ts'
 import type { HttpRequest } from './route.ts'
 import { toRunnableCall } from './run-action.ts'
-import { endOfError, rejectCall, runCall } from './run-call.ts'
-import type { CallEnd, RunnableCall } from './run-call.ts'
+import { endOfError, rejectCall, runCall, type CallEnd, type RunnableCall } from './run-call.ts'
 
 export type ExecuteOptions = ReadCallOptions & {
   readonly gate: Gate

@@ -3,8 +3,7 @@ import path from 'node:path'
 import { builtinPack } from '../models/builtin/builtin-pack.ts'
 import type { BuiltinModelId } from '../models/builtin/builtin-model.ts'
 import type { InstalledModel } from '../models/model-set.ts'
-import { openInstalledModel, openBuiltinModel } from './session.ts'
-import type { ModelSession } from './session.ts'
+import { openInstalledModel, openBuiltinModel, type ModelSession } from './session.ts'
 
 /** The loaded networks of one pipeline. Roles that use the same network share one session. */
 export type ModelSessions = {

@@ -3,10 +3,10 @@ import {
   predictAttributes,
   readAttributeLabels,
 } from '../../evaluation/attributes/predict-attributes.ts'
-import { createAttributesReport } from '../../evaluation/attributes/attributes-report.ts'
-import type {
-  AttributesReport,
-  ConfusionMatrix,
+import {
+  createAttributesReport,
+  type AttributesReport,
+  type ConfusionMatrix,
 } from '../../evaluation/attributes/attributes-report.ts'
 import { showProgress } from '../progress-bar.ts'
 import { checkImageOutput } from './check-output-file.ts'

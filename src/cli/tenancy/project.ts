@@ -4,8 +4,8 @@ import {
   findProject,
   listProjects,
   updateProject,
+  type Project,
 } from '../../store/tenancy/projects.ts'
-import type { Project } from '../../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../../store/tenancy/switches.ts'
 import { UsageError, type CommandValues } from '../command.ts'
 import { auditedChange } from '../audit/audited-change.ts'

@@ -7,8 +7,7 @@ import { analyzeCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
 import type { AnalyzeImage } from '../read-image.ts'
-import { expressions, genders } from './attributes-report.ts'
-import type { Gender, AttributePrediction } from './attributes-report.ts'
+import { expressions, genders, type Gender, type AttributePrediction } from './attributes-report.ts'
 
 /** One line of `labels.csv`; an empty cell is undefined. */
 export type AttributeLabels = {

@@ -1,7 +1,6 @@
 import path from 'node:path'
-import { iou, type Rect } from '../../vision/image/geometry.ts'
+import { iou, type Rect, type BoundingBox } from '../../vision/image/geometry.ts'
 import type { ImageAnalysis } from '../../vision/image-analysis.ts'
-import type { BoundingBox } from '../../vision/image/geometry.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { analyzeFile, type UnusableImage } from '../analyze-file.ts'
 import { mapConcurrent } from '../map-concurrent.ts'

@@ -1,7 +1,6 @@
 import { classifyLiveness, type LivenessDecision } from '../../actions/parts/classify-liveness.ts'
 import type { UnusableImage } from '../analyze-file.ts'
-import { apcerAt, equalErrorRate, shareAtLeast } from './det-curve.ts'
-import type { DetCurve } from './det-curve.ts'
+import { apcerAt, equalErrorRate, shareAtLeast, type DetCurve } from './det-curve.ts'
 import type { AnalyzedPresentation, PresentationResult } from './analyze-presentations.ts'
 import { liveKind } from './read-presentations.ts'
 

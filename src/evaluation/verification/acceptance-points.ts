@@ -4,8 +4,7 @@ import {
   tailPairsMin,
 } from '../../gallery/calibration/measure/build-calibration.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
-import { operatingPoints } from './operating-points.ts'
-import type { OperatingPoint } from './operating-points.ts'
+import { operatingPoints, type OperatingPoint } from './operating-points.ts'
 import type { PairScores } from './pair-scores.ts'
 
 /** The acceptance of genuine pairs at one false acceptance rate. */

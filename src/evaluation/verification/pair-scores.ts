@@ -1,7 +1,6 @@
 import { scoreOf } from '../../gallery/calibration/similarity.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import { countPairs, visitAllPairs, visitSampledPairs } from './visit-pairs.ts'
-import type { PairCounts } from './visit-pairs.ts'
+import { countPairs, visitAllPairs, visitSampledPairs, type PairCounts } from './visit-pairs.ts'
 
 /** Scores two templates; a higher score means more similar. */
 export type Scorer = (a: Template, b: Template) => number

@@ -4,8 +4,8 @@ import {
   deletionsAfter,
   isNextInChain,
   accountsWithDeletions,
+  type DeletionChainHead,
 } from '../../store/gallery/deletion-chain.ts'
-import type { DeletionChainHead } from '../../store/gallery/deletion-chain.ts'
 import { formatDeletionLine, openDeletionsFile, readDeletionsFile } from './deletions-file.ts'
 
 export type ExportDeletionsResult = { readonly added: number; readonly records: number }

@@ -1,7 +1,5 @@
-import { boundsOf, centreOf, squareAround } from '../image/geometry.ts'
-import type { Rect } from '../image/geometry.ts'
-import { meshLandmarks68 } from '../landmarks/mesh.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
+import { boundsOf, centreOf, squareAround, type Rect } from '../image/geometry.ts'
+import { meshLandmarks68, type Mesh } from '../landmarks/mesh.ts'
 
 /**
  * Returns the square that the networks for age and expression need, in continuous coordinates of the

@@ -1,9 +1,7 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import { scaleRect, suppressOverlaps } from '../image/geometry.ts'
-import type { Point, Rect } from '../image/geometry.ts'
+import { scaleRect, suppressOverlaps, type Point, type Rect } from '../image/geometry.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
-import { requireOutput } from '../session.ts'
-import type { ModelSession } from '../session.ts'
+import { requireOutput, type ModelSession } from '../session.ts'
 import { letterboxInShape } from '../tensor.ts'
 import type { DetectorCandidate } from './detection.ts'
 

@@ -8,8 +8,8 @@ import {
   normalizedInput,
   relu,
   separableLayer,
+  type FaceApiBuilder,
 } from './face-api-builder.ts'
-import type { FaceApiBuilder } from './face-api-builder.ts'
 
 /** Age in years and the probabilities of two genders for a square image (112 px): TinyXception. */
 export function buildAgeGender(builder: FaceApiBuilder): void {

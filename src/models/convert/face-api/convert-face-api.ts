@@ -1,7 +1,6 @@
 import type { FaceApiNetworkName } from '../../builtin/builtin-model.ts'
 import { buildGraph, type Graph } from '../onnx/graph.ts'
-import { readWeights } from '../weights.ts'
-import type { WeightsGroup } from '../weights.ts'
+import { readWeights, type WeightsGroup } from '../weights.ts'
 import { buildAgeGender } from './age-gender.ts'
 import { buildFaceExpression, buildFaceLandmark68 } from './face-features.ts'
 import { buildFaceRecognition } from './face-recognition.ts'

@@ -1,6 +1,5 @@
 import type { GraphBuilder } from '../onnx/graph.ts'
-import { convolve, pool } from '../onnx/layers.ts'
-import type { Convolution, FeatureMap, Padding } from '../onnx/layers.ts'
+import { convolve, pool, type Convolution, type FeatureMap, type Padding } from '../onnx/layers.ts'
 import type { WeightTensor } from '../weights.ts'
 
 /**

@@ -8,8 +8,8 @@ import {
   normalizedInput,
   relu,
   separableLayer,
+  type FaceApiBuilder,
 } from './face-api-builder.ts'
-import type { FaceApiBuilder } from './face-api-builder.ts'
 
 /** 68 points, x and y alternating, as fractions of the square image (112 px). */
 export function buildFaceLandmark68(builder: FaceApiBuilder): void {

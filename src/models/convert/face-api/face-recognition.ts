@@ -7,8 +7,8 @@ import {
   normalizedInput,
   relu,
   findWeights,
+  type FaceApiBuilder,
 } from './face-api-builder.ts'
-import type { FaceApiBuilder } from './face-api-builder.ts'
 
 /** An embedding of 128 numbers for a face (150 px): dlib's ResNet with 29 convolutions. */
 export function buildFaceRecognition(builder: FaceApiBuilder): void {

@@ -1,9 +1,7 @@
-import { clip } from '../onnx/layers.ts'
-import type { FeatureMap } from '../onnx/layers.ts'
+import { clip, type FeatureMap } from '../onnx/layers.ts'
 import type { GraphBuilder } from '../onnx/graph.ts'
 import type { Pads } from '../onnx/layout.ts'
-import { convolutionLayer, findWeights } from './face-api-builder.ts'
-import type { FaceApiBuilder } from './face-api-builder.ts'
+import { convolutionLayer, findWeights, type FaceApiBuilder } from './face-api-builder.ts'
 
 /**
  * Encoded face boxes and their logits for an image of any size, −1..1: MobileNet v1 with six heads.

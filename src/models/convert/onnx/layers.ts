@@ -1,7 +1,6 @@
 import type { WeightTensor } from '../weights.ts'
 import type { GraphBuilder } from './graph.ts'
-import { noPads, samePads, windowedSize, transpose } from './layout.ts'
-import type { Pads, Size2 } from './layout.ts'
+import { noPads, samePads, windowedSize, transpose, type Pads, type Size2 } from './layout.ts'
 
 /** A value of the graph with the shape `[N, channels, height, width]`. */
 export type FeatureMap = {

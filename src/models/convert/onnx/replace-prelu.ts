@@ -1,9 +1,7 @@
 import { nodeMessage, tensorMessage } from './encode.ts'
 import type { GraphNode, Initializer } from './graph.ts'
-import { joinMessage, messageField } from './protobuf.ts'
-import type { ProtobufMessage } from './protobuf.ts'
-import { bytesIn, integersIn, readFields, stringsIn } from './read-fields.ts'
-import type { ProtobufField } from './read-fields.ts'
+import { joinMessage, messageField, type ProtobufMessage } from './protobuf.ts'
+import { bytesIn, integersIn, readFields, stringsIn, type ProtobufField } from './read-fields.ts'
 
 /**
  * Returns an `.onnx` file in which every PRelu after a convolution is replaced by

@@ -1,5 +1,4 @@
-import { buildGraph } from '../onnx/graph.ts'
-import type { Graph, GraphBuilder } from '../onnx/graph.ts'
+import { buildGraph, type Graph, type GraphBuilder } from '../onnx/graph.ts'
 import { readWeights } from '../weights.ts'
 import { activationConverters } from './activation.ts'
 import { arithmeticConverters } from './arithmetic.ts'
@@ -9,8 +8,7 @@ import { fuseRelu6 } from './fuse-relu6.ts'
 import { inTensorFlowOrder, tensor } from './node-conversion.ts'
 import type { NodeConversion, NodeConverter, RuntimeTensor, GraphValue } from './node-conversion.ts'
 import { shapeConverters } from './shape.ts'
-import { unconsumedNodes, nodesInOrder, shapeAttribute } from './topology.ts'
-import type { GraphModel } from './topology.ts'
+import { unconsumedNodes, nodesInOrder, shapeAttribute, type GraphModel } from './topology.ts'
 
 /**
  * Converts a TensorFlow.js graph model to an ONNX graph with images in NCHW. The shapes are computed

@@ -1,5 +1,4 @@
-import { convolve, pool } from '../onnx/layers.ts'
-import type { Padding } from '../onnx/layers.ts'
+import { convolve, pool, type Padding } from '../onnx/layers.ts'
 import type { Size2 } from '../onnx/layout.ts'
 import { fusedActivation } from './activation.ts'
 import { constantInput, featureMapInput, fromFeatureMap } from './node-conversion.ts'

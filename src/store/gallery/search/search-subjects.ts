@@ -5,8 +5,7 @@ import type { Store } from '../../database.ts'
 import type { SubjectRow } from '../../gallery-schema.ts'
 import type { ReadTx } from '../../tx.ts'
 import { findFewIdsWithAttribute } from './attribute-filter.ts'
-import { findStepEnd, findSubjectPositions, findSubjects } from '../subjects.ts'
-import type { SubjectFilter } from '../subjects.ts'
+import { findStepEnd, findSubjectPositions, findSubjects, type SubjectFilter } from '../subjects.ts'
 
 /**
  * Subjects whose text is compared in one read. SQLite blocks the event loop for about two milliseconds
