@@ -1,16 +1,7 @@
-import {
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Attributes,
-  type Context,
-  type Span,
-  type Tracer,
-} from '@opentelemetry/api'
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { Attributes, Context, Span, Tracer, SpanContext } from '@opentelemetry/api'
 import { ActionError, HttpError } from '../lib/errors.ts'
 import type { CallAttributes, TraceSpan, CallObserver } from '../lib/observability/call-trace.ts'
-import { parseTraceparent } from './traceparent.ts'
 
 /**
  * Creates the spans of calls. Parent spans are passed explicitly, because `call-trace.ts` already
@@ -94,4 +85,19 @@ function errorTypeOf(error: unknown): string {
 function isServerError(error: unknown): boolean {
   if (error instanceof ActionError) return false
   return !(error instanceof HttpError) || error.status >= 500
+}
+
+const traceparentPattern = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/u
+
+/**
+ * Parses the W3C `traceparent` header; undefined when it is missing or malformed. `tracestate` is not
+ * read: it is foreign data, and this service calls no other service that would need it.
+ */
+export function parseTraceparent(traceparent: string | undefined): SpanContext | undefined {
+  const [, version, traceId = '', spanId = '', flags = '', rest] =
+    traceparentPattern.exec(traceparent?.trim() ?? '') ?? []
+  if (version === undefined || (version === '00' && rest !== undefined)) return undefined
+  if (/^0+$/u.test(traceId) || /^0+$/u.test(spanId)) return undefined
+  // This version defines only the lowest bit, "sampled".
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }

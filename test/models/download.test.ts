@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { download, downloadLimits } from '../../src/models/install/download.ts'
+import { download, downloadLimits } from '../../src/models/install/fetch-file.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import {
   startModelServer,

@@ -129,7 +129,7 @@ test('calls succeed while the collector is unreachable, and the shutdown is not 
 })
 
 test('a malformed traceparent is ignored, and a later version is accepted', async () => {
-  const { parseTraceparent } = await import('../../src/telemetry/traceparent.ts')
+  const { parseTraceparent } = await import('../../src/telemetry/trace-starter.ts')
   const expected = { traceId, spanId: callerSpanId, isRemote: true }
   const valid = `00-${traceId}-${callerSpanId}-01`
   assert.deepEqual(parseTraceparent(valid), { ...expected, traceFlags: 1 })

@@ -1,10 +1,19 @@
 import type { FaceApiNetworkName } from '../../builtin/builtin-model.ts'
 import { buildGraph, type Graph } from '../onnx/graph.ts'
+import type { FeatureMap } from '../onnx/layers.ts'
 import { readWeights, type WeightsGroup } from '../weights.ts'
-import { buildAgeGender } from './age-gender.ts'
-import { buildFaceExpression, buildFaceLandmark68 } from './face-features.ts'
+import {
+  add,
+  denseLayer,
+  downsamplingLayer,
+  downsamplingPool,
+  flatten,
+  normalizedInput,
+  relu,
+  separableLayer,
+  type FaceApiBuilder,
+} from './face-api-builder.ts'
 import { buildFaceRecognition } from './face-recognition.ts'
-import type { FaceApiBuilder } from './face-api-builder.ts'
 import { buildSsdMobilenetv1 } from './ssd-mobilenetv1.ts'
 
 /** Converts a face-api network to an ONNX graph. */
@@ -23,4 +32,92 @@ const architectures: Readonly<Record<FaceApiNetworkName, (builder: FaceApiBuilde
   face_recognition: buildFaceRecognition,
   face_expression: buildFaceExpression,
   age_gender: buildAgeGender,
+}
+
+/** Age in years and the probabilities of two genders for a square image (112 px): TinyXception. */
+function buildAgeGender(builder: FaceApiBuilder): void {
+  const { graph } = builder
+  const map = xception(builder)
+  const pooled = downsamplingPool(builder, 'AveragePool', map, { side: 7, padding: 'VALID' })
+  const features = flatten(builder, pooled)
+  graph.output('age', denseLayer(builder, features, 'fc/age'), [1])
+  const logits = denseLayer(builder, features, 'fc/gender')
+  graph.output('gender', graph.add('Softmax', [logits], { axis: -1 }), [2])
+}
+
+function xception(builder: FaceApiBuilder): FeatureMap {
+  const input = downsamplingLayer(builder, normalizedInput(builder, 112), 'entry_flow/conv_in')
+  const entry = reductionBlock(builder, relu(builder, input), 'entry_flow/reduction_block_0')
+  let features = activatedReductionBlock(builder, entry, 'entry_flow/reduction_block_1')
+  for (const prefix of ['middle_flow/main_block_0', 'middle_flow/main_block_1'])
+    features = mainBlock(builder, features, prefix)
+  features = activatedReductionBlock(builder, features, 'exit_flow/reduction_block')
+  return relu(builder, separableLayer(builder, features, 'exit_flow/separable_conv'))
+}
+
+/** Halves the size of the feature map; the shortcut is taken before the activation. */
+function activatedReductionBlock(
+  builder: FaceApiBuilder,
+  input: FeatureMap,
+  prefix: string,
+): FeatureMap {
+  return reductionBlock(builder, input, prefix, relu(builder, input))
+}
+
+function reductionBlock(
+  builder: FaceApiBuilder,
+  input: FeatureMap,
+  prefix: string,
+  activated = input,
+): FeatureMap {
+  const first = separableLayer(builder, activated, `${prefix}/separable_conv0`)
+  const second = separableLayer(builder, relu(builder, first), `${prefix}/separable_conv1`)
+  const reduced = downsamplingPool(builder, 'MaxPool', second, { side: 3, padding: 'SAME' })
+  const shortcut = downsamplingLayer(builder, input, `${prefix}/expansion_conv`)
+  return add(builder, reduced, shortcut)
+}
+
+function mainBlock(builder: FaceApiBuilder, input: FeatureMap, prefix: string): FeatureMap {
+  let features = input
+  for (const layer of ['separable_conv0', 'separable_conv1', 'separable_conv2'])
+    features = separableLayer(builder, relu(builder, features), `${prefix}/${layer}`)
+  return add(builder, features, input)
+}
+
+/** 68 points, x and y alternating, as fractions of the square image (112 px). */
+function buildFaceLandmark68(builder: FaceApiBuilder): void {
+  const landmarks = denseLayer(builder, faceFeatures(builder), 'fc')
+  builder.graph.output('landmarks', landmarks, [136])
+}
+
+/** Probabilities of seven expressions for a square image (112 px). */
+function buildFaceExpression(builder: FaceApiBuilder): void {
+  const logits = denseLayer(builder, faceFeatures(builder), 'fc')
+  const { graph } = builder
+  graph.output('probabilities', graph.add('Softmax', [logits], { axis: -1 }), [7])
+}
+
+/** FaceFeatureExtractor of face-api: four dense blocks, 256 features. */
+function faceFeatures(builder: FaceApiBuilder): string {
+  let features = normalizedInput(builder, 112)
+  for (const [index, prefix] of ['dense0', 'dense1', 'dense2', 'dense3'].entries())
+    features = denseBlock(builder, features, { prefix, isFirst: index === 0 })
+  const pooled = downsamplingPool(builder, 'AveragePool', features, { side: 7, padding: 'VALID' })
+  return flatten(builder, pooled)
+}
+
+/** Four convolutions; the input of each is the sum of the ones before it. The first halves the size. */
+function denseBlock(
+  builder: FaceApiBuilder,
+  input: FeatureMap,
+  { prefix, isFirst }: { readonly prefix: string; readonly isFirst: boolean },
+): FeatureMap {
+  const first = isFirst
+    ? downsamplingLayer(builder, input, `${prefix}/conv0`)
+    : separableLayer(builder, input, `${prefix}/conv0`, 2)
+  const reduced = relu(builder, first)
+  let sum = add(builder, reduced, separableLayer(builder, reduced, `${prefix}/conv1`))
+  for (const layer of ['conv2', 'conv3'])
+    sum = add(builder, sum, separableLayer(builder, relu(builder, sum), `${prefix}/${layer}`))
+  return relu(builder, sum)
 }
