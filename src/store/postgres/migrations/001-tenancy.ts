@@ -1,37 +1,12 @@
-import { flag, text } from './columns.ts'
+import { statements as sqliteStatements } from '../../sqlite/migrations/001-tenancy.ts'
+import { fromSqlite, text } from './from-sqlite.ts'
 import { ofAccount, ofProject, secure } from './row-security.ts'
 
 /** Accounts, their projects, the API keys of projects, and the moves of accounts between databases. */
 export const statements: readonly string[] = [
-  `create table accounts (
-    "accountId" ${text} primary key, name ${text} not null, "createdAtUtc" ${text} not null
-  )`,
-  `create table projects (
-    "projectId" ${text} primary key, "accountId" ${text} not null references accounts,
-    name ${text} not null, "galleryMode" ${text} not null, "createdAtUtc" ${text} not null,
-    "sustainedPerS" integer check ("sustainedPerS" between 1 and 10000),
-    burst integer check (burst between 1 and 100000),
-    "retentionDays" integer check ("retentionDays" between 1 and 36500),
-    "identifyThreshold" double precision check ("identifyThreshold" between 0 and 1),
-    ${flag('gender', 1)}, ${flag('expression', 1)}, ${flag('billing', 1)},
-    ${flag('storeCrops', 0)}, ${flag('autoEnroll', 0)}, ${flag('isFrozen', 0)},
-    "matchWebhooks" bigint not null default 0,
-    constraint projects_name_in_account unique ("accountId", name)
-  )`,
+  ...fromSqlite(sqliteStatements),
   ...secure(ofAccount, 'accounts', 'projects'),
-  `create table keys (
-    "keyId" ${text} primary key, "projectId" ${text} not null references projects,
-    name ${text} not null, prefix ${text} not null, last4 ${text} not null,
-    hash bytea not null unique, permissions ${text} not null,
-    "createdAtUtc" ${text} not null, "expiresAtUtc" ${text}, "revokedAtUtc" ${text},
-    "lastUsedAtUtc" ${text}, ${flag('isHidden', 0)}, "expiryNoticeDays" bigint,
-    "rotatedAtUtc" ${text}, "formerHash" bytea, "formerLast4" ${text}, "formerEndsAtUtc" ${text},
-    "formerLastUsedAtUtc" ${text}
-  )`,
-  'create index keys_by_project on keys ("projectId")',
-  'create unique index keys_by_former_hash on keys ("formerHash") where "formerHash" is not null',
   ...secure(ofProject, 'keys'),
-
   // Finds the key of a call. Its account is unknown, so the scope is all accounts. The version is the
   // transactions that wrote both rows: every change of a row is a new transaction. A server that
   // remembers the key need not read it before each call, because `admitCalls` compares the version.
@@ -47,7 +22,6 @@ export const statements: readonly string[] = [
       from keys k join projects p using ("projectId")
       where k.hash = "keyHash" or k."formerHash" = "keyHash";
   end $$`,
-
   // A record outlives the account, so it has no foreign keys.
   `create table "accountMoves" (
     "moveId" ${text} not null, direction ${text} not null check (direction in ('in', 'out')),

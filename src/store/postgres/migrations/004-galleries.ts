@@ -1,4 +1,5 @@
-import { flag, freeSpace, text } from './columns.ts'
+import { statements as sqliteStatements } from '../../sqlite/migrations/004-galleries.ts'
+import { fromSqlite, text, withFreeSpace } from './from-sqlite.ts'
 import { indexPlans } from './index-plans.ts'
 import { ofAccount, ofGallery, ofProject, secure } from './row-security.ts'
 
@@ -7,22 +8,14 @@ import { ofAccount, ofGallery, ofProject, secure } from './row-security.ts'
  * subjects with templates and crops. Foreign keys delete everything of a subject together with its row.
  */
 export const statements: readonly string[] = [
-  `create table galleries (
-    "galleryId" ${text} primary key, "accountId" ${text} not null references accounts,
-    sequence bigint not null default 0,
-    "subjectCount" bigint not null default 0 check ("subjectCount" >= 0),
-    "templateCount" bigint not null default 0 check ("templateCount" >= 0),
-    "removalsDeletedTo" bigint not null default 0
-  ) ${freeSpace}`,
+  ...fromSqlite(sqliteStatements, {
+    except: ['subjects_by_text', 'templates', 'templates_of_model'],
+  }),
+  ...withFreeSpace('galleries'),
   'create index galleries_of_account on galleries ("accountId")',
   ...secure(ofAccount, 'galleries'),
-
   // Removals are deleted while servers run. The gallery stores up to which change that happened, so
   // that a server that missed them reloads the gallery.
-  `create table removals (
-    "galleryId" ${text} not null, sequence bigint not null, "faceId" ${text} not null,
-    primary key ("galleryId", sequence, "faceId")
-  )`,
   `create function "recordDeletedRemovals"() returns trigger language plpgsql as $$ begin
     update galleries g set "removalsDeletedTo" = greatest(g."removalsDeletedTo", d.sequence)
       from (select "galleryId", max(sequence) as sequence from deleted group by 1) as d
@@ -32,53 +25,6 @@ export const statements: readonly string[] = [
   `create trigger removals_deletion_is_recorded after delete on removals
     referencing old table as deleted for each statement
     execute function "recordDeletedRemovals"()`,
-  `create table "galleryKeys" (
-    "keyId" ${text} primary key, "galleryId" ${text} not null references galleries,
-    "masterKeyId" ${text} not null, wrapped bytea not null, "createdAtMs" bigint not null
-  )`,
-  'create index keys_of_gallery on "galleryKeys" ("galleryId", "createdAtMs")',
-  `create table "galleryCalibrations" (
-    "calibrationId" ${text} primary key,
-    "galleryId" ${text} not null references galleries on delete cascade,
-    "modelId" ${text} not null, subjects bigint not null check (subjects > 0),
-    pairs bigint not null check (pairs > 0), definition ${text} not null,
-    "appliedAtUtc" ${text} not null, "appliedBy" ${text} not null,
-    "endedAtUtc" ${text}, "endedBy" ${text},
-    check (("endedAtUtc" is null) = ("endedBy" is null))
-  )`,
-  'create index calibrations_of_gallery on "galleryCalibrations" ("galleryId", "appliedAtUtc")',
-  `create unique index calibration_in_use on "galleryCalibrations" ("galleryId", "modelId")
-    where "endedAtUtc" is null`,
-  `create table subjects (
-    "subjectId" ${text} primary key, "galleryId" ${text} not null references galleries,
-    "projectId" ${text} not null references projects,
-    "externalId" ${text}, "displayName" ${text}, attributes ${text} not null,
-    "keyId" ${text} not null references "galleryKeys", "wrappedKey" bytea not null,
-    "createdAtUtc" ${text} not null, "updatedAtUtc" ${text} not null,
-    "expiresAtUtc" ${text}, "lastSeenAtUtc" ${text} not null,
-    "searchText" ${text} not null default '', ${flag('withoutFaces', 0)},
-    ${flag('needsNewKey', 0)}
-  )`,
-  `create unique index one_subject_per_external_id
-    on subjects ("galleryId", "externalId") where "externalId" is not null`,
-  'create index subjects_by_creation on subjects ("galleryId", "createdAtUtc", "subjectId")',
-  'create index subjects_by_update on subjects ("galleryId", "updatedAtUtc", "subjectId")',
-  'create index subjects_by_key on subjects ("keyId")',
-  'create index subjects_needing_key on subjects ("galleryId") where "needsNewKey" = 1',
-  'create index subjects_expiring on subjects ("expiresAtUtc") where "expiresAtUtc" is not null',
-  'create index subjects_unseen on subjects ("projectId", "lastSeenAtUtc")',
-  `create table "subjectGroups" (
-    "galleryId" ${text} not null, name ${text} not null,
-    "subjectId" ${text} not null references subjects on delete cascade,
-    primary key ("galleryId", name, "subjectId")
-  )`,
-  'create index groups_of_subject on "subjectGroups" ("subjectId")',
-  `create table "subjectAttributes" (
-    "galleryId" ${text} not null, name ${text} not null, value ${text} not null,
-    "subjectId" ${text} not null references subjects on delete cascade,
-    primary key ("galleryId", name, value, "subjectId")
-  )`,
-  'create index attributes_of_subject on "subjectAttributes" ("subjectId")',
   `create function "fillAttributes"() returns trigger language plpgsql as $$ begin
     if tg_op = 'UPDATE' then
       delete from "subjectAttributes" where "subjectId" = new."subjectId";
@@ -98,17 +44,8 @@ export const statements: readonly string[] = [
     when (new.attributes <> old.attributes) execute function "fillAttributes"()`,
   ...secure(ofGallery, 'removals', 'galleryKeys', 'galleryCalibrations'),
   ...secure(ofGallery, 'subjects', 'subjectGroups', 'subjectAttributes'),
-  `create table faces (
-    "faceId" ${text} primary key,
-    "subjectId" ${text} not null references subjects on delete cascade,
-    "galleryId" ${text} not null, sequence bigint not null,
-    "qualityScore" integer not null, "createdAtUtc" ${text} not null,
-    unique ("galleryId", "faceId")
-  )`,
-  'create index faces_of_subject on faces ("subjectId")',
-  'create index faces_by_change on faces ("galleryId", sequence, "faceId")',
-
-  // They contain the gallery of their face, so that a query by face reads one partition.
+  // Templates contain the gallery of their face, so that a query by face reads one partition.
+  'alter table faces add unique ("galleryId", "faceId")',
   `create table templates (
     "faceId" ${text} not null,
     "modelId" ${text} not null, ciphertext bytea not null, "galleryId" ${text} not null,
@@ -121,28 +58,10 @@ export const statements: readonly string[] = [
       for values with (modulus 16, remainder ${part})`,
   ),
   'create index templates_of_model on templates ("modelId", "faceId")',
-  `create table crops (
-    "faceId" ${text} primary key references faces on delete cascade,
-    "projectId" ${text} not null references projects, ciphertext bytea not null
-  )`,
-  'create index crops_of_project on crops ("projectId")',
   ...secure(ofProject, 'crops'),
-
-  // Triggers delete a page with its key in the transaction that changes or deletes one of its faces,
-  // their templates, or the key or the expiry of their subjects.
-  `create table "galleryPages" (
-    "galleryId" ${text} not null, "toSequence" bigint not null,
-    "afterSequence" bigint not null check ("afterSequence" < "toSequence"),
-    faces integer not null check (faces > 0), "modelIds" ${text} not null,
-    "keyId" ${text} not null references "galleryKeys" on delete cascade,
-    "wrappedKey" bytea not null, ciphertext bytea not null,
-    primary key ("galleryId", "toSequence")
-  )`,
-  'create index pages_by_key on "galleryPages" ("keyId")',
   // Ciphertext cannot be compressed.
   'alter table "galleryPages" alter column ciphertext set storage external',
   ...secure(ofGallery, 'faces', 'templates', 'galleryPages'),
-
   // Deletes the page that contains the faces of a change. The pages of a gallery never overlap: the
   // first one that ends at or after the change contains it.
   //

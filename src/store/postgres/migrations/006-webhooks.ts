@@ -1,4 +1,5 @@
-import { text } from './columns.ts'
+import { statements as sqliteStatements } from '../../sqlite/migrations/006-webhooks.ts'
+import { fromSqlite } from './from-sqlite.ts'
 import { ofProject, ofWebhook, secure } from './row-security.ts'
 
 /**
@@ -6,41 +7,9 @@ import { ofProject, ofWebhook, secure } from './row-security.ts'
  * so that they also follow from the single statement that settles a call.
  */
 export const statements: readonly string[] = [
-  `create table webhooks (
-    "webhookId" ${text} primary key,
-    "projectId" ${text} not null references projects on delete cascade,
-    url ${text} not null, events ${text} not null,
-    "matchFilter" ${text} not null default '{}', "createdAtUtc" ${text} not null,
-    failures bigint not null default 0 check (failures >= 0), "failingSinceMs" bigint,
-    "pausedUntilMs" bigint not null default 0,
-    discarded bigint not null default 0 check (discarded >= 0)
-  )`,
-  'create index webhooks_of_project on webhooks ("projectId", "createdAtUtc")',
-  `create table "webhookSecrets" (
-    "secretId" ${text} primary key,
-    "webhookId" ${text} not null references webhooks on delete cascade,
-    "masterKeyId" ${text} not null, wrapped bytea not null,
-    "createdAtMs" bigint not null, "expiresAtMs" bigint
-  )`,
-  'create index secrets_of_webhook on "webhookSecrets" ("webhookId", "createdAtMs")',
-  `create table "webhookDeliveries" (
-    "eventId" ${text} not null,
-    "webhookId" ${text} not null references webhooks on delete cascade,
-    "projectId" ${text} not null, type ${text} not null, data ${text} not null,
-    "createdAtMs" bigint not null, "queuedAtMs" bigint not null,
-    state ${text} not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
-    attempts bigint not null default 0, "dueAtMs" bigint not null default 0,
-    "attemptedAtMs" bigint, status bigint, error ${text},
-    primary key ("eventId", "webhookId")
-  )`,
-  `create index deliveries_pending on "webhookDeliveries" ("webhookId", "dueAtMs")
-    where state = 'pending'`,
-  `create index deliveries_of_webhook on "webhookDeliveries"
-    ("webhookId", "createdAtMs", "eventId")`,
-  'create index deliveries_by_age on "webhookDeliveries" ("queuedAtMs")',
+  ...fromSqlite(sqliteStatements),
   ...secure(ofProject, 'webhooks', 'webhookDeliveries'),
   ...secure(ofWebhook, 'webhookSecrets'),
-
   `create function "resetBudgetLimits"() returns trigger language plpgsql as $$ begin
     new."lowAtMicros" := new."balanceMicros" / 5;
     new."exhaustedAtMicros" := 0;

@@ -6,7 +6,8 @@ import { flag, hash } from './columns.ts'
  */
 export const statements: readonly string[] = [
   `create table buckets (
-    projectId text primary key references projects, fullAtUs integer not null
+    projectId text primary key references projects on delete cascade,
+    fullAtUs integer not null
   ) strict, without rowid`,
   `create trigger projects_add_bucket after insert on projects begin
     insert into buckets values (new.projectId, 0);
