@@ -47,7 +47,7 @@ export async function list({ json }: { readonly json: boolean }): Promise<void> 
 async function readMoves(store: Store): Promise<readonly AccountMove[]> {
   const { listMoves } = await import('../../store/account-move/move-record.ts')
   const { runnerOf } = await import('../../store/account-move/remove-account.ts')
-  return listMoves(runnerOf(store.db))
+  return listMoves.all(runnerOf(store.db), {})
 }
 
 function stateOf(open: AccountMove | undefined): string {

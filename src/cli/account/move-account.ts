@@ -74,7 +74,7 @@ export function moveAccount(options: AccountMoveOptions): Promise<AccountMoveRes
   return source.read(async (lock) => {
     await moves.requireMoveLock(lock, accountId)
     const startMs = options.nowMs()
-    const open = await source.read((on) => moves.findOpenMove(on, accountId))
+    const open = await source.read((on) => moves.findOpenMove.first(on, { accountId }))
     if (open && open.otherDatabase !== target.label)
       throw new Error(`the account is being moved to ${open.otherDatabase}, not to ${target.label}`)
     await target.migrate()
@@ -83,7 +83,9 @@ export function moveAccount(options: AccountMoveOptions): Promise<AccountMoveRes
     const summary = isArrived ? undefined : await freezeAndCopy(options, move, startMs)
     const completedAtUtc = new Date(options.nowMs()).toISOString()
     if (move.completedAtUtc === null)
-      await source.write((on) => moves.completeMove(on, move.moveId, completedAtUtc))
+      await source.write((on) =>
+        moves.completeMove.run(on, { moveId: move.moveId, atUtc: completedAtUtc }),
+      )
     const result = { moveId: move.moveId, accountId, to: target.label }
     return summary ? { ...result, summary } : result
   })
@@ -95,8 +97,8 @@ function hasArrived(
   moveId: string,
 ): Promise<boolean> {
   return target.write(async (on) => {
-    await moves.waitForMoveLock(on, accountId)
-    return (await moves.findArrival(on, moveId)) !== undefined
+    await moves.waitForMoveLock.run(on, { accountId })
+    return (await moves.findArrival.first(on, { moveId })) !== undefined
   })
 }
 
@@ -135,7 +137,7 @@ async function prepareMove(
       completedAtUtc: null,
       removedAtUtc: null,
     }
-    await moves.addMove(on, move)
+    await moves.addMove.run(on, move)
     await rejectCalls(on, accountId)
     return { result: move, accountId, target: accountId, detail: { to: target.label } }
   })
@@ -174,7 +176,7 @@ function copyVerified(
     const newNames = await runAsAllAccounts(() => findNewNames(from, target, accountId))
     const movedAtUtc = new Date(nowMs()).toISOString()
     return target.write(async (to) => {
-      await moves.waitForMoveLock(to, accountId)
+      await moves.waitForMoveLock.run(to, { accountId })
       const changes = { ids, offsets, newNames, movedAtUtc, onProgress }
       const copy = { ...changes, source: from, target: to }
       const tables = await copyAccount(copy)
@@ -183,7 +185,7 @@ function copyVerified(
       const checks = requireSound(await auditSnapshot(databaseOnTransaction(to), nowMs()))
       const decryptedTemplates = await checkKeys(to, masterKeyFile)
       const arrival = { direction: 'in', otherDatabase: source.label } as const
-      await moves.addMove(to, { ...move, ...arrival, completedAtUtc: movedAtUtc })
+      await moves.addMove.run(to, { ...move, ...arrival, completedAtUtc: movedAtUtc })
       return { tables, renamedUsers: [...newNames.values()], decryptedTemplates, checks }
     })
   })
@@ -210,7 +212,7 @@ export function cancelAccountMove(
   const { store, source, target, accountId } = options
   return source.read(async (lock) => {
     await moves.requireMoveLock(lock, accountId)
-    const open = await source.read((on) => moves.findOpenMove(on, accountId))
+    const open = await source.read((on) => moves.findOpenMove.first(on, { accountId }))
     if (!open) throw new Error(`the account ${accountId} is not being moved`)
     if (open.otherDatabase !== target.label)
       throw new Error(`the account is being moved to ${open.otherDatabase}, not to ${target.label}`)
@@ -219,7 +221,7 @@ export function cancelAccountMove(
     await auditedChange(store, 'account.cancelMove', async ({ db }) => {
       const on = runnerOf(db)
       await unfreeze(on, accountId)
-      await moves.cancelMove(on, open.moveId)
+      await moves.cancelMove.run(on, { moveId: open.moveId })
       return { result: undefined, accountId, target: accountId, detail: { to: target.label } }
     })
   })

@@ -74,7 +74,7 @@ export async function remove({ account, json }: CommandValues<'account'>): Promi
   await withSource(account, async ({ store, source, accountId }) => {
     const removed = await source.read(async (lock) => {
       await requireMoveLock(lock, accountId)
-      const open = await source.read((on) => findOpenMove(on, accountId))
+      const open = await source.read((on) => findOpenMove.first(on, { accountId }))
       if (!open || open.completedAtUtc === null)
         throw new Error(`the account ${accountId} was not moved to another database`)
       const rows = await removeRows(source, accountId, reporter.onRemoved)
@@ -96,7 +96,7 @@ async function removeLast(store: Store, { moveId, accountId, otherDatabase }: Ac
   const other = accounts.find((account) => account.accountId !== accountId)
   const change = async (db: Store['db']): Promise<number> => {
     const on = runnerOf(db)
-    await endMove(on, moveId, new Date().toISOString())
+    await endMove.run(on, { moveId, atUtc: new Date().toISOString() })
     return removeAccount(on, accountId)
   }
   if (!other) return store.runExclusive(({ db }) => change(db))
