@@ -1,15 +1,18 @@
-import { similarityAt, type Calibration } from '../../gallery/calibration/similarity.ts'
-import type { Template } from '../../vision/embed/template.ts'
-import { acceptancePoints } from './acceptance-points.ts'
-import { autoLevels, fixedLevels } from './decision-levels.ts'
-import { foldAccuracy, type FoldAccuracy, type ScoredPair } from './fold-accuracy.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
-import { areaUnderCurve } from './operating-points.ts'
-import { possiblePairsIfSampled, scorers, type Scorer, type PairScores } from './pair-scores.ts'
-import { measureSearch } from './measure-search.ts'
-import { scoreFaces } from './score-faces.ts'
+import { similarityAt, autoThreshold } from '../../gallery/calibration/similarity.ts'
+import type { Calibration } from '../../gallery/calibration/similarity.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import type { FaceSet, LabelledPair } from '../face-set.ts'
+import { acceptancePoints } from './acceptance-points.ts'
+import { autoLevels, fixedLevels, decisionRates, type DecisionLevel } from './decision-levels.ts'
 import type { ExtractedTemplate } from './extract-templates.ts'
+import { createExtremePairs, type ExtremePair, type ScoredIndexes } from './extreme-pairs.ts'
+import { foldAccuracy, type FoldAccuracy, type ScoredPair } from './fold-accuracy.ts'
+import { createGroupCounts } from './group-counts.ts'
+import { measureSearch, gallerySizesOf } from './measure-search.ts'
+import { areaUnderCurve } from './operating-points.ts'
+import { possiblePairsIfSampled, scorers, scoreAllPairs } from './pair-scores.ts'
+import type { Scorer, PairScores } from './pair-scores.ts'
 import type {
   EvaluatedFace,
   PairMetrics,
@@ -123,4 +126,60 @@ function similarityMetrics(
     fmr: shareAbove(impostor, score),
     fnmr: 1 - shareAbove(genuine, score),
   }))
+}
+
+/** The parts of the report that are counted while the pairs are scored. */
+type PairReport = Pick<
+  VerificationReport,
+  'thresholds' | 'worstImpostors' | 'worstGenuines' | 'groups'
+>
+
+/**
+ * Scores all pairs of faces.
+ *
+ * @throws Error when there is no pair of one person or no pair of two people.
+ */
+function scoreFaces(
+  faces: readonly EvaluatedFace[],
+  { calibration, groups, onProgress = () => undefined }: VerificationOptions,
+): { readonly scores: VerificationResult['scores']; readonly pairReport: PairReport } {
+  const counted = groups && createGroupCounts(groups, faces, fixedLevels(calibration))
+  const [impostors, genuines] = [createExtremePairs('highest'), createExtremePairs('lowest')]
+  const onPair = (a: number, b: number, score: number): void => {
+    const extremes = faces[a]?.person === faces[b]?.person ? genuines : impostors
+    extremes.add(a, b, score)
+    counted?.add(a, b, score)
+  }
+  const scores = {
+    corrected: scoreAllPairs(faces, scorers.corrected, { onProgress, onPair }),
+    raw: scoreAllPairs(faces, scorers.raw),
+  }
+  if (scores.raw.genuine.length === 0 || scores.raw.impostor.length === 0)
+    throw new Error('the set needs two people and two images of one of them')
+  const toExtremePair = ({ a, b, score }: ScoredIndexes): ExtremePair => ({
+    fileA: faces[a]?.file ?? '',
+    fileB: faces[b]?.file ?? '',
+    score,
+    similarity: calibration ? similarityAt(score, calibration) : null,
+  })
+  const pairReport = {
+    thresholds: decisionRates(scores.corrected, levelsOf(faces, calibration)),
+    worstImpostors: impostors.list().map(toExtremePair),
+    worstGenuines: genuines.list().map(toExtremePair),
+    groups: counted?.report() ?? null,
+  }
+  return { scores, pairReport }
+}
+
+/** Galleries with the same automatic threshold are one level, that of the largest. */
+function levelsOf(
+  faces: readonly EvaluatedFace[],
+  calibration: Calibration | undefined,
+): DecisionLevel[] {
+  const sizes = gallerySizesOf(new Set(faces.map(({ person }) => person)).size)
+  const distinct = sizes.filter((size, index) => {
+    const next = sizes[index + 1]
+    return next === undefined || autoThreshold(next) !== autoThreshold(size)
+  })
+  return [...fixedLevels(calibration), ...distinct.flatMap((size) => autoLevels(calibration, size))]
 }

@@ -1,12 +1,13 @@
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Store, StoreOptions } from '../database.ts'
+import type { Store, StoreOptions, DatabaseInfo, ServerInfo } from '../database.ts'
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
-import { type KeyLookupRow, createKeyFinders } from '../tenancy/keys.ts'
+import { createKeyFinders, type KeyLookupRow } from '../tenancy/keys.ts'
 import { createConfirmRemovals } from './applied-removals.ts'
+import { admitInOneStatement, settleInOneStatement } from './call-functions.ts'
 import { createBatcher } from './connection/batcher.ts'
-import { databaseOnPool, databaseOnTransaction } from './connection/kysely-driver.ts'
 import { isRetryable } from './connection/fault.ts'
+import { databaseOnPool, databaseOnTransaction } from './connection/kysely-driver.ts'
 import { openPool, type ConnectionPool } from './connection/pool.ts'
 import { requireTransactions } from './connection/pooler.ts'
 import { parseServerAddress, throwExplained } from './connection/server-address.ts'
@@ -15,9 +16,7 @@ import { transact, type TransactionOptions } from './connection/transaction.ts'
 import { dropOldMonths } from './drop-old-months.ts'
 import { createLogPartitions } from './log-partitions.ts'
 import { migrate } from './migrate-schema.ts'
-import { readPostgresInfo } from './read-info.ts'
 import { joinSharedClock } from './shared-clock.ts'
-import { admitInOneStatement, settleInOneStatement } from './call-functions.ts'
 import { postgresReadTx, postgresTx } from './tx.ts'
 
 /** A longer statement of a call is cancelled, and the call fails with 503. */
@@ -138,4 +137,33 @@ async function scheduleLogPartitions(
   const timer = setInterval(() => void createPartitions(), housekeepingIntervalMs)
   timer.unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** A server updates its row every five seconds; it is listed for this long after the last update. */
+const serverListedMs = 30_000
+
+const selectEngine = prepare<{ readonly version: string; readonly bytes: number }>(
+  `select 'PostgreSQL ' || current_setting('server_version')
+     || coalesce((select ', pgvector ' || extversion from pg_extension where extname = 'vector'), '')
+     as version,
+     pg_database_size(current_database()) as bytes`,
+)
+const selectServers = prepare<ServerInfo>(
+  `select host, pid, version, "startedAtUtc", "seenAtUtc" from nodes where "seenAtUtc" >= :sinceUtc
+   order by "startedAtUtc", "nodeId"`,
+)
+
+function readPostgresInfo(pool: ConnectionPool, url: string, nowMs: number): Promise<DatabaseInfo> {
+  const sinceUtc = new Date(nowMs - serverListedMs).toISOString()
+  return pool.withSession(async (session) => {
+    const engine = await selectEngine.first(session, {})
+    const { host, pathname } = new URL(url)
+    return {
+      kind: 'postgres',
+      place: `${host}${decodeURIComponent(pathname)}`,
+      version: engine?.version ?? 'PostgreSQL',
+      bytes: engine?.bytes ?? 0,
+      servers: await selectServers.all(session, { sinceUtc }),
+    }
+  })
 }
