@@ -535,6 +535,8 @@ export interface IdentifyParams {
   readonly sameSubject?: boolean | undefined
   /** 1..20. Default 1. */
   readonly maxFaces?: number | undefined
+  /** With maxFaces: matches each subject with at most one face of an image, so that the total of the similarities above the threshold is the highest possible. A face whose subjects are all matched with other faces has no match. Default false. */
+  readonly uniqueSubjects?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
@@ -596,6 +598,8 @@ export interface IdentifyValue {
       level: 'low' | 'medium' | 'high'
     }
     matched: boolean
+    /** The face matches, but the next subject is so near that it is likely to be the right one: check the match in another way. Absent otherwise. */
+    ambiguous?: true | undefined
     candidates: Candidate[]
   })[]
   /** Only in a search for a stored face: the subject, which is not searched, and the faces that were used. */

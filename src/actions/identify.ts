@@ -20,6 +20,8 @@ import {
   searchProbe,
   unknownGroupWarnings,
 } from './parts/search/candidates.ts'
+import { isAmbiguous } from './parts/search/ambiguity.ts'
+import { assignSubjects } from './parts/search/assign-subjects.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import {
   debugInfo,
@@ -202,15 +204,18 @@ async function toOutcome(
     return { correlationId, error }
   }
   const { matching } = call.services
-  const searched = search.faces.map(({ qualityScore, hits }) => ({
-    qualityScore,
-    candidates: toCandidates(hitSubjects, hits),
-  }))
+  const found = search.faces.map(({ hits }) => toCandidates(hitSubjects, hits))
+  const possible = call.params.uniqueSubjects ? assignSubjects(facts.threshold, found) : found
+  const searched = search.faces.map(({ qualityScore }, index) => {
+    const candidates = possible[index] ?? []
+    return { qualityScore, candidates, isAmbiguous: isAmbiguous(facts.threshold, candidates) }
+  })
   const splits = searched.map(({ candidates }) => splitAtThreshold(facts.threshold, candidates))
   const faces = search.faces.map((face, index) => {
     const candidates = (splits[index]?.above ?? []).slice(0, call.params.maxCandidates)
+    const ambiguous = searched[index]?.isAmbiguous && { ambiguous: true as const }
     const faceValue = toFaceValue(search.analysis, face, index)
-    return { ...faceValue, matched: candidates.length > 0, candidates }
+    return { ...faceValue, matched: candidates.length > 0, ...ambiguous, candidates }
   })
   const best = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
   // Only the best candidate of a face counts as matched; the others are merely similar.

@@ -157,7 +157,9 @@ test('Matches are sent only to webhooks that receive them, without a picture or 
   const { subjectId, faceId } = ann
   const ids = { subjectId, faceId, externalId: 'ann-1', groups: ['day', 'staff'] }
   const { similarity } = bestMatch
-  assert.deepEqual(matches, [{ resultIndex: 0, faceIndex: 0, ...ids, similarity, threshold }])
+  assert.deepEqual(matches, [
+    { resultIndex: 0, faceIndex: 0, outcome: 'match', ...ids, similarity, threshold },
+  ])
   assert.deepEqual(await typesOf(project.webhookId), ['identify.matched'])
   assert.deepEqual(await typesOf(others.webhookId), [])
 })

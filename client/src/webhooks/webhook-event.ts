@@ -39,6 +39,8 @@ export type WebhookMatch = {
   /** The element of `results` in the response of the call. */
   readonly resultIndex: number
   readonly faceIndex: number
+  /** `ambiguous`: the next subject is so near that it is likely to be the right one. */
+  readonly outcome: 'match' | 'ambiguous'
   readonly subjectId: string
   readonly externalId: string | null
   /** The groups of the subject. */

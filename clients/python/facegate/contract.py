@@ -501,6 +501,8 @@ class IdentifyParams(TypedDict):
     """The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default False."""
     maxFaces: NotRequired[int]
     """1..20. Default 1."""
+    uniqueSubjects: NotRequired[bool]
+    """With maxFaces: matches each subject with at most one face of an image, so that the total of the similarities above the threshold is the highest possible. A face whose subjects are all matched with other faces has no match. Default False."""
     minFaceConfidence: NotRequired[float]
     """Faces with a lower detection confidence are ignored. 0..1. Default 0.6."""
     minFaceSize: NotRequired[int]
@@ -530,6 +532,8 @@ class IdentifyFace(TypedDict):
     pose: Pose
     quality: FaceQuality
     matched: bool
+    ambiguous: NotRequired[Literal[True]]
+    """The face matches, but the next subject is so near that it is likely to be the right one: check the match in another way. Absent otherwise."""
     candidates: List[Candidate]
 
 
@@ -1008,6 +1012,8 @@ class IdentifyOptions(TypedDict):
     """Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them. At most 20."""
     maxFaces: NotRequired[int]
     """1..20. Default 1."""
+    uniqueSubjects: NotRequired[bool]
+    """With maxFaces: matches each subject with at most one face of an image, so that the total of the similarities above the threshold is the highest possible. A face whose subjects are all matched with other faces has no match. Default False."""
     minFaceConfidence: NotRequired[float]
     """Faces with a lower detection confidence are ignored. 0..1. Default 0.6."""
     minFaceSize: NotRequired[int]

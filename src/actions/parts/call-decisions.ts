@@ -6,6 +6,7 @@ import type { LivenessDecision } from './classify-liveness.ts'
 type FaceCandidates = {
   readonly qualityScore: number | null
   readonly candidates: readonly { readonly similarity: number }[]
+  readonly isAmbiguous?: boolean
 }
 
 /** Returns what a search decided: the decision of the face with the highest similarity. */
@@ -14,8 +15,9 @@ export function searchDecision(
   faces: readonly FaceCandidates[],
 ): CallDecision | undefined {
   return bestDecision(
-    faces.map(({ qualityScore, candidates: [best, next] }) => ({
+    faces.map(({ qualityScore, candidates: [best, next], isAmbiguous }) => ({
       ...comparisonDecision({ threshold, similarity: best?.similarity ?? null, qualityScore }),
+      ...(isAmbiguous && { outcome: 'ambiguous' as const }),
       margin: best && next ? roundTo(best.similarity - next.similarity, 4) : null,
     })),
   )

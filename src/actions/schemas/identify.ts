@@ -22,6 +22,10 @@ import { imageBatch } from './images.ts'
 export const pictureFields = {
   sameSubject: z.boolean().default(false).meta({ description: sameSubjectDescription }),
   maxFaces: z.int().min(1).max(20).default(1),
+  uniqueSubjects: z.boolean().default(false).meta({
+    description:
+      'With maxFaces: matches each subject with at most one face of an image, so that the total of the similarities above the threshold is the highest possible. A face whose subjects are all matched with other faces has no match.',
+  }),
   ...faceParams,
   ...requiredLivenessParams,
 }
@@ -62,7 +66,16 @@ export const identifyValue = z
     matched: z.boolean(),
     bestMatch: candidate.nullable(),
     faces: z
-      .array(face.extend({ matched: z.boolean(), candidates: z.array(candidate) }))
+      .array(
+        face.extend({
+          matched: z.boolean(),
+          ambiguous: z.literal(true).optional().meta({
+            description:
+              'The face matches, but the next subject is so near that it is likely to be the right one: check the match in another way. Absent otherwise.',
+          }),
+          candidates: z.array(candidate),
+        }),
+      )
       .meta({ description: 'Empty in a search for a stored face.' }),
     probe: z
       .object({ subjectId: z.uuid(), faceIds: z.array(z.uuid()) })

@@ -41,6 +41,11 @@ export const webhook = defineGroup(
             'only matches of subjects in one of these groups, separated by commas',
             textList,
           ),
+          outcomes: optional(
+            '<a,b>',
+            'only matches with these outcomes, separated by commas: match, ambiguous',
+            namesFrom(['match', 'ambiguous']),
+          ),
           'min-similarity': optional('<0..1>', 'only matches with at least this similarity', share),
         },
         examples: [

@@ -21,6 +21,7 @@ import { changeWebhook, requireWebhook } from './change-webhook.ts'
 type NewWebhookOptions = CommandValues<'project' | 'url'> & {
   readonly events: readonly string[] | undefined
   readonly groups: readonly string[] | undefined
+  readonly outcomes: readonly string[] | undefined
   readonly 'min-similarity': number | undefined
 }
 
@@ -101,20 +102,21 @@ function selectEvents(names: readonly string[] | undefined): readonly WebhookEve
 
 /** @throws UsageError for the name of a group that cannot exist, or a filter without an effect. */
 function readFilter(
-  { groups, 'min-similarity': minSimilarity }: Omit<NewWebhookOptions, 'url'>,
+  { groups, outcomes, 'min-similarity': minSimilarity }: Omit<NewWebhookOptions, 'url'>,
   events: readonly WebhookEventType[],
 ): MatchFilter {
   const filter = {
     ...(groups && { groups: [...new Set(groups)] }),
+    ...(outcomes && { outcomes }),
     ...(minSimilarity !== undefined && { minSimilarity }),
   }
   if (Object.keys(filter).length > 0 && !events.includes('identify.matched'))
     throw new UsageError(
-      '--groups and --min-similarity apply only to identify.matched; add it to --events',
+      '--groups, --outcomes and --min-similarity apply only to identify.matched; add it to --events',
     )
-  const { success, error } = matchFilter.safeParse(filter)
-  if (!success) throw new UsageError(`--groups: ${error.issues[0]?.message}`)
-  return filter
+  const parsed = matchFilter.safeParse(filter)
+  if (parsed.success) return parsed.data
+  throw new UsageError(`--groups: ${parsed.error.issues[0]?.message}`)
 }
 
 function webhookTable(found: readonly Webhook[]): string {
@@ -133,6 +135,10 @@ function webhookTable(found: readonly Webhook[]): string {
   )
 }
 
-function filterText({ groups = [], minSimilarity }: MatchFilter): string {
-  return [...groups, ...(minSimilarity === undefined ? [] : [`>= ${minSimilarity}`])].join(',')
+function filterText({ groups = [], outcomes = [], minSimilarity }: MatchFilter): string {
+  return [
+    ...groups,
+    ...outcomes,
+    ...(minSimilarity === undefined ? [] : [`>= ${minSimilarity}`]),
+  ].join(',')
 }

@@ -46,7 +46,7 @@ const logEntry = z.object({
   message: z.string().nullable(),
   outcome: z.enum(callOutcomes).nullable().meta({
     description:
-      'What svc.identify, svc.verify or svc.liveness decided; null for a failed call and a replay. `ambiguous` is reserved.',
+      'What svc.identify, svc.verify or svc.liveness decided; null for a failed call and a replay.',
   }),
   similarity: number,
   livenessScore: number,

@@ -11,6 +11,7 @@ const budget = { balanceMicros: micros, thresholdMicros: micros }
 const match = object({
   resultIndex: index,
   faceIndex: index,
+  outcome: { type: 'string', enum: ['match', 'ambiguous'] },
   subjectId: uuid,
   externalId,
   groups: { type: 'array', items: text },

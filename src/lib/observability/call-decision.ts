@@ -1,6 +1,6 @@
 import { roundTo } from '../round-to.ts'
 
-/** What a call can decide. `ambiguous` is reserved: no action returns it yet. */
+/** What a call can decide. `ambiguous`: a match of svc.identify whose next subject is as likely. */
 export const callOutcomes = [
   'match',
   'no_match',

@@ -3,11 +3,16 @@ import { sql } from '../load-kysely.ts'
 import type { Tx } from '../tx.ts'
 import { testEventType, type WebhookEventType } from './event-types.ts'
 
+/** The outcomes of a face that matches. */
+export const matchOutcomes = ['match', 'ambiguous'] as const
+export type MatchOutcome = (typeof matchOutcomes)[number]
+
 /** A face of a call of svc.identify and its best match, as `identify.matched` reports it. */
 export type FaceMatch = {
   /** The element of `results` in the response. */
   readonly resultIndex: number
   readonly faceIndex: number
+  readonly outcome: MatchOutcome
   readonly subjectId: string
   readonly externalId: string | null
   readonly groups: readonly string[]

@@ -1,11 +1,12 @@
 import { galleryIdOf } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'
-import type { FaceMatch } from './events.ts'
+import type { FaceMatch, MatchOutcome } from './events.ts'
 
 /** The matches that a webhook receives; an omitted condition excludes none. */
 export type MatchFilter = {
   /** The subject is in one of these groups. */
   readonly groups?: readonly string[] | undefined
+  readonly outcomes?: readonly MatchOutcome[] | undefined
   /** 0 to 1. */
   readonly minSimilarity?: number | undefined
 }
@@ -41,8 +42,12 @@ export async function findMatchReceivers(
   })
 }
 
-function isSelected(match: FaceMatch, { groups, minSimilarity = 0 }: MatchFilter): boolean {
+function isSelected(
+  match: FaceMatch,
+  { groups, outcomes, minSimilarity = 0 }: MatchFilter,
+): boolean {
   if (match.similarity < minSimilarity) return false
+  if (outcomes && !outcomes.includes(match.outcome)) return false
   return groups === undefined || groups.some((name) => match.groups.includes(name))
 }
 

@@ -65,7 +65,8 @@ export const webhooksContract = {
     store,
     project: { projectId },
   }: StoreFixture) => {
-    const matchFilter = { groups: ['watched'], minSimilarity: 0.9 }
+    const outcomes = ['match'] as const
+    const matchFilter = { groups: ['watched'], outcomes, minSimilarity: 0.9 }
     assert.deepEqual(queries.parseMatchFilter(JSON.stringify(matchFilter)), matchFilter)
     const create = async (events: readonly WebhookEventType[], filter = {}) => {
       const webhook = { projectId, url: 'https://example.com/a', events, matchFilter: filter }
@@ -74,10 +75,19 @@ export const webhooksContract = {
     const filtered = await create(['identify.matched'], matchFilter)
     const all = [await create(['identify.matched']), await create(['identify.matched'])]
     await create(['budget.low'])
-    const ids = { resultIndex: 0, faceIndex: 0, subjectId: 's', externalId: null, faceId: 'f' }
+    const outcome = 'match' as const
+    const ids = {
+      resultIndex: 0,
+      faceIndex: 0,
+      outcome,
+      subjectId: 's',
+      externalId: null,
+      faceId: 'f',
+    }
     const match = { ...ids, groups: ['watched', 'day'], similarity: 0.9, threshold: 0.8 }
     const others = [
       { ...match, similarity: 0.8999 },
+      { ...match, outcome: 'ambiguous' as const },
       { ...match, groups: ['day'] },
     ]
     const matches = [match, ...others]

@@ -55,16 +55,19 @@ type IdentifiedFaces = {
   readonly threshold: number
   readonly faces: readonly {
     readonly faceIndex: number
+    readonly ambiguous?: true | undefined
     readonly candidates: readonly MatchCandidate[]
   }[]
 }
 
 /** Returns the best match of each face that has one. */
 export function faceMatches({ faces, threshold }: IdentifiedFaces): ValueMatch[] {
-  return faces.flatMap(({ faceIndex, candidates: [best] }) => {
+  return faces.flatMap(({ faceIndex, ambiguous, candidates: [best] }) => {
     if (!best) return []
+    const outcome = ambiguous ? 'ambiguous' : 'match'
     const { subjectId, externalId, groups, faceId, similarity } = best
-    return [{ faceIndex, subjectId, externalId, groups, faceId, similarity, threshold }]
+    const match = { subjectId, externalId, groups, faceId, similarity, threshold }
+    return [{ faceIndex, outcome, ...match }]
   })
 }
 
@@ -131,6 +134,8 @@ export function isStoredSearch(
 /** The parameters of every search. */
 export type SearchParams = {
   readonly maxCandidates: number
+  readonly maxFaces?: number
+  readonly uniqueSubjects?: boolean
   readonly threshold?: number | 'auto' | undefined
   readonly groups?: readonly string[] | undefined
 }
@@ -140,13 +145,18 @@ type SearchCall = Pick<ActionCall<SearchParams>, 'params' | 'caller' | 'services
 /** For the distance between the most similar subject and the next one. */
 const candidatesMin = 2
 
-/** Searches the gallery with one face; `debug` needs some candidates more. */
+/**
+ * Searches the gallery with one face. `debug` needs some candidates more, and `uniqueSubjects` one for
+ * each face: the others can be matched with as many.
+ */
 export function searchProbe(
   { params, caller, services, debug }: SearchCall,
   probes: readonly Template[],
   excludeSubjectId?: string,
 ): Promise<SearchHit[]> {
-  const limit = Math.max(candidatesMin, params.maxCandidates + (debug ? debugCandidatesMax : 0))
+  const { maxCandidates, maxFaces = 1, uniqueSubjects = false } = params
+  const further = (debug ? debugCandidatesMax : 0) + (uniqueSubjects ? maxFaces : 0)
+  const limit = Math.max(candidatesMin, maxCandidates + further)
   const options = { limit, groups: params.groups, excludeSubjectId }
   return services.matching.search(caller.galleryId, probes, options)
 }

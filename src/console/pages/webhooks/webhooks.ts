@@ -6,6 +6,7 @@ import {
   defaultEventTypes,
   webhookEventTypes,
 } from '../../../store/webhooks/event-types.ts'
+import { matchOutcomes } from '../../../store/webhooks/events.ts'
 import {
   deleteWebhook,
   findWebhooks,
@@ -27,6 +28,7 @@ const eventType = z.enum(allEventTypes)
 /** The matches that a webhook receives. */
 export const matchFilter = z.strictObject({
   groups: z.array(groupName).min(1).max(20).optional(),
+  outcomes: z.array(z.enum(matchOutcomes)).min(1).max(2).optional(),
   minSimilarity: z.number().min(0).max(1).optional(),
 })
 
@@ -85,7 +87,7 @@ export const addWebhook = defineWrite({
     events: z.array(eventType).min(1),
     matchFilter: matchFilter.default({}).meta({
       description:
-        'Only matches of subjects in one of the groups, with at least this similarity. Needs the event identify.matched.',
+        'Only matches of subjects in one of the groups, with one of the outcomes and at least this similarity. Needs the event identify.matched.',
     }),
   }),
   response: webhookItem.extend({ secret }),
