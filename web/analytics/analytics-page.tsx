@@ -18,6 +18,7 @@ const groupings = [
   { value: 'project', label: 'Project' },
   { value: 'key', label: 'Key' },
   { value: 'code', label: 'Result' },
+  { value: 'outcome', label: 'Outcome' },
 ]
 
 /** Calls, latency, scores and spend over time, per hour or day (UTC). */

@@ -18,7 +18,7 @@ type Props = { readonly groupBy: string; readonly filters: QueryParams }
 /** Spend over time, grouped by action, project or key. Only successful calls are charged. */
 export function SpendPanel({ groupBy, filters }: Props) {
   const { currency } = useSignedInSession()
-  const spendBy = groupBy === 'code' ? 'action' : groupBy
+  const spendBy = groupBy === 'code' || groupBy === 'outcome' ? 'action' : groupBy
   const query = useApiQuery('/analytics/spend', { query: { ...filters, by: spendBy } })
   const buckets = query.data?.buckets ?? []
   // Only successful calls are charged.

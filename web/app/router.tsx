@@ -48,6 +48,8 @@ const log = createRoute({
     'action',
     'code',
     'result',
+    'outcome',
+    'nearMiss',
     'fromUtc',
     'toUtc',
     'period',

@@ -56,11 +56,17 @@ export function defaultStartUtc(nowMs: number): string {
 
 /** The filter of the log for a group of a chart. */
 export function groupFilter(groupBy: string, id: string): LogSearch {
-  const name = { project: 'projectId', key: 'keyId', code: 'code', action: 'action' }[groupBy]
+  const name = {
+    project: 'projectId',
+    key: 'keyId',
+    code: 'code',
+    action: 'action',
+    outcome: 'outcome',
+  }[groupBy]
   return name === undefined ? {} : { [name]: id }
 }
 
-const logFilters = ['projectId', 'keyId', 'action', 'code', 'result'] as const
+const logFilters = ['projectId', 'keyId', 'action', 'code', 'result', 'outcome'] as const
 
 /** The period is limited to that of the chart, whose first and last bucket can be incomplete. */
 function withPeriod(

@@ -57,7 +57,10 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
   const updateFilters = (changes: Partial<typeof filters>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   const openSubject = (subjectId: string | undefined): void =>
-    void navigate({ search: (old) => ({ ...old, subject: subjectId }) })
+    void navigate({
+      search: (old) => ({ ...old, subject: subjectId }),
+      replace: subjectId === undefined,
+    })
   const selection = useSubjectSelection()
   const items = query.data?.items ?? []
   const crops = useCroppedFaces(
@@ -97,9 +100,15 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         onOpen={({ subjectId }) => openSubject(subjectId)}
         openLabel={(row) => `Open ${subjectNameOf(row)}`}
         empty={
-          <EmptyState title="No subjects match">
-            svc.enroll creates a subject from an image, or adds a template to a subject.
-          </EmptyState>
+          Object.values(filters).some((value) => value !== undefined) ? (
+            <EmptyState title="No subjects match">
+              Clear the filters to see all subjects.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No subjects yet">
+              Enroll one with a picture, or import a list. svc.enroll creates subjects too.
+            </EmptyState>
+          )
         }
       />
       {selection.subjects.length > 0 && <BulkActions projectId={projectId} selection={selection} />}

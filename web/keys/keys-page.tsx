@@ -38,7 +38,7 @@ export function KeysPage() {
   const usage = useKeyUsage(query.data?.items ?? [], pollMs !== false)
   const openKey = useOpenKey(query.data?.items ?? [], openKeyId)
   const setOpenKey = (key: string | undefined): void =>
-    void navigate({ search: (old) => ({ ...old, key }) })
+    void navigate({ search: (old) => ({ ...old, key }), replace: key === undefined })
   const createButton = (
     <Button size="sm" onClick={() => setIsCreating(true)}>
       Create key

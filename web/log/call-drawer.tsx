@@ -1,4 +1,5 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Button, Group } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
 import { Link } from '@tanstack/react-router'
 import type { LoggedCallDetails } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
@@ -11,16 +12,47 @@ import { formatDuration } from '../format/numbers.ts'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { CallOutcome } from './call-outcome.tsx'
+import { CallRemedy } from './call-remedy.tsx'
 import { CallParameters, CallProblems } from './call-problems.tsx'
 import { PostingTable } from '../money/posting-table.tsx'
 
-type Props = { readonly callId: string; readonly onClose: () => void }
+type Props = {
+  readonly callId: string
+  /** The calls above and below it in the list. */
+  readonly otherIds: { readonly above: string | undefined; readonly below: string | undefined }
+  readonly onOpen: (callId: string) => void
+  readonly onClose: () => void
+}
 
 /** Shows the stored data of one call. */
-export function CallDrawer({ callId, onClose }: Props) {
+export function CallDrawer({ callId, otherIds, onOpen, onClose }: Props) {
   const query = useApiQuery('/log/:callId', { pathParams: { callId } })
+  const { above, below } = otherIds
+  useHotkeys([
+    ['ArrowUp', () => above !== undefined && onOpen(above)],
+    ['ArrowDown', () => below !== undefined && onOpen(below)],
+  ])
   return (
     <DetailDrawer title="Call" onClose={onClose}>
+      <Group gap="xs">
+        {(
+          [
+            ['Previous call (↑)', above],
+            ['Next call (↓)', below],
+          ] as const
+        ).map(([label, id]) => (
+          <Button
+            key={label}
+            size="xs"
+            variant="default"
+            disabled={id === undefined}
+            onClick={() => id !== undefined && onOpen(id)}
+          >
+            {label}
+          </Button>
+        ))}
+      </Group>
       <QueryContent query={query}>{(call) => <CallDetails call={call} />}</QueryContent>
     </DetailDrawer>
   )
@@ -30,6 +62,7 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
   return (
     <>
       <CallProblems call={call} />
+      <CallRemedy call={call} />
       <DefinitionList items={definitionsOf(call)} />
       <CallParameters call={call} />
       {call.transfer ? (
@@ -65,8 +98,9 @@ function definitionsOf(call: LoggedCallDetails) {
       </StatusTag>
     ),
     ...(call.outcome !== null && {
-      Outcome: [call.outcome, call.nearMiss && 'near miss', call.reason].filter(Boolean).join(', '),
-      Score: `${call.similarity ?? call.livenessScore ?? 'none'} (threshold ${call.threshold})`,
+      Outcome: <CallOutcome call={call} />,
+      ...(call.quality !== null && { 'Quality of the face': `${call.quality} of 100` }),
+      ...(call.reason !== null && { Reason: call.reason }),
     }),
     Replay: call.isReplay ? 'Yes: stored response, not charged' : 'No',
     'Request id': <CopyableText label="request id" text={call.requestId} />,

@@ -1,3 +1,4 @@
+import { outcomeTexts } from './call-outcome.tsx'
 import { useApiQuery } from '../api/use-api.ts'
 import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filters.tsx'
 import { KeyFilter } from '../lists/key-filter.tsx'
@@ -10,6 +11,8 @@ type LogFilterValues = TextSearchParams<
   | 'action'
   | 'result'
   | 'code'
+  | 'outcome'
+  | 'nearMiss'
   | 'fromUtc'
   | 'toUtc'
   | 'period'
@@ -22,9 +25,10 @@ type Props = {
   readonly onClear: () => void
 }
 
-/** Filters by project, key, action, result, error code, period and the start of the request id. */
+/** Filters by project, key, action, result, outcome, period and the start of the request id. */
 export function LogFilters({ filters, onChange, onClear }: Props) {
-  const { projectId, keyId, action, result, code, fromUtc, toUtc, period, requestId } = filters
+  const { projectId, keyId, action, result, code, outcome, nearMiss } = filters
+  const { fromUtc, toUtc, period, requestId } = filters
   const projects = useApiQuery('/projects')
   const actions = useApiQuery('/actions')
   const errors = useApiQuery('/errors')
@@ -61,6 +65,21 @@ export function LogFilters({ filters, onChange, onClear }: Props) {
         value={code}
         options={(errors.data ?? []).map((error) => error.code)}
         onChange={(value) => onChange({ code: value })}
+      />
+      <ChoiceFilter
+        label="Outcome"
+        value={outcome}
+        options={Object.entries(outcomeTexts).map(([value, label]) => ({ value, label }))}
+        onChange={(value) => onChange({ outcome: value })}
+      />
+      <ChoiceFilter
+        label="Near misses"
+        value={nearMiss}
+        options={[
+          { value: 'true', label: 'only near misses' },
+          { value: 'false', label: 'without near misses' },
+        ]}
+        onChange={(value) => onChange({ nearMiss: value })}
       />
       <PeriodFilter {...{ fromUtc, toUtc, period, onChange }} />
       <TextFilter

@@ -4,6 +4,7 @@ import type { CallLogEntry } from '../api/responses.ts'
 import { csvUrl } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CallDrawer } from './call-drawer.tsx'
+import { CallOutcome } from './call-outcome.tsx'
 import { LiveRefresh, useNewIds, useRefreshMs } from './live-refresh.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
@@ -26,6 +27,7 @@ export function LogPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { call, cursor, sort, limit, refresh, ...filters } = search
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
   const isFirstPage = cursor === undefined
   const { pollMs, isPaused } = useRefreshMs(refresh)
   const query = useApiQuery('/log', {
@@ -83,19 +85,38 @@ export function LogPage() {
         }
         openLabel={({ action, atUtc }) => `Open ${action} call of ${atUtc}`}
         empty={
-          <EmptyState title="No calls match">
-            API and playground calls are listed here. Clear the filters or send a call.
-          </EmptyState>
+          isFiltered ? (
+            <EmptyState title="No calls match">Clear the filters to see all calls.</EmptyState>
+          ) : (
+            <EmptyState title="No calls yet">
+              API and playground calls are listed here. Send the first one in the playground.
+            </EmptyState>
+          )
         }
       />
       {call && (
         <CallDrawer
           callId={call}
-          onClose={() => void navigate({ search: (old) => ({ ...old, call: undefined }) })}
+          otherIds={neighboursOf(call, items)}
+          onOpen={(id) => void navigate({ search: (old) => ({ ...old, call: id }), replace: true })}
+          onClose={() =>
+            void navigate({ search: (old) => ({ ...old, call: undefined }), replace: true })
+          }
         />
       )}
     </Page>
   )
+}
+
+/** Returns the calls above and below an open call on the page. */
+function neighboursOf(
+  callId: string,
+  items: readonly CallLogEntry[] = [],
+): { readonly above: string | undefined; readonly below: string | undefined } {
+  const ids = items.map((item) => String(item.callId))
+  const index = ids.indexOf(callId)
+  if (index === -1) return { above: undefined, below: undefined }
+  return { above: ids[index - 1], below: ids[index + 1] }
 }
 
 const columns: readonly Column<CallLogEntry>[] = [
@@ -106,8 +127,9 @@ const columns: readonly Column<CallLogEntry>[] = [
   },
   { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
   { name: 'Result', renderCell: (call) => <CallResult call={call} /> },
-  { name: 'Project', renderCell: ({ projectName }) => projectName },
-  { name: 'Key', renderCell: ({ keyName }) => keyName },
+  { name: 'Outcome', renderCell: (call) => <CallOutcome call={call} /> },
+  { name: 'Project', renderCell: ({ projectName }) => <RowName name={projectName} /> },
+  { name: 'Key', renderCell: ({ keyName }) => <RowName name={keyName} /> },
   {
     name: 'Request id',
     renderCell: ({ requestId }) => (
@@ -132,14 +154,26 @@ const columns: readonly Column<CallLogEntry>[] = [
   },
 ]
 
+function RowName({ name }: { readonly name: string }) {
+  return (
+    <span className="fg-row-name" title={name}>
+      {name}
+    </span>
+  )
+}
+
 function CallResult({ call: { ok, code, isReplay, message } }: { readonly call: CallLogEntry }) {
   return (
-    <>
+    <span className="fg-row-line">
       <StatusTag tone={ok ? 'ok' : 'bad'}>
         {ok ? 'ok' : (code ?? 'failed')}
         {isReplay && ' · replay'}
       </StatusTag>
-      {message !== null && <div className="fg-row-note">{message}</div>}
-    </>
+      {message !== null && (
+        <span className="fg-row-note" title={message}>
+          {message.replace(/^[\w.[\]]+: /u, '')}
+        </span>
+      )}
+    </span>
   )
 }

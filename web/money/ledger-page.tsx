@@ -80,7 +80,9 @@ export function LedgerPage() {
       {openTransfer && (
         <TransferDrawer
           transfer={openTransfer}
-          onClose={() => void navigate({ search: (old) => ({ ...old, transfer: undefined }) })}
+          onClose={() =>
+            void navigate({ search: (old) => ({ ...old, transfer: undefined }), replace: true })
+          }
         />
       )}
     </Page>

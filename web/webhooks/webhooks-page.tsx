@@ -28,7 +28,10 @@ export function WebhooksPage() {
     </Button>
   )
   const open = (webhook: string | undefined): void =>
-    void navigate({ search: (old) => ({ ...old, webhook, cursor: undefined }) })
+    void navigate({
+      search: (old) => ({ ...old, webhook, cursor: undefined }),
+      replace: webhook === undefined,
+    })
   return (
     <Page
       title="Webhooks"

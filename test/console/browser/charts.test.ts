@@ -126,7 +126,8 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
       await button.focus()
       await page.keyboard.press('Enter')
       const opened = page.getByRole('menu').or(page.getByRole('dialog'))
-      await opened.waitFor()
+      // A menu and a dialog listen to keys when they have the focus.
+      await page.locator('[role=menu]:focus-within, [role=dialog]:focus-within').waitFor()
       await page.keyboard.press('Escape')
       await opened.waitFor({ state: 'detached' })
       // After a dialog, the focus is checked in errors.test.ts.

@@ -254,7 +254,7 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
       await page.getByRole('button', { name: 'Delete subject' }).click()
       await page.getByLabel(/to confirm$/u).fill(subjectId.slice(0, 8))
       await page.getByRole('button', { name: 'Delete permanently' }).click()
-      await page.getByText('No subjects match').waitFor()
+      await page.getByText('No subjects yet').waitFor()
       await driver.open('Deletion ledger')
       await page.getByRole('cell', { name: subjectId.slice(0, 8) }).waitFor()
       await page.getByText('Hash chain valid').waitFor()

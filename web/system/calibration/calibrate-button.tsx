@@ -15,7 +15,7 @@ export function CalibrateButton() {
   const { calibrate } = route.useSearch()
   const navigate = route.useNavigate()
   const open = (value: string | undefined): void =>
-    void navigate({ search: (old) => ({ ...old, calibrate: value }) })
+    void navigate({ search: (old) => ({ ...old, calibrate: value }), replace: value === undefined })
   if (!mayWrite) return null
   return (
     <>
