@@ -997,6 +997,51 @@ export interface LivenessChallenge {
   instructions: { [key: string]: string }
 }
 
+export interface Me {
+  keyId: string
+  keyName: string
+  permissions: string[]
+  /** The end of the key, or of the sent secret if it was rotated and ends earlier; null: no end. */
+  expiresAtUtc: string | null
+  project: {
+    projectId: string
+    name: string
+    galleryMode: 'isolated' | 'shared'
+  }
+  rateLimit: {
+    /** Requests per second. */
+    sustainedPerS: number
+    burst: number
+    /** Calls that are possible now. */
+    remaining: number
+    /** Seconds until the burst is possible again. */
+    resetS: number
+  }
+  budget: {
+    /** false: calls are not charged. */
+    billing: boolean
+    /** The balance without reservations. */
+    availableMicros: string
+    /** Reserved for running calls. */
+    reservedMicros: string
+  }
+  /** Of the actions that the key permits. */
+  prices: ({
+    action: string
+    /** Of a successful call with one image. */
+    priceMicros: string
+  })[]
+  models: ModelInUse[]
+}
+
+export interface ModelInUse {
+  /** The pack and the id of the model. */
+  model: string
+  version: string
+  /** Such as detector, recognizer, liveness. */
+  roles: string[]
+}
+
 /** The parameters and the value of each action. */
 export interface Actions {
   'svc.analyze': { params: AnalyzeParams; value: AnalyzeValue }

@@ -8,6 +8,7 @@ import type {
   DeletionPage,
   ListDeletionsQuery,
   GroupList,
+  Me,
   SubjectPage,
   ListSubjectsQuery,
   Subject,
@@ -20,6 +21,8 @@ type RouteOptions = Omit<CallOptions, 'requestId' | 'debug'>
 
 /** The routes. They are free. A failure throws an error. */
 export type Routes = {
+  /** The key of the client: its project, permissions, limits, budget and prices. */
+  readonly me: (options?: RouteOptions) => Promise<Me>
   readonly livenessChallenges: {
     /**
      * Creates a challenge: movements that a person shows to the camera within 120 s. Send the frames
@@ -93,6 +96,7 @@ export function createRoutes(send: SendRequest): Routes {
   const deletionPage: Routes['deletions']['page'] = (query, options) =>
     sendTo({ method: 'GET', route: '/v1/deletions', query }, options)
   return {
+    me: (options) => sendTo({ method: 'GET', route: '/v1/me' }, options),
     livenessChallenges: {
       create: (body = {}, options) =>
         sendTo({ method: 'POST', route: '/v1/liveness/challenges', body }, options),

@@ -19,6 +19,7 @@ import {
   type SettleOptions,
   type Settlement,
 } from './settle.ts'
+import { describeKey, type KeyDescription } from './describe-key.ts'
 import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
 import { createStoredBytes } from './stored-bytes.ts'
 import { expireLeftover, sweep } from './sweep.ts'
@@ -58,6 +59,8 @@ export type Gate = Admission & {
    * process remembers, and `admit` returns the current one. This saves a round trip to the database.
    */
   readonly authenticateForAdmission: (request: RequestIdentity) => Promise<KeyIdentity>
+  /** Describes the key of an admitted call. Run it in the account of the key. */
+  readonly describeKey: (caller: KeyIdentity) => Promise<KeyDescription>
   /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
   readonly settle: <Outcome, S extends Settlement>(
     admitted: AdmittedCall,
@@ -109,6 +112,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
       recordDecision(caller, () => admission.admit(caller, received, content)),
     reject: (caller, received, content) =>
       recordDecision(caller, () => admission.reject(caller, received, content)),
+    describeKey: (caller) => describeKey(store, caller, options, getNow()),
     ...createEndings(store, recorder, { ...options, onStored: storedBytes.add }),
     expireLeftover: () =>
       writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),

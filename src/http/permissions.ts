@@ -10,9 +10,9 @@ const summariesOf = (permission: string): string[] =>
 const actionNames: ReadonlySet<string> = new Set(allActions.map(({ name }) => name))
 
 /** The permissions of routes that are not the permission of an action. */
-const routePermissions = [...new Set(restRoutes.map(({ permission }) => permission))].filter(
-  (permission) => !actionNames.has(permission),
-)
+const routePermissions = [
+  ...new Set(restRoutes.flatMap(({ permission }) => permission ?? [])),
+].filter((permission) => !actionNames.has(permission))
 
 /** Every permission of a key: one for each action, those of routes and of parameters, and `*`. */
 export const allPermissions: readonly PermissionInfo[] = [

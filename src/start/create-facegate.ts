@@ -10,7 +10,7 @@ import { execute, type ExecuteOptions } from '../http/execute.ts'
 import type { Route } from '../http/route.ts'
 import { createConnectionStats } from '../http/connections/connection-stats.ts'
 import { restRoutes } from '../http/routes/rest-routes.ts'
-import { serveRest } from '../http/routes/rest-route.ts'
+import { serveRest, type ModelInUse, type RestOptions } from '../http/routes/rest-route.ts'
 import { serviceRoutes } from '../http/routes/service-routes.ts'
 import { createBodyBudget } from '../http/input/incoming-body.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
@@ -19,14 +19,15 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { RecentProblems } from '../lib/observability/recent-problems.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
-import { detectorKindOf, type ModelSet } from '../models/model-set.ts'
+import { listModels } from '../models/list-models.ts'
+import { detectorKindOf } from '../models/model-set.ts'
 import { runSelfTest } from '../vision/self-test/run-tests.ts'
 import {
   openVisionPool,
   type VisionPool,
   type VisionPoolStats,
 } from '../vision/workers/vision-pool.ts'
-import { readActiveModels } from './active-models.ts'
+import { readActiveModels, type ActiveModels } from './active-models.ts'
 import { createConsoleRoutes } from './console-services.ts'
 import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
 import { openObservability, type Observability } from './observability.ts'
@@ -100,7 +101,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const consoleOptions = { ...parts, ...models, subjects, maintenance, workers, systemMonitor }
   const server = createHttpServer({
     routes: [
-      ...apiRoutes(config, executeOptions, models.modelSet),
+      ...(await apiRoutes(config, executeOptions, models)),
       ...serviceRoutes({ ...parts, ...observability, ...apiDescription(config) }),
       ...createConsoleRoutes(config, { ...consoleOptions, ...openedWebhooks, executeOptions }),
     ],
@@ -173,12 +174,25 @@ function toReEmbedClient(vision: VisionPool): ReEmbedVisionClient {
   }
 }
 
+/** The models that analyze new images. */
+async function listModelsInUse({ modelsFolder, modelSet }: ActiveModels): Promise<ModelInUse[]> {
+  const listed = await listModels(modelsFolder, modelSet)
+  return listed.flatMap(({ model, version, roles, use }) =>
+    use === 'active' ? [{ model, version, roles }] : [],
+  )
+}
+
 /** The routes that require an API key. */
-function apiRoutes(config: Config, options: ExecuteOptions, modelSet: ModelSet): Route[] {
-  const detectorKind = detectorKindOf(modelSet)
+async function apiRoutes(
+  config: Config,
+  options: ExecuteOptions & RestOptions,
+  activeModels: ActiveModels,
+): Promise<Route[]> {
+  const detectorKind = detectorKindOf(activeModels.modelSet)
+  const models = await listModelsInUse(activeModels)
   return [
     { method: 'POST', path: '/v1/face/execute', handle: (request) => execute(request, options) },
-    ...restRoutes.map((route) => serveRest(route, options)),
+    ...restRoutes.map((route) => serveRest(route, { ...options, models })),
     ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes({ ...options, detectorKind }) : []),
   ]
 }

@@ -28,6 +28,7 @@ from .contract import (
     ImageSearchValue,
     LivenessOptions,
     LivenessValue,
+    Me,
     StoredSearchValue,
     SubjectChanges,
     UpdateSubjectValue,
@@ -92,6 +93,11 @@ class AsyncClient:
         """Ends the threads and closes the connections, after the running calls."""
         self._executor.shutdown(wait=False)
         self._client.close()
+
+    async def me(self, *, options: CallOptions = _DEFAULTS) -> Me:
+        """The key of the client: its project, permissions, limits, budget and prices."""
+        me: Me = await self._run(self._client.me, options=options)
+        return me
 
     @overload
     async def detect(

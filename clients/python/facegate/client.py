@@ -34,6 +34,7 @@ from .contract import (
     ImageSearchValue,
     LivenessOptions,
     LivenessValue,
+    Me,
     StoredSearchValue,
     SubjectChanges,
     UpdateSubjectValue,
@@ -43,7 +44,7 @@ from .contract import (
 from .errors import client_error
 from .images import Image
 from .options import CallOptions, ClientEvent, read_settings
-from .requests import action_request
+from .requests import action_request, body_reader, route_request
 from .responses import ActionResponse, ItemResult, read_envelope
 from .retries import send_with_retries
 from .routes import Deletions, Groups, LivenessChallenges, Send, Subjects
@@ -97,6 +98,11 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def me(self, *, options: CallOptions = _DEFAULTS) -> Me:
+        """The key of the client: its project, permissions, limits, budget and prices."""
+        me: Me = self._send(route_request("GET", "/v1/me"), body_reader(), options)
+        return me
 
     def close(self) -> None:
         """Closes the connections that are kept for later calls."""

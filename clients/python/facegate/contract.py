@@ -904,6 +904,59 @@ class LivenessChallenge(TypedDict):
     """An English text for each movement of the challenge."""
 
 
+class Project(TypedDict):
+    projectId: str
+    name: str
+    galleryMode: Literal["isolated", "shared"]
+
+
+class RateLimit(TypedDict):
+    sustainedPerS: float
+    """Requests per second."""
+    burst: int
+    remaining: int
+    """Calls that are possible now."""
+    resetS: int
+    """Seconds until the burst is possible again."""
+
+
+class Budget(TypedDict):
+    billing: bool
+    """false: calls are not charged."""
+    availableMicros: str
+    """The balance without reservations."""
+    reservedMicros: str
+    """Reserved for running calls."""
+
+
+class MePrice(TypedDict):
+    action: str
+    priceMicros: str
+    """Of a successful call with one image."""
+
+
+class Me(TypedDict):
+    keyId: str
+    keyName: str
+    permissions: List[str]
+    expiresAtUtc: Union[str, None]
+    """The end of the key, or of the sent secret if it was rotated and ends earlier; null: no end."""
+    project: Project
+    rateLimit: RateLimit
+    budget: Budget
+    prices: List[MePrice]
+    """Of the actions that the key permits."""
+    models: List[ModelInUse]
+
+
+class ModelInUse(TypedDict):
+    model: str
+    """The pack and the id of the model."""
+    version: str
+    roles: List[str]
+    """Such as detector, recognizer, liveness."""
+
+
 class DetectOptions(TypedDict):
     maxFaces: NotRequired[int]
     """The most faces to return, largest first. 1..100. Default 100."""

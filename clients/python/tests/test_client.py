@@ -153,6 +153,12 @@ class ClientTests(TestCase):
         assert cursor is not None
         self.assertEqual(len(client.subjects.page(limit=4, cursor=cursor)["items"]), 1)
 
+    def test_the_key_is_described(self) -> None:
+        me = project_client().me()
+        self.assertEqual(me["permissions"], ["*"])
+        prices = {each["action"]: int(each["priceMicros"]) for each in me["prices"]}
+        self.assertEqual(prices["svc.identify"], 2 * prices["svc.detect"])
+
     def test_a_challenge_is_created_and_answered_and_its_token_is_used_once(self) -> None:
         client = project_client()
         challenge = client.liveness_challenges.create(steps=2)

@@ -74,7 +74,7 @@ function routesTable(): string {
     ['route', 'permission', '', 'parameters'],
     restRoutes.map(({ method, path, permission, summary, query, body }) => [
       `<code>${method} ${escape(toOpenApiPath(path))}</code>`,
-      `<code>${permission}</code>`,
+      permission === null ? 'every key' : `<code>${permission}</code>`,
       escape(summary),
       [query, ...(body ? [body] : [])]
         .flatMap((fields) => Object.keys(z.toJSONSchema(fields, { io: 'input' }).properties ?? {}))

@@ -50,6 +50,7 @@ export function openApiDocument(
     tags: [
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
       { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
+      { name: 'key', description: 'The key of the request. Free of charge.' },
       { name: 'service', description: 'About the service. No key needed.' },
       { name: 'webhooks', description: 'The requests that the service sends to your webhooks.' },
       ...optional.map(({ tag }) => tag),

@@ -77,7 +77,7 @@ function restOperation(route: RestRoute): OpenApiObject {
     operationId: route.name,
     tags: [route.tag ?? 'gallery'],
     summary: route.summary,
-    description: `Needs the permission \`${route.permission}\`. Free of charge.`,
+    description: `${neededPermission(route)} Free of charge.`,
     parameters: [
       ...parametersIn('path', pathParams),
       ...parametersIn('query', route.query),
@@ -100,6 +100,10 @@ function restOperation(route: RestRoute): OpenApiObject {
       ...errorResponseRefs(route.body ? [413, 415] : []),
     },
   }
+}
+
+function neededPermission({ permission }: RestRoute): string {
+  return permission === null ? 'Every key may call it.' : `Needs the permission \`${permission}\`.`
 }
 
 function jsonBody(body: z.ZodType): OpenApiObject {

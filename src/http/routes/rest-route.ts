@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Caller, Services } from '../../actions/action.ts'
+import type { Services } from '../../actions/action.ts'
+import type { AuthenticatedCall } from '../../gate/call-states.ts'
 import type { Gate } from '../../gate/gate.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
 import type { Log } from '../../lib/log.ts'
@@ -29,9 +30,10 @@ export type RestRoute<
   readonly path: string
   readonly name: string
   readonly summary: string
-  readonly permission: string
+  /** null: every key may call it. */
+  readonly permission: string | null
   /** The section of the API description; `gallery` by default. */
-  readonly tag?: 'face'
+  readonly tag?: 'face' | 'key'
   /** The `:name` parts of the path. */
   readonly pathParams?: PathParams
   readonly query: Query
@@ -51,8 +53,10 @@ type RestCall<Query, Body, PathParams> = {
   readonly body: Body
   /** The values of the `:name` parts of the path. */
   readonly pathParams: PathParams
-  readonly caller: Caller
+  readonly caller: AuthenticatedCall['caller']
   readonly services: Services
+  readonly gate: Pick<Gate, 'describeKey'>
+  readonly models: readonly ModelInUse[]
 }
 
 /** Infers the types of `run` from the schemas. */
@@ -64,9 +68,19 @@ export function defineRoute<
   return route
 }
 
+/** A model that analyzes new images. */
+export type ModelInUse = {
+  /** The pack and the id of the model. */
+  readonly model: string
+  readonly version: string
+  readonly roles: readonly string[]
+}
+
 export type RestOptions = Pick<JsonBodyLimits, 'jsonLimits'> & {
   readonly gate: Gate
   readonly services: Services
+  /** The models of the service, for `GET /v1/me`; by default none. */
+  readonly models?: readonly ModelInUse[]
   readonly log: Log
 }
 
@@ -93,7 +107,7 @@ async function readCall(
   { request }: RequestScope,
   options: RestOptions,
 ) {
-  const permissions = [route.permission]
+  const permissions = route.permission === null ? [] : [route.permission]
   let sentBody: unknown
   const describeRequest = () => describeSent(route, request, sentBody)
   try {
@@ -103,8 +117,9 @@ async function readCall(
     if (route.body) request.body.accept(caller, textBodyBytesMax)
     sentBody = route.body && (await readJson(request, limits))
     const input = checkInput(route, request, sentBody)
-    const run = (admitted: Caller) =>
-      route.run({ ...input, caller: admitted, services: options.services })
+    const { gate, services, models = [] } = options
+    const run = (admitted: KeyCaller) =>
+      route.run({ ...input, caller: admitted, services, gate, models })
     const content = { action: { price: () => 0 }, params: {}, debug: false, permissions, run }
     return { caller, content, describeRequest }
   } catch (error) {

@@ -1,6 +1,7 @@
 import { listDeletions } from './deletions.ts'
 import { deleteGroup, listGroups, renameGroup } from './groups.ts'
 import { createLivenessChallenge } from './liveness-challenges.ts'
+import { getMe } from './me.ts'
 import type { RestRoute } from './rest-route.ts'
 import { getSubject, listSubjects } from './subjects.ts'
 
@@ -13,4 +14,5 @@ export const restRoutes: readonly RestRoute[] = [
   deleteGroup,
   listDeletions,
   createLivenessChallenge,
+  getMe,
 ]

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { allActions } from '../../actions/all-actions.ts'
+import { defineRoute } from './rest-route.ts'
+
+/** Amounts are texts: a number of JSON is not exact above 2^53. */
+const micros = z.string().regex(/^-?\d+$/u)
+
+/** A model that the service uses. */
+const modelInUse = z
+  .object({
+    model: z.string().meta({ description: 'The pack and the id of the model.' }),
+    version: z.string(),
+    roles: z.array(z.string()).meta({ description: 'Such as detector, recognizer, liveness.' }),
+  })
+  .meta({ id: 'ModelInUse' })
+
+const me = z
+  .object({
+    keyId: z.string(),
+    keyName: z.string(),
+    permissions: z.array(z.string()),
+    expiresAtUtc: z.string().nullable().meta({
+      description:
+        'The end of the key, or of the sent secret if it was rotated and ends earlier; null: no end.',
+    }),
+    project: z.object({
+      projectId: z.string(),
+      name: z.string(),
+      galleryMode: z.enum(['isolated', 'shared']),
+    }),
+    rateLimit: z.object({
+      sustainedPerS: z.number().meta({ description: 'Requests per second.' }),
+      burst: z.int(),
+      remaining: z.int().min(0).meta({ description: 'Calls that are possible now.' }),
+      resetS: z.int().min(0).meta({ description: 'Seconds until the burst is possible again.' }),
+    }),
+    budget: z.object({
+      billing: z.boolean().meta({ description: 'false: calls are not charged.' }),
+      availableMicros: micros.meta({ description: 'The balance without reservations.' }),
+      reservedMicros: micros.meta({ description: 'Reserved for running calls.' }),
+    }),
+    prices: z
+      .array(
+        z.object({
+          action: z.string(),
+          priceMicros: micros.meta({ description: 'Of a successful call with one image.' }),
+        }),
+      )
+      .meta({ description: 'Of the actions that the key permits.' }),
+    models: z.array(modelInUse),
+  })
+  .meta({ id: 'Me' })
+
+export const getMe = defineRoute({
+  method: 'GET',
+  path: '/v1/me',
+  name: 'getMe',
+  summary: 'Show the key of the request: its project, permissions, limits, budget and prices.',
+  permission: null,
+  tag: 'key',
+  query: z.strictObject({}),
+  value: me,
+  example: {
+    keyId: '2f4c9a51-7d0e-4b8a-9c36-51e0a7d2b8f4',
+    keyName: 'door',
+    permissions: ['svc.identify'],
+    expiresAtUtc: '2027-03-01T12:00:00.000Z',
+    project: {
+      projectId: '9d1b6e70-3a5f-4c2d-8e94-0b7f6a1c5d23',
+      name: 'default',
+      galleryMode: 'isolated',
+    },
+    rateLimit: { sustainedPerS: 10, burst: 20, remaining: 19, resetS: 1 },
+    budget: { billing: true, availableMicros: '9998000', reservedMicros: '0' },
+    prices: [{ action: 'svc.identify', priceMicros: '2000' }],
+    models: [{ model: 'builtin/detector', version: '1.0.0', roles: ['detector'] }],
+  },
+  run: async ({ caller, gate, models }) => {
+    const { keyId, permissions, projectId } = caller
+    const key = await gate.describeKey(caller)
+    const { keyName, projectName: name, galleryMode, expiresAtUtc, rateLimit } = key
+    const permitted = allActions.filter((action) =>
+      ['*', action.name].some((permission) => permissions.includes(permission)),
+    )
+    return {
+      keyId,
+      keyName,
+      permissions: [...permissions],
+      expiresAtUtc,
+      project: { projectId, name, galleryMode },
+      rateLimit,
+      budget: {
+        billing: key.isBilled,
+        availableMicros: String(key.availableMicros),
+        reservedMicros: String(key.reservedMicros),
+      },
+      prices: permitted.map((action) => ({
+        action: action.name,
+        priceMicros: String(BigInt(action.price(1)) * key.unitMicrosOf(action.name)),
+      })),
+      models: models.map((model) => ({ ...model, roles: [...model.roles] })),
+    }
+  },
+})
