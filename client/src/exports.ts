@@ -14,7 +14,12 @@ export type {
   VerifyOptions,
 } from './actions/action-calls.ts'
 export type { Outcome } from './actions/failure-mode.ts'
-export type { ActionName, ActionResponse, ItemResult } from './actions/read-envelope.ts'
+export type {
+  ActionName,
+  ActionResponse,
+  CallValidation,
+  ItemResult,
+} from './actions/read-envelope.ts'
 export { FacegateError, type FacegateErrorCode, type Problem } from './facegate-error.ts'
 export type { ClientEvent } from './client-event.ts'
 export type { DescribedImage, ImageBytes } from './image/to-image-item.ts'

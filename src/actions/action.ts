@@ -1,22 +1,17 @@
 import { z } from 'zod'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
-import { ActionError, toProblem, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
-import {
-  type ExtraImageType,
-  acceptedContentTypes,
-  contentTypes,
-  isImageContentType,
-} from '../lib/image-types/image-types.ts'
+import { ActionError, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
+import type { ExtraImageType } from '../lib/image-types/image-types.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
 import type { CallDecision } from '../lib/observability/call-decision.ts'
-import { omitNulls, parseInput } from '../lib/validation/parse-input.ts'
+import { omitNulls } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
-import type { InputProblem } from '../lib/validation/describe-issue.ts'
+import { parseParams } from './parse-params.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
 export type Caller = {
@@ -138,19 +133,27 @@ type ActionDefinition<
   readonly scores?: (value: z.output<Value>) => readonly Score[]
   /** Returns the matches that webhooks of the project receive. */
   readonly matches?: (value: z.output<Value>) => readonly ValueMatch[]
+  /**
+   * Checks rules between parameters, and permissions that they need. It reads no image and no database.
+   *
+   * @throws ActionError INVALID_REQUEST or FORBIDDEN.
+   */
+  readonly checkCall?: (call: ActionCall<z.output<Params>>) => void
   readonly run: (call: ActionCall<z.output<Params>>) => Promise<ActionResult<z.input<Value>>>
 }
 
 /** An action of the API. Its permission has the same name. */
 export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
-  'run' | 'scrub' | 'scores' | 'matches'
+  'run' | 'checkCall' | 'scrub' | 'scores' | 'matches'
 > & {
   /**
    * Returns the parameters without the fields that are null although they are optional: they count as
    * absent. The parameters need not be valid.
    */
   readonly withoutNulls: (params: unknown) => unknown
+  /** Validates the call and does not run it. @throws ActionError INVALID_REQUEST or FORBIDDEN. */
+  readonly check: (call: ActionCall<unknown>) => Promise<void>
   /** Validates the parameters and runs the action. @throws ActionError INVALID_REQUEST. */
   readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
   /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
@@ -181,6 +184,7 @@ export function defineAction<
       ...(stored !== undefined && { valueWithoutCrops: definition.value.parse(stored) }),
     }
   }
+  const readCall = (call: ActionCall<unknown>) => readActionCall(definition, call)
   let schema: z.core.JSONSchema.BaseSchema | undefined
   return Object.freeze({
     ...definition,
@@ -188,10 +192,11 @@ export function defineAction<
       schema ??= z.toJSONSchema(definition.params, { io: 'input', unrepresentable: 'any' })
       return omitNulls(params, schema)
     },
+    check: async (call: ActionCall<unknown>) => {
+      await withCorrelationIds(call.params, async () => (readCall(call), []))
+    },
     run: (call: ActionCall<unknown>) =>
-      withCorrelationIds(call.params, async () =>
-        definition.run({ ...call, params: parseParams(definition.params, call) }),
-      ),
+      withCorrelationIds(call.params, async () => definition.run(readCall(call))),
     validate,
     scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome
@@ -208,20 +213,21 @@ export function defineAction<
   })
 }
 
-/** @throws ActionError INVALID_REQUEST with one problem per issue, each with its JSON path. */
-function parseParams<Params extends z.ZodType>(
-  schema: Params,
-  { params, services: { extraImageTypes } }: ActionCall<unknown>,
-): z.output<Params> {
-  const result = parseInput(schema, params, 'params')
-  const invalid = result.success ? [] : result.problems
-  const count = result.success ? 0 : result.count - invalid.length
-  const problems = withAcceptedTypes(invalid, { params, extraImageTypes }).map(
-    ({ rule, ...location }) =>
-      toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
-  )
-  if (result.success && problems.length === 0) return result.data
-  throw new ActionError('INVALID_REQUEST', problems, { count: problems.length + count })
+/** Returns a call with valid parameters. @throws ActionError INVALID_REQUEST or FORBIDDEN. */
+function readActionCall<Params extends z.ZodType>(
+  {
+    params: schema,
+    checkCall,
+  }: {
+    readonly params: Params
+    readonly checkCall?: (call: ActionCall<z.output<Params>>) => void
+  },
+  call: ActionCall<unknown>,
+): ActionCall<z.output<Params>> {
+  const params = parseParams(schema, call.params, call.services.extraImageTypes)
+  const checked = { ...call, params }
+  checkCall?.(checked)
+  return checked
 }
 
 /** Adds the correlation ids of the images to the problems that an action throws or returns. */
@@ -257,44 +263,4 @@ function correlationIdOf(params: unknown, imageIndex: number): string {
   const image: unknown = Array.isArray(images) ? images[imageIndex] : undefined
   const { correlationId: named } = Object(image) as { readonly correlationId?: unknown }
   return typeof named === 'string' ? named.slice(0, correlationIdCharsMax) : `auto-${imageIndex}`
-}
-
-type CheckedParams = {
-  /** They may be invalid. */
-  readonly params: unknown
-  readonly extraImageTypes: readonly ExtraImageType[] | undefined
-}
-
-const quoted = (types: readonly string[]) => types.map((type) => JSON.stringify(type)).join(', ')
-
-/**
- * Returns the problems of parameters with the content types that this server accepts: the schema
- * contains those that any server can accept.
- */
-function withAcceptedTypes(
-  problems: readonly InputProblem[],
-  { params, extraImageTypes }: CheckedParams,
-): InputProblem[] {
-  const accepted = acceptedContentTypes(extraImageTypes)
-  const corrected = problems.map((problem) => ({
-    ...problem,
-    rule: problem.rule.replace(quoted(contentTypes), quoted(accepted)),
-  }))
-  return [...corrected, ...findRefusedTypes(params, accepted)]
-}
-
-function findRefusedTypes(params: unknown, accepted: readonly string[]): InputProblem[] {
-  const { images } = Object(params) as { readonly images?: unknown }
-  if (!Array.isArray(images)) return []
-  return images.flatMap((image: unknown, index): InputProblem[] => {
-    const { contentType } = Object(image) as { readonly contentType?: unknown }
-    if (!isImageContentType(contentType) || accepted.includes(contentType)) return []
-    return [
-      {
-        path: `params.images[${index}].contentType`,
-        rule: `must be one of ${quoted(accepted)}; this server does not accept ${contentType}`,
-        hint: 'Convert the picture to JPEG or PNG, or add its type to the setting IMAGE_TYPES_EXTRA of the server.',
-      },
-    ]
-  })
 }

@@ -152,14 +152,16 @@ export const enroll = defineAction({
   ],
   example,
   scrub: (value) => ({ ...value, externalId: null, groups: [], duplicates: [] }),
+  checkCall: (call) => {
+    requireForcePermission(call)
+    call.services.subjects.requireFutureExpiry(call.params.expiresAtUtc)
+  },
   run: spendLivenessToken(enrollFace),
 })
 
 async function enrollFace(call: EnrollCall) {
   const { params, caller, services } = call
   const { subjects } = services
-  requireForcePermission(call)
-  subjects.requireFutureExpiry(params.expiresAtUtc)
   const target = await subjects.read((reading) => findPermittedTarget(call, reading))
   const { pictures, refused } = await extractAll(call)
   const findDuplicates =

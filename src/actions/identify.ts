@@ -88,6 +88,11 @@ export const identify = defineAction({
         best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
   matches: faceMatches,
+  checkCall: ({ params }) => {
+    const { images = [], sameSubject } = params
+    const isStored = isStoredSearch(params, pictureFields)
+    if (sameSubject && !isStored) requireFrames({ ...params, images })
+  },
   run: spendLivenessToken<IdentifyParams, IdentifyResult>(async (call) => {
     const { images } = call.params
     return isStoredSearch(call.params, pictureFields) || images === undefined
@@ -157,7 +162,6 @@ async function searchImage(
 /** Searches with one probe for all images. */
 async function searchSubject(call: IdentifyCall): Promise<ImageSearch> {
   const { params, caller, services } = call
-  requireFrames(params)
   const extract = { previousTemplates: await services.matching.formerModels(caller.galleryId) }
   const extracted = await extractMergedProbe({ ...call, extract }, params.images)
   const { correlationId } = params.images[0] ?? {}

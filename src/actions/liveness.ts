@@ -101,15 +101,17 @@ export const liveness = defineAction({
     },
   },
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
+  checkCall: ({ params }) => {
+    if (params.challengeId !== undefined && params.allImages) throw challengeOfSeveralResults()
+  },
   run: async (call) => {
-    const { challengeId, allImages: isBatch } = call.params
+    const { challengeId } = call.params
     if (challengeId === undefined)
       return (await analyzeEachImage(call, checkImage)).map((outcome) =>
         'value' in outcome
           ? { ...outcome, decision: livenessCallDecision(outcome.value) }
           : outcome,
       )
-    if (isBatch) throw challengeOfSeveralResults()
     return answerChallenge({ ...call, params: { ...call.params, challengeId } })
   },
 })

@@ -111,14 +111,17 @@ export const updateSubject = defineAction({
     groups: [],
     attributes: {},
   }),
+  checkCall: (call) => {
+    subjectLookup(call.params)
+    requireDifferentLists(call.params)
+    requireForcePermission(call)
+    call.services.subjects.requireFutureExpiry(call.params.expiresAtUtc)
+  },
   run: spendLivenessToken(async (call: UpdateSubjectCall) => {
     const { params, caller, services } = call
     const { subjects, maintenance } = services
     const { galleryId } = caller
     const lookup = subjectLookup(params)
-    requireDifferentLists(params)
-    requireForcePermission(call)
-    subjects.requireFutureExpiry(params.expiresAtUtc)
     const requireSubject = async (reading: ReadTx) => {
       const found = (await subjects.find(reading, galleryId, lookup)) ?? subjectNotFound(lookup)
       await requireChangePermissions(call, reading, found, params)

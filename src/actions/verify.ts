@@ -139,6 +139,7 @@ export const verify = defineAction({
   scores: ({ similarity, matched }) => [
     { kind: 'similarity', value: similarity, isMatched: matched },
   ],
+  checkCall: isSubjectComparison,
   run: spendLivenessToken<ParsedVerifyParams, z.input<typeof verifyValue>>((call) =>
     isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call),
   ),
@@ -166,11 +167,10 @@ function isSubjectComparison({ params }: VerifyCall): boolean {
     requireFrames(params)
     return true
   }
-  const imageCount = hasSubject ? 1 : 2
-  if (params.images.length !== imageCount)
+  if (params.images.length !== (hasSubject ? 1 : 2))
     throw new ActionError(
       'INVALID_REQUEST',
-      `params.images: ${mode} takes exactly ${imageCount === 1 ? 'one image' : 'two images'}`,
+      `params.images: ${mode} takes exactly ${hasSubject ? 'one image' : 'two images'}`,
       {
         hint: imageCountHints[hasSubject ? 'subject' : params.images.length === 1 ? 'one' : 'many'],
       },

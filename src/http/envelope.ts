@@ -1,4 +1,5 @@
 import type { ItemOutcome } from '../actions/action.ts'
+import type { Quote } from '../gate/quote-price.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { toProblem, type ActionError, type ActionProblem } from '../lib/errors.ts'
 import { uuidsInText } from '../lib/ids.ts'
@@ -17,7 +18,11 @@ export type Envelope = {
   readonly ok: boolean
   readonly requestId: string
   readonly action: string
-  readonly data: { readonly results: readonly EnvelopeResult[] } | null
+  readonly data: {
+    readonly results: readonly EnvelopeResult[]
+    /** Of a call that was only checked; it has no results. */
+    readonly validation?: { readonly priceMicros: string; readonly billing: boolean }
+  } | null
   readonly errors: readonly ActionProblem[]
   readonly meta?: {
     readonly idempotencyReplay?: true
@@ -52,6 +57,15 @@ export function outcomeEnvelope(
     data: isFailed ? null : { results: outcomes.map(toEnvelopeResult) },
     errors: isFailed ? failures : [],
   }
+}
+
+/** Returns the envelope of a valid call that was only checked. */
+export function validationEnvelope(
+  { requestId, action }: EchoedFields,
+  { priceMicros, isBilled }: Quote,
+): Envelope {
+  const validation = { priceMicros: String(priceMicros), billing: isBilled }
+  return { ok: true, requestId, action, data: { results: [], validation }, errors: [] }
 }
 
 /** Returns the envelope that is stored for replays if it is not the response itself. */

@@ -9,6 +9,7 @@ import { errorResponse } from './error-response.ts'
 import { countedName, readCall, type ReadCallOptions } from './input/read-call.ts'
 import type { HttpRequest } from './route.ts'
 import { toRunnableCall } from './run-action.ts'
+import { validateCall } from './validate-call.ts'
 import { endOfError, rejectCall, runCall, type CallEnd, type RunnableCall } from './run-call.ts'
 
 export type ExecuteOptions = ReadCallOptions & {
@@ -36,7 +37,9 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
   const end =
     'error' in content
       ? await rejectCall(caller, received, content, gate)
-      : await executeCall(caller, received, toRunnableCall(content, context), gate)
+      : content.validateOnly
+        ? await validateCall(caller, received, content, { ...context, gate })
+        : await executeCall(caller, received, toRunnableCall(content, context), gate)
   if (end.kind === 'failed') {
     const response = errorResponse(end.error, echoed.requestId, log)
     return { ...response, headers: { ...end.headers, ...response.headers } }

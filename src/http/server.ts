@@ -13,7 +13,7 @@ import {
 } from './connections/protect-connections.ts'
 import { findHostProblem, findTargetProblem } from './connections/host-header.ts'
 import { corsHeaders, preflightResponse } from './cross-origin/cors.ts'
-import { isDeletedByName, requireDeletedName } from './deleted-name.ts'
+import { isDeletedByName, requireDeletedName } from './input/deleted-name.ts'
 import { discardBody } from './discard-body.ts'
 import {
   createIncomingBody,

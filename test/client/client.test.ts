@@ -229,6 +229,24 @@ test('execute takes parameters and returns results in the form of the HTTP API',
   assert.ok(item.value.debug)
 })
 
+test('validate returns the price of a call, or its error, and runs nothing', async () => {
+  const client = await createProjectClient()
+  const { bytes } = imageOf('Ada')
+  const image = {
+    kind: 'image',
+    bytes: bytes.toString('base64'),
+    contentType: 'image/jpeg',
+  } as const
+  const before = await client.me()
+  const validation = await client.validate('svc.enroll', { images: [image] })
+  assert.deepEqual(validation, { priceMicros: 2000n, billing: true })
+  await assert.rejects(client.validate('svc.verify', { images: [image] }), {
+    code: 'INVALID_REQUEST',
+  })
+  assert.deepEqual((await client.me()).budget, before.budget)
+  assert.equal((await client.subjects.page()).items.length, 0)
+})
+
 test('A list fetches pages only while its items are read', async () => {
   const { key } = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const operations: string[] = []

@@ -46,13 +46,14 @@ export function ActionRunner(props: Props) {
   const history = useRunHistory()
   const allFields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
   const [debug, setDebug] = useState(false)
+  const [validateOnly, setValidateOnly] = useState(false)
   const [isConfirming, setIsConfirming] = useState(false)
   const fields = usableFields(action.name, allFields, images.length)
   const { params, problems } = parseParams(fields, entries)
   const imageCount = imageCountOf(action, params)
   // Images are kept for the next action, which may take fewer.
   const callImages = images.slice(0, imageCount.max)
-  const parts = { params, images: callImages, debug }
+  const parts = { params, images: callImages, debug, validateOnly }
   const addRun = (added: PlaygroundRun): void => {
     props.onRunChange(added)
     history.add(added)
@@ -84,8 +85,14 @@ export function ActionRunner(props: Props) {
           debug={debug}
           blockers={blockers}
           isRunning={send.isPending}
+          validateOnly={validateOnly}
           onDebugChange={setDebug}
-          onRun={action.name === 'svc.deleteSubject' ? () => setIsConfirming(true) : runCall}
+          onValidateOnlyChange={setValidateOnly}
+          onRun={
+            action.name === 'svc.deleteSubject' && !validateOnly
+              ? () => setIsConfirming(true)
+              : runCall
+          }
         >
           {action.name === 'svc.liveness' && (
             <ChallengeButton

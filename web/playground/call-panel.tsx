@@ -6,12 +6,14 @@ import { BlockerList, callButtonProps } from './call-blockers.tsx'
 type Props = {
   readonly action: string
   readonly debug: boolean
+  readonly validateOnly: boolean
   /** What prevents the call. */
   readonly blockers: readonly string[]
   readonly isRunning: boolean
   /** Other ways to run the action. */
   readonly children?: ReactNode
   readonly onDebugChange: (debug: boolean) => void
+  readonly onValidateOnlyChange: (validateOnly: boolean) => void
   readonly onRun: () => void
 }
 
@@ -30,6 +32,13 @@ export function CallPanel(props: Props) {
           checked={debug}
           onChange={(event) => onDebugChange(event.currentTarget.checked)}
         />
+        <Switch
+          label="Validate only"
+          description="Checks the call and returns its price. Nothing is run or charged."
+          size="xs"
+          checked={props.validateOnly}
+          onChange={(event) => props.onValidateOnlyChange(event.currentTarget.checked)}
+        />
         {children}
         <Tooltip label={blockers.join(' ')} disabled={!isBlocked} multiline maw={280}>
           <Button
@@ -37,7 +46,7 @@ export function CallPanel(props: Props) {
             aria-describedby={isBlocked ? id : undefined}
             {...callButtonProps({ blockers, isRunning, onRun })}
           >
-            Run {action}
+            {props.validateOnly ? 'Validate' : 'Run'} {action}
           </Button>
         </Tooltip>
       </Group>
@@ -45,7 +54,9 @@ export function CallPanel(props: Props) {
         <BlockerList id={id} blockers={blockers} mt="xs" />
       ) : (
         <Text size="xs" c="dimmed" mt="xs">
-          Billed and logged like any other call of the project.
+          {props.validateOnly
+            ? 'Logged and rate-limited like any other call of the project, but free.'
+            : 'Billed and logged like any other call of the project.'}
         </Text>
       )}
     </Panel>

@@ -18,12 +18,18 @@ type CallParts = {
   readonly params: Readonly<Record<string, unknown>>
   readonly images: readonly PlaygroundImage[]
   readonly debug: boolean
+  readonly validateOnly?: boolean
 }
 
 /** Returns the call that the playground sends. */
-export function toCall(action: string, { params, images, debug }: CallParts) {
+export function toCall(action: string, { params, images, debug, validateOnly }: CallParts) {
   const withImages = images.length > 0 ? { images: images.map(toImageItem), ...params } : params
-  return { action, params: withImages, ...(debug && { debug }) }
+  return {
+    action,
+    params: withImages,
+    ...(debug && { debug }),
+    ...(validateOnly && { validateOnly }),
+  }
 }
 
 /** Returns the run of a completed call. It contains no bytes of the images, only their pixels. */

@@ -24,12 +24,35 @@ export type ActionResponse<Value> = {
   readonly results: readonly [ItemResult<Value>, ...ItemResult<Value>[]]
 }
 
-/** @throws FacegateError when the envelope has `ok: false`, or the body is not an envelope. */
-export function readEnvelope<Value>(response: ServiceResponse): ActionResponse<Value> {
-  const { status, body, requestId } = response
+/** The price of a call that was only checked. */
+export type CallValidation = {
+  /** If every image succeeds, in micro-units of the currency. */
+  readonly priceMicros: bigint
+  /** Whether the project is charged for its calls. */
+  readonly billing: boolean
+}
+
+/** Reads the response to a call with `validateOnly`. @throws FacegateError as `readEnvelope`. */
+export function readValidation(response: ServiceResponse): CallValidation {
+  const { data } = readSuccess(response)
+  const validation = isRecord(data) ? data['validation'] : undefined
+  if (!isRecord(validation)) throw errorFromResponse(response)
+  const { priceMicros, billing } = validation
+  return { priceMicros: BigInt(String(priceMicros)), billing: billing === true }
+}
+
+function readSuccess(response: ServiceResponse): Readonly<Record<string, unknown>> {
+  const { status, body } = response
   if (status !== 200 || !isRecord(body) || typeof body['ok'] !== 'boolean')
     throw errorFromResponse(response)
   if (!body['ok']) throw new FacegateError(problemsOf(body['errors']), errorDetailsOf(response))
+  return body
+}
+
+/** @throws FacegateError when the envelope has `ok: false`, or the body is not an envelope. */
+export function readEnvelope<Value>(response: ServiceResponse): ActionResponse<Value> {
+  const { requestId } = response
+  const body = readSuccess(response)
   const { data, meta } = body
   const results = isRecord(data) && Array.isArray(data['results']) ? data['results'] : []
   if (results.length === 0) throw errorFromResponse(response)

@@ -14,13 +14,14 @@ from .client import Client
 from .errors import CallCancelled, FacegateError, Problem
 from .images import DescribedImage, Image
 from .options import CallOptions, ClientEvent
-from .responses import ActionResponse, ItemResult
+from .responses import ActionResponse, CallValidation, ItemResult
 from .webhooks import WebhookEvent, WebhookSignatureError, verify_webhook
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ActionResponse",
+    "CallValidation",
     "AsyncClient",
     "CallCancelled",
     "CallOptions",

@@ -37,7 +37,7 @@ from .contract import (
 )
 from .images import Image
 from .options import CallOptions, ClientEvent
-from .responses import ActionResponse, ItemResult
+from .responses import ActionResponse, CallValidation, ItemResult
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -281,6 +281,15 @@ class AsyncClient:
         """
         value: DeleteSubjectValue = await self._run(
             self._client.delete_subject, subject, options=options
+        )
+        return value
+
+    async def validate(
+        self, action: ActionName, params: Mapping[str, Any], *, options: CallOptions = _DEFAULTS
+    ) -> CallValidation:
+        """Checks a call, with the parameters of the HTTP API, and returns its price."""
+        value: CallValidation = await self._run(
+            self._client.validate, action, params, options=options
         )
         return value
 

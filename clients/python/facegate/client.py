@@ -45,7 +45,13 @@ from .errors import client_error
 from .images import Image
 from .options import CallOptions, ClientEvent, read_settings
 from .requests import action_request, body_reader, route_request
-from .responses import ActionResponse, ItemResult, read_envelope
+from .responses import (
+    ActionResponse,
+    CallValidation,
+    ItemResult,
+    read_envelope,
+    read_validation,
+)
 from .retries import send_with_retries
 from .routes import Deletions, Groups, LivenessChallenges, Send, Subjects
 from .transport import Transport
@@ -303,6 +309,18 @@ class Client:
     ) -> ActionResponse[Any]:
         """Runs any action, with the parameters and results of the HTTP API."""
         return self._execute(action, params, options)
+
+    def validate(
+        self, action: ActionName, params: Mapping[str, Any], *, options: CallOptions = _DEFAULTS
+    ) -> CallValidation:
+        """Checks a call, with the parameters of the HTTP API, and returns its price.
+
+        Nothing is run, changed or charged. Raises FacegateError as the call would, as far as it
+        needs no image and no subject.
+        """
+        request = action_request(action, params, options, validate_only=True)
+        validation: CallValidation = self._send(request, read_validation, options)
+        return validation
 
     def _one_image(
         self, action: str, image: object, params: Mapping[str, Any], options: CallOptions

@@ -14,13 +14,15 @@ from .transport import ServiceRequest, ServiceResponse
 
 
 def action_request(
-    action: str, params: Mapping[str, Any], options: CallOptions
+    action: str, params: Mapping[str, Any], options: CallOptions, validate_only: bool = False
 ) -> ServiceRequest:
     """Built once for a call: every attempt sends the same request with the same id."""
     request_id = options.request_id or str(uuid.uuid4())
     message: Dict[str, Any] = {"action": action, "requestId": request_id, "params": params}
     if options.debug:
         message["debug"] = True
+    if validate_only:
+        message["validateOnly"] = True
     return ServiceRequest(
         method="POST",
         path="/v1/face/execute",

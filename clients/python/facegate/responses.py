@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Generic, List, Optional, TypeVar, cast
+from typing import Any, Dict, Generic, List, Optional, TypeVar, cast
 
 from .errors import FacegateError, Problem, error_of, problem_of
 from .transport import ServiceResponse
@@ -54,8 +54,26 @@ class ActionResponse(Generic[Value]):
         return self.results[0].value
 
 
-def read_envelope(response: ServiceResponse) -> ActionResponse[Any]:
-    """Raises FacegateError when the envelope has `ok: false`, or the body is not an envelope."""
+@dataclass(frozen=True)
+class CallValidation:
+    """The price of a call that was only checked."""
+
+    price_micros: int
+    """If every image succeeds, in micro-units of the currency."""
+    billing: bool
+    """Whether the project is charged for its calls."""
+
+
+def read_validation(response: ServiceResponse) -> CallValidation:
+    """Reads the response to a call with `validateOnly`. Raises as `read_envelope`."""
+    data = _read_success(response).get("data")
+    validation = data.get("validation") if isinstance(data, dict) else None
+    if not isinstance(validation, dict):
+        raise error_from_response(response)
+    return CallValidation(int(validation["priceMicros"]), validation["billing"] is True)
+
+
+def _read_success(response: ServiceResponse) -> Dict[str, Any]:
     body = response.body
     if response.status != 200 or not isinstance(body, dict) or not isinstance(body.get("ok"), bool):
         raise error_from_response(response)
@@ -63,6 +81,12 @@ def read_envelope(response: ServiceResponse) -> ActionResponse[Any]:
         errors = body.get("errors")
         problems = [problem_of(error) for error in errors or [] if isinstance(error, dict)]
         raise _error(response, problems or [_NO_REASON])
+    return body
+
+
+def read_envelope(response: ServiceResponse) -> ActionResponse[Any]:
+    """Raises FacegateError when the envelope has `ok: false`, or the body is not an envelope."""
+    body = _read_success(response)
     data, meta = body.get("data"), body.get("meta")
     results = data.get("results") if isinstance(data, dict) else None
     if not isinstance(results, list) or not results:

@@ -53,6 +53,8 @@ class AsyncTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await client.groups.list(), [{"name": "staff", "subjectCount": 1}])
             await client.groups.delete("staff")
             self.assertEqual(len([each async for each in client.deletions.list(limit=1)]), 2)
+            price = (await client.validate("svc.deleteSubject", {"subjectId": subject})).price_micros
+            self.assertEqual(price, 0)
             self.assertEqual((await client.me())["permissions"], ["*"])
             self.assertEqual(len((await client.liveness_challenges.create(steps=2))["steps"]), 2)
             with self.assertRaises(NoFaceFoundError):

@@ -8,6 +8,7 @@ from typing import Any, Callable, List
 
 from facegate import CallOptions, Client, ClientEvent, FacegateError
 from facegate.error_codes import (
+    InvalidRequestError,
     LivenessFailedError,
     NoFaceFoundError,
     RequestIdConflictError,
@@ -158,6 +159,16 @@ class ClientTests(TestCase):
         self.assertEqual(me["permissions"], ["*"])
         prices = {each["action"]: int(each["priceMicros"]) for each in me["prices"]}
         self.assertEqual(prices["svc.identify"], 2 * prices["svc.detect"])
+
+    def test_a_call_is_validated_and_not_run(self) -> None:
+        client = project_client()
+        before = client.me()["budget"]["availableMicros"]
+        item = {"kind": "image", "bytes": "W10=", "contentType": "image/jpeg"}
+        validation = client.validate("svc.identify", {"images": [item, item]})
+        self.assertEqual((validation.price_micros, validation.billing), (4000, True))
+        with self.assertRaises(InvalidRequestError):
+            client.validate("svc.identify", {})
+        self.assertEqual(client.me()["budget"]["availableMicros"], before)
 
     def test_a_challenge_is_created_and_answered_and_its_token_is_used_once(self) -> None:
         client = project_client()

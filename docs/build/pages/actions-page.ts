@@ -15,7 +15,7 @@ const introduction = `# Actions
 
 Generated from the schemas by \`npm run docs\`; do not edit.
 
-Each action is a call of \`POST /v1/face/execute\` with your key in \`X-Api-Key\`. The body has \`action\` and \`params\`, and optionally \`requestId\` (a UUID, for safe retries) and \`debug\`. Images are in \`params.images\` as base64. A failed action returns HTTP 200 with \`ok: false\`. Each action lists its specific error codes; [errors.md](errors.md) describes all codes. Prices are in units and charged only for \`ok: true\`.`
+Each action is a call of \`POST /v1/face/execute\` with your key in \`X-Api-Key\`. The body has \`action\` and \`params\`, and optionally \`requestId\` (a UUID, for safe retries), \`debug\` and \`validateOnly\` ([validation](gate.md#validation-of-a-call)). Images are in \`params.images\` as base64. A failed action returns HTTP 200 with \`ok: false\`. Each action lists its specific error codes; [errors.md](errors.md) describes all codes. Prices are in units and charged only for \`ok: true\`.`
 
 function overview(): string {
   return markdownTable(

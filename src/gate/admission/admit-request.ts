@@ -98,7 +98,10 @@ export function reservationOf(
 const imagesMax = 10
 
 /** Returns the price in units when the given number of images failed. */
-function priceUnitsOf({ action, params }: CallContent, failedCount: number): number {
+export function priceUnitsOf(
+  { action, params }: Pick<CallContent, 'action' | 'params'>,
+  failedCount: number,
+): number {
   return action.price(imageCountOf(params) - failedCount, params)
 }
 

@@ -28,11 +28,15 @@ export function describeRequest(body: unknown, action: Action | undefined): Requ
   return {
     names: words,
     texts: textsOf({ ...envelope, params: others }, words),
-    parameters: { ...options, ...(envelope['debug'] === true && { debug: true }) },
+    parameters: {
+      ...options,
+      ...(envelope['debug'] === true && { debug: true }),
+      ...(envelope['validateOnly'] === true && { validateOnly: true }),
+    },
   }
 }
 
-const envelopeFields = ['action', 'requestId', 'params', 'debug']
+const envelopeFields = ['action', 'requestId', 'params', 'debug', 'validateOnly']
 
 /** Describes a request without an action: its values are texts that messages must not contain. */
 export function describeFields(

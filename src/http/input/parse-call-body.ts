@@ -167,12 +167,16 @@ function toOutline(texts: readonly TextField[], jsonLimits: JsonLimits): Outline
       )
     fields.set(name, text)
   }
-  const { params: paramsText, debug, correlationId, ...others } = Object.fromEntries(fields)
+  const { params: paramsText, correlationId, ...others } = Object.fromEntries(fields)
   const params =
     paramsText === undefined
       ? {}
       : parseJson(Buffer.from(paramsText), { ...jsonLimits, name: 'The field params' })
-  const body = { ...others, ...(debug !== undefined && { debug: toFlag(debug) }), params }
+  const flags = ['debug', 'validateOnly'].flatMap((name) => {
+    const text = fields.get(name)
+    return text === undefined ? [] : [[name, toFlag(text)] as const]
+  })
+  const body = { ...others, ...Object.fromEntries(flags), params }
   return { body, correlationId }
 }
 

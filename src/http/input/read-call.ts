@@ -23,7 +23,11 @@ import type { HttpRequest } from '../route.ts'
 import { findUnstorable, toStorable, type JsonObject } from './parse-json.ts'
 
 /** The content of a call with a valid envelope; the action validates `params`. */
-export type ActionContent = CallContent & { readonly action: Action }
+export type ActionContent = CallContent & {
+  readonly action: Action
+  /** Whether the call is only checked. */
+  readonly validateOnly: boolean
+}
 
 export type ActionsByName = ReadonlyMap<string, Action>
 
@@ -35,7 +39,7 @@ export function countedName(action: string, actions: Pick<ActionsByName, 'has'>)
   return actions.has(action) ? action : unknownAction
 }
 
-const envelopeFields = new Set(['action', 'requestId', 'params', 'debug'])
+const envelopeFields = new Set(['action', 'requestId', 'params', 'debug', 'validateOnly'])
 
 /** The fields of the request that the response repeats. */
 export type EchoedFields = {
@@ -155,6 +159,7 @@ function parseCall(
   // Before the fingerprint is computed: null for an optional field and its absence are the same call.
   const params = action ? action.withoutNulls(body['params']) : body['params']
   const debug = body['debug'] ?? false
+  const validateOnly = body['validateOnly'] ?? false
   const unknown = Object.keys(body).filter((field) => !envelopeFields.has(field))
   const problems = [
     ...bodyProblems,
@@ -162,14 +167,23 @@ function parseCall(
     ...(action ? [] : [describeAction(body['action'], [...actionsByName.keys()])]),
     ...describeRequestId(body['requestId']),
     ...describeParams(params),
-    ...(typeof debug === 'boolean' ? [] : ['debug: must be true or false, without quotes']),
+    ...describeFlag('debug', debug),
+    ...describeFlag('validateOnly', validateOnly),
     ...findUnstorable(params, 'params'),
   ]
-  if (!action || typeof debug !== 'boolean' || problems.length > 0)
+  if (!action || !isFlag(debug) || !isFlag(validateOnly) || problems.length > 0)
     throw new ActionError('INVALID_REQUEST', problems, {
       count: problems.length + Math.max(0, unknown.length - problemsMax),
     })
-  return { action, params, debug, permissions: permissionsOf(action, debug) }
+  return { action, params, debug, validateOnly, permissions: permissionsOf(action, debug) }
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean'
+}
+
+function describeFlag(name: string, value: unknown): string[] {
+  return isFlag(value) ? [] : [`${name}: must be true or false, without quotes`]
 }
 
 function describeUnknownField(field: string): ActionProblem {

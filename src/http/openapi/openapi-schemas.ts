@@ -36,9 +36,11 @@ export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
       description: 'Branch on `ok`; if it is true, `action` selects one of these.',
       oneOf: [
         ...allActions.map((action) => schemaRef(`${schemaName(action)}Success`)),
+        schemaRef('Validated'),
         schemaRef('Failure'),
       ],
     },
+    Validated: validatedSchema(),
     Failure: failureSchema(),
     FailedItem: failedItemSchema(),
     Problem: problemSchema(),
@@ -144,6 +146,12 @@ function requestSchema(action: Action): OpenApiObject {
         default: false,
         description: 'Adds debug information to the response; needs the permission `debug`.',
       }),
+      validateOnly: toRequestSchema({
+        type: 'boolean',
+        default: false,
+        description:
+          'Checks the call and returns its price as `Validated`. Nothing is run, changed, charged or stored for replays.',
+      }),
     },
     {
       description: `${summary} ${describePrice(action)} Needs the permission ${describePermissions(action)}. Error codes of this action: ${codes}.`,
@@ -205,6 +213,21 @@ function failureSchema(): OpenApiObject {
       errors: { type: 'array', items: schemaRef('Problem'), minItems: 1 },
     },
     'The response when the action was rejected or failed. Nothing is billed.',
+  )
+}
+
+function validatedSchema(): OpenApiObject {
+  const price = textSchema('The price if every image succeeds, in micro-units.')
+  const billing = { type: 'boolean', description: 'false: the project is not charged.' }
+  const validation = objectSchema({ priceMicros: price, billing }, {})
+  return envelopeSchema(
+    {
+      ok: { type: 'boolean', const: true },
+      action: textSchema('As sent.'),
+      data: objectSchema({ results: { type: 'array', maxItems: 0 }, validation }, {}),
+      errors: { type: 'array', items: schemaRef('Problem'), maxItems: 0 },
+    },
+    'The response to a valid call with `validateOnly`. It has no result.',
   )
 }
 

@@ -228,6 +228,7 @@ const fields: Readonly<Record<string, OpenApiObject>> = {
   },
   requestId: { type: 'string', format: 'uuid', description: 'As in JSON.' },
   debug: { type: 'boolean', description: 'As in JSON.' },
+  validateOnly: { type: 'boolean', description: 'As in JSON.' },
   correlationId: { type: 'string', description: 'That of the image.' },
 }
 

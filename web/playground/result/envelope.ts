@@ -56,5 +56,9 @@ export type ResultItem = {
 export type ResultEnvelope = {
   readonly ok: boolean
   readonly errors?: readonly ResultProblem[]
-  readonly data?: { readonly results: readonly ResultItem[] } | null
+  readonly data?: {
+    readonly results: readonly ResultItem[]
+    /** Of a call that was only checked. */
+    readonly validation?: { readonly priceMicros: string }
+  } | null
 }

@@ -47,7 +47,9 @@ export function ResultPanel({ run, settings }: Props) {
             ))}
             <DefinitionList
               items={{
-                Status: <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'failed'}</StatusTag>,
+                Status: (
+                  <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? statusOf(data) : 'failed'}</StatusTag>
+                ),
                 Latency: formatDuration(response.latencyMs),
                 Cost: <CallCost call={response} />,
               }}
@@ -84,6 +86,10 @@ export function ResultPanel({ run, settings }: Props) {
       </Stack>
     </Panel>
   )
+}
+
+function statusOf(data: ResultEnvelope['data']): string {
+  return data?.validation ? `valid; price ${data.validation.priceMicros} micro-units` : 'ok'
 }
 
 /** The actions with a threshold in their response. */

@@ -1,5 +1,5 @@
-import { HttpError } from '../lib/errors.ts'
-import type { HttpRequest, Route } from './route.ts'
+import { HttpError } from '../../lib/errors.ts'
+import type { HttpRequest, Route } from '../route.ts'
 
 /** Whether DELETE of a route below this path deletes by name. */
 export function isDeletedByName(routes: readonly Route[], parent: string): boolean {
