@@ -25,6 +25,7 @@ import {
 } from './input/incoming-body.ts'
 import type { HttpResponse, HttpRequest, Route } from './route.ts'
 import { observeRequest, type SentResponse, type RequestObserver } from './metrics/metrics.ts'
+import { serverTiming } from './metrics/server-timing.ts'
 import { errorResponse } from './error-response.ts'
 
 export type HttpServerOptions = ConnectionLimits & {
@@ -261,7 +262,7 @@ function send(
   const isPending = isBodyPending(reply.request.raw)
   return reply
     .code(status)
-    .headers({ ...defaultHeaders, ...headers })
+    .headers({ ...defaultHeaders, ...serverTiming(), ...headers })
     .send(
       isPending ? discardBody(reply.raw, payload ?? '', { bytesMax: discardBytesMax }) : payload,
     )

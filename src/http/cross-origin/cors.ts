@@ -15,6 +15,7 @@ const responseHeaders = [
   'RateLimit-Remaining',
   'RateLimit-Reset',
   'X-Request-Id',
+  'Server-Timing',
   'WWW-Authenticate',
 ]
 

@@ -27,6 +27,12 @@ export const openApiHeaders = {
     schema: { type: 'string' },
     example: '10;w=1;burst=20',
   },
+  'Server-Timing': {
+    description:
+      'The duration of the steps of the call in milliseconds, `<step>;dur=<ms>`; steps that ran several times are added.',
+    schema: { type: 'string' },
+    example: 'gate.admit;dur=1.20, vision.analyze;dur=38.55',
+  },
   'Retry-After': integerHeader('Seconds to wait before the next retry.', 1),
   'WWW-Authenticate': {
     description: 'The credentials that the route requires.',
@@ -42,12 +48,13 @@ export const openApiHeaders = {
 
 type HeaderName = keyof typeof openApiHeaders
 
-/** The headers of every response to a call that reached the rate limit. */
-export const rateLimitHeaders = [
+/** The headers of every response to a call that reached the admission. */
+export const admissionHeaders = [
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
   'RateLimit-Policy',
+  'Server-Timing',
 ] as const
 
 /** Returns the `headers` of a response. */
@@ -62,7 +69,7 @@ type ErrorResponseDefinition = {
   readonly headers: readonly HeaderName[]
 }
 
-const authenticatedHeaders = ['X-Request-Id', ...rateLimitHeaders] as const
+const authenticatedHeaders = ['X-Request-Id', ...admissionHeaders] as const
 
 /** Every status except 200, with its causes. */
 export const errorResponseTable = {

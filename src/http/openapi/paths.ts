@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { errorResponseRefs, exampleRefs, headerRefs, rateLimitHeaders } from './components.ts'
+import { errorResponseRefs, exampleRefs, headerRefs, admissionHeaders } from './components.ts'
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
 import { toRequestSchema, toResponseSchema } from './request-schema.ts'
@@ -43,7 +43,7 @@ function executePath(imageBodyTypes: readonly string[] | undefined): OpenApiObje
           '200': {
             description:
               'The action succeeded, or failed with `errors`. RATE_LIMITED includes Retry-After.',
-            headers: headerRefs(['X-Request-Id', ...rateLimitHeaders, 'Retry-After']),
+            headers: headerRefs(['X-Request-Id', ...admissionHeaders, 'Retry-After']),
             content: {
               'application/json': {
                 schema: schemaRef('Response'),
@@ -87,7 +87,7 @@ function restOperation(route: RestRoute): OpenApiObject {
     responses: {
       '200': {
         description: route.summary,
-        headers: headerRefs(['X-Request-Id', ...rateLimitHeaders]),
+        headers: headerRefs(['X-Request-Id', ...admissionHeaders]),
         content: {
           'application/json': {
             schema: toResponseSchema(inlineSchema(route.value, 'output')),

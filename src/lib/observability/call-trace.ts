@@ -58,6 +58,8 @@ export type CallObserver = {
 
 type TracedCall = {
   attributes: CallAttributes
+  /** The sum for each step, ms. Empty if nothing observes the steps. */
+  readonly durationsMs: Map<SpanName, number>
   readonly observer: CallObserver
   readonly rootSpan: TraceSpan | undefined
 }
@@ -78,7 +80,7 @@ export async function traceCall<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const rootSpan = observer.startTrace?.(attributes, traceparent)
-  const call: TracedCall = { attributes, observer, rootSpan }
+  const call: TracedCall = { attributes, observer, rootSpan, durationsMs: new Map() }
   try {
     return await traceScopes.run({ call, span: rootSpan }, work)
   } catch (error) {
@@ -101,7 +103,7 @@ export function withSpan<T>(
   const { call, span: parent } = scope
   return parent
     ? traceWork({ call, span: parent.startChild(name, attributes) }, name, work)
-    : measureWork(call.observer, name, work)
+    : measureWork(call, name, work)
 }
 
 type SpanScope = TraceScope & { readonly span: TraceSpan }
@@ -119,22 +121,29 @@ async function traceWork<T>(
     throw error
   } finally {
     span.end()
-    call.observer.onSpanEnd?.(name, performance.now() - startMs)
+    endSpan(call, name, startMs)
   }
 }
 
 /** Without a trace. It returns the promise of the work, which needs fewer turns than one around it. */
-function measureWork<T>(
-  { onSpanEnd }: CallObserver,
-  name: SpanName,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (!onSpanEnd) return work()
+function measureWork<T>(call: TracedCall, name: SpanName, work: () => Promise<T>): Promise<T> {
+  if (!call.observer.onSpanEnd) return work()
   const startMs = performance.now()
-  const end = () => onSpanEnd(name, performance.now() - startMs)
+  const end = () => endSpan(call, name, startMs)
   const result = work()
   result.then(end, end)
   return result
+}
+
+function endSpan({ observer, durationsMs }: TracedCall, name: SpanName, startMs: number): void {
+  const durationMs = performance.now() - startMs
+  durationsMs.set(name, (durationsMs.get(name) ?? 0) + durationMs)
+  observer.onSpanEnd?.(name, durationMs)
+}
+
+/** Returns the duration of each completed step of the current call, ms; steps of one name are added. */
+export function callDurationsMs(): ReadonlyMap<SpanName, number> {
+  return traceScopes.getStore()?.call.durationsMs ?? new Map()
 }
 
 /** Adds attributes to the current call. */
