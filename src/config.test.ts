@@ -45,6 +45,13 @@ test('lists of file types and of origins are parsed, and every unknown item is n
     assert.throws(() => readConfig({ CORS_ORIGINS: wrong }), /CORS_ORIGINS: must be \*/u, wrong)
 })
 
+test('PUBLIC_URL is an origin or empty', () => {
+  assert.equal(readConfig({}).PUBLIC_URL, '')
+  assert.equal(readConfig({ PUBLIC_URL: 'https://a.example' }).PUBLIC_URL, 'https://a.example')
+  for (const wrong of ['a.example', 'https://a.example/', 'https://a.example/x', 'ftp://a.example'])
+    assert.throws(() => readConfig({ PUBLIC_URL: wrong }), /PUBLIC_URL: must be an origin/u, wrong)
+})
+
 test('SEARCH=pgvector without a PostgreSQL database is rejected', () => {
   assert.throws(() => readConfig({ SEARCH: 'pgvector' }), /SEARCH: .*DATABASE_URL=postgres/u)
 })

@@ -14,6 +14,7 @@ import {
   nonEmptyText,
   networkList,
   originsSetting,
+  publicUrl,
   ratioSetting,
   textSetting,
 } from './lib/setting.ts'
@@ -31,6 +32,11 @@ const perSecond = integerSetting('per second')
 const server = {
   PORT: count(8080, [0, 65_535], 'Port to listen on. 0 selects a free port.'),
   HOST: textSetting('127.0.0.1', 'Address to listen on.', nonEmptyText),
+  PUBLIC_URL: textSetting(
+    '',
+    'Address of the service for other machines, such as `https://faces.example.org`. Links of the console and printed calls contain it. It changes no check: behind a proxy, also set TRUST_PROXY. Empty: the address of the request, or of HOST and PORT. See [deployment.md](operations/deployment.md#from-another-machine).',
+    publicUrl,
+  ),
   TRUST_PROXY: count(
     0,
     [0, 8],

@@ -28,14 +28,17 @@ async function start(): Promise<void> {
     onProgress: reportProgress,
   })
   const address = await facegate.server.listen(config.HOST, config.PORT)
+  const publicUrl = config.PUBLIC_URL || address
   const firstKey = await facegate.createFirstKey()
   console.log(
     firstKey
-      ? welcomeMessage(address, firstKey, {
-          link: address + (await facegate.createOwnerLink()),
+      ? welcomeMessage(firstKey, {
+          address,
+          publicUrl,
+          link: publicUrl + (await facegate.createOwnerLink()),
           credit: creditMessage(config),
         })
-      : `Facegate is running at ${address}`,
+      : runningMessage(address, publicUrl),
   )
 
   const stop = (): void => {
@@ -56,11 +59,22 @@ function reportProgress({ done, total, id, outcome }: PrepareProgress): void {
   if (outcome === 'converted') console.log(`converted model ${done} of ${total}: ${id}`)
 }
 
-type WelcomeParts = { readonly link: string; readonly credit: string }
+type WelcomeParts = {
+  readonly address: string
+  /** The address for clients. */
+  readonly publicUrl: string
+  readonly link: string
+  readonly credit: string
+}
 
-function welcomeMessage(address: string, key: string, { link, credit }: WelcomeParts): string {
+function runningMessage(address: string, publicUrl: string): string {
+  const forClients = publicUrl === address ? '' : `, for clients at ${publicUrl}`
+  return `Facegate is running at ${address}${forClients}`
+}
+
+function welcomeMessage(key: string, { address, publicUrl, link, credit }: WelcomeParts): string {
   return `
-Facegate is running at ${address}
+${runningMessage(address, publicUrl)}
 Your API key. It is shown only once and expires after ${defaultKeyLifetimeDays} days:
 
   ${key}
@@ -68,8 +82,8 @@ Your API key. It is shown only once and expires after ${defaultKeyLifetimeDays} 
 Try it:
 
   printf '{"action":"svc.detect","params":{"images":[{"kind":"image","contentType":"image/jpeg","bytes":"%s"}]}}' \\
-    "$(curl -sS ${address}/docs/sample.jpg | base64 | tr -d '\\n')" |
-    curl -sS ${address}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
+    "$(curl -sS ${publicUrl}/docs/sample.jpg | base64 | tr -d '\\n')" |
+    curl -sS ${publicUrl}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
 
 ${credit}
 
@@ -77,5 +91,5 @@ Set the password of the console. The link works once and expires in one day:
 
   ${link}
 
-Documentation: ${address}/docs`
+Documentation: ${publicUrl}/docs`
 }

@@ -41,6 +41,8 @@ export type ConsoleServices = {
   readonly passwordHasher: PasswordHasher
   readonly secondFactors: SecondFactors
   readonly bodyBytesMax: number
+  /** The address for links; empty: that of the request. */
+  readonly publicUrl: string
   /** The limits of an image of a call. */
   readonly imageLimits: Readonly<
     Record<'imageBytesMax' | 'imagePixelsMax' | 'imageSideMinPx', number>

@@ -121,6 +121,14 @@ function isOrigin(text: string): boolean {
   return isExact && /^https?:$/u.test(url.protocol)
 }
 
+/** Accepts the empty text or one origin. */
+export const publicUrl = z
+  .string()
+  .refine(
+    (text) => text === '' || isOrigin(text),
+    'must be an origin such as https://faces.example.org: scheme, host and port only, in lower case, without a path or a slash at the end',
+  )
+
 /** A text. Without `schema`, every text is accepted, the empty one included. */
 export function textSetting(
   defaultValue: string,

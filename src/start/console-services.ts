@@ -94,6 +94,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
       livenessMin: liveScoreMin(options.modelSet),
     },
     bodyBytesMax: config.BODY_BYTES_MAX,
+    publicUrl: config.PUBLIC_URL,
     imageLimits: {
       imageBytesMax: config.IMAGE_BYTES_MAX,
       imagePixelsMax: config.IMAGE_PIXELS_MAX,

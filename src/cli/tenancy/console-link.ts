@@ -13,7 +13,7 @@ type LinkValues = CommandValues<never, 'account' | 'user'>
 export async function createLink({ account, user, json }: LinkValues): Promise<void> {
   if ((account === undefined) !== (user === undefined))
     throw new UsageError('--account and --user belong together; pass both or none')
-  const { HOST, PORT } = readSettings()
+  const { HOST, PORT, PUBLIC_URL } = readSettings()
   const path = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
     return user === undefined
@@ -21,7 +21,7 @@ export async function createLink({ account, user, json }: LinkValues): Promise<v
       : createUserLink(store, accountId, user)
   })
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST
-  const link = `http://${host}:${PORT}${path}`
+  const link = `${PUBLIC_URL || `http://${host}:${PORT}`}${path}`
   print({ link }, json, () => link)
 }
 

@@ -73,7 +73,7 @@ export async function spawnFacegate(
 
 async function waitForAddress(child: ChildProcess, output: () => string): Promise<string> {
   for await (const _chunk of child.stdout ?? []) {
-    const address = /Facegate is running at (\S+)/u.exec(output())?.[1]
+    const address = /Facegate is running at ([^\s,]+)/u.exec(output())?.[1]
     if (address && (!output().includes('shown only once') || output().includes('/docs')))
       return address
   }

@@ -16,7 +16,7 @@ export async function waitForWelcome(server: ChildProcess): Promise<Welcome> {
   }) ?? []) {
     output += String(chunk)
     if (!output.includes('Documentation:')) continue
-    const url = /Facegate is running at (\S+)/u.exec(output)?.[1]
+    const url = /Facegate is running at ([^\s,]+)/u.exec(output)?.[1]
     const key = /fsk_live_\S+/u.exec(output)?.[0]
     const command = /^ {2}printf [\s\S]*?--data-binary @-$/mu.exec(output)?.[0]
     if (url && key && command) return { url, key, command }

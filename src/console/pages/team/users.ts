@@ -87,8 +87,8 @@ export const inviteUser = defineWrite({
     const nowMs = services.clock()
     const { accountId } = identity
     const invited = await addUserWithoutPassword(tx, { ...body, accountId }, nowMs)
-    const inviteLink =
-      request.origin + setupLinkPath(await createSetupLink(tx, invited.userId, nowMs), invited.name)
+    const path = setupLinkPath(await createSetupLink(tx, invited.userId, nowMs), invited.name)
+    const inviteLink = (services.publicUrl || request.origin) + path
     return {
       response: { user: toUserResponse(invited, new Set()), inviteLink },
       target: invited.userId,
@@ -108,7 +108,7 @@ export const resendInvite = defineWrite({
     requireEnabled(user)
     const { userId, name } = user
     const token = await createSetupLink(tx, userId, call.services.clock())
-    const inviteLink = call.request.origin + setupLinkPath(token, name)
+    const inviteLink = (call.services.publicUrl || call.request.origin) + setupLinkPath(token, name)
     return { response: { inviteLink }, target: userId, detail: { name } }
   },
 })
