@@ -75,6 +75,9 @@ test('the list contains built-in and available models with licence and use', asy
   assert.equal(find('builtin/face_recognition')?.use, 'active')
   assert.equal(find('recommended/yunet-n')?.commercialUse, 'allowed')
   assert.equal(find('buffalo-l/w600k-r50')?.commercialUse, 'forbidden')
+  const permitted = rows.filter(({ commercialUse }) => commercialUse === 'allowed')
+  assert.ok(permitted.length > 0)
+  assert.deepEqual(await cli.json('list', '--commercial'), permitted)
   assert.match((await cli.run('list')).out, /recommended\/minifasnet-v2 +liveness +available/u)
 })
 

@@ -15,7 +15,10 @@ export const models = defineGroup(
       {
         name: 'list',
         summary: 'list installed and available models',
-        examples: ['facegate models list'],
+        options: {
+          commercial: flag('only models whose licence permits commercial use'),
+        },
+        examples: ['facegate models list', 'facegate models list --commercial'],
       },
       async (values) => (await import('./list.ts')).list(values),
     ),

@@ -3,9 +3,14 @@ import { listModels, type ListedModel } from '../../models/list-models.ts'
 import { formatTable, print } from '../output.ts'
 import { modelsFolder } from '../read-settings.ts'
 
-export async function list({ json }: { readonly json: boolean }): Promise<void> {
+type ListValues = { readonly commercial: boolean; readonly json: boolean }
+
+export async function list({ commercial, json }: ListValues): Promise<void> {
   const folder = modelsFolder()
-  const models = await listModels(folder, await readActiveSet(folder))
+  const listed = await listModels(folder, await readActiveSet(folder))
+  const models = commercial
+    ? listed.filter(({ commercialUse }) => commercialUse === 'allowed')
+    : listed
   print(models, json, () => table(models))
 }
 

@@ -7,6 +7,7 @@ import {
   onOrOff,
   orDefault,
   keyName,
+  microsFrom,
   projectName,
   share,
   wholeNumber,
@@ -177,7 +178,7 @@ export const project = defineGroup(
     defineCommand(
       {
         name: 'create',
-        summary: 'create a project; its budget is empty',
+        summary: 'create a project; without --budget, its budget is empty',
         arguments: { name: required('<name>', 'name of the new project', projectName) },
         options: {
           gallery: withDefault(
@@ -185,10 +186,17 @@ export const project = defineGroup(
             'a gallery of the project alone, or the common gallery of the account',
             { ...galleryModes, default: 'isolated' },
           ),
+          budget: optional(
+            '<micros>',
+            'move this amount from the wallet of the account to the budget',
+            microsFrom(1),
+          ),
           billing,
           account: optionalAccount,
         },
-        examples: ['facegate project create door'],
+        description:
+          'If the wallet does not contain the amount of --budget, no project is created.',
+        examples: ['facegate project create door', 'facegate project create door --budget 500000'],
       },
       async (values) => (await import('./project.ts')).create(values),
     ),

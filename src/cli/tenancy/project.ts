@@ -1,3 +1,5 @@
+import { allocate } from '../../billing/ledger.ts'
+import type { Micros } from '../../lib/money.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
 import {
   createProject,
@@ -15,6 +17,7 @@ import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 export async function create({
   name,
   gallery: galleryMode,
+  budget,
   billing,
   account,
   json,
@@ -22,6 +25,7 @@ export async function create({
   readonly name: string
   readonly account: string | undefined
   readonly gallery: Project['galleryMode']
+  readonly budget: Micros | undefined
   readonly billing: boolean | undefined
   readonly json: boolean
 }): Promise<void> {
@@ -29,12 +33,15 @@ export async function create({
   const created = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
     if (await findProject(store.db, name)) throw new Error(`the project ${name} exists already`)
-    return auditedChange(store, 'project.create', async ({ db, nowMs }) => {
+    return auditedChange(store, 'project.create', async ({ db, tx, nowMs }) => {
       const project = await createProject(db, { accountId, name, galleryMode }, new Date(nowMs))
-      await updateProject(db, project.projectId, { switches })
+      const { projectId } = project
+      await updateProject(db, projectId, { switches })
+      if (budget !== undefined) await allocate(tx, { accountId, projectId }, budget, nowMs)
       const result = { ...project, switches: { ...project.switches, ...switches } }
-      const detail = { name, galleryMode, ...switches }
-      return { result, accountId, target: project.projectId, detail }
+      const allocated = budget !== undefined && { budgetMicros: String(budget) }
+      const detail = { name, galleryMode, ...switches, ...allocated }
+      return { result, accountId, target: projectId, detail }
     })
   })
   print(created, json, () => describeProject(created))
