@@ -36,11 +36,10 @@ export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
       description: 'Branch on `ok`; if it is true, `action` selects one of these.',
       oneOf: [
         ...allActions.map((action) => schemaRef(`${schemaName(action)}Success`)),
-        schemaRef('Validated'),
         schemaRef('Failure'),
       ],
     },
-    Validated: validatedSchema(),
+    Validation: validationSchema(),
     Failure: failureSchema(),
     FailedItem: failedItemSchema(),
     Problem: problemSchema(),
@@ -150,7 +149,7 @@ function requestSchema(action: Action): OpenApiObject {
         type: 'boolean',
         default: false,
         description:
-          'Checks the call and returns its price as `Validated`. Nothing is run, changed, charged or stored for replays.',
+          'Checks the call and returns its price in `data.validation`. Nothing is run, changed, charged or stored for replays.',
       }),
     },
     {
@@ -191,11 +190,16 @@ function successSchema(action: Action): OpenApiObject {
     {},
   )
   const items = action.resultPerImage ? { oneOf: [item, schemaRef('FailedItem')] } : item
+  const description = 'Empty only with `validateOnly`.'
+  const results = { type: 'array', description, items }
   return envelopeSchema(
     {
       ok: { type: 'boolean', const: true },
       action: { type: 'string', const: action.name },
-      data: objectSchema({ results: { type: 'array', minItems: 1, items } }, {}),
+      data: objectSchema(
+        { results, validation: schemaRef('Validation') },
+        { required: ['results'] },
+      ),
       errors: { type: 'array', items: schemaRef('Problem'), maxItems: 0 },
     },
     `The response of \`${action.name}\` when it succeeded.`,
@@ -216,19 +220,11 @@ function failureSchema(): OpenApiObject {
   )
 }
 
-function validatedSchema(): OpenApiObject {
-  const price = textSchema('The price if every image succeeds, in micro-units.')
+function validationSchema(): OpenApiObject {
+  const priceMicros = textSchema('The price if every image succeeds, in micro-units.')
   const billing = { type: 'boolean', description: 'false: the project is not charged.' }
-  const validation = objectSchema({ priceMicros: price, billing }, {})
-  return envelopeSchema(
-    {
-      ok: { type: 'boolean', const: true },
-      action: textSchema('As sent.'),
-      data: objectSchema({ results: { type: 'array', maxItems: 0 }, validation }, {}),
-      errors: { type: 'array', items: schemaRef('Problem'), maxItems: 0 },
-    },
-    'The response to a valid call with `validateOnly`. It has no result.',
-  )
+  const description = 'Only in the response to a call with `validateOnly`.'
+  return objectSchema({ priceMicros, billing }, { description })
 }
 
 function failedItemSchema(): OpenApiObject {
