@@ -39,6 +39,7 @@ import { addProject, editProject, getProject, listProjects } from './pages/proje
 import { listWebhookDeliveries, redeliverEvent } from './pages/webhooks/deliveries.ts'
 import {
   addWebhook,
+  editWebhook,
   listWebhooks,
   removeWebhook,
   rotateWebhookSecret,
@@ -92,7 +93,7 @@ const routesByPage = [
   [previewThreshold],
   [listKeys, addKey, revokeKeyById, listPermissions],
   [editKey, rotateKeyById, endOverlap, getKeyUsage],
-  [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
+  [listWebhooks, addWebhook, editWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
   [listWebhookDeliveries, redeliverEvent],
   [listActions, listErrors, getPlaygroundSettings],
   [runPlaygroundCall, createPlaygroundChallenge],

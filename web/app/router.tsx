@@ -140,7 +140,7 @@ const project = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => rootRoute,
   path: '/webhooks',
-  validateSearch: textSearchParams('webhook', 'sort', 'cursor'),
+  validateSearch: textSearchParams('webhook', 'sort', 'cursor', 'state', 'type'),
   component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 const keys = createRoute({

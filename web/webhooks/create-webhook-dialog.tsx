@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { WebhookEventInfo } from '../api/responses.ts'
@@ -6,6 +6,13 @@ import { errorWithoutFields, showFieldErrors } from '../api/field-errors.ts'
 import { useApiMutation, useApiQuery } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { onlyProject } from '../projects/only-project.ts'
+import {
+  EventFields,
+  eventRules,
+  eventValuesOf,
+  toReceivedEvents,
+  type EventValues,
+} from './event-fields.tsx'
 import { WebhookSecret } from './webhook-secret.tsx'
 
 type Props = {
@@ -36,7 +43,7 @@ export function CreateWebhookDialog({ projectId, eventTypes, onClose }: Props) {
   )
 }
 
-const fieldNames = { url: 'url', events: 'events' }
+const fieldNames = { url: 'url', events: 'events', matchFilter: 'events' }
 
 type CreateWebhookFormProps = Omit<Props, 'onClose'> & {
   readonly onCreated: (secret: string) => void
@@ -52,23 +59,30 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
   })
   const items = projects.data?.items ?? []
   const only = onlyProject(items)?.projectId
-  const form = useForm<{ projectId: string; url: string; events: string[] }>({
+  const form = useForm<EventValues & { projectId: string; url: string }>({
     initialValues: {
       projectId: projectId ?? '',
       url: '',
-      events: eventTypes.filter(({ isDefault }) => isDefault).map(({ type }) => type),
+      ...eventValuesOf({
+        events: eventTypes.filter(({ isDefault }) => isDefault).map(({ type }) => type),
+        matchFilter: {},
+      }),
     },
     validate: {
       projectId: (chosen) => (chosen || only ? null : 'Choose a project'),
       url: (url) => (url.trim() === '' ? 'Enter an address' : null),
-      events: (selected) => (selected.length === 0 ? 'Select at least one event' : null),
+      ...eventRules,
     },
   })
   return (
     <form
-      onSubmit={form.onSubmit(({ url, events }) =>
+      onSubmit={form.onSubmit((values) =>
         create.mutate({
-          body: { projectId: form.values.projectId || only, url: url.trim(), events },
+          body: {
+            projectId: values.projectId || only,
+            url: values.url.trim(),
+            ...toReceivedEvents(values),
+          },
         }),
       )}
     >
@@ -91,13 +105,7 @@ function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFo
           error={form.errors['projectId']}
           onChange={(value) => form.setFieldValue('projectId', value ?? '')}
         />
-        <Checkbox.Group label="Events" required {...form.getInputProps('events')}>
-          <Stack gap={6} mt={6}>
-            {eventTypes.map(({ type, summary }) => (
-              <Checkbox key={type} value={type} label={type} description={summary} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
+        <EventFields form={form} eventTypes={eventTypes} />
         <ErrorNotice
           title="Couldn't create webhook"
           error={errorWithoutFields(create.error, fieldNames)}

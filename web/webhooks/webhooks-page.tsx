@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ConsoleWebhook } from '../api/responses.ts'
@@ -6,18 +6,17 @@ import { useHasRole } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { QueryContent } from '../components/query-content.tsx'
-import { StatusTag } from '../components/status-tag.tsx'
-import { UtcTime } from '../components/utc-time.tsx'
 import { Page } from '../layout/page.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { CreateWebhookDialog } from './create-webhook-dialog.tsx'
 import { WebhookDrawer } from './webhook-drawer.tsx'
+import { describeFilter, WebhookStatus } from './webhook-status.tsx'
 
 const route = getRouteApi('/webhooks')
 
 /** The webhooks of the projects, with the state of their deliveries. */
 export function WebhooksPage() {
-  const { projectId, webhook: openId, sort, cursor } = route.useSearch()
+  const { projectId, webhook: openId, sort, cursor, state, type } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
   const [isCreating, setIsCreating] = useState(false)
@@ -29,7 +28,7 @@ export function WebhooksPage() {
   )
   const open = (webhook: string | undefined): void =>
     void navigate({
-      search: (old) => ({ ...old, webhook, cursor: undefined }),
+      search: (old) => ({ ...old, webhook, cursor: undefined, state: undefined, type: undefined }),
       replace: webhook === undefined,
     })
   return (
@@ -70,9 +69,10 @@ export function WebhooksPage() {
             )}
             <WebhookDrawer
               webhook={items.find(({ webhookId }) => webhookId === openId)}
-              cursor={cursor}
-              onCursorChange={(next) =>
-                void navigate({ search: (old) => ({ ...old, cursor: next }) })
+              eventTypes={eventTypes}
+              search={{ cursor, state, type }}
+              onSearchChange={(change) =>
+                void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
               }
               onClose={() => open(undefined)}
             />
@@ -97,7 +97,17 @@ const columns: readonly Column<ConsoleWebhook>[] = [
     sortValue: ({ projectName }) => projectName,
     renderCell: ({ projectName }) => projectName,
   },
-  { name: 'Events', renderCell: ({ events }) => events.join(', ') },
+  {
+    name: 'Events',
+    renderCell: (webhook) => (
+      <>
+        {webhook.events.join(', ')}
+        <Text size="xs" c="dimmed">
+          {describeFilter(webhook)}
+        </Text>
+      </>
+    ),
+  },
   { name: 'Status', renderCell: (webhook) => <WebhookStatus webhook={webhook} /> },
   {
     name: 'Pending',
@@ -114,13 +124,3 @@ const columns: readonly Column<ConsoleWebhook>[] = [
     renderCell: ({ discarded }) => discarded,
   },
 ]
-
-function WebhookStatus({ webhook }: { readonly webhook: ConsoleWebhook }) {
-  const { failingSinceUtc } = webhook
-  if (failingSinceUtc === null) return <StatusTag tone="ok">no failure</StatusTag>
-  return (
-    <StatusTag tone="bad">
-      failing since <UtcTime timestampUtc={failingSinceUtc} />
-    </StatusTag>
-  )
-}

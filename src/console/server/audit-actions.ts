@@ -35,6 +35,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'key.endOverlap': 'Ended the former secret of an API key',
   'key.revoke': 'Revoked an API key',
   'webhook.create': 'Created a webhook',
+  'webhook.edit': 'Changed the events of a webhook',
   'webhook.delete': 'Deleted a webhook',
   'webhook.rotateSecret': 'Created a new signing secret',
   'webhook.test': 'Sent a test event',

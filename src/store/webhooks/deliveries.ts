@@ -126,6 +126,7 @@ export type DeliveryFilter = {
   readonly webhookId: string
   readonly eventId?: string | undefined
   readonly state?: DeliveryState | undefined
+  readonly type?: string | undefined
   /** The oldest first; by default the newest. */
   readonly isAscending?: boolean | undefined
   /** The last delivery of the previous page. */
@@ -136,7 +137,7 @@ export type DeliveryFilter = {
 /** Finds deliveries of a webhook, by default the newest first. */
 export function findDeliveries(
   tx: ReadTx,
-  { webhookId, eventId, state, isAscending = false, after, limit }: DeliveryFilter,
+  { webhookId, eventId, state, type, isAscending = false, after, limit }: DeliveryFilter,
 ): Promise<readonly WebhookDelivery[]> {
   let query = tx.build
     .selectFrom('webhookDeliveries')
@@ -144,6 +145,7 @@ export function findDeliveries(
     .where('webhookId', '=', webhookId)
   if (eventId !== undefined) query = query.where('eventId', '=', eventId)
   if (state !== undefined) query = query.where('state', '=', state)
+  if (type !== undefined) query = query.where('type', '=', type)
   const page = selectPage(query, {
     columns: ['createdAtMs', 'eventId'],
     after: after && [after.createdAtMs, after.eventId],
@@ -151,6 +153,35 @@ export function findDeliveries(
     limit,
   })
   return tx.run(page)
+}
+
+export type LastAttempt = Pick<WebhookDelivery, 'webhookId' | 'status' | 'error'> & {
+  readonly attemptedAtMs: number
+}
+
+/** Finds the last attempt of each of these webhooks that has one. */
+export function findLastAttempts(
+  tx: ReadTx,
+  webhookIds: readonly string[],
+): Promise<readonly LastAttempt[]> {
+  if (webhookIds.length === 0) return Promise.resolve([])
+  const ranked = tx.build
+    .selectFrom('webhookDeliveries')
+    .select(['webhookId', 'status', 'error'])
+    .select(sql<number>`"attemptedAtMs"`.as('attemptedAtMs'))
+    .select(
+      sql<number>`row_number() over (partition by "webhookId"
+        order by "attemptedAtMs" desc, "eventId")`.as('position'),
+    )
+    .where('webhookId', 'in', webhookIds)
+    .where('attemptedAtMs', 'is not', null)
+    .as('ranked')
+  return tx.run(
+    tx.build
+      .selectFrom(ranked)
+      .select(['webhookId', 'status', 'error', 'attemptedAtMs'])
+      .where('position', '=', 1),
+  )
 }
 
 export type OutboxCounts = {

@@ -76,6 +76,9 @@ export async function addEvent(
   await tx.run(ids.length > 0 ? discard.where('webhookId', 'not in', ids) : discard)
 }
 
+/** Before the deliveries that are due, whose value is 0 or a time. */
+const firstDueAtMs = -1
+
 /** Stores a test event for one webhook, whatever it receives. @returns the event's id. */
 export async function addTestEvent(
   tx: Tx,
@@ -85,9 +88,14 @@ export async function addTestEvent(
   const eventId = newEventId()
   const event = { eventId, type: testEventType, data: JSON.stringify({ webhookId }) }
   await tx.run(
-    tx.build
-      .insertInto('webhookDeliveries')
-      .values({ ...event, webhookId, projectId, createdAtMs: atMs, queuedAtMs: atMs }),
+    tx.build.insertInto('webhookDeliveries').values({
+      ...event,
+      webhookId,
+      projectId,
+      createdAtMs: atMs,
+      queuedAtMs: atMs,
+      dueAtMs: firstDueAtMs,
+    }),
   )
   return eventId
 }

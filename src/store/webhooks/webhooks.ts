@@ -43,6 +43,18 @@ export async function createWebhook(
   return webhookId
 }
 
+/** Replaces the events that a webhook receives, and the filter of its matches. */
+export async function changeWebhookEvents(
+  tx: Tx,
+  { webhookId, projectId }: Pick<WebhookRow, 'webhookId' | 'projectId'>,
+  { events, matchFilter }: Required<Pick<NewWebhook, 'events' | 'matchFilter'>>,
+): Promise<void> {
+  await lockWebhooks(tx, projectId)
+  const texts = { events: JSON.stringify(events), matchFilter: JSON.stringify(matchFilter) }
+  await tx.run(tx.build.updateTable('webhooks').set(texts).where('webhookId', '=', webhookId))
+  await countMatchWebhooks(tx, projectId)
+}
+
 /** Deletes a webhook with its secrets and deliveries. @returns whether it existed. */
 export async function deleteWebhook(
   tx: Tx,

@@ -22,6 +22,7 @@ async function webhookWrites({ owner, projectId }: TestConsole): Promise<readonl
   const { eventId } = assertOk(await owner.send('POST', `${path}/test`)).body
   return [
     ['POST', '/webhooks', settings],
+    ['PATCH', path, { events: allEventTypes }],
     ['POST', `${path}/test`, undefined],
     ['POST', `${path}/rotate-secret`, {}],
     ['POST', `${path}/deliveries/${eventId}/redeliver`, undefined],

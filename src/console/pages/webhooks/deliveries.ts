@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
 import { formatUtc } from '../../../lib/clock.ts'
+import { allEventTypes, testEventType } from '../../../store/webhooks/event-types.ts'
 import { findDeliveries, type WebhookDelivery } from '../../../store/webhooks/deliveries.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineWrite } from '../../server/console-route.ts'
@@ -16,12 +17,16 @@ const delivery = z.object({
   dueAtUtc: z.string().nullable().meta({ description: 'The next attempt of a pending delivery.' }),
   status: z.number().nullable(),
   error: z.string().nullable(),
+  payload: z.record(z.string(), z.unknown()).meta({ description: 'The data of the event.' }),
 })
 
 export const { pages: listWebhookDeliveries } = defineList({
   path: '/webhooks/:webhookId/deliveries',
   minimumRole: 'viewer',
-  filter: z.strictObject({ state: z.enum(['pending', 'delivered', 'failed']).optional() }),
+  filter: z.strictObject({
+    state: z.enum(['pending', 'delivered', 'failed']).optional(),
+    type: z.enum([...allEventTypes, testEventType]).optional(),
+  }),
   item: delivery,
   sortBy: ['created'],
   isDescending: true,
@@ -30,9 +35,9 @@ export const { pages: listWebhookDeliveries } = defineList({
     const position = after && { createdAtMs: after[0], eventId: after[1] }
     const deliveries = await call.services.store.read(async (tx) => {
       const { webhookId } = await requireWebhook(tx, call)
-      const { state } = call.query
+      const { state, type } = call.query
       const order = { isAscending: !sort.isDescending, after: position, limit }
-      return findDeliveries(tx, { webhookId, state, ...order })
+      return findDeliveries(tx, { webhookId, state, type, ...order })
     })
     return deliveries.map((item) => ({
       item: toDeliveryItem(item),
@@ -56,7 +61,7 @@ export const redeliverEvent = defineWrite({
   },
 })
 
-function toDeliveryItem(delivery: WebhookDelivery) {
+function toDeliveryItem({ data, ...delivery }: WebhookDelivery) {
   const { createdAtMs, attemptedAtMs, dueAtMs, state, attempts } = delivery
   const isWaiting = state === 'pending' && attempts > 0
   return {
@@ -64,5 +69,6 @@ function toDeliveryItem(delivery: WebhookDelivery) {
     createdAtUtc: formatUtc(createdAtMs),
     attemptedAtUtc: attemptedAtMs === null ? null : formatUtc(attemptedAtMs),
     dueAtUtc: isWaiting ? formatUtc(dueAtMs) : null,
+    payload: JSON.parse(data) as Readonly<Record<string, unknown>>,
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '../../../store/webhooks/event-types.ts'
 import { matchOutcomes } from '../../../store/webhooks/events.ts'
 import {
+  changeWebhookEvents,
   deleteWebhook,
   findWebhooks,
   webhooksPerProjectMax,
@@ -16,6 +17,7 @@ import {
 import type { ReadTx } from '../../../store/tx.ts'
 import { withoutPath } from '../../../webhooks/address-rules.ts'
 import { formatUtc } from '../../../lib/clock.ts'
+import { findLastAttempts, type LastAttempt } from '../../../store/webhooks/deliveries.ts'
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
 import { isAllowed } from '../../auth/identity.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
@@ -44,6 +46,25 @@ const webhookItem = z.object({
   discarded: z.number().meta({ description: 'Events not stored because the outbox was full.' }),
   failures: z.number().meta({ description: 'Consecutive failed attempts.' }),
   failingSinceUtc: z.string().nullable(),
+  pausedUntilUtc: z
+    .string()
+    .nullable()
+    .meta({ description: 'The next attempt after failed ones; a test event is sent at once.' }),
+})
+
+const lastAttempt = z.object({
+  attemptedAtUtc: z.string(),
+  status: z.number().nullable(),
+  error: z.string().nullable(),
+})
+
+/** The events of a webhook, and which matches it receives. */
+const receivedEvents = z.strictObject({
+  events: z.array(eventType).min(1),
+  matchFilter: matchFilter.default({}).meta({
+    description:
+      'Only matches of subjects in one of the groups, with one of the outcomes and at least this similarity. Needs the event identify.matched.',
+  }),
 })
 
 const secret = z
@@ -55,13 +76,18 @@ export const listWebhooks = defineRead({
   minimumRole: 'viewer',
   query: z.strictObject({ projectId: id.optional() }),
   response: z.object({
-    items: z.array(webhookItem),
+    items: z.array(webhookItem.extend({ lastAttempt: lastAttempt.nullable() })),
     eventTypes: z.array(z.object({ type: eventType, summary: z.string(), isDefault: z.boolean() })),
     webhooksPerProjectMax: z.number(),
   }),
-  handle: async ({ query, identity, services: { store } }) => {
+  handle: async ({ query, identity, services: { store, clock } }) => {
     const filter = { ...query, accountId: identity.accountId }
-    const webhooks = await store.read((tx) => findWebhooks(tx, filter))
+    const [webhooks, attempts] = await store.read(async (tx) => {
+      const found = await findWebhooks(tx, filter)
+      const ids = found.map(({ webhookId }) => webhookId)
+      return [found, await findLastAttempts(tx, ids)] as const
+    })
+    const attemptOf = new Map(attempts.map((attempt) => [attempt.webhookId, attempt]))
     const eventTypes = allEventTypes.map((type) => ({
       type,
       summary: webhookEventTypes[type],
@@ -69,8 +95,9 @@ export const listWebhooks = defineRead({
     }))
     const isManager = isAllowed(identity.role, 'admin')
     const items = webhooks.map((webhook) => ({
-      ...toItem(webhook),
+      ...toItem(webhook, clock()),
       url: isManager ? webhook.url : withoutPath(webhook.url),
+      lastAttempt: toLastAttempt(attemptOf.get(webhook.webhookId)),
     }))
     return { items, eventTypes, webhooksPerProjectMax }
   },
@@ -81,33 +108,38 @@ export const addWebhook = defineWrite({
   path: '/webhooks',
   minimumRole: 'admin',
   auditAction: 'webhook.create',
-  body: z.strictObject({
-    projectId: id,
-    url: z.string().min(1),
-    events: z.array(eventType).min(1),
-    matchFilter: matchFilter.default({}).meta({
-      description:
-        'Only matches of subjects in one of the groups, with one of the outcomes and at least this similarity. Needs the event identify.matched.',
-    }),
-  }),
+  body: receivedEvents.extend({ projectId: id, url: z.string().min(1) }),
   response: webhookItem.extend({ secret }),
   handle: async ({ body, identity, services: { webhooks, clock } }, { tx }) => {
     const pathParameters = { projectId: body.projectId }
     const { projectId } = await requireProject(tx, { pathParameters, identity })
     const problem = webhooks.findUrlProblem(body.url)
     if (problem !== undefined) throw invalidField('body.url', problem)
-    const events = [...new Set(body.events)]
-    if (Object.keys(body.matchFilter).length > 0 && !events.includes('identify.matched'))
-      throw invalidField('body.matchFilter', 'applies only to the event identify.matched; add it')
-    const settings = { projectId, url: body.url, events, matchFilter: body.matchFilter }
+    const settings = { projectId, url: body.url, ...toReceivedEvents(body) }
     const created = await webhooks.create(tx, settings, clock())
     if (!created)
       throw new HttpError(409, `A project has at most ${webhooksPerProjectMax} webhooks.`)
     const { webhookId } = created
     const webhook = await requireWebhook(tx, { pathParameters: { webhookId }, identity })
-    const response = { ...toItem(webhook), secret: created.secret }
+    const response = { ...toItem(webhook, clock()), secret: created.secret }
     const detail = { ...settings, url: withoutPath(settings.url) }
     return { response, target: webhookId, detail }
+  },
+})
+
+export const editWebhook = defineWrite({
+  method: 'PATCH',
+  path: '/webhooks/:webhookId',
+  minimumRole: 'admin',
+  auditAction: 'webhook.edit',
+  body: receivedEvents,
+  response: webhookItem,
+  handle: async (call, { tx }) => {
+    const received = toReceivedEvents(call.body)
+    const webhook = await requireWebhook(tx, call)
+    await changeWebhookEvents(tx, webhook, received)
+    const response = toItem({ ...webhook, ...received }, call.services.clock())
+    return { response, target: webhook.webhookId, detail: received }
   },
 })
 
@@ -169,7 +201,21 @@ export async function requireWebhook(
   return webhook
 }
 
-function toItem({ failingSinceMs, pausedUntilMs: _pausedUntilMs, ...webhook }: Webhook) {
+/** @throws ValidationError if the filter has no effect. */
+function toReceivedEvents(body: z.output<typeof receivedEvents>) {
+  const events = [...new Set(body.events)]
+  if (Object.keys(body.matchFilter).length > 0 && !events.includes('identify.matched'))
+    throw invalidField('body.matchFilter', 'applies only to the event identify.matched; add it')
+  return { events, matchFilter: body.matchFilter }
+}
+
+function toItem({ failingSinceMs, pausedUntilMs, ...webhook }: Webhook, nowMs: number) {
   const failingSinceUtc = failingSinceMs === null ? null : formatUtc(failingSinceMs)
-  return { ...webhook, failingSinceUtc }
+  const pausedUntilUtc = pausedUntilMs > nowMs ? formatUtc(pausedUntilMs) : null
+  return { ...webhook, failingSinceUtc, pausedUntilUtc }
+}
+
+function toLastAttempt(attempt: LastAttempt | undefined): z.input<typeof lastAttempt> | null {
+  if (!attempt) return null
+  return { ...attempt, attemptedAtUtc: formatUtc(attempt.attemptedAtMs) }
 }
