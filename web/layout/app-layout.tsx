@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { Brand } from './brand.tsx'
 import { Navigation } from './navigation.tsx'
+import { SearchButton } from '../search/search-button.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
 import { useFileDropGuard } from './use-file-drop-guard.ts'
 import { UserMenu } from './user-menu.tsx'
@@ -31,6 +32,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
         </Group>
         <ProjectSwitcher />
         <Group gap="xs" wrap="nowrap" ml="auto">
+          <SearchButton />
           <UtcClock />
           <UserMenu />
         </Group>

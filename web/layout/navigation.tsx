@@ -22,7 +22,7 @@ import {
 import { Link } from '@tanstack/react-router'
 
 /** The pages of each section, in the order in which a new user needs them. */
-const sections = [
+export const sections = [
   {
     name: 'Monitoring',
     links: [

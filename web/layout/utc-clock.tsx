@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { formatLocal } from '../format/local-time.ts'
 
 const updateIntervalMs = 10_000
 
@@ -11,7 +12,11 @@ export function UtcClock() {
   }, [])
   const text = now.toISOString()
   return (
-    <time className="fg-clock" dateTime={text} title="All times are in UTC">
+    <time
+      className="fg-clock"
+      dateTime={text}
+      title={`All times are in UTC. Local time: ${formatLocal(now)}`}
+    >
       {text.slice(0, 10)} {text.slice(11, 16)} UTC
     </time>
   )

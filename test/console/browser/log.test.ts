@@ -8,6 +8,7 @@ import {
 } from '../../support/console/browser/console-browser.ts'
 import { inspectDialog } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
+import { assertOk } from '../../support/console/test-console.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
 import {
   accept,
@@ -20,7 +21,7 @@ import { webhookSettings } from '../../support/webhooks/webhook-settings.ts'
 const rowHeightMaxPx = 40
 
 describe(
-  'An owner explains calls in the request log, and repairs a webhook',
+  'An owner explains calls, repairs a webhook and searches',
   { skip: skipWithoutBrowser },
   () => {
     let browser: ConsoleBrowser
@@ -35,7 +36,8 @@ describe(
       page = browser.page
       dialog = page.getByRole('dialog')
       const { gallery } = browser.testConsole
-      await gallery.value('svc.enroll', imageParams({ name: 'Ada', take: 1 }))
+      const ada = { ...imageParams({ name: 'Ada', take: 1 }), displayName: 'Ada Berg' }
+      await gallery.value('svc.enroll', ada)
       await gallery.call('svc.identify', imageParams({ name: 'Ada', take: 2 }))
       await gallery.call('svc.identify', imageParams('Zoe'))
       await gallery.call('svc.detect', imageParams())
@@ -138,5 +140,38 @@ describe(
         assert.deepEqual(browser.driver.violations, [])
       },
     )
+
+    step('Ctrl K finds a page, a person, a key and a call, and opens them', async () => {
+      const { gallery } = browser.testConsole
+      const { body } = await gallery.call('svc.detect', imageParams('Ada'))
+      await browser.goto('/')
+      const find = async (text: string) => {
+        await page.keyboard.press('Control+k')
+        await dialog.getByLabel('Search').fill(text)
+      }
+      await find('deletion')
+      await dialog.getByText('Deletion ledger').waitFor()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await browser.driver.waitForHeading('Deletion ledger')
+      await find('Ada')
+      await dialog.getByRole('button', { name: /^Ada/u }).waitFor()
+      await inspectDialog(page, browser.driver, 'search')
+      await dialog.getByRole('button', { name: /^Ada/u }).click()
+      await dialog.getByRole('heading', { name: 'Subject', exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      const requestId: string = body.requestId.slice(0, 8)
+      await find(requestId)
+      await dialog.getByRole('button', { name: `svc.detect ${requestId}` }).click()
+      await dialog.getByText('svc.detect', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      const [{ last4 }] = assertOk(await browser.testConsole.owner.get('/keys')).body.items
+      await find(last4)
+      await dialog.getByRole('button', { name: new RegExp(`…${last4} · active$`, 'u') }).waitFor()
+      await dialog.getByLabel('Search').fill('no such text')
+      await dialog.getByText('Nothing found').waitFor()
+      assert.deepEqual(browser.driver.violations, [])
+    })
   },
 )
