@@ -106,7 +106,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'evaluate detection': { withoutDatabase: 'reads images' },
   'evaluate liveness': { withoutDatabase: 'reads images' },
   'evaluate attributes': { withoutDatabase: 'reads images' },
-  backup: { reads: ({ copy }) => `--to ${copy}.second` },
+  backup: { auditAction: 'database.backup', run: ({ copy }) => `--to ${copy}.second` },
   'deletions export': { reads: ({ records }) => `--to ${records}` },
   'support-bundle': { auditAction: 'system.supportBundle', run: ({ copy }) => `--to ${copy}.json` },
   restore: {
@@ -199,8 +199,9 @@ describe('changes of the command line in the audit log', () => {
 
   test('each change writes one entry with the actor "command line", and other commands none', async () => {
     const { subjectId } = await gallery.value('svc.enroll', imageParams('Ada'))
-    await run('backup', `--to ${values.copy}`)
+    // The entry of a backup is written after the copy.
     entriesOfCopy = await entriesIn(gallery.dataDir)
+    await run('backup', `--to ${values.copy}`)
     await copyFile(path.join(gallery.dataDir, 'master.key'), path.join(restoredDir, 'master.key'))
     await gallery.value('svc.deleteSubject', { subjectId })
     for (const [name, expected] of Object.entries(declared)) {

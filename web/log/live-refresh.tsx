@@ -1,15 +1,12 @@
 import { Group, Select, Text } from '@mantine/core'
-import { useIdle } from '@mantine/hooks'
 import { useState } from 'react'
+import { useIsAbsent } from '../api/use-is-absent.ts'
 
 const intervals = [
   { value: '2', label: 'Live (2 s)' },
   { value: '10', label: 'Every 10 s' },
   { value: '60', label: 'Every minute' },
 ]
-
-/** Without input for this time, refreshing pauses: it would keep the session of an absent user active. */
-const idleMsMax = 5 * 60_000
 
 /**
  * Returns the time between two refreshes. It is false while refreshing is off or the user is absent. In
@@ -19,9 +16,9 @@ export function useRefreshMs(seconds: string | undefined): {
   readonly pollMs: number | false
   readonly isPaused: boolean
 } {
-  const isIdle = useIdle(idleMsMax, { initialState: false })
+  const isAbsent = useIsAbsent()
   const isOn = intervals.some(({ value }) => value === seconds)
-  return { pollMs: isOn && !isIdle ? Number(seconds) * 1000 : false, isPaused: isOn && isIdle }
+  return { pollMs: isOn && !isAbsent ? Number(seconds) * 1000 : false, isPaused: isOn && isAbsent }
 }
 
 type Props = {

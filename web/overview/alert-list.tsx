@@ -1,6 +1,7 @@
-import { Alert, Anchor, Stack } from '@mantine/core'
+import { Alert, Anchor, Button, Stack } from '@mantine/core'
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { OverviewAlert } from '../api/responses.ts'
 
 const severityColors = {
@@ -9,12 +10,19 @@ const severityColors = {
   critical: 'var(--fg-bad)',
 } as const
 
-/** The alerts of the server and of the selected projects, in the order of the server: most severe first. */
+const alertsShown = 2
+
+/**
+ * The alerts of the server and of the selected projects, in the order of the server: most severe first.
+ * All but the first two are folded.
+ */
 export function AlertList({ alerts }: { readonly alerts: readonly OverviewAlert[] }) {
+  const [isOpen, setIsOpen] = useState(false)
   if (alerts.length === 0) return null
+  const folded = alerts.length - alertsShown
   return (
     <Stack gap="xs" component="section" aria-label="Alerts">
-      {alerts.map((alert) => (
+      {(isOpen ? alerts : alerts.slice(0, alertsShown)).map((alert) => (
         <Alert
           key={`${alert.kind} ${alert.projectId} ${alert.keyId} ${alert.text}`}
           variant="default"
@@ -31,6 +39,19 @@ export function AlertList({ alerts }: { readonly alerts: readonly OverviewAlert[
           {alert.text} <AlertLink alert={alert} />
         </Alert>
       ))}
+      {folded > 0 && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-expanded={isOpen}
+          style={{ alignSelf: 'start' }}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {isOpen
+            ? 'Show fewer alerts'
+            : `Show ${folded} more ${folded === 1 ? 'alert' : 'alerts'}`}
+        </Button>
+      )}
     </Stack>
   )
 }

@@ -21,6 +21,7 @@ export function BudgetMeters({ budgets }: { readonly budgets: readonly ProjectBu
             {budget.billing && (
               <Text size="sm" c="dimmed">
                 <MoneyAmount micros={budget.balanceMicros} /> available
+                {budget.daysLeft !== null && `, enough for ${formatDays(budget.daysLeft)}`}
               </Text>
             )}
           </Group>
@@ -35,4 +36,9 @@ export function BudgetMeters({ budgets }: { readonly budgets: readonly ProjectBu
       />
     </Stack>
   )
+}
+
+function formatDays(days: number): string {
+  if (days === 0) return 'less than a day'
+  return days === 1 ? '1 day' : `${days} days`
 }

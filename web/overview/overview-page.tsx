@@ -2,10 +2,13 @@ import { Anchor, Button, SegmentedControl, SimpleGrid, Stack } from '@mantine/co
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Overview } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
+import { useIsAbsent } from '../api/use-is-absent.ts'
 import { CountChart } from '../charts/count-chart.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
 import { AlertList } from './alert-list.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import { describeShareTrend, describeTrend } from './trend.ts'
 import { BudgetMeters } from './budget-meters.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
@@ -27,11 +30,18 @@ const periods = [
   { value: '30', label: '30 days' },
 ]
 
+/** The time between two refreshes of the page. */
+const pollMs = 30_000
+
 /** Usage, latency, spend, errors, budgets and galleries. */
 export function OverviewPage() {
   const { projectId, days = '1' } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = useApiQuery('/overview', { query: { projectId, days } })
+  const isAbsent = useIsAbsent()
+  const query = useApiQuery('/overview', {
+    query: { projectId, days },
+    pollMs: () => (isAbsent ? false : pollMs),
+  })
   return (
     <Page
       title="Overview"
@@ -62,6 +72,7 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
   return (
     <Stack>
       <AlertList alerts={overview.alerts} />
+      <FirstSteps steps={overview.firstSteps} />
       <Statistics overview={overview} />
       <Panel
         title="Calls"
@@ -72,7 +83,7 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
           />
         }
       >
-        {overview.calls === 0 ? <FirstSteps /> : <CallChart overview={overview} />}
+        {overview.calls === 0 ? <NoCalls /> : <CallChart overview={overview} />}
       </Panel>
       <CardRow>
         {overview.budgets.length > 0 && (
@@ -96,20 +107,36 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
 }
 
 function Statistics({ overview }: { readonly overview: Overview }) {
+  const { before } = overview
+  const spendTrend = describeTrend(Number(overview.spentMicros), Number(before.spentMicros))
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       <StatCard
         label="Calls"
         value={formatCount(overview.calls)}
-        note={`${formatCount(overview.billed)} billed`}
+        note={joinNotes(
+          `${formatCount(overview.billed)} billed`,
+          describeTrend(overview.calls, before.calls),
+        )}
       />
       <StatCard
         label="Success rate"
         value={formatPercentage(overview.okShare)}
-        note={`${formatCount(failedCalls(overview))} failed`}
+        note={joinNotes(
+          `${formatCount(failedCalls(overview))} failed`,
+          describeShareTrend(overview.okShare, before.okShare),
+        )}
       />
-      <StatCard label="p50 latency" value={formatDuration(overview.p50Ms)} />
-      <StatCard label="p95 latency" value={formatDuration(overview.p95Ms)} />
+      <StatCard
+        label="p50 latency"
+        value={formatDuration(overview.p50Ms)}
+        note={describeTrend(overview.p50Ms, before.p50Ms)}
+      />
+      <StatCard
+        label="p95 latency"
+        value={formatDuration(overview.p95Ms)}
+        note={describeTrend(overview.p95Ms, before.p95Ms)}
+      />
       <StatCard
         label="Spent"
         value={<MoneyAmount micros={overview.spentMicros} />}
@@ -119,7 +146,7 @@ function Statistics({ overview }: { readonly overview: Overview }) {
               <MoneyAmount micros={overview.meteredMicros} /> not charged
             </>
           ) : (
-            'This period'
+            (spendTrend ?? 'This period')
           )
         }
       />
@@ -130,6 +157,10 @@ function Statistics({ overview }: { readonly overview: Overview }) {
       />
     </SimpleGrid>
   )
+}
+
+function joinNotes(...notes: readonly (string | undefined)[]): string {
+  return notes.filter((note) => note !== undefined).join('; ')
 }
 
 function failedCalls({ series }: Overview): number {
@@ -158,7 +189,7 @@ function CallChart({ overview }: { readonly overview: Overview }) {
   )
 }
 
-function FirstSteps() {
+function NoCalls() {
   return (
     <EmptyState
       title="No calls in this period"

@@ -5,10 +5,17 @@ import {
   latencyPercentileMs,
 } from '../../lib/observability/latency-histogram.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { countCalls, findLatencies } from '../../store/console/call-charts.ts'
+import {
+  countCalls,
+  findLatencies,
+  type CallCount,
+  type ChartFilter,
+} from '../../store/console/call-charts.ts'
+import { hourMs } from '../../store/gate/hourly-counts.ts'
 import {
   findGallerySummaries,
   findProjectSummaries,
+  type ProjectSummary,
 } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import {
@@ -18,12 +25,25 @@ import {
   toBudget,
 } from '../pages/money/wallet-and-budgets.ts'
 import { accountAlert, findAlerts } from './alerts.ts'
+import { findFirstSteps, firstSteps } from './first-steps.ts'
 import { createTimeBuckets } from './time-buckets.ts'
 import { count, id, micros } from '../server/field-schemas.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 
 const dayMs = 86_400_000
 const errorsShown = 5
+
+/** A forecast uses the spend of this many days. */
+const forecastDays = 7
+const forecastDaysMax = 365
+
+const trafficFields = {
+  calls: count,
+  okShare: z.number().nullable(),
+  p50Ms: z.number().nullable(),
+  p95Ms: z.number().nullable(),
+  spentMicros: micros,
+}
 
 /** The last 24 hours by hour, or the last 7 or 30 days by day, UTC. The current one is included. */
 export const getOverview = defineRead({
@@ -34,14 +54,19 @@ export const getOverview = defineRead({
     days: z.enum(['1', '7', '30']).default('1'),
   }),
   response: z.object({
-    calls: count,
-    okShare: z.number().nullable(),
-    p50Ms: z.number().nullable(),
-    p95Ms: z.number().nullable(),
-    spentMicros: micros,
+    ...trafficFields,
+    before: z.object(trafficFields).meta({ description: 'The same of the period before.' }),
     meteredMicros: micros,
     billed: count,
-    budgets: z.array(z.object({ ...budgetFields, billing: isBilled })),
+    budgets: z.array(
+      z.object({
+        ...budgetFields,
+        billing: isBilled,
+        daysLeft: count.nullable().meta({
+          description: `Whole days until the budget is spent at the rate of the last ${forecastDays} days; null without spend or from more than ${forecastDaysMax} days on.`,
+        }),
+      }),
+    ),
     walletMicros: micros,
     topErrors: z.array(z.object({ code: z.string(), count })),
     errorCodes: count.meta({
@@ -52,6 +77,9 @@ export const getOverview = defineRead({
     ),
     series: z.array(z.object({ atUtc: z.string(), calls: count, errors: count })),
     alerts: z.array(accountAlert),
+    firstSteps: z
+      .array(z.object({ step: z.enum(firstSteps), isDone: z.boolean() }))
+      .meta({ description: 'The steps of a new installation; none if all are done.' }),
   }),
   handle: async (call) => {
     const { identity, services, query } = call
@@ -67,9 +95,13 @@ export const getOverview = defineRead({
         ({ galleryId }) =>
           projectId === undefined || projects.some((project) => project.galleryId === galleryId),
       )
+      const forecasts = await forecastBudgets(tx, call, projects)
       return {
         ...(await summarizeTraffic(tx, call)),
-        budgets: projects.map(toBudget),
+        budgets: projects.map((project) => ({
+          ...toBudget(project),
+          daysLeft: forecasts.get(project.projectId) ?? null,
+        })),
         walletMicros: String(walletMicros),
         galleries: galleries.map(({ galleryId, projectName, subjectCount, templateCount }) => ({
           galleryId,
@@ -77,6 +109,7 @@ export const getOverview = defineRead({
           subjects: subjectCount,
           templates: templateCount,
         })),
+        firstSteps: await findFirstSteps(tx, call, projects),
         alerts: await findAlerts(tx, {
           accountId,
           projectId,
@@ -106,8 +139,9 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
         },
     nowMs,
   )
-  const filter = { ...timeBuckets, accountId: identity.accountId, projectId: query.projectId }
-  const rows = await countCalls(tx, filter, { by: 'code', stepMs: timeBuckets.stepMs })
+  const { fromMs, toMs, stepMs } = timeBuckets
+  const filter = { fromMs, toMs, accountId: identity.accountId, projectId: query.projectId }
+  const rows = await countCalls(tx, filter, { by: 'code', stepMs })
   const series = timeBuckets.buckets.map((atUtc) => ({ atUtc, calls: 0, errors: 0 }))
   const codes = new Map<string, number>()
   for (const { atMs, id: code, calls } of rows) {
@@ -117,22 +151,56 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
     if (point) point.errors += calls
     codes.set(code, (codes.get(code) ?? 0) + calls)
   }
-  const latencies = createLatencyHistogram()
-  for (const histogram of (await findLatencies(tx, filter, dayMs)).values())
-    addHistogram(latencies, histogram)
-  const calls = rows.reduce((sum, row) => sum + row.calls, 0)
   const errors = [...codes].sort(([, a], [, b]) => b - a)
-  const failed = errors.reduce((sum, [, count]) => sum + count, 0)
+  // The period before has as many hours, up to the same hour of its last day.
+  const earlier = { ...filter, fromMs: fromMs - days * dayMs, toMs: toMs - days * dayMs }
   return {
-    calls,
-    okShare: calls === 0 ? null : (calls - failed) / calls,
-    p50Ms: latencyPercentileMs(latencies, 0.5),
-    p95Ms: latencyPercentileMs(latencies, 0.95),
-    spentMicros: String(rows.reduce((sum, row) => sum + row.costMicros, 0n)),
+    ...(await summarize(tx, filter, rows)),
+    before: await summarize(tx, earlier, await countCalls(tx, earlier, { by: 'code', stepMs })),
     meteredMicros: String(rows.reduce((sum, row) => sum + row.meteredMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
     topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),
     errorCodes: errors.length,
     series,
   }
+}
+
+async function summarize(
+  tx: ReadTx,
+  filter: ChartFilter,
+  rows: readonly CallCount[],
+): Promise<z.input<z.ZodObject<typeof trafficFields>>> {
+  const latencies = createLatencyHistogram()
+  for (const histogram of (await findLatencies(tx, filter, dayMs)).values())
+    addHistogram(latencies, histogram)
+  const calls = rows.reduce((sum, row) => sum + row.calls, 0)
+  const ok = rows.reduce((sum, { id: code, calls }) => sum + (code === 'OK' ? calls : 0), 0)
+  return {
+    calls,
+    okShare: calls === 0 ? null : ok / calls,
+    p50Ms: latencyPercentileMs(latencies, 0.5),
+    p95Ms: latencyPercentileMs(latencies, 0.95),
+    spentMicros: String(rows.reduce((sum, row) => sum + row.costMicros, 0n)),
+  }
+}
+
+/** Returns in how many whole days each project spends its budget at the rate of the last week. */
+async function forecastBudgets(
+  tx: ReadTx,
+  { identity, services }: OverviewContext,
+  projects: readonly ProjectSummary[],
+): Promise<ReadonlyMap<string, number>> {
+  const toMs = Math.ceil(services.clock() / hourMs) * hourMs
+  const filter = { accountId: identity.accountId, fromMs: toMs - forecastDays * dayMs, toMs }
+  const spent = new Map<string, bigint>()
+  for (const { id, costMicros } of await countCalls(tx, filter, { by: 'projectId', stepMs: dayMs }))
+    spent.set(id, (spent.get(id) ?? 0n) + costMicros)
+  return new Map(
+    projects.flatMap(({ projectId, balanceMicros }) => {
+      const micros = spent.get(projectId) ?? 0n
+      if (micros <= 0n) return []
+      const days = (balanceMicros * BigInt(forecastDays)) / micros
+      return days <= BigInt(forecastDaysMax) ? [[projectId, Number(days)] as const] : []
+    }),
+  )
 }

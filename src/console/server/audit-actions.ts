@@ -64,6 +64,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'models.retire': 'Retired a former recognizer',
   'masterKey.add': 'Added a master key',
   'masterKey.rotate': 'Rotated the master key',
+  'database.backup': 'Backed up the database',
   'database.restore': 'Restored a copy of the database',
   'database.migrate': 'Moved the database to PostgreSQL',
   'system.supportBundle': 'Downloaded a support bundle',
