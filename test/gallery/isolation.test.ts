@@ -90,6 +90,7 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
     rest('POST', ({ group }) => `/v1/groups/${group}/rename`, { name: 'mine' }),
   ],
   'POST /v1/liveness/challenges': [],
+  'GET /v1/me': [],
   'GET /v1/deletions': [
     rest('GET', ({ subjectId }) => `/v1/deletions?subjectId=${subjectId}`),
     rest('GET', ({ externalId }) => `/v1/deletions?externalId=${externalId}`),

@@ -50,7 +50,7 @@ export const webhook = defineGroup(
         },
         examples: [
           'facegate webhook create --project door --url https://hooks.example.org/facegate',
-          'facegate webhook create --project door --url https://hooks.example.org/watch --events identify.matched --groups watch-list --min-similarity 0.9',
+          'facegate webhook create --project door --url https://a.example --events all --groups vip',
         ],
       },
       async (values) => (await import('./webhook.ts')).create(values),
