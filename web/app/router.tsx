@@ -40,6 +40,11 @@ const overview = createRoute({
   validateSearch: textSearchParams('days'),
   component: lazyRouteComponent(() => import('../overview/overview-page.tsx'), 'OverviewPage'),
 })
+const live = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/live',
+  component: lazyRouteComponent(() => import('../live/live-page.tsx'), 'LivePage'),
+})
 const log = createRoute({
   getParentRoute: () => rootRoute,
   path: '/log',
@@ -206,6 +211,7 @@ const setup = createRoute({
 
 const routeTree = rootRoute.addChildren([
   overview,
+  live,
   log,
   analytics,
   playground,

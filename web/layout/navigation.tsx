@@ -4,6 +4,7 @@ import {
   IconArrowsLeftRight,
   IconBook2,
   IconBooks,
+  IconBroadcast,
   IconChartHistogram,
   IconCpu,
   IconCoins,
@@ -27,6 +28,7 @@ export const sections = [
     name: 'Monitoring',
     links: [
       { to: '/', text: 'Overview', Icon: IconActivity },
+      { to: '/live', text: 'Live', Icon: IconBroadcast },
       { to: '/log', text: 'Request log', Icon: IconListDetails },
       { to: '/analytics', text: 'Analytics', Icon: IconChartHistogram },
     ],

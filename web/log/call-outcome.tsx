@@ -15,7 +15,8 @@ export const outcomeTexts: Readonly<Record<LoggedOutcome, string>> = {
   failed: 'failed',
 }
 
-const tones: Readonly<Record<LoggedOutcome, StatusTone>> = {
+/** The colours of outcomes. */
+export const outcomeTones: Readonly<Record<LoggedOutcome, StatusTone>> = {
   match: 'ok',
   no_match: 'plain',
   ambiguous: 'warn',
@@ -42,7 +43,7 @@ export function CallOutcome({ call }: { readonly call: LoggedDecision }) {
   ].filter((fact) => fact !== false)
   return (
     <span className="fg-row-line">
-      <StatusTag tone={nearMiss ? 'warn' : tones[outcome]}>
+      <StatusTag tone={nearMiss ? 'warn' : outcomeTones[outcome]}>
         {nearMiss ? 'near miss' : outcomeTexts[outcome]}
       </StatusTag>{' '}
       {facts.length > 0 && <span className="fg-mono">{facts.join(' · ')}</span>}

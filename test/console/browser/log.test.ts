@@ -141,6 +141,21 @@ describe(
       },
     )
 
+    step('The live page shows each call as a tile of its key, which opens it', async () => {
+      const { gallery } = browser.testConsole
+      await browser.goto('/live')
+      const tiles = page.getByRole('region', { name: /^Calls of / }).getByRole('listitem')
+      await tiles.getByText('no match').waitFor()
+      await inspectDialog(page, browser.driver, 'live')
+      const before = await tiles.count()
+      await gallery.call('svc.identify', imageParams({ name: 'Ada', take: 2 }))
+      await tiles.nth(before).waitFor()
+      await tiles.first().getByRole('link').click()
+      await dialog.getByText('svc.identify', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    })
+
     step('Ctrl K finds a page, a person, a key and a call, and opens them', async () => {
       const { gallery } = browser.testConsole
       const { body } = await gallery.call('svc.detect', imageParams('Ada'))

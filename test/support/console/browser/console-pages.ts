@@ -8,6 +8,7 @@ export const loadingSelector = '[aria-busy=true], .mantine-Skeleton-root'
 /** Every page of the console: the name of its screenshots and its path. */
 export const consolePages = [
   ['overview', '/'],
+  ['live', '/live'],
   ['log', '/log'],
   ['analytics', '/analytics'],
   ['playground', '/playground'],
