@@ -19,6 +19,7 @@ import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
 import {
   changePermissions,
   requireChangePermissions,
+  requireFacePermission,
   requireForcePermission,
 } from './parts/subject-permissions.ts'
 import { subjectLookup } from './parts/subject-lookup.ts'
@@ -79,7 +80,7 @@ export const updateSubject = defineAction({
   summary: 'Update a subject: ids, attributes, groups, templates, expiry.',
   price: (imageCount) => 2 * Math.min(imageCount, 1),
   params: updateParams,
-  furtherPermissions: [changePermissions.expiry, changePermissions.force],
+  furtherPermissions: [changePermissions.expiry, changePermissions.faces, changePermissions.force],
   value: subject
     .extend({
       faceId: z.uuid().optional().meta({
@@ -115,6 +116,7 @@ export const updateSubject = defineAction({
     subjectLookup(call.params)
     requireDifferentLists(call.params)
     requireForcePermission(call)
+    requireFacePermission(call)
     call.services.subjects.requireFutureExpiry(call.params.expiresAtUtc)
   },
   run: spendLivenessToken(async (call: UpdateSubjectCall) => {

@@ -153,3 +153,35 @@ test('A permission that is removed while the body arrives does not apply', async
   const update = { subjectId, expiresAtUtc: inDays(1) }
   assert.equal(await client.code('svc.updateSubject', update), 'FORBIDDEN')
 })
+
+test('Faces are removed and moved only with the permission to delete subjects', async () => {
+  await using gallery = await startGallery()
+  const { subjectId } = await enrollAnn(gallery)
+  const { faceId } = await gallery.value('svc.enroll', {
+    ...imageParams({ name: 'ann', deviation: 0.5 }),
+    subjectId,
+  })
+  const other = await gallery.value('svc.enroll', imageParams({ name: 'ann', deviation: 0.4 }))
+  const updater = await clientWith(gallery, ['svc.enroll', 'svc.updateSubject', 'faces:force'])
+  const before = await gallery.rest('GET', `/v1/subjects/${subjectId}?include=faces`)
+  for (const [params, field] of [
+    [{ subjectId, removeFaceIds: [faceId] }, 'removeFaceIds'],
+    [{ subjectId: other.subjectId, addFaceIds: [faceId] }, 'addFaceIds'],
+  ] as const) {
+    const { body } = await updater.call('svc.updateSubject', params)
+    assert.equal(body.errors[0]?.code, 'FORBIDDEN', field)
+    assert.match(body.errors[0].message, new RegExp(`params\\.${field}.*svc\\.deleteSubject`, 'u'))
+    const validated = await updater.call('svc.updateSubject', params, { validateOnly: true })
+    assert.equal(validated.body.errors[0]?.code, 'FORBIDDEN', field)
+  }
+  // Empty lists take nothing away.
+  const empty = { subjectId, removeFaceIds: [], addFaceIds: [] }
+  assert.equal((await updater.value('svc.updateSubject', empty)).embeddingCount, 2)
+  const after = await gallery.rest('GET', `/v1/subjects/${subjectId}?include=faces`)
+  assert.deepEqual(after.body, before.body)
+  const remover = await clientWith(gallery, ['svc.updateSubject', 'svc.deleteSubject'])
+  const moved = { subjectId: other.subjectId, addFaceIds: [faceId] }
+  assert.equal((await remover.value('svc.updateSubject', moved)).embeddingCount, 2)
+  const removed = { subjectId: other.subjectId, removeFaceIds: [faceId] }
+  assert.equal((await remover.value('svc.updateSubject', removed)).embeddingCount, 1)
+})

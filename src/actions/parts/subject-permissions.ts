@@ -17,6 +17,10 @@ export const changePermissions = {
     permission: 'svc.deleteSubject',
     condition: 'to let an existing subject expire earlier',
   },
+  faces: {
+    permission: 'svc.deleteSubject',
+    condition: 'to remove faces of a subject, or to move them to another one',
+  },
   force: { permission: 'faces:force', condition: 'for `force`' },
 } as const satisfies Readonly<Record<string, ConditionalPermission>>
 
@@ -39,6 +43,29 @@ export function requireForcePermission({
   const reason = 'params.force: the face would be added even if it shows another person'
   requirePermission(caller, changePermissions.force.permission, reason)
 }
+
+/**
+ * A key without this permission could add a similar face to a subject and take away all others, so
+ * that the subject would be another person.
+ *
+ * @throws ActionError FORBIDDEN if the call would take a face away from a subject.
+ */
+export function requireFacePermission({
+  params,
+  caller,
+}: Pick<ActionCall<TakenFaces>, 'params' | 'caller'>): void {
+  for (const field of ['removeFaceIds', 'addFaceIds'] as const)
+    if ((params[field] ?? []).length > 0)
+      requirePermission(
+        caller,
+        changePermissions.faces.permission,
+        `params.${field}: a subject would lose faces`,
+      )
+}
+
+type TakenFaces = Readonly<
+  Partial<Record<'removeFaceIds' | 'addFaceIds', readonly string[] | undefined>>
+>
 
 /**
  * Requires the permissions for an update of an existing subject: before the images are analyzed, and
