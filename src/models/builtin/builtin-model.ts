@@ -1,26 +1,17 @@
 import type { GraphModelOptions } from '../convert/tfjs/convert-graph-model.ts'
 import type { ActivationRanges } from '../convert/onnx/quantize.ts'
 import type { Measurement } from '../pack-manifest.ts'
+import type networks from './networks/networks.json'
 
 /**
  * The built-in pack as plain data: for each ONNX file its source, its input, its outputs, and its
- * expected outputs for a fixed input.
+ * expected outputs for a fixed input. `networks.json` contains what no code refers to by name.
  */
 export type BuiltinPack = {
   readonly models: Readonly<Record<BuiltinModelId, BuiltinModel>>
 }
 
-export type BuiltinModelId =
-  | 'blazeface'
-  | 'ssd_mobilenetv1'
-  | 'face_landmark_68'
-  | 'facemesh'
-  | 'face_recognition'
-  | 'faceres'
-  | 'face_expression'
-  | 'emotion'
-  | 'age_gender'
-  | 'liveness'
+export type BuiltinModelId = keyof typeof networks
 
 /** The purpose of a model in the pipeline; a model can have several roles. */
 type ModelRole = 'detector' | 'landmarks' | 'recognizer' | 'attributes' | 'liveness'
@@ -61,7 +52,7 @@ export type Int8Version = {
 
 /** The files of an npm package that are converted to the ONNX file, and the conversion. */
 export type ConversionSource = {
-  readonly package: '@vladmandic/human' | '@vladmandic/face-api'
+  readonly package: string
   /** The graph (TensorFlow.js) or the list of weights (face-api), JSON. */
   readonly manifest: SourceFile
   /** The values of the weights. */
@@ -113,7 +104,7 @@ type ModelOutput = {
 type ModelConstants = { readonly [name: string]: ModelConstant }
 type ModelConstant = number | string | boolean | readonly ModelConstant[] | ModelConstants
 
-/** The expected outputs for `goldenInput`, of `measured-values.json`: output name → summary. */
+/** The expected outputs for `goldenInput`, of `networks.json`: output name → summary. */
 export type Golden = Readonly<Record<string, GoldenOutput>>
 
 export type GoldenOutput = {

@@ -1,6 +1,5 @@
 import type { BuiltinModel } from '../builtin-model.ts'
-import { activationRanges } from './activation-ranges.ts'
-import measured from './measured-values.json' with { type: 'json' }
+import data from './networks.json' with { type: 'json' }
 
 /**
  * The landmark positions of the alignment by dlib's `get_face_chip_details`: `[landmark of 68, x, y]`
@@ -47,54 +46,13 @@ const dlibChipPoints = [
 /** An embedding of a face, aligned as by dlib's `get_face_chip`. */
 export const faceRecognition = {
   id: 'face_recognition',
+  ...data.face_recognition,
   version: '1',
   roles: ['recognizer'],
-  artifact: {
-    file: 'face_recognition.onnx',
-    sha256: 'a78b780cf11f91a4cff5da9d39f6b90785a6e19a4cd5609e1b96e5ec6d3227a6',
-  },
-  int8: {
-    artifact: {
-      file: 'face_recognition.int8.onnx',
-      sha256: '441e1c4da54c89974efa5e426ebf1f1a4a34acd4233940687834fa709c884fd3',
-    },
-    ranges: activationRanges(measured.face_recognition.int8.ranges),
-    means: 'face-recognition.means.f16',
-    golden: measured.face_recognition.int8.golden,
-  },
   source: {
-    package: '@vladmandic/face-api',
-    manifest: {
-      path: 'model/face_recognition_model-weights_manifest.json',
-      sha256: 'cbaffa501b0b9275a12b63357a6843e7e30c054e1c9151e1a5f879b26e32986b',
-    },
-    weights: {
-      path: 'model/face_recognition_model.bin',
-      sha256: 'b413e420d6840b2775fba32008db6f3cddb07d485967fb42cfcf379c16a8c589',
-    },
+    ...data.face_recognition.source,
     conversion: { from: 'face-api', network: 'face_recognition' },
   },
-  provenance: {
-    origin: "dlib's ResNet, weights trained by davisking (TUTORIAL.md)",
-    trainingData: 'not stated',
-  },
-  measured: [
-    {
-      what: 'ten-fold accuracy, averaged with the mirrored face, without faceres',
-      on: 'LFW, 6,000 pairs',
-      value: '99.12 ± 0.14 %',
-      how: 'quoted',
-    },
-    {
-      what: 'TAR at FAR 1e-4, 1e-5, averaged with the mirrored face, without faceres',
-      on: 'LFW, 23.75 million pairs of different people',
-      value: '74.6, 49.4 %',
-      how: 'quoted',
-    },
-    { what: 'one face, one thread', on: '150×150', value: '6.3 ms', how: 'quoted' },
-  ],
-  notFor:
-    'Galleries of more than a few hundred people; decisions about a person without human review.',
   input: {
     name: 'input',
     width: 150,
@@ -103,18 +61,10 @@ export const faceRecognition = {
     mean: [0, 0, 0],
     scale: 1,
   },
-  outputs: [
-    {
-      name: 'embedding',
-      shape: [128],
-      meaning: 'embedding of the face, not normalised; compare by Euclidean distance',
-    },
-  ],
   constants: {
     /** The crop is the aligned template plus a border of this fraction of its side. */
     cropPadding: 0.25,
     template: dlibChipPoints,
     dimensions: 128,
   },
-  golden: measured.face_recognition.golden,
 } as const satisfies BuiltinModel

@@ -1,5 +1,5 @@
 import type { BuiltinModel } from '../builtin-model.ts'
-import measured from './measured-values.json' with { type: 'json' }
+import data from './networks.json' with { type: 'json' }
 
 /** The index of the mesh point (0..467) at each of the 68 landmarks of the iBUG order. */
 const meshPointsOfLandmarks68 = [
@@ -12,35 +12,17 @@ const meshPointsOfLandmarks68 = [
 /** Finds 468 points in 3D from an upright crop. */
 export const facemesh = {
   id: 'facemesh',
+  ...data.facemesh,
   version: '1',
   roles: ['landmarks'],
-  artifact: {
-    file: 'facemesh.onnx',
-    sha256: '911f5a2e490cf1d4607f72074575e2de5c012966d9eb32da10805cee3c09d0e7',
-  },
   source: {
-    package: '@vladmandic/human',
-    manifest: {
-      path: 'models/facemesh.json',
-      sha256: 'b60ca26f404724f43bd2b1575761d8265180e1f053cc0731caa68462927309e7',
-    },
-    weights: {
-      path: 'models/facemesh.bin',
-      sha256: '3826da640b0a3021161605369ee6af293f75d518040355b960ec71a3390c1c0b',
-    },
+    ...data.facemesh.source,
     // The contours of eyes and lips, output Identity of the source, are not used.
     conversion: {
       from: 'tfjs-graph',
       outputs: { Identity_1: 'Identity_1', Identity_2: 'Identity_2' },
     },
   },
-  provenance: {
-    origin:
-      'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/facemesh.json)',
-    trainingData: 'not stated',
-  },
-  measured: [{ what: 'one face, one thread', on: '192×192', value: '3.9 ms', how: 'quoted' }],
-  notFor: 'Medical or cosmetic measurements: the depth is estimated from one picture.',
   input: {
     name: 'input_1',
     width: 192,
@@ -49,14 +31,6 @@ export const facemesh = {
     mean: [0, 0, 0],
     scale: 1 / 255,
   },
-  outputs: [
-    { name: 'Identity_1', shape: [1], meaning: 'probability that the crop contains a face, 0..1' },
-    {
-      name: 'Identity_2',
-      shape: [1404],
-      meaning: '468 points x, y, z, px of the crop; z grows away from the camera',
-    },
-  ],
   constants: {
     /** The crop is a square, 1.5 times the longer side of the box around the 68 landmarks. */
     cropFactor: 1.5,
@@ -64,5 +38,4 @@ export const facemesh = {
     centreShift: -0.1,
     landmarks68: meshPointsOfLandmarks68,
   },
-  golden: measured.facemesh.golden,
 } as const satisfies BuiltinModel

@@ -2,8 +2,8 @@ import { foldAffine } from './fold-affine.ts'
 import type { Graph, GraphNode, Initializer } from './graph.ts'
 import { activationRounding, lostMeans, roundFilters } from './round-values.ts'
 
-/** The range of each rounded activation. A value outside becomes the nearest end. */
-export type ActivationRanges = Readonly<Record<string, readonly [min: number, max: number]>>
+/** The minimum and maximum of each rounded activation. A value outside becomes the nearest end. */
+export type ActivationRanges = Readonly<Record<string, readonly number[]>>
 
 type Quantization = {
   /** By the name of the value, as `quantizableValues` returns them. */
@@ -96,11 +96,7 @@ type QuantizedGraph = {
 }
 
 /** Adds the rounding of an activation. Returns the name of the rounded value. */
-function roundActivation(
-  graph: QuantizedGraph,
-  value: string,
-  range: readonly [number, number],
-): string {
+function roundActivation(graph: QuantizedGraph, value: string, range: readonly number[]): string {
   const { scale, zeroPoint } = activationRounding(range)
   const parameters = [
     addTensor(graph, { name: `${value}_scale`, shape: [], data: Float32Array.of(scale) }),
@@ -113,7 +109,7 @@ function roundActivation(
 }
 
 type ConvolutionInput = {
-  readonly inputRange: readonly [number, number]
+  readonly inputRange: readonly number[]
   /** The mean of each channel. */
   readonly inputMeans: Float32Array | undefined
 }

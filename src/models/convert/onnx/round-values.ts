@@ -2,8 +2,8 @@
 export type Rounding = { readonly scale: number; readonly zeroPoint: number }
 
 /** Returns the rounding of an activation. Zero is exact, because padding is zero. */
-export function activationRounding([min, max]: readonly [number, number]): Rounding {
-  const [low, high] = [Math.min(min, 0), Math.max(max, 0)]
+export function activationRounding(range: readonly number[]): Rounding {
+  const [low, high] = [Math.min(0, ...range), Math.max(0, ...range)]
   const scale = (high - low) / 255
   return { scale: Math.fround(scale), zeroPoint: Math.round(Math.abs(low) / scale) }
 }
