@@ -1,6 +1,6 @@
 /**
  * Prints the sha256 and the golden outputs of every model of the built-in pack, in the format of
- * `src/models/builtin/networks/measured-values.json`: `node eval/print-golden-outputs.ts [id…]`
+ * `src/models/builtin/networks/networks.json`: `node eval/print-golden-outputs.ts [id…]`
  *
  * Run it after the converter or a source has changed. Compare the networks with TensorFlow.js before
  * copying the values.

@@ -1,5 +1,5 @@
 import { ActionError, HttpError, unavailable } from '../../lib/errors.ts'
-import { createKeyedQueue } from '../../lib/keyed-queue.ts'
+import { createKeyedQueue } from './keyed-queue.ts'
 import { limitHeaders, takeToken, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'

@@ -1,8 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { statements as sqliteStatements } from '../../sqlite/migrations/003-calls.ts'
 import { fromSqlite, withFreeSpace } from './from-sqlite.ts'
-import { admitCalls } from './admit-calls.ts'
+import { indexPlans } from './index-plans.ts'
 import { ofProject, secure } from './row-security.ts'
-import { settleCalls } from './settle-calls.ts'
 
 /**
  * The state of the gate: rate limits, attempts and their responses, liveness challenges, the request
@@ -37,8 +37,10 @@ export const statements: readonly string[] = [
   )`,
   ...secure(ofProject, 'buckets', 'attempts', 'responseSubjects', 'calls'),
   ...secure(ofProject, 'callHours', 'scoreHours', 'livenessChallenges', 'livenessTokens'),
-  ...admitCalls,
-  ...settleCalls,
+  ...readFunction('admit-calls.sql'),
+  ...indexPlans('"admitCalls"(json)'),
+  ...readFunction('settle-calls.sql'),
+  ...indexPlans('"settleCalls"(json)'),
 ]
 
 /**
@@ -57,4 +59,10 @@ function partitionByMonth(table: string): string {
 function withLatencyArray(table: string): string {
   const type = 'integer[] not null check (array_length(latencies, 1) = 80)'
   return table.replace('latencies bytea not null', `latencies ${type}`)
+}
+
+/** Returns the two statements of a file: a type, and a function that takes calls of that type. */
+function readFunction(file: string): readonly string[] {
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8')
+  return text.split(/^(?=create function )/mu)
 }
