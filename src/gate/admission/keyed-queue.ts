@@ -1,4 +1,4 @@
-import { unavailable } from './errors.ts'
+import { unavailable } from '../../lib/errors.ts'
 
 /** Runs work with the same key sequentially, and work with different keys concurrently. */
 export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>
