@@ -25,6 +25,11 @@ export const webhooksContract = {
     const matchWebhooks = async () =>
       (await store.db.selectFrom('projects').select('matchWebhooks').execute())[0]?.matchWebhooks
     assert.equal(await matchWebhooks(), 1)
+    const change = { events: ['key.expiring'] as const, matchFilter: {} }
+    await store.write((tx) => queries.changeWebhookEvents(tx, { webhookId, projectId }, change))
+    assert.equal(await matchWebhooks(), 0)
+    const [changed] = await store.read((tx) => queries.findWebhooks(tx, { projectId }))
+    assert.deepEqual([changed?.events, changed?.matchFilter], [change.events, {}])
     await store.write((tx) => queries.addTestEvent(tx, { webhookId, projectId }, nowMs))
     const deleteOnce = () =>
       store.write((tx) => queries.deleteWebhook(tx, { webhookId, projectId }))
@@ -131,6 +136,13 @@ export const webhooksContract = {
     const record = (delivery: typeof first) =>
       store.write((tx) => queries.recordAttempt(tx, delivery, failed))
     assert.deepEqual([await record(first), await record(second)], [false, true])
+    const attempts = await store.read((tx) => queries.findLastAttempts(tx, [webhookId, 'other']))
+    const last = { webhookId, attemptedAtMs: nowMs + 1000, status: 500, error: 'x' }
+    assert.deepEqual(
+      attempts.map((attempt) => ({ ...attempt })),
+      [last],
+    )
+    assert.deepEqual(await store.read((tx) => queries.findLastAttempts(tx, [])), [])
     const pause = { failures: 1, nowMs, pausedUntilMs: nowMs + 9000 }
     await store.write((tx) => queries.pauseWebhook(tx, webhookId, pause))
     assert.deepEqual([await due(nowMs + 8999), await claim(nowMs + 8999)], [[], []])
