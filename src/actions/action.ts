@@ -92,7 +92,15 @@ type ActionEffect<Value> = {
 export type ValueMatch = Omit<FaceMatch, 'resultIndex'>
 
 /** A permission and its condition, such as "for `force`". */
-export type ConditionalPermission = { readonly permission: string; readonly condition: string }
+export type ConditionalPermission = {
+  readonly permission: string
+  readonly condition: string
+  /**
+   * Whether a call with these parameters needs it, before their validation; absent if that depends on
+   * the subject. A key without the permission also receives no stored response of such a call.
+   */
+  readonly isNeeded?: (params: unknown) => boolean
+}
 
 type ActionNameFormat = `svc.${string}`
 

@@ -111,7 +111,7 @@ export const enroll = defineAction({
   price: (imageCount, params) =>
     2 * (isFlagSet(params, 'allImages') ? imageCount : Math.min(imageCount, 1)),
   params: enrollParams,
-  furtherPermissions: Object.values(changePermissions),
+  furtherPermissions: [changePermissions.fields, changePermissions.expiry, changePermissions.force],
   analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({
@@ -162,7 +162,7 @@ export const enroll = defineAction({
 async function enrollFace(call: EnrollCall) {
   const { params, caller, services } = call
   const { subjects } = services
-  const target = await subjects.read((reading) => findPermittedTarget(call, reading))
+  const target = await subjects.read((reading) => findTarget(call, reading))
   const { pictures, refused } = await extractAll(call)
   const findDuplicates =
     params.duplicateCheck === 'off'
@@ -175,10 +175,13 @@ async function enrollFace(call: EnrollCall) {
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, caller.galleryId, 'exclusive')
-      const existing = await findPermittedTarget(call, tx)
+      const existing = await findTarget(call, tx)
       const selected = await selectAccepted(call, tx, existing, pictures)
       const notSelected = [...refused, ...selected.refused]
       if (selected.accepted.length === 0) throw refusalError(notSelected)
+      // Only now: the error would reveal the fields to a caller without a picture of the person.
+      if (existing)
+        await requireChangePermissions(call, tx, existing, toSubjectUpdate(params, existing))
       const duplicates = await findDuplicates(tx, selected.accepted)
       if (params.duplicateCheck === 'reject') requireNoDuplicates(duplicates)
       const subject = existing ?? (await subjects.create(tx, caller, params))
@@ -235,18 +238,8 @@ async function selectAccepted(
 /**
  * Returns the existing subject to add the face to; undefined if the subject is new.
  *
- * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT; FORBIDDEN if the key may not change it.
+ * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT.
  */
-async function findPermittedTarget(
-  call: EnrollCall,
-  reading: ReadTx,
-): Promise<SubjectRow | undefined> {
-  const target = await findTarget(call, reading)
-  const update = toSubjectUpdate(call.params, target)
-  if (target) await requireChangePermissions(call, reading, target, update)
-  return target
-}
-
 async function findTarget(
   { params: { subjectId, externalId, onExisting }, caller: { galleryId }, services }: EnrollCall,
   reading: ReadTx,

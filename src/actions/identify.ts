@@ -76,6 +76,7 @@ export const identify = defineAction({
   scrub: (value) => ({
     ...value,
     bestMatch: null,
+    warnings: undefined, // they can contain names of groups
     faces: value.faces.map((face) => ({ ...face, candidates: [] })),
     ...(value.candidates && { candidates: [] }),
     ...(value.probe && { probe: { ...value.probe, faceIds: [] } }),

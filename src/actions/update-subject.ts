@@ -111,6 +111,7 @@ export const updateSubject = defineAction({
     displayName: null,
     groups: [],
     attributes: {},
+    warnings: undefined, // they can contain names of groups
   }),
   checkCall: (call) => {
     subjectLookup(call.params)

@@ -25,6 +25,8 @@ export type CallContent = {
   readonly debug: boolean
   /** The key needs all of them. */
   readonly permissions: readonly string[]
+  /** The key needs them for a stored response; a call that runs requires them itself. */
+  readonly replayPermissions?: readonly string[]
 }
 
 /** The reason why a received call has no content, and the permissions that it needs in any case. */

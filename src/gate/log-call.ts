@@ -93,7 +93,9 @@ function callDetailOf(
   problems: readonly LoggedProblem[],
 ): string | null {
   if (problems.length === 0) return null
-  const isDescribed = problems.some(({ code }) => !contentIndependent.has(code))
+  const isDescribed = problems.some(
+    ({ code, path }) => path !== undefined || !contentIndependent.has(code),
+  )
   const description = (isDescribed && describeRequest?.()) || noDescription
   const detail: CallDetail = {
     problems: problems.slice(0, problemsMax).map((problem) => toLogged(problem, description)),

@@ -168,7 +168,7 @@ function requireHostAndTarget(
   next: () => void,
 ): void {
   const detail =
-    findHostProblem(request.raw, request.host) ?? findTargetProblem(request.raw.url ?? '')
+    findHostProblem(request.raw, request.host) ?? findTargetProblem(request.raw, request.host)
   if (detail === undefined) return next()
   send(reply, { status: 400, headers: { connection: 'close' }, body: { detail } })
 }

@@ -272,7 +272,10 @@ test('Each download is audited; viewers and users of other accounts receive none
   const viewer = await testConsole.inviteMember('viewer')
   assert.equal((await viewer.send('POST', '/system/support-bundle')).status, 403)
   const { db } = testConsole.gallery.database.store
+  assert.ok((await get('/system')).settings.length > 0)
   await createAccount(db, 'older', new Date(0))
+  const { settings, store } = await get('/system')
+  assert.deepEqual([settings, store.place], [[], ''], 'no settings and files of the installation')
   const refused = await download()
   assert.deepEqual([refused.status, (await entries()).length], [403, before + 1])
   assert.match(refused.body.detail, /first account/u)

@@ -36,6 +36,8 @@ test('After a deletion, replays keep the decision, lose the identity and are mar
       { action: 'svc.identify', params: { subjectId: other.subjectId } },
       { action: 'svc.verify', params: { ...imageParams('Zoe'), subjectId } },
       { action: 'svc.updateSubject', params: { subjectId, attributes: { secret: 'quill' } } },
+      { action: 'svc.updateSubject', params: { subjectId, removeGroups: ['quorum'] } },
+      { action: 'svc.identify', params: { ...imageParams('Zoe'), groups: ['quire', 'quota'] } },
     ].map((call) => ({ ...call, requestId: randomUUID() })),
   ]
   const decisionsOf = async () =>
@@ -60,12 +62,12 @@ test('After a deletion, replays keep the decision, lose the identity and are mar
   for (const [index, { decision, meta, text }] of after.entries()) {
     assert.deepEqual(decision, first[index]?.decision)
     assert.deepEqual(meta, redacted)
-    for (const personal of ['zoe-1', 'other-1', 'Zoe Q', 'quire', 'quill'])
+    for (const personal of ['zoe-1', 'other-1', 'Zoe Q', 'quire', 'quill', 'quorum', 'quota'])
       assert.ok(!text.includes(personal), `a replay contains ${personal}: ${text}`)
   }
   assert.deepEqual(
     after.map(({ decision: [matched] }) => matched),
-    [undefined, true, true, true, undefined],
+    [undefined, true, true, true, undefined, undefined, true],
   )
   assert.deepEqual(await decisionsOf(), after)
   const repeated = await client.post(deletion)

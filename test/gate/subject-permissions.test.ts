@@ -136,6 +136,40 @@ test('A refusal is neither billed nor stored: with the permission, the same requ
   assert.deepEqual(body.errors, [])
 })
 
+test('A key without the permission of a call receives no stored response of it', async () => {
+  await using gallery = await startGallery()
+  const { subjectId } = await enrollAnn(gallery)
+  const permissions = ['svc.enroll', 'svc.updateSubject']
+  const client = await clientWith(gallery, permissions)
+  const forcing = await clientWith(gallery, [...permissions, 'faces:force'])
+  const forced = { ...imageParams('eve'), subjectId, force: true }
+  const options = { requestId: randomUUID() }
+  assert.equal((await forcing.call('svc.enroll', forced, options)).body.ok, true)
+  const refused = await client.call('svc.enroll', forced, options)
+  assert.deepEqual([refused.body.errors[0]?.code, refused.body.data], ['FORBIDDEN', null])
+  const replay = await forcing.call('svc.enroll', forced, options)
+  assert.deepEqual(replay.body.meta, { idempotencyReplay: true })
+})
+
+test('Without a picture of the person, a key that only enrolls cannot guess the fields of a subject', async () => {
+  await using gallery = await startGallery()
+  const { subjectId, fields } = await enrollAnn(gallery)
+  const client = await clientWith(gallery, ['svc.enroll'])
+  const code = async (guess: object) =>
+    client.code('svc.enroll', { ...imageParams('Zoe'), subjectId, ...guess })
+  for (const [name, value] of Object.entries(fields)) {
+    const [right, wrong] = [
+      { [name]: value },
+      { [name]: name === 'groups' ? ['other'] : name === 'attributes' ? { door: 9 } : 'Other' },
+    ]
+    assert.deepEqual(
+      [await code(right), await code(wrong)],
+      ['SUBJECT_FACE_MISMATCH', 'SUBJECT_FACE_MISMATCH'],
+      name,
+    )
+  }
+})
+
 test('A permission that is removed while the body arrives does not apply', async () => {
   let beforeAdmission: () => Promise<unknown> = async () => undefined
   await using gallery = await startGallery({

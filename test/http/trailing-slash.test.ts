@@ -57,16 +57,40 @@ test('An empty name after the last slash never deletes a whole collection', asyn
   assert.deepEqual(await subjectNames(), [])
 })
 
+test('A question mark without a parameter deletes nothing', async () => {
+  await enroll('gina')
+  const names = await subjectNames()
+  for (const target of ['subjects?', 'subjects/?', 'faces?', 'faces?&', 'faces?&&', 'faces?=']) {
+    const response = await sendRaw('DELETE', `${compreface}/${target}`)
+    assert.match(response, /^HTTP\/1\.1 400 /u, target)
+  }
+  assert.deepEqual(await subjectNames(), names)
+  assert.equal((await remove(`${compreface}/subjects/gina`)).status, 200)
+})
+
+test('An absolute target with another host than the header Host is refused', async () => {
+  for (const [target, status] of [
+    ['http://other/v1/me', 400],
+    ['HTTPS://user@test/v1/me', 400],
+    ['http://TEST/v1/me', 200],
+  ] as const)
+    assert.match(await sendRaw('GET', target), new RegExp(`^HTTP/1\\.1 ${status} `, 'u'), target)
+})
+
+async function sendRaw(method: string, target: string): Promise<string> {
+  const raw = await openRawClient(gallery.url)
+  const head = `${method} ${target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n`
+  raw.send(`${head}X-Api-Key: ${gallery.key}\r\n\r\n`)
+  return raw.readToEnd()
+}
+
 test('A number sign in the target of a request deletes nothing', async () => {
   await enroll('finn')
   await gallery.value('svc.enroll', { ...imageParams('one'), externalId: '#1' })
   const names = await subjectNames()
   // HTTP clients of some languages send a number sign in a path as it is; browsers remove it.
   for (const target of ['subjects/#1', 'subjects#finn', 'faces#?subject=finn', 'subjects/finn#']) {
-    const raw = await openRawClient(gallery.url)
-    const head = `DELETE ${compreface}/${target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n`
-    raw.send(`${head}X-Api-Key: ${gallery.key}\r\n\r\n`)
-    const response = await raw.readToEnd()
+    const response = await sendRaw('DELETE', `${compreface}/${target}`)
     assert.match(response, /^HTTP\/1\.1 400 /u, target)
     assert.match(response, /write # as %23/u)
   }

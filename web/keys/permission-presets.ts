@@ -39,7 +39,7 @@ export const permissionPresets: readonly PermissionPreset[] = [
   {
     name: 'Enrollment terminal',
     purpose:
-      'Checks pictures and enrolls or updates subjects. It cannot delete or shorten an expiry.',
+      'Checks pictures and enrolls or updates subjects. It cannot remove faces or shorten an expiry.',
     select: only('svc.detect', 'svc.analyze', 'svc.liveness', 'svc.enroll', 'svc.updateSubject'),
   },
   {

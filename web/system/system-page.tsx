@@ -86,7 +86,7 @@ function StorageDetails({ report: { disk, gallery, store } }: { readonly report:
   return (
     <DefinitionList
       items={{
-        Database: `${store.version}, ${store.place}`,
+        Database: [store.version, store.place].filter(Boolean).join(', '),
         'Size of the database': formatBytes(store.bytes),
         'Search index': `${formatCount(gallery.templates)} templates, ${formatBytes(gallery.bytes)}`,
         'Disk free': `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)}`,

@@ -38,7 +38,7 @@ function conditions(): string {
   )
   return `## Permissions of some calls
 
-A call that adds a face to an existing subject and repeats its names, groups, attributes and expiry, or omits them, needs only the permission of the action. These calls need another one. Without it, the result is FORBIDDEN before an image is analyzed: nothing is changed or billed, and the same \`requestId\` can be sent again.
+A call that adds a face to an existing subject and repeats its names, groups, attributes and expiry, or omits them, needs only the permission of the action. These calls need another one. Without it, the result is FORBIDDEN: nothing is changed or billed, and the same \`requestId\` can be sent again.
 
 ${markdownTable(['Action', 'Permission', 'Needed'], rows)}`
 }
@@ -49,6 +49,7 @@ const advice = `## Recommended permissions
 |---|---|
 | a door, a terminal | \`svc.identify\`, or \`svc.verify\` with a card that identifies the person |
 | an enrollment desk | \`svc.enroll\`, \`svc.analyze\`; to correct names and groups also \`svc.updateSubject\` |
+| a program that removes or moves faces | also \`svc.deleteSubject\` |
 | a program that must correct mistakes of the comparison | also \`faces:force\` |
 | a system that deletes people who leave | \`svc.deleteSubject\`, \`deletions:read\` |
 | an auditor | \`subjects:read\`, \`deletions:read\` |

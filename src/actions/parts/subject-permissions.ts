@@ -3,6 +3,7 @@ import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import type { ActionCall, Caller, ConditionalPermission } from '../action.ts'
+import { isFlagSet } from './pictures/each-image.ts'
 
 /**
  * The permissions that a call needs beside that of its action, by what it does. A key that only
@@ -20,9 +21,14 @@ export const changePermissions = {
   faces: {
     permission: 'svc.deleteSubject',
     condition: 'to remove faces of a subject, or to move them to another one',
+    isNeeded: (params: unknown) => takenFieldsOf(Object(params)).length > 0,
   },
-  force: { permission: 'faces:force', condition: 'for `force`' },
-} as const satisfies Readonly<Record<string, ConditionalPermission>>
+  force: {
+    permission: 'faces:force',
+    condition: 'for `force`',
+    isNeeded: (params: unknown) => isFlagSet(params, 'force'),
+  },
+} satisfies Readonly<Record<string, ConditionalPermission>>
 
 /** @throws ActionError FORBIDDEN. The call is then neither billed nor stored. */
 export function requirePermission(
@@ -54,22 +60,25 @@ export function requireFacePermission({
   params,
   caller,
 }: Pick<ActionCall<TakenFaces>, 'params' | 'caller'>): void {
-  for (const field of ['removeFaceIds', 'addFaceIds'] as const)
-    if ((params[field] ?? []).length > 0)
-      requirePermission(
-        caller,
-        changePermissions.faces.permission,
-        `params.${field}: a subject would lose faces`,
-      )
+  for (const field of takenFieldsOf(params))
+    requirePermission(
+      caller,
+      changePermissions.faces.permission,
+      `params.${field}: a subject would lose faces`,
+    )
 }
 
-type TakenFaces = Readonly<
-  Partial<Record<'removeFaceIds' | 'addFaceIds', readonly string[] | undefined>>
->
+const takenFields = ['removeFaceIds', 'addFaceIds'] as const
+
+type TakenFaces = { readonly [field in (typeof takenFields)[number]]?: unknown }
+
+/** Returns the fields of any parameters that contain faces to remove or to move. */
+function takenFieldsOf(params: TakenFaces): readonly string[] {
+  return takenFields.filter((field) => Array.isArray(params[field]) && params[field].length > 0)
+}
 
 /**
- * Requires the permissions for an update of an existing subject: before the images are analyzed, and
- * again in the transaction that writes it.
+ * Requires the permissions for an update of an existing subject, in the transaction that writes it.
  *
  * @throws ActionError FORBIDDEN.
  */

@@ -58,7 +58,12 @@ export const identifyParams = z
     }),
     ...pictureFields,
   })
-  .meta({ id: 'IdentifyParams' })
+  .meta({
+    id: 'IdentifyParams',
+    'x-hints': {
+      allImages: 'Remove the field: svc.identify searches for the faces of every image.',
+    },
+  })
 
 /** The value of a result of svc.identify. */
 export const identifyValue = z

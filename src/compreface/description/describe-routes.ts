@@ -40,6 +40,10 @@ function operationOf(route: DescribedRoute): OpenApiObject {
   const names = permissions.map((name) => `\`${name}\``).join(' and ')
   const plural = permissions.length > 1 ? 's' : ''
   const price = units === 0 ? 'Free of charge.' : `Costs ${units} units.`
+  const failure = {
+    description: 'The call failed and costs nothing. 429 and 503 include Retry-After.',
+    content: { 'application/json': { schema: compreFaceRef('Error') } },
+  }
   return {
     operationId,
     tags: ['compreface'],
@@ -56,10 +60,8 @@ function operationOf(route: DescribedRoute): OpenApiObject {
         ...(route.images && { headers: unsupportedPlugins }),
         content: { 'application/json': { schema: compreFaceRef(response) } },
       },
-      default: {
-        description: 'The call failed and costs nothing. 429 and 503 include Retry-After.',
-        content: { 'application/json': { schema: compreFaceRef('Error') } },
-      },
+      '4XX': failure,
+      default: failure,
     },
   }
 }

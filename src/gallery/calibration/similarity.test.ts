@@ -117,6 +117,7 @@ test('Templates and calibrations of different models cannot be combined', () => 
 
 test('The automatic threshold rises with the size of the gallery from 0.80 to 0.95', () => {
   const thresholds = [0, 1, 100, 1000, 10_000, 1_000_000].map(autoThreshold)
+  assert.match(String(autoThreshold(1234)), /^0\.\d{1,4}$/u, 'at most four decimals')
   for (const [index, expected] of [0.8, 0.8, 0.8, 0.9, 0.95, 0.95].entries())
     assertNear(thresholds[index] ?? Number.NaN, expected)
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { roundTo } from '../../lib/round-to.ts'
 import type { Template } from '../../vision/embed/template.ts'
 
 /**
@@ -132,7 +133,7 @@ export function similarityAtFmr(fmr: number): number {
  */
 export function autoThreshold(gallerySize: number): number {
   const similarity = similarityAtFmr(falseIdentificationRate / Math.max(1, gallerySize))
-  return Math.min(autoMax, Math.max(autoMin, similarity))
+  return roundTo(Math.min(autoMax, Math.max(autoMin, similarity)), 4)
 }
 
 const falseIdentificationRate = 1e-2

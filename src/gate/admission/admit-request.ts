@@ -62,6 +62,7 @@ export function admissionInputOf(
     keyVersion: caller.version ?? null,
     formerEndsAtUtc: formerEndOf(caller),
     permissions: content.permissions,
+    replayPermissions: content.replayPermissions ?? [],
     consumedTokens: undefined,
     limits: settings.limits,
     unitMicros: settings.unitMicros,

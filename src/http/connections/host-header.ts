@@ -24,13 +24,24 @@ export function findHostProblem(
 
 /**
  * The router ends the path at a number sign, which the target of a request cannot contain (RFC 9112,
- * section 3.2): `DELETE /subjects/#1` would be `DELETE /subjects/`.
+ * section 3.2): `DELETE /subjects/#1` would be `DELETE /subjects/`. A question mark without a
+ * parameter is probably a lost one, without which a request deletes more than intended. The authority
+ * of an absolute target replaces the header Host, so that both must be equal.
  *
- * @param target the path and the query as they were sent.
+ * @param host as in `findHostProblem`.
  * @returns what is wrong; undefined if nothing is.
  */
-export function findTargetProblem(target: string): string | undefined {
-  return target.includes('#') ? 'The URL is malformed: write # as %23.' : undefined
+export function findTargetProblem(
+  { url: target = '/', method }: Pick<IncomingMessage, 'url' | 'method'>,
+  host: string,
+): string | undefined {
+  if (target.includes('#')) return 'The URL is malformed: write # as %23.'
+  if (method === 'DELETE' && /\?&*$/u.test(target))
+    return 'The URL has a question mark without a parameter: remove it, or add the parameter.'
+  const authority = /^[a-z][\w+.-]*:\/\/(?<authority>[^/?]*)/iu.exec(target)?.groups?.['authority']
+  return authority === undefined || authority.toLowerCase() === host.toLowerCase()
+    ? undefined
+    : 'The host of the URL must be the one of the header Host.'
 }
 
 /** @param rawHeaders the names and values in turn. */

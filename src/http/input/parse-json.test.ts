@@ -56,13 +56,17 @@ test('A body with one structural character more than the limit is rejected', () 
   assert.throws(() => parse(list(1001)), isBadRequest(/more than 1000/u))
 })
 
-test('A duplicate key in the envelope or its params is rejected', () => {
+test('A duplicate key is rejected at any depth', () => {
   assert.throws(() => parse('{"action":"a","action":"b"}'), isBadRequest(/action is duplicated/u))
   assert.throws(
     () => parse('{"action":"a","\\u0061ction":"b"}'),
     isBadRequest(/action is duplicated/u),
   )
   assert.throws(() => parse('{"params":{"x":1,"x":2}}'), isBadRequest(/x is duplicated/u))
+  assert.throws(
+    () => parse('{"params":{"images":[{"bytes":"a","bytes":"b"}]}}'),
+    isBadRequest(/bytes is duplicated/u),
+  )
   assert.ok(parse('{"a":{"x":1},"b":{"x":2}}'), 'the same key in two objects')
   assert.ok(parse('{"a":[{"x":1},{"x":2}]}'), 'the same key in two elements')
 })

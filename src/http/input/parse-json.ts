@@ -35,9 +35,6 @@ export type LongText = { readonly start: number; readonly end: number }
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Duplicate keys are rejected down to this depth: the envelope and its `params`. */
-const uniqueDepthMax = 2
-
 /**
  * Parses a request body to an object. Its structure is checked against the limits before
  * `JSON.parse` runs: ten mebibytes of `[{},{},…` would block the event loop for most of a second,
@@ -177,10 +174,9 @@ function addKey(keysByDepth: readonly Set<string>[], text: Buffer): void {
   const key = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
   if (key === '__proto__' || key === 'constructor')
     throw new HttpError(400, `The key ${key} is not allowed; rename it.`)
-  if (!keys || keysByDepth.length - 1 > uniqueDepthMax) return
-  if (keys.has(key))
+  if (keys?.has(key))
     throw new HttpError(400, `The key ${key.slice(0, 64)} is duplicated; send it once.`)
-  keys.add(key)
+  keys?.add(key)
 }
 
 /**

@@ -125,11 +125,24 @@ async function decodePlain(
   return text
 }
 
+/**
+ * A longer text can only be an image in base64. With other characters it takes twice the memory, and to
+ * check and hash 24 MiB would block the event loop for 50 ms.
+ */
+const anyTextBytesMax = 12 * 1024 * 1024
+const notAscii = /[^\0-\x7f]/u
+
 async function decodeAny(content: Buffer, { start, end }: LongText, pause: Pause): Promise<string> {
   const slices: string[] = []
   for (let from = start + 1; from < end;) {
     const to = sliceEnd(content, from, end)
-    slices.push(decodeSlice(content, from, to))
+    const slice = decodeSlice(content, from, to)
+    if (end - start > anyTextBytesMax && notAscii.test(slice))
+      throw new HttpError(
+        400,
+        `bytes ${from + 1} to ${to}: a text over ${anyTextBytesMax} bytes must contain only ASCII characters, as base64 does.`,
+      )
+    slices.push(slice)
     await pause(to - from)
     from = to
   }

@@ -175,7 +175,16 @@ function parseCall(
     throw new ActionError('INVALID_REQUEST', problems, {
       count: problems.length + Math.max(0, unknown.length - problemsMax),
     })
-  return { action, params, debug, validateOnly, permissions: permissionsOf(action, debug) }
+  const { furtherPermissions = [] } = action
+  const needed = furtherPermissions.filter(({ isNeeded }) => isNeeded?.(params))
+  return {
+    action,
+    params,
+    debug,
+    validateOnly,
+    permissions: permissionsOf(action, debug),
+    replayPermissions: needed.map(({ permission }) => permission),
+  }
 }
 
 function isFlag(value: unknown): value is boolean {

@@ -17,6 +17,8 @@ export type AdmissionInput = CallKey &
     readonly fingerprint: Uint8Array
     /** Only the owner of this token may settle the reservation. */
     readonly token: string
+    /** The key must have all of these to receive a stored response; a new call requires them itself. */
+    readonly replayPermissions: readonly string[]
   }
 
 /** A call as the statements of its admission identify it. */

@@ -100,7 +100,7 @@ export function decideAdmission(
   const { attempt, key } = facts
   if (attempt?.token === request.token) return admittedBefore(attempt, facts, request, access)
   const replaced = attempt && findReplaced(attempt, request.windowMs, now)
-  if (attempt && !replaced) return decideRetry(attempt, request.fingerprint, access)
+  if (attempt && !replaced) return decideRetry(attempt, key, request, access)
 
   const unitMicros = key.unitMicros ?? request.unitMicros
   const isBilled = key.billing === 1
@@ -196,10 +196,13 @@ function findReplaced(
 /** Decides about a call whose requestId was used before. */
 function decideRetry(
   { fingerprint, code, response }: AttemptRow,
-  sent: Uint8Array,
+  { permissions }: AdmissionFacts['key'],
+  { fingerprint: sent, replayPermissions }: AdmissionInput,
   access: Access,
 ): AdmissionDecision {
   if (Buffer.compare(sent, fingerprint) !== 0) return rejected(access, requestIdConflict)
+  const missing = checkPermissions(permissions, replayPermissions)
+  if (missing) return rejected(access, missing)
   if (code === null) return { kind: 'inFlight', access }
   return response ? { kind: 'replay', access, code, response } : rejected(access, responseNotStored)
 }

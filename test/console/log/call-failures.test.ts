@@ -93,6 +93,14 @@ test('Failures before an action runs have their message: malformed JSON, permiss
   const { key } = assertOk(await owner.send('POST', '/keys', settings)).body
   await gallery.withKey(key).call('svc.enroll', imageParams('Cy'))
   assert.match((await latest()).problems[0].message, /svc\.enroll/u)
+  const enroller = assertOk(
+    await owner.send('POST', '/keys', { ...settings, permissions: ['svc.enroll'] }),
+  ).body
+  const forced = { ...imageParams('Cy'), displayName: 'canary-name', force: true }
+  await gallery.withKey(enroller.key).call('svc.enroll', forced)
+  const forbidden = await latest()
+  assert.deepEqual([forbidden.problems[0].path, forbidden.code], ['params.force', 'FORBIDDEN'])
+  assert.ok(!JSON.stringify(forbidden).includes('canary'))
   await gallery.rest('GET', '/v1/subjects?limit=0&canary-query=1')
   const { problems } = await latest()
   assert.match(problems[0].message, /limit/u)

@@ -90,6 +90,13 @@ test('The hint of an error names only what its action accepts', async () => {
       /^Send images of one person, or omit sameSubject/u,
     ],
     [
+      'svc.identify',
+      { images: images('Ada'), allImages: true },
+      'INVALID_REQUEST',
+      'params.allImages',
+      /^Remove the field: svc\.identify searches/u,
+    ],
+    [
       'svc.liveness',
       { images: images('Ada'), livenessThreshold: 0.5 },
       'INVALID_REQUEST',

@@ -138,6 +138,7 @@ export function admissionCase(number: number): fc.Arbitrary<AdmissionCase> {
       action: fields.action,
       formerEndsAtUtc: fields.formerEndsAtUtc,
       permissions: fields.needsDebug ? [fields.action, 'debug'] : [fields.action],
+      replayPermissions: fields.needsDebug ? ['debug'] : [],
       consumedTokens: undefined,
       ...defaults,
       attemptMsMax: 30_000,

@@ -57,6 +57,6 @@ function problemOfImage(error: ActionError, imageIndex: number): ActionProblem {
  * Returns whether the parameters of a request, before their validation, set a flag that makes the
  * action analyze all images. The price of a call is determined before its validation.
  */
-export function isFlagSet(params: unknown, flag: 'allImages' | 'sameSubject'): boolean {
+export function isFlagSet(params: unknown, flag: 'allImages' | 'sameSubject' | 'force'): boolean {
   return (Object(params) as Readonly<Record<string, unknown>>)[flag] === true
 }

@@ -5,6 +5,7 @@ import { listServers } from '../../../store/system/system-history.ts'
 import { findFirstAccountId } from '../../../store/tenancy/projects.ts'
 import { findGallerySummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ConsoleServices } from '../../services.ts'
+import type { ConsoleIdentity } from '../../auth/identity.ts'
 import { count } from '../../server/field-schemas.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { parseServerReport, serverReport } from './server-report.ts'
@@ -63,13 +64,17 @@ export const getSystem = defineRead({
     settings: z.array(settingsTopic),
   }),
   handle: async ({ identity, services, request }) => {
-    const status = await services.readSystem()
+    const { store, settings, ...status } = await services.readSystem()
+    const isOperator = await isOfFirstAccount(identity, services)
     const { accountId } = identity
     const galleries = await services.store.read((tx) => findGallerySummaries(tx, accountId))
     const templates = galleries.reduce((sum, { templateCount }) => sum + templateCount, 0)
     const { rss, heapUsed } = process.memoryUsage()
     return {
       ...status,
+      // The files, addresses and settings of the installation concern its operator only.
+      store: isOperator ? store : { ...store, place: '' },
+      settings: isOperator ? settings : [],
       version: services.version,
       uptimeS: process.uptime(),
       ready: status.reasons.length === 0,
@@ -80,6 +85,13 @@ export const getSystem = defineRead({
     }
   },
 })
+
+async function isOfFirstAccount(
+  { accountId }: ConsoleIdentity,
+  { store }: ConsoleServices,
+): Promise<boolean> {
+  return accountId === (await runAsAllAccounts(() => findFirstAccountId(store.db)))
+}
 
 /** The servers of the last 24 hours. The present state of this one, the last report of the others. */
 async function readServers({
@@ -118,8 +130,7 @@ export const downloadSupportBundle = defineWrite({
   auditAction: 'system.supportBundle',
   response: z.record(z.string(), z.unknown()),
   prepare: async ({ identity, services }) => {
-    const firstId = await runAsAllAccounts(() => findFirstAccountId(services.store.db))
-    if (identity.accountId !== firstId)
+    if (!(await isOfFirstAccount(identity, services)))
       throw new HttpError(403, 'Only users of the first account receive a support bundle.')
     return services.createSupportBundle()
   },

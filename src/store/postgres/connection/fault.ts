@@ -18,7 +18,8 @@ export function faultOf(error: unknown): DatabaseFault {
     return { error: new ConnectionLostError(error), isUnusable: true, isLost: true }
   const { code = '' } = error
   if (code === frozenAccountCode)
-    return { error: unavailable(accountFrozen, 2, error), isUnusable: false, isLost: false }
+    // Without a cause, so that the calls during a move log no warnings.
+    return { error: unavailable(accountFrozen, 2), isUnusable: false, isLost: false }
   if (unavailableCodes.test(code))
     return {
       error: databaseUnavailable(error, { isDiskFull: code === diskFullCode }),
