@@ -101,7 +101,7 @@ async function enrollBatch(tx: Tx, keys: SubjectKeys, project: InitialProject, f
     const subject = await createSubject(tx, keys, owner, { externalId, nowUtc })
     const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
     const template = { modelId: 'bench@1', vector, density: 0 }
-    const options = { ...limits, keys, nowUtc, storeVector: async () => {} }
+    const options = { ...limits, keys, nowUtc, storeVectors: async () => {} }
     await addFace(tx, subject, { template, qualityScore: 80 }, options)
   }
 }

@@ -8,7 +8,7 @@
  * of the measured half reach at the given rate. Prints means over all splits and both directions.
  */
 import { markdownTable } from '../bench/support/table.ts'
-import { mergeTemplates } from '../src/actions/parts/pictures/merge-templates.ts'
+import { mergeTemplates, spreadShares } from '../src/lib/density/merge-templates.ts'
 import { largestGroup } from '../src/actions/parts/pictures/same-person.ts'
 import { foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
 import { scoreAtFar } from '../src/gallery/calibration/measure/sorted-scores.ts'
@@ -32,7 +32,7 @@ type ProbeScorer = (stored: Template) => number
 
 /** Ways to compare a set of frames with a stored template. */
 const combinations: Readonly<Record<string, (frames: readonly Template[]) => ProbeScorer>> = {
-  'what ships': (frames) => scorerOf(mergeTemplates(frames)),
+  'what ships': (frames) => scorerOf(mergeTemplates(frames, spreadShares.probe)),
   ...Object.fromEntries(
     [0, 1, 1.25, 1.5, 2].map((share) => [
       `density + ${share} × spread`,
@@ -134,7 +134,7 @@ function measureCheck(
     const group = largestGroup(size, (a, b) => scoreBetween(frames, a, b), limit)
     const isComplete = group.length === size
     count(`${size}|${far}|complete`, isComplete)
-    const probe = mergeTemplates(frames)
+    const probe = mergeTemplates(frames, spreadShares.probe)
     for (const stored of templates.filter((template) => !frames.includes(template)))
       count(`${size}|${far}|found`, isComplete && scoreOf(probe, stored) >= searchLimit)
     for (let index = 0; index < size; index++)

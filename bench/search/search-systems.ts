@@ -66,7 +66,7 @@ export async function openFacegate(
       if (from % (100 * batchFaces) === 0) report(`loading ${from} of ${faces.count}`)
       const packed = packRows(rowsOf(faces, from))
       await stored
-      stored = search.load(galleryId, [packed], { sequence: 1, total: faces.count })
+      stored = search.load(galleryId, [packed], { sequence: 1, subjectCount: faces.count })
     }
     await stored
   })
@@ -96,7 +96,7 @@ async function searchProbes(
     const startMs = performance.now()
     const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
     timesMs.push(performance.now() - startMs)
-    rows.push(Number.parseInt(best?.faceId.slice(-12) ?? '', 16))
+    rows.push(Number.parseInt(best?.subjectId.slice(-12) ?? '', 16))
   }
   return { rows, timesMs }
 }
@@ -110,13 +110,14 @@ async function changeTemplates(
   const stall = measureStall()
   const additions = Array.from({ length: changedTemplates }, (_, index) => {
     const face = templateAt(probes, index % probes.densities.length)
-    const template = { ...face, modelId, subjectId: idOf(index), groups: [] }
-    return { sequence: index + 2, faceId: idOf(count + index), template }
+    const template = { ...face, modelId, faces: 1, groups: [] }
+    return { sequence: index + 2, subjectId: idOf(count + index), templates: [template] }
   })
   await search.apply(galleryId, additions)
-  const removals = additions.map(({ faceId, sequence }) => ({
-    faceId,
+  const removals = additions.map(({ subjectId, sequence }) => ({
+    subjectId,
     sequence: sequence + changedTemplates,
+    templates: [],
   }))
   await search.apply(galleryId, removals)
   return stall.stop()
@@ -126,7 +127,7 @@ function rowsOf(faces: TemplateSource, from: number): LoadedTemplate[] {
   const to = Math.min(faces.count, from + batchFaces)
   return faces.read(from, to).map((template, offset) => {
     const id = idOf(from + offset)
-    return { ...template, modelId, faceId: id, subjectId: id, groups: [] }
+    return { ...template, modelId, subjectId: id, faceId: id, faces: 1, groups: [] }
   })
 }
 

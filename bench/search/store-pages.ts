@@ -73,6 +73,7 @@ async function storeOnePage(
     ...faces.nextTemplate(),
     faceId: newId(),
     subjectId: newId(),
+    faces: 1,
     groups: [],
     expiresAtMs: undefined,
   }))

@@ -15,7 +15,7 @@
  * them merged into one probe.
  */
 import { markdownTable } from '../../bench/support/table.ts'
-import { mergeTemplates } from '../../src/actions/parts/pictures/merge-templates.ts'
+import { mergeTemplates } from '../../src/lib/density/merge-templates.ts'
 import { foldsByPerson } from '../../src/evaluation/calibration/held-out-scores.ts'
 import { scoreAllPairs } from '../../src/evaluation/verification/pair-scores.ts'
 import type { PersonTemplate } from '../../src/evaluation/verification/pair-scores.ts'
@@ -141,7 +141,10 @@ function measureDrawn(half: Half, size: number): void {
 }
 
 function meanVector(faces: readonly PersonTemplate[]): Float32Array {
-  return mergeTemplates(faces.map(({ template }) => template)).vector
+  return mergeTemplates(
+    faces.map(({ template }) => template),
+    0,
+  ).vector
 }
 
 type Probes = { readonly genuine: readonly Template[]; readonly impostor: readonly Template[] }

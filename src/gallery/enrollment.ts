@@ -95,7 +95,7 @@ export function normaliseUtc(text: string | null | undefined): string | null {
 
 export type AddFaceOptions = EnrollLimits & {
   readonly keys: SubjectKeys
-  readonly storeVector: GallerySearch['storeVector']
+  readonly storeVectors: GallerySearch['storeVectors']
   readonly nowUtc: string
 }
 
@@ -112,7 +112,7 @@ export async function addFace(
   options: AddFaceOptions,
 ): Promise<string> {
   const { subjectId, galleryId } = subject
-  const { keys, storeVector, nowUtc } = options
+  const { keys, storeVectors, nowUtc } = options
   const accountId = await requireCapacity(tx, subject, options)
   const faceId = newId()
   const { modelId } = template
@@ -129,7 +129,7 @@ export async function addFace(
   })
   const ciphertext = encryptTemplate(key, { ...binding, modelId }, template)
   await addTemplate(tx, { galleryId, faceId, modelId, ciphertext })
-  await storeVector(tx, binding, template)
+  await storeVectors(tx, subject)
   if (crop) {
     const { projectId, jpeg } = crop
     await addCrop(tx, { faceId, projectId, ciphertext: encryptCrop(key, binding, jpeg) })

@@ -1,10 +1,9 @@
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import { findSubjectTemplates, type StoredTemplate } from '../store/gallery/templates.ts'
+import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
-import { selectTemplate } from './select-template.ts'
 import {
   squaredDistance,
   roundSimilarity,
@@ -12,13 +11,19 @@ import {
   similarityOf,
 } from './calibration/similarity.ts'
 import {
-  findFaceChanges,
-  afterAllFaceIds,
-  type FaceChange,
-  type FaceChangeCursor,
+  findSubjectChanges,
+  afterAllSubjectIds,
+  type ChangedSubject,
+  type SubjectChangeCursor,
 } from '../store/gallery/faces.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
-import { mapSequential } from '../lib/account-context.ts'
+import {
+  mergeFaces,
+  nearestFace,
+  readFaceTemplates,
+  selectTemplates,
+  type FaceTemplate,
+} from './subject-template.ts'
 
 /** The result of comparing two templates. */
 export type MatchScore = {
@@ -30,10 +35,10 @@ export type MatchScore = {
   readonly modelId: string
 }
 export type FaceMatchScore = MatchScore & { readonly faceId: string }
-/** The best face of a subject that a search has found. */
+/** A subject that a search has found, with its face that is most similar to the probe. */
 export type SearchHit = FaceMatchScore & { readonly subjectId: string }
 
-/** The best match of a subject. */
+/** The match of a subject, with its face that is most similar to the probe. */
 export type SubjectMatch = FaceMatchScore & {
   /**
    * The face that has the vector of the first probe, in its model: it was created from the same
@@ -57,8 +62,8 @@ export type MatchOptions = {
 }
 
 /**
- * Returns the match of the subject's face that is most similar to the probe, or undefined if none
- * can be compared.
+ * Returns the match of the subject, or undefined if none of its faces can be compared. The similarity
+ * is that of its merged template; see `mergeFaces`.
  *
  * @param probes templates of the probe, one per model. Each face is compared by one model.
  */
@@ -68,30 +73,35 @@ export async function matchSubject(
   probes: readonly Template[],
   options: MatchOptions,
 ): Promise<SubjectMatch | undefined> {
-  const templates = await selectedTemplatesOf(reading, subject.subjectId, options.calibrations)
-  const matches = await mapSequential(templates, (stored) =>
-    matchStoredTemplate(reading, stored, probes, options),
-  )
-  const [best] = matches.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)
-  const identical = matches
-    .flat()
-    .find(({ isIdentical, modelId }) => isIdentical && modelId === probes[0]?.modelId)
+  const stored = await findSubjectTemplates(reading, [subject.subjectId])
+  return matchStored(reading, stored, probes, options)
+}
+
+/** Matches the templates of one subject. */
+async function matchStored(
+  reading: ReadTx,
+  stored: ChangedSubject['templates'],
+  probes: readonly Template[],
+  { decryptStored, calibrations }: MatchOptions,
+): Promise<SubjectMatch | undefined> {
+  const faces = await readFaceTemplates(reading, stored, {
+    decryptStored,
+    models: calibrations,
+    modelIds: probes.map(({ modelId }) => modelId),
+  })
+  const matches = mergeFaces(faces).flatMap((merged) => {
+    const probe = probes.find(({ modelId }) => modelId === merged.modelId)
+    const face = probe && nearestFace(faces, probe)
+    return face ? [{ faceId: face.faceId, ...matchTemplates(probe, merged, calibrations) }] : []
+  })
+  const [best] = matches.toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)
+  const identical = faces.find((face) => isSamePicture(face, probes[0]))
+  for (const { vector } of faces) vector.fill(0)
   return best && { ...best, ...(identical && { identicalFaceId: identical.faceId }) }
 }
 
-/** Returns no match if no probe has the template's model, or it cannot be decrypted. */
-async function matchStoredTemplate(
-  reading: ReadTx,
-  stored: StoredTemplate,
-  probes: readonly Template[],
-  { decryptStored, calibrations }: MatchOptions,
-): Promise<(FaceMatchScore & { readonly isIdentical: boolean })[]> {
-  const probe = probes.find(({ modelId }) => modelId === stored.modelId)
-  const template = probe && (await decryptStored(reading, stored))
-  if (!template) return []
-  const isIdentical = squaredDistance(probe.vector, template.vector) === 0
-  const match = matchTemplates(probe, template, calibrations)
-  return [{ faceId: stored.faceId, isIdentical, ...match }]
+function isSamePicture(face: FaceTemplate, probe: Template | undefined): boolean {
+  return face.modelId === probe?.modelId && squaredDistance(face.vector, probe.vector) === 0
 }
 
 /** Returns the models by which the faces of a subject are compared. */
@@ -100,13 +110,8 @@ export async function modelsOfSubject(
   subjectId: string,
   calibrations: Calibrations,
 ): Promise<readonly string[]> {
-  const templates = await selectedTemplatesOf(reading, subjectId, calibrations)
-  return [...new Set(templates.map(({ modelId }) => modelId))]
-}
-
-async function selectedTemplatesOf(reading: ReadTx, subjectId: string, calibrations: Calibrations) {
-  const byFace = Map.groupBy(await findSubjectTemplates(reading, subjectId), ({ faceId }) => faceId)
-  return [...byFace.values()].flatMap((templates) => selectTemplate(templates, calibrations) ?? [])
+  const templates = await findSubjectTemplates(reading, [subjectId])
+  return [...new Set(selectTemplates(templates, calibrations).map(({ modelId }) => modelId))]
 }
 
 /** The changes that are read at once. Deleting a group or re-embedding a gallery makes many more. */
@@ -120,40 +125,34 @@ export type ChangedSinceQuery = {
 }
 
 /**
- * Matches the probe with all faces that have changed since a search. Returns the best hit for each
- * subject. Together with the search, and in the transaction that uses both results, no committed face
- * is missed.
+ * Matches the probe with all subjects that have changed since a search. Together with the search, and
+ * in the transaction that uses both results, no committed face is missed.
  */
 export async function matchChangedSince(
   reading: ReadTx,
   { galleryId, sequence, probes }: ChangedSinceQuery,
   options: MatchOptions & { readonly nowUtc: string },
 ): Promise<SearchHit[]> {
-  const bestHits = new Map<string, SearchHit>()
-  for await (const face of facesChangedSince(reading, galleryId, sequence)) {
-    const stored = selectTemplate(face.templates, options.calibrations)
-    if (!stored || hasExpired(stored, options.nowUtc)) continue
-    const { subjectId } = stored
-    for (const match of await matchStoredTemplate(reading, stored, probes, options)) {
-      const best = bestHits.get(subjectId)
-      if (!best || match.similarity > best.similarity)
-        bestHits.set(subjectId, { ...match, subjectId })
-    }
+  const hits: SearchHit[] = []
+  for await (const { subjectId, templates } of changedSince(reading, galleryId, sequence)) {
+    const [first] = templates
+    if (!first || hasExpired(first, options.nowUtc)) continue
+    const match = await matchStored(reading, templates, probes, options)
+    if (match) hits.push({ ...match, subjectId })
   }
-  return [...bestHits.values()]
+  return hits
 }
 
-/** Yields all changed faces that still exist. */
-async function* facesChangedSince(
+/** Yields all changed subjects; one that changes in several pages is there several times. */
+async function* changedSince(
   reading: ReadTx,
   galleryId: string,
   sequence: number,
-): AsyncGenerator<NonNullable<FaceChange['face']>> {
-  let cursor: FaceChangeCursor = { sequence, faceId: afterAllFaceIds }
-  for (let isLast = false; !isLast;) {
-    const changes = await findFaceChanges(reading, galleryId, cursor, changesPerPage)
-    for (const { face } of changes) if (face) yield face
-    cursor = changes.at(-1) ?? cursor
-    isLast = changes.length < changesPerPage
+): AsyncGenerator<ChangedSubject> {
+  let cursor: SubjectChangeCursor | undefined = { sequence, subjectId: afterAllSubjectIds }
+  while (cursor) {
+    const changes = await findSubjectChanges(reading, galleryId, cursor, changesPerPage)
+    yield* changes.subjects
+    cursor = changes.next
   }
 }

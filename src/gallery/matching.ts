@@ -24,7 +24,7 @@ import {
 } from './match.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import type { SearchOptions, TimedSearchOptions } from './search/scored-subject.ts'
-import { selectTemplate } from './select-template.ts'
+import { selectTemplates } from './subject-template.ts'
 import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
 
 /** Searches and comparisons of faces. All similarities of one record use the same calibrations. */
@@ -42,11 +42,11 @@ export type Matching = {
   ) => Promise<SearchHit[]>
   /** Returns the number of the gallery's last change. All later searches include it. */
   readonly sequence: (reading: ReadTx, galleryId: string) => Promise<number>
-  /** Matches the probe with all faces that have changed since a search. */
+  /** Matches the probe with all subjects that have changed since a search. */
   readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[]>
   /**
-   * Returns the match of the subject's face that is most similar to the probe, or undefined if none
-   * can be compared.
+   * Returns the match of the subject, with its face that is most similar to the probe, or undefined
+   * if none can be compared. The similarity is that of a search.
    *
    * @param probes templates of the probe, one per model.
    */
@@ -207,8 +207,7 @@ async function countExpired(
 ): Promise<ComparableCounts> {
   const filter = { galleryId, nowUtc: formatUtc(clock()) }
   const templates = await store.read((reading) => findExpiredTemplates(reading, filter))
-  const byFace = [...Map.groupBy(templates, ({ faceId }) => faceId).values()]
-  const compared = byFace.flatMap((ofFace) => selectTemplate(ofFace, calibrations) ?? [])
+  const compared = selectTemplates(templates, calibrations)
   const count = compared.filter(({ modelId }) => modelIds.includes(modelId)).length
   return { count, otherCount: compared.length - count }
 }

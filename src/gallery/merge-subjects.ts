@@ -1,6 +1,6 @@
 import { ActionError } from '../lib/errors.ts'
 import type { DeletionRecord } from '../store/gallery/deletions.ts'
-import { faceCounts, markSubjectFacesChanged, moveFaces } from '../store/gallery/faces.ts'
+import { faceCounts, moveFaces } from '../store/gallery/faces.ts'
 import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
@@ -15,7 +15,7 @@ import { groupsMax } from './subject-update.ts'
 
 export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
   readonly keys: SubjectKeys
-  readonly storeVector: GallerySearch['storeVector']
+  readonly storeVectors: GallerySearch['storeVectors']
   readonly nowUtc: string
 }
 
@@ -38,17 +38,16 @@ export async function mergeSubjects(
   options: MergeSubjectsOptions,
 ): Promise<DeletionRecord> {
   const { subjectId, galleryId } = target
-  const { keys, storeVector, nowUtc } = options
+  const { keys, storeVectors, nowUtc } = options
   const faces = await countMergedFaces(tx, { source, target }, options)
+  // The search in memory filters the faces of the target by its groups: its change follows.
   await uniteGroups(tx, { source, target })
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
   const sequence = await recordGalleryChange(tx, { galleryId })
-  const moved = await encryptForSubject(tx, { source, target, accountId, keys })
-  await moveFaces(tx, { fromSubjectId: source.subjectId, toSubjectId: subjectId, sequence })
-  for (const { faceId, template } of moved) {
-    await storeVector(tx, { galleryId, subjectId, faceId }, template)
-    template.vector.fill(0)
-  }
+  await encryptForSubject(tx, { source, target, accountId, keys })
+  const fromSubjectId = source.subjectId
+  await moveFaces(tx, { galleryId, fromSubjectId, toSubjectId: subjectId, sequence })
+  await storeVectors(tx, target)
   const record = await deleteSubject(tx, source, nowUtc)
   await updateSubjectRow(tx, subjectId, {
     updatedAtUtc: nowUtc,
@@ -83,10 +82,5 @@ async function uniteGroups(tx: Tx, { source, target }: MergedSubjects): Promise<
       'INVALID_REQUEST',
       `the merged subject would have ${united.size} groups; a subject can have at most ${groupsMax}. Remove groups of one of the subjects first`,
     )
-  const added = groups.get(source.subjectId) ?? []
-  await addGroups(tx, target, added)
-  if (added.length === 0) return
-  // The search in memory filters the existing faces of the target by its groups.
-  const { galleryId, subjectId } = target
-  await markSubjectFacesChanged(tx, subjectId, await recordGalleryChange(tx, { galleryId }))
+  await addGroups(tx, target, groups.get(source.subjectId) ?? [])
 }

@@ -1,11 +1,6 @@
 import { mapSequential } from '../lib/account-context.ts'
 import { ActionError } from '../lib/errors.ts'
-import {
-  faceCounts,
-  findFaceOwners,
-  markSubjectFacesChanged,
-  moveFaces,
-} from '../store/gallery/faces.ts'
+import { faceCounts, findFaceOwners, moveFaces } from '../store/gallery/faces.ts'
 import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { findSubjectsByIds, updateSubjectRow } from '../store/gallery/subjects.ts'
@@ -83,7 +78,7 @@ export async function transferFaces(
     )
   const sequence = await recordGalleryChange(tx, { galleryId })
   await mapSequential(moving, (from) => moveFrom(tx, { ...from, target, sequence }, options))
-  await markSubjectFacesChanged(tx, subjectId, sequence)
+  await options.storeVectors(tx, target)
   await updateSubjectRow(tx, subjectId, { updatedAtUtc: options.nowUtc, withoutFaces: 0 })
   return count
 }
@@ -91,20 +86,16 @@ export async function transferFaces(
 async function moveFrom(
   tx: Tx,
   { source, target, faceIds, sequence }: FaceTransfer & MovingFaces & { sequence: number },
-  { keys, storeVector, nowUtc }: MergeSubjectsOptions,
+  { keys, storeVectors, nowUtc }: MergeSubjectsOptions,
 ): Promise<void> {
   const { galleryId, subjectId } = target
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
-  const moved = await encryptForSubject(tx, { source, target, faceIds, accountId, keys })
+  await encryptForSubject(tx, { source, target, faceIds, accountId, keys })
   // The key of the source could decrypt the replaced data in an older copy of the database.
   await markForNewKey(tx, faceIds)
-  await markSubjectFacesChanged(tx, source.subjectId, sequence)
   const fromSubjectId = source.subjectId
-  await moveFaces(tx, { fromSubjectId, toSubjectId: subjectId, faceIds, sequence })
-  for (const { faceId, template } of moved) {
-    await storeVector(tx, { galleryId, subjectId, faceId }, template)
-    template.vector.fill(0)
-  }
+  await moveFaces(tx, { galleryId, fromSubjectId, toSubjectId: subjectId, faceIds, sequence })
+  await storeVectors(tx, source)
   await updateSubjectRow(tx, fromSubjectId, { updatedAtUtc: nowUtc })
 }
 

@@ -39,7 +39,7 @@ export function createReadStoredFaces({
     return read(async (reading) => {
       const rows =
         faceId === undefined
-          ? await findSubjectTemplates(reading, subject.subjectId)
+          ? await findSubjectTemplates(reading, [subject.subjectId])
           : await findFaceTemplates(reading, [faceId])
       const used = rows.filter(({ modelId }) => modelIds.includes(modelId))
       const faces: StoredFace[] = []

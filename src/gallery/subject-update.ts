@@ -1,5 +1,5 @@
 import { ActionError } from '../lib/errors.ts'
-import { findSubjectFaces, removeFaces, markSubjectFacesChanged } from '../store/gallery/faces.ts'
+import { findSubjectFaces, removeFaces, markSubjectChanged } from '../store/gallery/faces.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
 import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/groups.ts'
@@ -7,6 +7,7 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { normaliseUtc } from './enrollment.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
 import {
   findExternalIdHolder,
   requireFutureExpiry,
@@ -31,6 +32,7 @@ export type UpdateSubjectOptions = {
   readonly nowUtc: string
   /** See `findExternalIdHolder`. */
   readonly onDeleted: OnExpiredDeleted
+  readonly storeVectors: GallerySearch['storeVectors']
 }
 
 export const groupsMax = 20
@@ -55,14 +57,17 @@ export async function updateSubject(
   const { isChanged = false, removeFaceIds = [] } = update
   if (!isChanged && removeFaceIds.length === 0 && !(await changesSubject(tx, subject, update)))
     return subject
-  await removeListedFaces(tx, subject, removeFaceIds)
+  await removeListedFaces(tx, { subject, faceIds: removeFaceIds }, options)
   await changeGroups(tx, subject, update)
   const externalId = await externalIdOf(tx, subject, update.externalId, options)
   const change = { ...updatedFields(subject, update), externalId, updatedAtUtc: nowUtc }
   await updateSubjectRow(tx, subjectId, change)
   // The search in memory holds the expiry and must reload it.
   if (change.expiresAtUtc !== subject.expiresAtUtc)
-    await markSubjectFacesChanged(tx, subjectId, await recordGalleryChange(tx, { galleryId }))
+    await markSubjectChanged(tx, {
+      subjectId,
+      sequence: await recordGalleryChange(tx, { galleryId }),
+    })
   return { ...subject, ...change }
 }
 
@@ -152,13 +157,18 @@ async function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate):
       `params.addGroups: a subject can have at most ${groupsMax} groups`,
     )
   if (before.join(' ') !== after.join(' '))
-    await markSubjectFacesChanged(tx, subjectId, await recordGalleryChange(tx, { galleryId }))
+    await markSubjectChanged(tx, {
+      subjectId,
+      sequence: await recordGalleryChange(tx, { galleryId }),
+    })
 }
+
+type FacesToRemove = { readonly subject: SubjectRow; readonly faceIds: readonly string[] }
 
 async function removeListedFaces(
   tx: Tx,
-  subject: SubjectRow,
-  faceIds: readonly string[],
+  { subject, faceIds }: FacesToRemove,
+  { storeVectors }: UpdateSubjectOptions,
 ): Promise<void> {
   const existing = new Set(
     (await findSubjectFaces(tx, subject.subjectId)).map(({ faceId }) => faceId),
@@ -175,8 +185,9 @@ async function removeListedFaces(
       'INVALID_REQUEST',
       'params.removeFaceIds: the last face cannot be removed; use svc.deleteSubject to delete the subject',
     )
-  const { galleryId } = subject
+  const { galleryId, subjectId } = subject
   const sequence = await recordGalleryChange(tx, { galleryId, faces: -toRemove.size })
   await markForNewKey(tx, [...toRemove])
-  await removeFaces(tx, { galleryId, sequence }, [...toRemove])
+  await removeFaces(tx, { galleryId, subjectId, sequence }, [...toRemove])
+  await storeVectors(tx, subject)
 }

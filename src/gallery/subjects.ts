@@ -101,7 +101,7 @@ export type Subjects = {
 type SubjectsOptions = EnrollLimits & {
   readonly store: Store
   readonly keys: SubjectKeys
-  readonly search: Pick<GallerySearch, 'storeVector'>
+  readonly search: Pick<GallerySearch, 'storeVectors'>
   readonly calibrations: Calibrations
   /** Called in the transaction that deletes an expired subject to give its external id to another. */
   readonly onExpired: OnExpiredDeleted
@@ -111,10 +111,10 @@ type SubjectsOptions = EnrollLimits & {
 
 export function createSubjects(options: SubjectsOptions): Subjects {
   const { store, keys, search, calibrations, onExpired: onDeleted, clock } = options
-  const { storeVector } = search
+  const { storeVectors } = search
   const { templatesPerSubject } = options
   const nowUtc = (): string => formatUtc(clock())
-  const moveOptions = () => ({ templatesPerSubject, keys, storeVector, nowUtc: nowUtc() })
+  const moveOptions = () => ({ templatesPerSubject, keys, storeVectors, nowUtc: nowUtc() })
   return {
     read: store.read,
     lock: lockGallery,
@@ -126,9 +126,9 @@ export function createSubjects(options: SubjectsOptions): Subjects {
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
     addFace: (tx, subject, face) =>
-      addFace(tx, subject, face, { ...options, storeVector, nowUtc: nowUtc() }),
+      addFace(tx, subject, face, { ...options, storeVectors, nowUtc: nowUtc() }),
     update: (tx, subject, update) =>
-      updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
+      updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted, storeVectors }),
     changes: changesSubject,
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     merge: (tx, subjects) => mergeSubjects(tx, subjects, moveOptions()),
@@ -222,7 +222,8 @@ async function faceDetailsOf(
   subjectId: string,
   calibrations: Calibrations,
 ): Promise<FaceDetails[]> {
-  const byFace = Map.groupBy(await findSubjectTemplates(reading, subjectId), ({ faceId }) => faceId)
+  const templates = await findSubjectTemplates(reading, [subjectId])
+  const byFace = Map.groupBy(templates, ({ faceId }) => faceId)
   const faces = await findSubjectFaces(reading, subjectId)
   return faces.map(({ faceId, qualityScore, createdAtUtc }) => {
     const { modelId = '' } = selectTemplate(byFace.get(faceId) ?? [], calibrations) ?? {}

@@ -141,11 +141,11 @@ export type SubjectAttributeRow = {
   readonly subjectId: string
 }
 
-/** A deleted face, so that copies of the gallery in memory can remove it. */
+/** A subject that lost faces, so that copies of the gallery in memory remove them. */
 export type RemovalRow = {
   readonly galleryId: string
   readonly sequence: number
-  readonly faceId: string
+  readonly subjectId: string
 }
 
 /** The permanent deletion record of a subject and its place in the account's hash chain. */

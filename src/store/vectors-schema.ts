@@ -2,18 +2,22 @@
 export type VectorsSchema = {
   vectors: VectorRow
   templateCounts: TemplateCountRow
-  vectorCounts: VectorCountRow
 }
 
-/** A template as the database searches it, see `gallery/search/database/augmented-vector.ts`. */
+/** A subject as the database searches it, see `gallery/search/database/augmented-vector.ts`. */
 export type VectorRow = {
   readonly galleryId: string
-  readonly faceId: string
-  readonly modelId: string
   readonly subjectId: string
-  /** Null together with the embedding: the template cannot be decrypted and matches no probe. */
+  /** The model of the templates that the vector was merged from: all of the subject by this model. */
+  readonly modelId: string
+  /** Whether the templates have changed since the vector was computed. It then has no embedding. */
+  readonly isStale: boolean
+  /** Null together with the embedding. */
   readonly slack: number | null
-  /** A `halfvec` with one dimension more than the model's embeddings. */
+  /**
+   * A `halfvec` with one dimension more than the model's embeddings; null if it is stale, or no
+   * template can be decrypted. It then matches no probe.
+   */
   readonly embedding: string | null
 }
 
@@ -22,11 +26,4 @@ export type TemplateCountRow = {
   readonly galleryId: string
   readonly modelId: string
   readonly templates: number
-}
-
-/** How many of them have a vector. */
-export type VectorCountRow = {
-  readonly galleryId: string
-  readonly modelId: string
-  readonly vectors: number
 }

@@ -71,7 +71,8 @@ test('Renaming a subject to an existing name moves its faces, crops and groups t
   for (const [take, faceId] of [...before, ...kept].entries()) {
     const params = { ...imageParams(takeOf('Ann', take)), groups: ['night'] }
     const found = (await gallery.value('svc.identify', params)).bestMatch
-    assert.deepEqual([found.subjectId, found.faceId, found.similarity], [subjectId, faceId, 1])
+    assert.deepEqual([found.subjectId, found.faceId], [subjectId, faceId])
+    assert.ok(found.similarity > 0.95, `the score of all faces: ${found.similarity}`)
   }
   const { body } = await gallery.rest('GET', '/v1/deletions')
   const [record] = body.items

@@ -11,7 +11,7 @@ async function addChanges({ database: { store } }: TestGallery, count: number): 
   const rows = Array.from({ length: count }, (_, index) => ({
     galleryId,
     sequence: first + index + 1,
-    faceId: `removed ${index}`,
+    subjectId: `removed ${index}`,
   }))
   await store.runExclusive(async ({ db }) => {
     for (let from = 0; from < count; from += 1000)

@@ -48,9 +48,10 @@ async function assertFacesMatch(
   for (const [take, faceId] of faceIds.entries()) {
     const image = imageParams({ name, deviation: 0.3, take })
     const verified = await gallery.value('svc.verify', { ...image, subjectId })
-    assert.deepEqual([verified.faceId, verified.similarity], [faceId, 1])
-    const identified = await gallery.value('svc.identify', image)
-    assert.equal(identified.bestMatch.faceId, faceId)
+    assert.equal(verified.faceId, faceId)
+    assert.ok(verified.similarity > 0.95, `${verified.similarity}`)
+    const { bestMatch } = await gallery.value('svc.identify', image)
+    assert.deepEqual([bestMatch.faceId, bestMatch.similarity], [faceId, verified.similarity])
   }
 }
 

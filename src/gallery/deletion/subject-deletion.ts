@@ -44,7 +44,7 @@ export async function eraseSubject(
     subjects: -1,
     faces: -faceIds.length,
   })
-  await removeFaces(tx, { galleryId, sequence }, faceIds)
+  await removeFaces(tx, { galleryId, subjectId, sequence }, faceIds)
   await removeSubject(tx, subjectId)
   await scrubResponses(tx, subjectId)
   return faceIds.length

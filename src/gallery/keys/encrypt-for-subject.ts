@@ -6,7 +6,6 @@ import {
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/tx.ts'
-import type { Template } from '../../vision/embed/template.ts'
 import { decryptCrop, encryptCrop } from './crop-encryption.ts'
 import { decrypted } from './renew-subject-key.ts'
 import type { SubjectKeys } from './subject-keys.ts'
@@ -22,24 +21,20 @@ type Reencryption = {
   readonly keys: SubjectKeys
 }
 
-type FaceTemplate = { readonly faceId: string; readonly template: Template }
-
 /**
  * Encrypts templates and crops of a subject with the key of another one and binds them to its id.
  * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
  *
- * @returns the templates. The caller must zero them.
  * @throws Error if a key cannot be unwrapped.
  */
 export async function encryptForSubject(
   tx: Tx,
   { source, target, faceIds, accountId, keys }: Reencryption,
-): Promise<readonly FaceTemplate[]> {
+): Promise<void> {
   const { galleryId } = target
   const [oldKey, newKey] = [await keys.unwrap(tx, source), await keys.unwrap(tx, target)]
   const isMoved = ({ faceId }: { faceId: string }) => faceIds?.includes(faceId) ?? true
-  const templates: FaceTemplate[] = []
-  const stored = await findSubjectTemplates(tx, source.subjectId)
+  const stored = await findSubjectTemplates(tx, [source.subjectId])
   for (const { faceId, modelId, ciphertext } of stored.filter(isMoved)) {
     const binding = { accountId, galleryId, faceId, modelId }
     const from = { ...binding, subjectId: source.subjectId }
@@ -48,7 +43,7 @@ export async function encryptForSubject(
     const to = { ...binding, subjectId: target.subjectId }
     const replacement = encryptTemplate(newKey, to, template)
     await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext: replacement })
-    templates.push({ faceId, template })
+    template.vector.fill(0)
   }
   const crops = await findSubjectCrops(tx, source.subjectId)
   for (const { faceId, ciphertext } of crops.filter(isMoved)) {
@@ -60,5 +55,4 @@ export async function encryptForSubject(
     await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(newKey, to, jpeg) })
     jpeg.fill(0)
   }
-  return templates
 }

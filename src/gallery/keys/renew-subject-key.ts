@@ -33,7 +33,7 @@ export async function renewSubjectKey(
   const oldKey = await keys.unwrap(tx, subject)
   const { key, ...wrapped } = await keys.create(tx, subject)
   let unreadable = 0
-  for (const { faceId, modelId, ciphertext } of await findSubjectTemplates(tx, subjectId)) {
+  for (const { faceId, modelId, ciphertext } of await findSubjectTemplates(tx, [subjectId])) {
     const binding = { accountId, galleryId, subjectId, faceId, modelId }
     const template = decrypted(() => decryptTemplate(oldKey, binding, ciphertext))
     if (!template) unreadable += 1

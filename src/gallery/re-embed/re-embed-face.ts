@@ -3,7 +3,7 @@ import type { Log } from '../../lib/log.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import { findCrop, findReEmbedSource } from '../../store/gallery/crops.ts'
 import type { Store } from '../../store/database.ts'
-import { markFaceChanged } from '../../store/gallery/faces.ts'
+import { markSubjectChanged } from '../../store/gallery/faces.ts'
 import { recordGalleryChange, findGallery, lockGallery } from '../../store/gallery/galleries.ts'
 import {
   addTemplate,
@@ -183,10 +183,11 @@ async function writeTemplate(
     await templateBindingOf(tx, first, modelId),
     template,
   )
-  const { galleryId } = first
-  await markFaceChanged(tx, faceId, await recordGalleryChange(tx, { galleryId }))
+  const { galleryId, subjectId } = first
+  const sequence = await recordGalleryChange(tx, { galleryId })
+  await markSubjectChanged(tx, { subjectId, sequence })
   await addTemplate(tx, { galleryId, faceId, modelId, ciphertext })
-  await search.storeVector(tx, first, template)
+  await search.storeVectors(tx, first)
   return 'reEmbedded'
 }
 

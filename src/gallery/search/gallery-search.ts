@@ -4,26 +4,29 @@ import type { Tx } from '../../store/tx.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
-import type { ScoredSubject, TimedSearchOptions } from './scored-subject.ts'
+import type { FoundSubject, TimedSearchOptions } from './scored-subject.ts'
 
 /** The search of all galleries. The search in memory and in the database return the same results. */
 export type GallerySearch = {
   /**
-   * Returns the subjects most similar to the probe among all committed templates, best first. Each
-   * subject has the score of its best template of the probe's model.
+   * Returns the subjects most similar to the probe among all committed templates, best first. The score
+   * of a subject is that of its merged template of the probe's model, see `mergeFaces`.
    */
   readonly search: (
     galleryId: string,
     probe: Template,
     options: TimedSearchOptions,
-  ) => Promise<readonly ScoredSubject[]>
+  ) => Promise<readonly FoundSubject[]>
   /**
    * Returns the number of all faces and, in the order of the models, of the faces that are compared by
    * each of them. All numbers are of the same moment.
    */
   readonly countFaces: (galleryId: string, modelIds: readonly string[]) => Promise<FaceCounts>
-  /** Must be called in each transaction that stores a template, with the gallery locked. */
-  readonly storeVector: (tx: Tx, owner: VectorOwner, template: Template) => Promise<void>
+  /**
+   * Should be called in each transaction that changes the templates of a subject, with the gallery
+   * locked: without its vectors, a search in the database decrypts all templates of the subject.
+   */
+  readonly storeVectors: (tx: Tx, subject: VectorOwner) => Promise<void>
   /** Applies all changes that were committed before the call. */
   readonly sync: (galleryId: string) => Promise<void>
   /**
@@ -37,12 +40,8 @@ export type GallerySearch = {
 
 export type FaceCounts = { readonly total: number; readonly byModel: readonly number[] }
 
-/** The face that a template was extracted from. */
-export type VectorOwner = {
-  readonly galleryId: string
-  readonly subjectId: string
-  readonly faceId: string
-}
+/** A subject whose templates are searched. */
+export type VectorOwner = { readonly galleryId: string; readonly subjectId: string }
 
 /** What every search needs. */
 export type SearchDeps = {

@@ -2,23 +2,27 @@ import { correctedScore, isIdentical, type TemplateVector } from '../calibration
 import type { TemplateTable } from './table/template-table.ts'
 import type { ScanPool } from './memory/scan-pool.ts'
 
-/** A candidate of a search: a subject with the score of its best template. */
+/** A candidate of a search: a subject with the score of its template. */
 export type ScoredSubject = {
-  readonly faceId: string
   readonly subjectId: string
   readonly score: number
-  /** Whether that template is identical to the probe. */
+  /** Whether the template is identical to the probe. */
   readonly isIdentical: boolean
+  /** The face, if the template was merged from one only. */
+  readonly faceId?: string | undefined
 }
 
-/** Scores a stored template of a subject exactly. */
+/** A candidate with its face that is most similar to the probe. */
+export type FoundSubject = ScoredSubject & { readonly faceId: string }
+
+/** Scores the template of a subject exactly. */
 export function scoreSubject(
-  { faceId, subjectId }: Pick<ScoredSubject, 'faceId' | 'subjectId'>,
+  subjectId: string,
   probe: TemplateVector,
   stored: TemplateVector,
 ): ScoredSubject {
   const score = correctedScore(probe, stored)
-  return { faceId, subjectId, score, isIdentical: isIdentical(probe, stored) }
+  return { subjectId, score, isIdentical: isIdentical(probe, stored) }
 }
 
 export type SearchOptions = {
@@ -49,29 +53,23 @@ function initialRowsKept(limit: number): number {
   return Math.max(rowsKeptMin, limit * rowsKeptPerCandidate)
 }
 
-/** Returns each subject with its best score, best first. */
-export function bestOfEachSubject(scored: Iterable<ScoredSubject>, limit: number): ScoredSubject[] {
-  const bestBySubject = new Map<string, ScoredSubject>()
-  for (const candidate of scored) {
-    const best = bestBySubject.get(candidate.subjectId)
-    if (!best || compareScores(candidate, best) < 0)
-      bestBySubject.set(candidate.subjectId, candidate)
-  }
-  return [...bestBySubject.values()].sort(compareScores).slice(0, limit)
-}
-
-/** Best first; equal scores are ordered by face id. */
-function compareScores(a: ScoredSubject, b: ScoredSubject): number {
-  return b.score - a.score || (a.faceId < b.faceId ? -1 : 1)
+/** Returns the subjects with the best scores, best first; equal scores are ordered by subject id. */
+export function bestSubjects<Scored extends ScoredSubject>(
+  scored: Iterable<Scored>,
+  limit: number,
+): Scored[] {
+  const compare = (a: Scored, b: Scored): number =>
+    b.score - a.score || (a.subjectId < b.subjectId ? -1 : 1)
+  return [...scored].sort(compare).slice(0, limit)
 }
 
 /**
- * Returns the best subjects of a table, with the same result as scoring every template in float32.
+ * Returns the best subjects of a table, with the same result as scoring every row in float32.
  *
  * The scan keeps the rows with the highest upper bounds, which are then scored exactly. If the score
  * of the last candidate is above the bounds of all other rows, no candidate can be missing.
- * Otherwise another scan keeps more rows. This happens with many near-duplicates, many templates of
- * one subject, or a very small or very large vector.
+ * Otherwise another scan keeps more rows. This happens with many near-duplicates, or a very small or
+ * very large vector.
  */
 export function rankTable(
   table: TemplateTable,
@@ -85,7 +83,7 @@ export function rankTable(
   for (;;) {
     const { vector } = probe
     const { rows, otherBoundMax } = scanPool.scan(table, { vector, allowed, rowsKept })
-    const candidates = bestOfEachSubject(scoreRows(table, rows, probe, options), options.limit)
+    const candidates = bestSubjects(scoreRows(table, rows, probe, options), options.limit)
     const last = candidates[options.limit - 1]
     const otherScoreMax = otherBoundMax + probeTermsMax(probe)
     const isExact = last !== undefined && last.score > otherScoreMax
@@ -105,7 +103,8 @@ function* scoreRows(
     if (!stored || stored.subjectId === excludeSubjectId) continue
     const { expiresAtMs = Number.POSITIVE_INFINITY } = stored
     if (expiresAtMs <= nowMs) continue
-    yield scoreSubject(stored, probe, stored)
+    const { subjectId, faceId } = stored
+    yield { ...scoreSubject(subjectId, probe, stored), faceId }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FaceRow, SubjectRow } from '../gallery-schema.ts'
 import { sql } from '../load-kysely.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
-import { findFaceTemplates, type StoredTemplate } from './templates.ts'
+import { findSubjectTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** Finds the faces of a subject, the oldest first. */
@@ -29,7 +29,7 @@ export type FaceFilter = {
 /** A face with the ids of its subject. */
 export type FaceWithSubject = Pick<FaceRow, 'faceId' | 'subjectId'> & Pick<SubjectRow, 'externalId'>
 
-/** Finds faces of a gallery in the order of their last change, which an index provides. */
+/** Finds faces of a gallery in the order of the last changes of their subjects, by an index. */
 export function findFaces(tx: ReadTx, filter: FaceFilter): Promise<readonly FaceWithSubject[]> {
   const { galleryId, subjectId, faceId, unexpiredAtUtc: nowUtc, offset = 0, limit } = filter
   let query = tx.build
@@ -43,7 +43,8 @@ export function findFaces(tx: ReadTx, filter: FaceFilter): Promise<readonly Face
     const expiredIds = selectExpiredIds(tx.build, { galleryId, nowUtc })
     query = query.where('faces.subjectId', 'not in', expiredIds)
   }
-  return tx.run(query.orderBy('faces.sequence').orderBy('faces.faceId').limit(limit).offset(offset))
+  const ordered = query.orderBy('faces.sequence').orderBy('faces.subjectId').orderBy('faces.faceId')
+  return tx.run(ordered.limit(limit).offset(offset))
 }
 
 /** Returns the number of faces of each subject. */
@@ -60,31 +61,55 @@ export async function faceCounts(
   return new Map((await tx.run(query)).map(({ subjectId, count }) => [subjectId, count]))
 }
 
+/** Adds a face. Its number becomes that of all faces of the subject, see `markSubjectChanged`. */
 export async function insertFace(tx: Tx, face: FaceRow): Promise<void> {
   await tx.run(tx.build.insertInto('faces').values(face))
+  await markSubjectChanged(tx, face)
 }
 
-export type FaceRemoval = { readonly galleryId: string; readonly sequence: number }
+/** A change of a subject: its faces get the number of the gallery's change. */
+export type SubjectChange = {
+  readonly galleryId: string
+  readonly subjectId: string
+  readonly sequence: number
+}
 
-/** Deletes faces with their templates and crops, and records that for copies of the gallery. */
+/** Deletes faces of a subject with their templates and crops. */
 export async function removeFaces(
   tx: Tx,
-  { galleryId, sequence }: FaceRemoval,
+  change: SubjectChange,
   faceIds: readonly string[],
-) {
+): Promise<void> {
   if (faceIds.length === 0) return
-  const rows = faceIds.map((faceId) => ({ galleryId, sequence, faceId }))
-  await tx.run(tx.build.insertInto('removals').values(rows))
+  await recordRemoval(tx, change)
   await tx.run(tx.build.deleteFrom('faces').where('faceId', 'in', faceIds))
+  await markSubjectChanged(tx, change)
 }
 
-/** Marks a subject's faces as changed, because its groups changed: copies of the gallery reload them. */
-export async function markSubjectFacesChanged(
-  tx: Tx,
-  subjectId: string,
-  sequence: number,
+/** Records for copies of the gallery that a subject has lost faces. */
+async function recordRemoval(
+  { run, build }: Tx,
+  { galleryId, subjectId, sequence }: SubjectChange,
 ): Promise<void> {
-  await tx.run(tx.build.updateTable('faces').set({ sequence }).where('subjectId', '=', subjectId))
+  const removal = { galleryId, subjectId, sequence }
+  await run(
+    build
+      .insertInto('removals')
+      .values(removal)
+      .onConflict((row) => row.doNothing()),
+  )
+}
+
+/**
+ * Marks a subject as changed, so that copies of the gallery reload it. All faces of a subject have the
+ * same number: a range of numbers contains whole subjects.
+ */
+export async function markSubjectChanged(
+  tx: Tx,
+  { subjectId, sequence }: Omit<SubjectChange, 'galleryId'>,
+): Promise<void> {
+  const query = tx.build.updateTable('faces').set({ sequence })
+  await tx.run(query.where('subjectId', '=', subjectId).where('sequence', '<>', sequence))
 }
 
 /**
@@ -93,18 +118,20 @@ export async function markSubjectFacesChanged(
  */
 export async function moveFaces(
   tx: Tx,
-  { fromSubjectId, toSubjectId, faceIds, sequence }: FaceMove,
+  { galleryId, fromSubjectId, toSubjectId, faceIds, sequence }: FaceMove,
 ): Promise<void> {
   const query = tx.build.updateTable('faces').set({ subjectId: toSubjectId, sequence })
   const ofSource = query.where('subjectId', '=', fromSubjectId)
   await tx.run(faceIds ? ofSource.where('faceId', 'in', faceIds) : ofSource)
+  await recordRemoval(tx, { galleryId, subjectId: fromSubjectId, sequence })
+  for (const subjectId of [fromSubjectId, toSubjectId])
+    await markSubjectChanged(tx, { subjectId, sequence })
 }
 
-type FaceMove = {
+type FaceMove = Omit<SubjectChange, 'subjectId'> & {
   readonly fromSubjectId: string
   readonly toSubjectId: string
   readonly faceIds?: readonly string[]
-  readonly sequence: number
 }
 
 /** Finds the subjects of faces of a gallery. */
@@ -120,69 +147,56 @@ export function findFaceOwners(
   return tx.run(query.where('faceId', 'in', faceIds))
 }
 
-/** Marks a face as changed, because its templates changed: copies of the gallery reload it. */
-export async function markFaceChanged(tx: Tx, faceId: string, sequence: number): Promise<void> {
-  await tx.run(tx.build.updateTable('faces').set({ sequence }).where('faceId', '=', faceId))
-}
-
-/** The current state of a changed face; undefined `face`: it was deleted. */
-export type FaceChange = {
-  readonly sequence: number
-  readonly faceId: string
-  readonly face: ChangedFace | undefined
-}
-
-type ChangedFace = Pick<SubjectRow, 'subjectId' | 'galleryId' | 'keyId' | 'wrappedKey'> & {
+/** A changed subject with the templates that it has now, of all models; without any, it has no face. */
+export type ChangedSubject = SubjectChangeCursor & {
   readonly templates: readonly StoredTemplate[]
 }
 
-export type FaceChangeCursor = { readonly sequence: number; readonly faceId: string }
+export type SubjectChangeCursor = { readonly sequence: number; readonly subjectId: string }
 
-/** Greater than every face id: a cursor with it starts at the next change. */
-export const afterAllFaceIds = '\u{10FFFF}'
+/** Greater than every subject id: a cursor with it starts at the next change. */
+export const afterAllSubjectIds = '\u{10FFFF}'
 
-/** Finds changes of a gallery after a cursor, in their order. */
-export async function findFaceChanges(
+/** The next changes of a gallery, and where the ones after them begin; undefined at the end. */
+export type SubjectChanges = {
+  readonly subjects: readonly ChangedSubject[]
+  readonly next: SubjectChangeCursor | undefined
+}
+
+/** Finds the subjects of a gallery that have changed after a cursor, in the order of the changes. */
+export async function findSubjectChanges(
   tx: ReadTx,
   galleryId: string,
-  { sequence, faceId }: FaceChangeCursor,
+  { sequence, subjectId }: SubjectChangeCursor,
   limit: number,
-): Promise<readonly FaceChange[]> {
-  const after = sql<boolean>`(sequence, "faceId") > (${sequence}, ${faceId})`
+): Promise<SubjectChanges> {
+  const after = sql<boolean>`(sequence, "subjectId") > (${sequence}, ${subjectId})`
   const page = tx.build
     .selectFrom('faces')
-    .select(['sequence', 'faceId', sql<0 | 1>`1`.as('exists')])
+    .select(['sequence', 'subjectId'])
     .where('galleryId', '=', galleryId)
     .where(after)
     .unionAll(
       tx.build
         .selectFrom('removals')
-        .select(['sequence', 'faceId', sql<0 | 1>`0`.as('exists')])
+        .select(['sequence', 'subjectId'])
         .where('galleryId', '=', galleryId)
         .where(after),
     )
     .orderBy('sequence')
-    .orderBy('faceId')
+    .orderBy('subjectId')
     .limit(limit)
-  const changes = await tx.run(page)
-  const existingIds = changes.flatMap((change) => (change.exists ? [change.faceId] : []))
-  const faces = await findChangedFaces(tx, existingIds)
-  return changes.map((change) => ({
-    sequence: change.sequence,
-    faceId: change.faceId,
-    face: faces.get(change.faceId),
-  }))
-}
-
-async function findChangedFaces(
-  tx: ReadTx,
-  faceIds: readonly string[],
-): Promise<Map<string, ChangedFace>> {
-  const byFace = Map.groupBy(await findFaceTemplates(tx, faceIds), ({ faceId }) => faceId)
-  const faces = new Map<string, ChangedFace>()
-  for (const [faceId, templates] of byFace) {
-    const [first] = templates
-    if (first) faces.set(faceId, { ...first, templates })
+  const rows = await tx.run(page)
+  // A subject is there once per face, and at each of its removals. The last change includes all.
+  const last = new Map(rows.map((row) => [row.subjectId, row]))
+  const changes = rows.filter((row) => last.get(row.subjectId) === row)
+  const templates = await findSubjectTemplates(tx, [...last.keys()])
+  const bySubject = Map.groupBy(templates, (template) => template.subjectId)
+  return {
+    subjects: changes.map((change) => ({
+      ...change,
+      templates: bySubject.get(change.subjectId) ?? [],
+    })),
+    next: rows.length < limit ? undefined : rows.at(-1),
   }
-  return faces
 }

@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import { countRows } from '../lists.ts'
 import { sql } from '../load-kysely.ts'
 import type { Schema } from '../schema.ts'
-import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
+import type { StoredTemplate } from './templates.ts'
 import type { ReadTx } from '../tx.ts'
 import { halfvec, type VectorFilter } from './vectors.ts'
 
@@ -11,13 +11,13 @@ export type NearestQuery = VectorFilter & {
   readonly limit: number
 }
 
-/** A template near the probe, with the encrypted key to decrypt it. */
+/** A template of a subject near the probe, with the encrypted key to decrypt it. */
 export type NearestTemplate = StoredTemplate & {
-  /** The distance of the stored vector, minus its slack in exact scans. */
+  /** The distance of the subject's vector, minus its slack in exact scans. */
   readonly distance: number
 }
 
-/** Finds the nearest templates exactly, by a scan of all rows. */
+/** Finds the templates of the nearest subjects exactly, of all models, by a scan of all rows. */
 export function nearestByScan(
   tx: ReadTx,
   query: NearestQuery,
@@ -31,15 +31,15 @@ export function nearestByScan(
       select g."subjectId" from "subjectGroups" g
       where g."galleryId" = ${query.galleryId} and g.name in (${sql.join(groups)}))`)
   const nearest = vectors
-    .select(['vectors.faceId', distance.as('distance')])
+    .select(['vectors.subjectId', distance.as('distance')])
     .orderBy('distance')
-    .orderBy('vectors.faceId')
+    .orderBy('vectors.subjectId')
     .limit(query.limit)
   return joinTemplates(tx, nearest, query)
 }
 
 /**
- * Finds the nearest templates with the index, which may miss some. It returns fewer than the limit
+ * Finds the templates of the nearest subjects with the index, which may miss some. It returns fewer than the limit
  * if the index scan ends before enough rows pass the filter. Call `preferIndex` first.
  */
 export function nearestByIndex(
@@ -52,7 +52,7 @@ export function nearestByIndex(
   const distance = sql<number>`(vectors.embedding::${type}) <-> ${halfvec(probe)}::${type}`
   const nearest = selectVectors(tx, query)
     .where(sql<boolean>`vectors."modelId" = ${sql.lit(modelId)}`)
-    .select(['vectors.faceId', distance.as('distance')])
+    .select(['vectors.subjectId', distance.as('distance')])
     .orderBy(distance)
     .limit(limit)
   return joinTemplates(tx, nearest, query)
@@ -97,45 +97,62 @@ async function setLocalSettings(
 }
 
 function selectVectors(tx: ReadTx, filter: NearestQuery) {
-  const { galleryId, modelId } = filter
-  return tx.build
-    .selectFrom('vectors')
-    .where('vectors.galleryId', '=', galleryId)
-    .where('vectors.modelId', '=', modelId)
-    .where('vectors.slack', 'is not', null)
-    .where(filterCondition('vectors', filter))
+  let query = selectSubjects(tx, filter).where('vectors.slack', 'is not', null)
+  const { preferredModelIds } = filter
+  // The vector contains faces that are compared by another model.
+  if (preferredModelIds.length > 0) query = query.where(sql<boolean>`not ${isMigrated(filter)}`)
+  return query
 }
 
 /** Conditions as scalar subqueries, which the planner cannot turn into a join that loses the order. */
-function filterCondition(table: 'vectors' | 'faces', filter: VectorFilter) {
-  const { galleryId, preferredModelIds, groups, excludeSubjectId, unexpiredAtUtc } = filter
-  const subjectId = sql.ref(`${table}.subjectId`)
-  const conditions = [sql<boolean>`true`]
+function selectSubjects(tx: ReadTx, filter: VectorFilter) {
+  const { galleryId, modelId, groups, excludeSubjectId, unexpiredAtUtc } = filter
+  let query = tx.build
+    .selectFrom('vectors')
+    .where('vectors.galleryId', '=', galleryId)
+    .where('vectors.modelId', '=', modelId)
   if (excludeSubjectId !== undefined)
-    conditions.push(sql<boolean>`${subjectId} <> ${excludeSubjectId}`)
+    query = query.where('vectors.subjectId', '<>', excludeSubjectId)
   // An uncorrelated subquery, which runs once.
   if (unexpiredAtUtc !== undefined)
-    conditions.push(sql<boolean>`${subjectId} not in (
+    query = query.where(sql<boolean>`vectors."subjectId" not in (
       select e."subjectId" from subjects e
       where e."galleryId" = ${galleryId} and e."expiresAtUtc" <= ${unexpiredAtUtc})`)
   if (groups)
-    conditions.push(sql<boolean>`(select true from "subjectGroups" g
-      where g."subjectId" = ${subjectId} and g.name in (${sql.join(groups)}) limit 1)`)
-  if (preferredModelIds.length > 0)
-    conditions.push(sql<boolean>`(select true from templates p
-      where p."galleryId" = ${sql.ref(`${table}.galleryId`)}
-        and p."faceId" = ${sql.ref(`${table}.faceId`)}
-        and p."modelId" in (${sql.join(preferredModelIds)}) limit 1) is null`)
-  return sql<boolean>`(${sql.join(conditions, sql` and `)})`
+    query = query.where(sql<boolean>`(select true from "subjectGroups" g
+      where g."subjectId" = vectors."subjectId" and g.name in (${sql.join(groups)}) limit 1)`)
+  return query
 }
 
-type NearestSelect = SelectQueryBuilder<Schema, 'vectors', { faceId: string; distance: number }>
+/** Whether a face of the subject has a template of the model and one of a preferred model. */
+function isMigrated({ galleryId, modelId, preferredModelIds }: VectorFilter) {
+  return sql<boolean>`vectors."subjectId" in (
+    select f."subjectId" from faces f
+      join templates p on p."galleryId" = f."galleryId" and p."faceId" = f."faceId"
+      join templates t on t."galleryId" = f."galleryId" and t."faceId" = f."faceId"
+    where f."galleryId" = ${galleryId} and p."galleryId" = ${galleryId}
+      and t."galleryId" = ${galleryId} and t."modelId" = ${modelId}
+      and p."modelId" in (${sql.join(preferredModelIds)}))`
+}
 
-/** Reads the templates of the nearest faces. The materialized CTE makes the search run first. */
+/** Whether a face of the subject has a template of the model and none of a preferred model. */
+function hasUnmigrated({ galleryId, modelId, preferredModelIds }: VectorFilter) {
+  return sql<boolean>`exists (select from faces f
+    join templates t on t."galleryId" = f."galleryId" and t."faceId" = f."faceId"
+    where f."subjectId" = vectors."subjectId"
+      and t."galleryId" = ${galleryId} and t."modelId" = ${modelId}
+      and not exists (select from templates p
+        where p."galleryId" = ${galleryId} and p."faceId" = f."faceId"
+          and p."modelId" in (${sql.join(preferredModelIds)})))`
+}
+
+type NearestSelect = SelectQueryBuilder<Schema, 'vectors', { subjectId: string; distance: number }>
+
+/** Reads the templates of the nearest subjects. The materialized CTE makes the search run first. */
 async function joinTemplates(
   { build, run }: ReadTx,
   nearest: NearestSelect,
-  { galleryId, modelId }: NearestQuery,
+  { galleryId }: NearestQuery,
 ): Promise<readonly NearestTemplate[]> {
   const query = build
     .with(
@@ -143,41 +160,40 @@ async function joinTemplates(
       () => nearest,
     )
     .selectFrom('nearest')
-    .innerJoin('templates', 'templates.faceId', 'nearest.faceId')
-    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-    .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
+    .innerJoin('subjects', 'subjects.subjectId', 'nearest.subjectId')
+    .innerJoin('faces', 'faces.subjectId', 'nearest.subjectId')
+    .innerJoin('templates', 'templates.faceId', 'faces.faceId')
     .selectAll('templates')
     .select(['faces.subjectId', 'faces.galleryId', 'subjects.keyId', 'subjects.wrappedKey'])
     .select('subjects.expiresAtUtc')
     .select('nearest.distance')
     .where('templates.galleryId', '=', galleryId)
-    .where('modelId', '=', modelId)
   return run(query)
 }
 
-/** A page of templates that follow a face. */
-export type TemplatePage = { readonly afterFaceId: string; readonly limit: number }
+/** A page of subjects that follow a subject. */
+export type SubjectPage = { readonly afterSubjectId: string; readonly limit: number }
 
-/** Templates that have no vector, in face order. */
-export async function findTemplatesWithoutVectors(
+/**
+ * Finds subjects that no vector represents: those with a stale vector, and those of whose faces only
+ * some are compared by the model.
+ */
+export async function findSubjectsWithoutVectors(
   tx: ReadTx,
   filter: VectorFilter,
-  { afterFaceId, limit }: TemplatePage,
-): Promise<readonly StoredTemplate[]> {
-  const query = selectStoredTemplates(tx)
-    .where('templates.galleryId', '=', filter.galleryId)
-    .where('templates.modelId', '=', filter.modelId)
-    .where('templates.faceId', '>', afterFaceId)
-    .where(filterCondition('faces', filter))
-    .where(
-      // As a scalar subquery: the scan keeps the index's order and stops at the end of the page.
-      sql<boolean>`(select true from vectors v
-        where v."galleryId" = templates."galleryId" and v."faceId" = templates."faceId"
-          and v."modelId" = templates."modelId" limit 1) is null`,
-    )
-    .orderBy('templates.faceId')
+  { afterSubjectId, limit }: SubjectPage,
+): Promise<readonly string[]> {
+  const isMixed =
+    filter.preferredModelIds.length > 0
+      ? sql<boolean>`${isMigrated(filter)} and ${hasUnmigrated(filter)}`
+      : sql<boolean>`false`
+  const query = selectSubjects(tx, filter)
+    .select('vectors.subjectId')
+    .where('vectors.subjectId', '>', afterSubjectId)
+    .where((row) => row.or([row('vectors.isStale', '=', true), isMixed]))
+    .orderBy('vectors.subjectId')
     .limit(limit)
-  return tx.run(query)
+  return (await tx.run(query)).map(({ subjectId }) => subjectId)
 }
 
 /** Counts the subjects in any of the groups, up to a limit. */

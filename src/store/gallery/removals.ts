@@ -43,13 +43,13 @@ export async function deleteRemovals(
   { build, run }: Tx,
   { galleryId, sequence }: RemovalWatermark,
 ): Promise<void> {
-  const oldest = sql`(select r.sequence, r."faceId" from removals r
+  const oldest = sql`(select r.sequence, r."subjectId" from removals r
     where r."galleryId" = ${galleryId} and r.sequence <= ${sequence}
-    order by r.sequence, r."faceId" limit ${recordsMax})`
+    order by r.sequence, r."subjectId" limit ${recordsMax})`
   await run(
     build
       .deleteFrom('removals')
       .where('galleryId', '=', galleryId)
-      .where(sql<boolean>`(sequence, "faceId") in ${oldest}`),
+      .where(sql<boolean>`(sequence, "subjectId") in ${oldest}`),
   )
 }

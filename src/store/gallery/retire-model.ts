@@ -1,6 +1,6 @@
 import type { Store } from '../database.ts'
 import { sql } from '../load-kysely.ts'
-import { removeFaces, markFaceChanged } from './faces.ts'
+import { removeFaces, markSubjectChanged } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
 import { markForNewKey } from './key-renewals.ts'
 import { deletePages } from './search/gallery-pages.ts'
@@ -104,6 +104,7 @@ async function retireBatch(tx: Tx, retirement: ModelRetirement): Promise<Retirem
       .where('faces.galleryId', '=', galleryId)
       .select((row) => [
         'faces.faceId',
+        'faces.subjectId',
         row.exists(otherTemplatesOfFace(tx, modelId)).as('hasOther'),
       ])
       .limit(templateBatchRows),
@@ -114,11 +115,14 @@ async function retireBatch(tx: Tx, retirement: ModelRetirement): Promise<Retirem
   if (rows.length === 0) return { templates: 0, faces: 0 }
   const sequence = await recordGalleryChange(tx, { galleryId, faces: -deletedIds.length })
   await markForNewKey(tx, [...keptIds, ...deletedIds])
-  await removeFaces(tx, { galleryId, sequence }, deletedIds)
+  for (const [subjectId, ofSubject] of Map.groupBy(rows, (row) => row.subjectId)) {
+    const deleted = ofSubject.filter((row) => !row.hasOther).map(({ faceId }) => faceId)
+    await removeFaces(tx, { galleryId, subjectId, sequence }, deleted)
+    await markSubjectChanged(tx, { subjectId, sequence })
+  }
   if (keptIds.length > 0) {
     const query = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
     await tx.run(query.where('faceId', 'in', keptIds))
-    for (const faceId of keptIds) await markFaceChanged(tx, faceId, sequence)
   }
   return { templates: rows.length, faces: deletedIds.length }
 }

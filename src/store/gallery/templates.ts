@@ -10,12 +10,13 @@ export async function addTemplate(tx: Tx, template: TemplateRow): Promise<void> 
   await tx.run(tx.build.insertInto('templates').values(template))
 }
 
-/** Finds all templates of a subject, of all models. */
-export function findSubjectTemplates(
+/** Finds all templates of subjects, of all models. */
+export async function findSubjectTemplates(
   tx: ReadTx,
-  subjectId: string,
+  subjectIds: readonly string[],
 ): Promise<readonly StoredTemplate[]> {
-  return tx.run(selectOrderedTemplates(tx).where('faces.subjectId', '=', subjectId))
+  if (subjectIds.length === 0) return []
+  return tx.run(selectOrderedTemplates(tx).where('faces.subjectId', 'in', subjectIds))
 }
 
 /** Finds all templates of the faces, of all models. */

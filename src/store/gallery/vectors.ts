@@ -1,14 +1,13 @@
 import { countRows } from '../lists.ts'
 import { sql } from '../load-kysely.ts'
-import { selectStoredTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { VectorRow } from '../vectors-schema.ts'
 
-/** Selects templates of a gallery. */
+/** Selects subjects of a gallery by the templates of a model. */
 export type VectorFilter = {
   readonly galleryId: string
   readonly modelId: string
-  /** Faces that also have a template of one of these models are left out. */
+  /** Faces that also have a template of one of these models are not compared by this model. */
   readonly preferredModelIds: readonly string[]
   /** Only subjects in one of these groups. */
   readonly groups?: readonly string[] | undefined
@@ -18,27 +17,26 @@ export type VectorFilter = {
 }
 
 /** A vector to be stored; the database receives it as text. */
-export type NewVector = Omit<VectorRow, 'embedding'> & {
+export type NewVector = Omit<VectorRow, 'galleryId' | 'isStale' | 'embedding'> & {
   readonly embedding: Float16Array | null
 }
 
-/** Inserts vectors. They replace vectors of the same templates, which can be of another subject. */
-export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Promise<void> {
+/** Subjects of a gallery whose templates have changed. */
+export type VectorSubjects = { readonly galleryId: string; readonly subjectIds: readonly string[] }
+
+/** Stores the vectors of subjects, in place of all that they have. */
+export async function replaceVectors(
+  { build, run }: Tx,
+  { galleryId, subjectIds }: VectorSubjects,
+  vectors: readonly NewVector[],
+): Promise<void> {
+  const former = build.deleteFrom('vectors').where('galleryId', '=', galleryId)
+  await run(former.where('subjectId', 'in', subjectIds))
   if (vectors.length === 0) return
-  const rows = vectors.map((vector) => ({ ...vector, embedding: halfvec(vector.embedding) }))
-  await tx.run(
-    tx.build
-      .insertInto('vectors')
-      .values(rows)
-      .onConflict((row) =>
-        row.columns(['galleryId', 'faceId', 'modelId']).doUpdateSet((stored) => ({
-          // A face changes its subject when two subjects are merged.
-          subjectId: stored.ref('excluded.subjectId'),
-          slack: stored.ref('excluded.slack'),
-          embedding: stored.ref('excluded.embedding'),
-        })),
-      ),
-  )
+  const rows = vectors.map(({ embedding, ...vector }) => {
+    return { ...vector, galleryId, isStale: false, embedding: halfvec(embedding) }
+  })
+  await run(build.insertInto('vectors').values(rows))
 }
 
 /** Passes a vector to the database as text. */
@@ -47,75 +45,87 @@ export function halfvec(values: Float16Array | null) {
   return sql<string | null>`${text}::halfvec`
 }
 
-/** Number of templates of a model, and how many of them have a vector. */
-export type VectorCoverage = { readonly templates: number; readonly vectors: number }
+/** How many subjects a gallery has by a model, at most, and whether any of their vectors is stale. */
+export type VectorCoverage = { readonly subjectsMax: number; readonly hasStale: boolean }
 
 export async function findVectorCoverage(
-  { build, run }: ReadTx,
+  tx: ReadTx,
   galleryId: string,
   modelId: string,
 ): Promise<VectorCoverage> {
-  const query = selectCoverage(build)
-    .select(['templates', vectorCount.as('vectors')])
-    .where('all.galleryId', '=', galleryId)
-    .where('all.modelId', '=', modelId)
-  return (await run(query))[0] ?? { templates: 0, vectors: 0 }
+  const stale = tx.build
+    .selectFrom('vectors')
+    .select('vectors.subjectId')
+    .where('vectors.galleryId', '=', galleryId)
+    .where('vectors.modelId', '=', modelId)
+    .where('isStale', '=', true)
+  const query = selectSizes(tx)
+    .select((row) => [subjectsMax.as('subjectsMax'), row.exists(stale).as('hasStale')])
+    .where('galleries.galleryId', '=', galleryId)
+    .where('templateCounts.modelId', '=', modelId)
+  const [coverage] = await tx.run(query)
+  return { subjectsMax: coverage?.subjectsMax ?? 0, hasStale: coverage?.hasStale === true }
 }
 
-/** Number of templates without a vector, for one gallery and model. */
-export type MissingVectors = {
-  readonly galleryId: string
-  readonly modelId: string
-  readonly missing: number
+const subjectsMax = sql<number>`least(templates, "subjectCount")`
+
+function selectSizes({ build }: ReadTx) {
+  return build
+    .selectFrom('templateCounts')
+    .innerJoin('galleries', 'galleries.galleryId', 'templateCounts.galleryId')
 }
 
-export async function findMissingVectors(
+/** Returns the number of templates of a model in a gallery. */
+export async function countTemplates(
+  { build, run }: ReadTx,
+  { galleryId, modelId }: Pick<VectorFilter, 'galleryId' | 'modelId'>,
+): Promise<number> {
+  const query = build.selectFrom('templateCounts').select('templates')
+  const rows = await run(query.where('galleryId', '=', galleryId).where('modelId', '=', modelId))
+  return rows[0]?.templates ?? 0
+}
+
+/** The number of stale vectors of a gallery. */
+export type StaleVectors = { readonly galleryId: string; readonly count: number }
+
+/** Counts the stale vectors of these models in each gallery that has any. */
+export function findStaleVectors(
   { build, run }: ReadTx,
   modelIds: readonly string[],
-): Promise<readonly MissingVectors[]> {
-  const missing = sql<number>`templates - ${vectorCount}`
-  const query = selectCoverage(build)
-    .select(['all.galleryId', 'all.modelId', missing.as('missing')])
-    .where('all.modelId', 'in', modelIds)
-    .where(missing, '>', 0)
-  return run(query)
-}
-
-function selectCoverage(build: ReadTx['build']) {
-  return build
-    .selectFrom('templateCounts as all')
-    .leftJoin('vectorCounts', (join) =>
-      join
-        .onRef('vectorCounts.galleryId', '=', 'all.galleryId')
-        .onRef('vectorCounts.modelId', '=', 'all.modelId'),
-    )
-}
-
-const vectorCount = sql<number>`coalesce(vectors, 0)`
-
-/** Templates of these faces by one model, that are there. */
-export async function findModelTemplates(
-  tx: ReadTx,
-  { galleryId, modelId }: { readonly galleryId: string; readonly modelId: string },
-  faceIds: readonly string[],
-): Promise<readonly StoredTemplate[]> {
-  const query = selectStoredTemplates(tx)
-    .where('templates.galleryId', '=', galleryId)
-    .where('templates.modelId', '=', modelId)
-    .where('templates.faceId', 'in', faceIds)
-  return tx.run(query)
-}
-
-/** Galleries with more than this many vectors of a model, and the dimensions of these vectors. */
-export async function findLargeGalleries({ build, run }: ReadTx, vectorsMax: number) {
-  const dimensions = sql<number | null>`(select vector_dims(v.embedding) from vectors v
-    where v."galleryId" = "vectorCounts"."galleryId" and v."modelId" = "vectorCounts"."modelId"
-      and v.slack is not null limit 1)`
+): Promise<readonly StaleVectors[]> {
   const query = build
-    .selectFrom('vectorCounts')
-    .select(['galleryId', 'modelId', dimensions.as('dimensions')])
-    .where('vectors', '>', vectorsMax)
-  return run(query)
+    .selectFrom('vectors')
+    .select((row) => ['galleryId', row.fn.countAll<number>().as('count')])
+    .where('isStale', '=', true)
+    .where('modelId', 'in', modelIds)
+  return run(query.groupBy('galleryId'))
+}
+
+/** Finds the next subjects of a gallery with a stale vector of one of these models. */
+export async function findStaleSubjectIds(
+  { build, run }: ReadTx,
+  { galleryId, modelIds }: { readonly galleryId: string; readonly modelIds: readonly string[] },
+  limit: number,
+): Promise<readonly string[]> {
+  const query = build
+    .selectFrom('vectors')
+    .select('subjectId')
+    .distinct()
+    .where('galleryId', '=', galleryId)
+    .where('isStale', '=', true)
+    .where('modelId', 'in', modelIds)
+  return (await run(query.limit(limit))).map(({ subjectId }) => subjectId)
+}
+
+/** Galleries with more than this many subjects by a model, and the dimensions of their vectors. */
+export async function findLargeGalleries(tx: ReadTx, max: number) {
+  const dimensions = sql<number | null>`(select vector_dims(v.embedding) from vectors v
+    where v."galleryId" = galleries."galleryId" and v."modelId" = "templateCounts"."modelId"
+      and v.slack is not null limit 1)`
+  const query = selectSizes(tx)
+    .select(['galleries.galleryId', 'modelId', dimensions.as('dimensions')])
+    .where(subjectsMax, '>', max)
+  return tx.run(query)
 }
 
 /** Counts the faces of a gallery with a template of the model and none of a preferred model. */

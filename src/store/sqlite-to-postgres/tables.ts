@@ -78,7 +78,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     batchRows: 500,
   },
   crops: { column: 'projectId', key: ['faceId'], batchRows: batchRowsLarge },
-  removals: { column: 'galleryId', key: ['galleryId', 'sequence', 'faceId'], ...swept },
+  removals: { column: 'galleryId', key: ['galleryId', 'sequence', 'subjectId'], ...swept },
   deletions: { column: 'accountId', key: ['seq'], identity: identityColumn('deletions', 'seq') },
   attempts: {
     column: 'projectId',

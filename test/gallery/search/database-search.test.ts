@@ -2,6 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Gallery } from '../../../src/gallery/gallery.ts'
+import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
+import { createSubjectKeys, type SubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
+import { encryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
+import { findSubjectFaces, markSubjectChanged } from '../../../src/store/gallery/faces.ts'
+import { findGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'
+import { findSubjectsByIds } from '../../../src/store/gallery/subjects.ts'
+import { addTemplate, findFaceTemplates } from '../../../src/store/gallery/templates.ts'
+import type { Tx } from '../../../src/store/tx.ts'
+import type { Template } from '../../../src/vision/embed/template.ts'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 import {
   enrollPeople,
@@ -42,6 +51,16 @@ const historyArbitrary = fc.record({
     fc.record({ index: fc.integer({ min: 0, max: 39 }), groups: groupsArbitrary }),
   ),
   expiring: fc.array(fc.integer({ min: 0, max: 39 })),
+  faces: fc.array(
+    fc.record({
+      from: fc.integer({ min: 0, max: 39 }),
+      to: fc.integer({ min: 0, max: 39 }),
+      face: fc.integer({ min: 0, max: 3 }),
+      change: fc.constantFrom('remove', 'move', 'merge', 're-embed'),
+      inMemory: fc.boolean(),
+    }),
+    { maxLength: 12, size: 'max' },
+  ),
   queries: fc.array(queryArbitrary, { minLength: 3, maxLength: 6 }),
 })
 type History = typeof historyArbitrary extends fc.Arbitrary<infer Value> ? Value : never
@@ -50,7 +69,49 @@ type EnrolledSubjects = Awaited<ReturnType<typeof enrollPeople>>
 
 const dayMs = 86_400_000
 
-/** Enrolls people in both galleries, removes some, and changes the groups and expiry of others. */
+/** Removes, moves or re-embeds a face, or merges two subjects, where that is possible. */
+async function changeFace(
+  { store, masterKeyFile, ...pair }: SearchPair,
+  subjects: EnrolledSubjects,
+  { from, to, face, change, inMemory }: History['faces'][number],
+): Promise<void> {
+  const gallery = inMemory ? pair.inMemory : pair.inDatabase
+  await store.write(async (tx) => {
+    const ids = [from, to].flatMap((index) => subjects[index]?.subjectId ?? [])
+    const rows = await findSubjectsByIds(tx, pair.owner.galleryId, ids)
+    const [source, target] = ids.map((id) => rows.find(({ subjectId }) => subjectId === id))
+    const faces = source ? await findSubjectFaces(tx, source.subjectId) : []
+    const faceIds = faces.slice(face, face + 1).map(({ faceId }) => faceId)
+    if (!source || faceIds.length === 0) return
+    if (change === 're-embed') {
+      const keys = createSubjectKeys(openKeyring(masterKeyFile), Date.now)
+      await reEmbed(tx, faceIds[0] ?? '', keys)
+    } else if (change === 'remove' && faces.length > 1)
+      await gallery.subjects.update(tx, source, { removeFaceIds: faceIds })
+    else if (!target || target.subjectId === source.subjectId) return
+    else if (change === 'merge') await gallery.subjects.merge(tx, { source, target })
+    else if (change === 'move' && faces.length > 1)
+      await gallery.subjects.moveFaces(tx, { target, faceIds })
+  })
+}
+
+/** Adds a template of the active model to a face, as re-embedding does. */
+async function reEmbed(tx: Tx, faceId: string, keys: SubjectKeys): Promise<void> {
+  const stored = await findFaceTemplates(tx, [faceId])
+  const [row] = stored
+  const [modelId] = modelIds
+  if (!row || stored.some((template) => template.modelId === modelId)) return
+  const { galleryId, subjectId } = row
+  const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
+  const binding = { accountId, galleryId, subjectId, faceId, modelId }
+  const template = templateOf({ person: faceId.charCodeAt(0) % 31, take: 1 })
+  const ciphertext = encryptTemplate(await keys.unwrap(tx, row), binding, template)
+  const sequence = await recordGalleryChange(tx, { galleryId })
+  await markSubjectChanged(tx, { subjectId, sequence })
+  await addTemplate(tx, { galleryId, faceId, modelId, ciphertext })
+}
+
+/** Enrolls people in both galleries, removes some, and changes the faces and fields of others. */
 async function applyHistory(
   pair: SearchPair,
   history: History,
@@ -81,7 +142,29 @@ async function applyHistory(
     }
   })
   await enrollPeople(pair, inMemory, later)
+  for (const change of history.faces) await changeFace(pair, subjects, change)
+  // Half of the galleries are searched with stale vectors.
+  if (history.faces.length % 2 === 0)
+    await inDatabase.maintenance.maintainSearch(new AbortController().signal)
   return subjects
+}
+
+/** Asserts that the comparison with a subject has the result of a search. */
+async function assertVerifiesAsFound(
+  { owner: { galleryId }, inDatabase: { matching }, store }: SearchPair,
+  probes: readonly Template[],
+  options: Parameters<Gallery['matching']['search']>[2],
+): Promise<void> {
+  const hits = await matching.search(galleryId, probes, options)
+  await store.read(async (reading) => {
+    for (const { subjectId, ...hit } of hits) {
+      const [subject] = await findSubjectsByIds(reading, galleryId, [subjectId])
+      assert.ok(subject)
+      const verified = await matching.matchSubject(reading, subject, probes)
+      const { identicalFaceId: _, ...match } = verified ?? {}
+      assert.deepEqual(match, hit)
+    }
+  })
 }
 
 test(
@@ -107,6 +190,8 @@ test(
           await assertEqualResults((gallery) =>
             gallery.matching.search(galleryId, templates, options),
           )
+          const byModel = new Map(templates.map((template) => [template.modelId, template]))
+          await assertVerifiesAsFound(pair, [...byModel.values()], options)
           for (const { subjectId } of await inMemory.matching.search(galleryId, templates, options))
             assert.ok(!expiredIds.has(subjectId))
           await assertEqualResults((gallery) =>

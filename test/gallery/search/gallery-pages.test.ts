@@ -50,7 +50,7 @@ test('A page for other models is not used, and is replaced', async () => {
   assert.equal((await assertSameLoad(former)).decrypted, 0)
 })
 
-/** Changes of a gallery, and the subjects whose faces no page may contain afterwards. */
+/** Changes of a gallery, after which no page may contain the subject. */
 type ErasingChange = (
   gallery: Awaited<ReturnType<typeof createPagedGallery>>,
   subject: PagedSubject,
@@ -86,19 +86,19 @@ const changes: Readonly<Record<string, ErasingChange>> = {
     mergeSubjects(client, subject, other),
 }
 
-test('No page contains a face after any operation that deletes or changes it', async () => {
+test('No page contains a subject after any operation that deletes or changes one of its faces', async () => {
   const gallery = await createPagedGallery(service, pageFaces * (Object.keys(changes).length + 1))
   const { paged, subjects } = gallery
   for (const [index, [name, change]] of Object.entries(changes).entries()) {
     await assertSameLoad(paged)
     const [subject, other] = subjects.slice(index * pageFaces, index * pageFaces + 2)
     assert.ok(subject && other)
-    const faceIds = [...subject.faceIds]
+    const { subjectId } = subject
     const before = await assertPagesCurrent(paged)
-    for (const faceId of faceIds) assert.ok(before.has(faceId), 'a page contains the face')
+    assert.ok(before.has(subjectId), 'a page contains the subject')
     await change(gallery, subject, other)
     const left = await assertPagesCurrent(paged)
-    for (const faceId of faceIds) assert.ok(!left.has(faceId), `after ${name}`)
+    assert.ok(!left.has(subjectId), `after ${name}`)
     assert.ok(left.size >= before.size - 3 * pageFaces, `other pages are left after ${name}`)
   }
 })
@@ -147,7 +147,8 @@ test('A page that was changed, moved or does not match its faces is deleted and 
     `(select o."${column}" from "galleryPages" o where o."galleryId" = '${galleryId}'
       and o."toSequence" = ${pages[5]?.toSequence ?? 0})`
   const moved = `ciphertext = ${source('ciphertext')}, "wrappedKey" = ${source('wrappedKey')}`
-  const [deleted = ''] = subjects[3 * pageFaces]?.faceIds ?? []
+  const { subjectId = '', faceIds = [] } = subjects[3 * pageFaces] ?? {}
+  const [deleted = ''] = faceIds
   for (const sql of [
     `update "galleryPages" set ciphertext = ${source('ciphertext')} where ${first}`,
     `update "galleryPages" set ${moved} where ${second}`,
@@ -160,7 +161,7 @@ test('A page that was changed, moved or does not match its faces is deleted and 
   assert.ok(fourth)
   const load = await loadWithPages(paged)
   assert.deepEqual(load.rows, await loadWithoutPages(paged))
-  assert.ok(!load.rows.has(deleted))
+  assert.ok(!load.rows.has(subjectId))
   assert.deepEqual(
     load.errors.map((fields) => ('alert' in fields ? fields.alert : undefined)),
     Array.from({ length: 4 }, () => 'gallery-page-tampered'),

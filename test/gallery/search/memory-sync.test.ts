@@ -32,7 +32,7 @@ type LoadedGallery = {
   onPage: (page: number) => Promise<void>
 }
 
-/** Opens a gallery of one subject with faces that were stored one after another. */
+/** Opens a gallery of subjects with one face each that were stored one after another. */
 async function withGallery(work: (gallery: LoadedGallery) => Promise<void>): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-sync-'))
@@ -78,15 +78,16 @@ async function seedGallery(store: Store): Promise<string> {
       expiresAtUtc: null,
     }
     const flags = { needsNewKey: 0, withoutFaces: 0 } as const
-    const ids = { subjectId: 's', galleryId, projectId, keyId: 'k', wrappedKey: ciphertext }
-    await db
-      .insertInto('subjects')
-      .values({ ...ids, ...names, ...times, ...flags })
-      .execute()
+    const ids = { galleryId, projectId, keyId: 'k', wrappedKey: ciphertext }
     for (let face = 1; face <= faceCount; face++) {
       const faceId = faceIdOf(face)
-      const sequence = await recordGalleryChange(tx, { galleryId, faces: 1 })
-      const row = { faceId, subjectId: 's', galleryId, sequence, qualityScore: 90 }
+      const subjectId = subjectIdOf(face)
+      await db
+        .insertInto('subjects')
+        .values({ ...ids, ...names, ...times, ...flags, subjectId })
+        .execute()
+      const sequence = await recordGalleryChange(tx, { galleryId, subjects: 1, faces: 1 })
+      const row = { faceId, subjectId, galleryId, sequence, qualityScore: 90 }
       await db
         .insertInto('faces')
         .values({ ...row, createdAtUtc: nowUtc })
@@ -102,11 +103,15 @@ function faceIdOf(face: number): string {
   return `f${String(face).padStart(4, '0')}`
 }
 
+function subjectIdOf(face: number): string {
+  return `s${String(face).padStart(4, '0')}`
+}
+
 /** Removes the first face of the gallery, and then the record of that. */
 async function removeFirstFace({ store, galleryId }: LoadedGallery): Promise<void> {
   await store.write(async (tx) => {
     const sequence = await recordGalleryChange(tx, { galleryId, faces: -1 })
-    await removeFaces(tx, { galleryId, sequence }, [faceIdOf(1)])
+    await removeFaces(tx, { galleryId, subjectId: subjectIdOf(1), sequence }, [faceIdOf(1)])
     await deleteRemovals(tx, { galleryId, sequence })
   })
 }
@@ -117,7 +122,7 @@ test('A face that is removed during a load is not in memory, even if its record 
       if (page === 1) await removeFirstFace(gallery)
     }
     await gallery.sync.sync(gallery.galleryId)
-    assert.equal(gallery.exact.size(gallery.galleryId), faceCount - 1)
+    assert.equal(gallery.exact.size(gallery.galleryId).faces, faceCount - 1)
     assert.equal(gallery.sync.reloadCount(gallery.galleryId), 1)
   })
 })
@@ -129,10 +134,10 @@ test('A load after a failed one starts with an empty memory', async () => {
       if (page === 2) throw new Error('the connection was lost')
     }
     await assert.rejects(sync.sync(galleryId), /the connection was lost/u)
-    assert.ok(exact.size(galleryId) > 0, 'a part of the gallery is loaded')
+    assert.ok(exact.size(galleryId).faces > 0, 'a part of the gallery is loaded')
     await removeFirstFace(gallery)
     await sync.sync(galleryId)
-    assert.equal(exact.size(galleryId), faceCount - 1)
+    assert.equal(exact.size(galleryId).faces, faceCount - 1)
   })
 })
 
@@ -141,7 +146,7 @@ test('A gallery whose removals were deleted before its first load is loaded once
     const { galleryId, exact, sync } = gallery
     await removeFirstFace(gallery)
     await sync.sync(galleryId)
-    assert.equal(exact.size(galleryId), faceCount - 1)
+    assert.equal(exact.size(galleryId).faces, faceCount - 1)
     assert.equal(sync.reloadCount(galleryId), 0)
   })
 })

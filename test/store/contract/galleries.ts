@@ -157,30 +157,30 @@ export const galleriesContract = {
     const galleryId = project.projectId
     await createProjectGallery(fixture)
     for (const subjectId of ['s1', 's2', 's3']) await enrollSubject(fixture, subjectId)
-    const start = { sequence: 0, faceId: queries.afterAllFaceIds }
+    const start = { sequence: 0, subjectId: queries.afterAllSubjectIds }
     const changes = (cursor = start, limit = 9) =>
-      store.read(async (tx) =>
-        (await queries.findFaceChanges(tx, galleryId, cursor, limit)).map(
-          ({ sequence, faceId, face }) =>
-            `${sequence} ${faceId} ${face?.templates.length ?? 'deleted'}`,
-        ),
-      )
-    assertSameValues(await changes(), ['1 face of s1 1', '2 face of s2 1', '3 face of s3 1'])
-    assertSameValues(await changes({ sequence: 1, faceId: 'face of s1' }, 1), ['2 face of s2 1'])
+      store.read(async (tx) => {
+        const { subjects, next } = await queries.findSubjectChanges(tx, galleryId, cursor, limit)
+        const found = subjects.map(
+          ({ sequence, subjectId, templates }) => `${sequence} ${subjectId} ${templates.length}`,
+        )
+        return next ? [...found, `then after ${next.sequence} ${next.subjectId}`] : found
+      })
+    assertSameValues(await changes(), ['1 s1 1', '2 s2 1', '3 s3 1'])
+    const first = await changes({ sequence: 1, subjectId: 's1' }, 1)
+    assertSameValues(first, ['2 s2 1', 'then after 2 s2'])
     await store.write(async (tx) => {
       await queries.lockProjectGallery(tx, project.projectId)
       const sequence = await queries.recordGalleryChange(tx, { galleryId, subjects: -1, faces: -1 })
-      await queries.removeFaces(tx, { galleryId, sequence }, ['face of s2'])
-      await queries.removeFaces(tx, { galleryId, sequence }, [])
+      const change = { galleryId, subjectId: 's2', sequence }
+      await queries.removeFaces(tx, change, ['face of s2'])
+      await queries.removeFaces(tx, change, [])
       await queries.removeSubject(tx, 's2')
-      await queries.markSubjectFacesChanged(tx, 's1', sequence)
-      await queries.markFaceChanged(tx, 'face of s3', sequence + 1)
+      await queries.markSubjectChanged(tx, { subjectId: 's1', sequence })
+      await queries.markSubjectChanged(tx, { subjectId: 's3', sequence: sequence + 1 })
     })
-    assertSameValues(await changes({ sequence: 3, faceId: queries.afterAllFaceIds }), [
-      '4 face of s1 1',
-      '4 face of s2 deleted',
-      '5 face of s3 1',
-    ])
+    const afterThird = { sequence: 3, subjectId: queries.afterAllSubjectIds }
+    assertSameValues(await changes(afterThird), ['4 s1 1', '4 s2 0', '5 s3 1'])
     await store.read(async (tx) => {
       assertSameValues(await queries.findGallery(tx, galleryId), {
         galleryId,
@@ -237,7 +237,7 @@ export const galleriesContract = {
       assertSameValues(await queries.findCroppedFaces(tx, []), [])
       assert.equal((await queries.findSubjectCrop(tx, cropped))?.projectId, projectId)
       assert.equal(await queries.findSubjectCrop(tx, { ...cropped, subjectId: 'both' }), undefined)
-      const templates = await queries.findSubjectTemplates(tx, 'both')
+      const templates = await queries.findSubjectTemplates(tx, ['both'])
       assertSameValues(
         templates.map((row) => [row.modelId, row.galleryId, row.keyId]),
         [

@@ -21,18 +21,23 @@ export const rangeTemplatesContract = {
     ]
     const faceIds = faces.slice(0, 2).map(({ faceId }) => faceId)
     await store.write(async (tx) => {
-      for (const faceId of faceIds) await queries.markFaceChanged(tx, faceId, 7)
+      for (const subjectId of ['s-1', 's-2'])
+        await queries.markSubjectChanged(tx, { subjectId, sequence: 7 })
     })
-    const changes = await store.read((tx) =>
-      queries.findFaceChanges(tx, galleryId, { sequence: 6, faceId: queries.afterAllFaceIds }, 9),
+    const after = { sequence: 6, subjectId: queries.afterAllSubjectIds }
+    const { subjects } = await store.read((tx) =>
+      queries.findSubjectChanges(tx, galleryId, after, 9),
     )
     assertSameValues(
-      changes.map(({ faceId }) => faceId),
-      faceIds.toSorted(),
+      subjects.map(({ subjectId, templates }) => [subjectId, templates.length]),
+      [
+        ['s-1', 1],
+        ['s-2', 0],
+      ],
     )
-    const rangeEnd = (after: number, sequenceMax = 7) =>
+    const rangeEnd = (from: number, sequenceMax = 7) =>
       store.read((tx) =>
-        queries.findFaceRangeEnd(tx, { galleryId, after }, { faces: 2, sequenceMax }),
+        queries.findFaceRangeEnd(tx, { galleryId, after: from }, { faces: 2, sequenceMax }),
       )
     assertSameValues(await rangeEnd(6), { to: 7, isFull: true })
     assertSameValues(await rangeEnd(0, 6), { to: 3, isFull: false })

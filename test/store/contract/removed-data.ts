@@ -46,7 +46,7 @@ export const removedDataContract = {
     })
     assertSameValues(await marked(), [])
     await store.read(async (tx) => {
-      const [template] = await queries.findSubjectTemplates(tx, 'removed from')
+      const [template] = await queries.findSubjectTemplates(tx, ['removed from'])
       const [crop, ...others] = await queries.findSubjectCrops(tx, 'removed from')
       assert.equal(others.length, 0)
       for (const bytes of [template?.ciphertext, template?.wrappedKey, crop?.ciphertext])
@@ -65,6 +65,7 @@ export const removedDataContract = {
     const sequence = await store.write(async (tx) => {
       const change = await queries.recordGalleryChange(tx, { galleryId })
       await queries.moveFaces(tx, {
+        galleryId,
         fromSubjectId: 'source',
         toSubjectId: 'target',
         sequence: change,
@@ -78,11 +79,18 @@ export const removedDataContract = {
         faces.map(({ faceId }) => faceId).toSorted(),
         [kept.faceId, moved.faceId].toSorted(),
       )
-      const after = { sequence: sequence - 1, faceId: '\u{10FFFF}' }
-      const changes = await queries.findFaceChanges(tx, galleryId, after, 9)
       assertSameValues(
-        changes.map(({ faceId, face }) => [faceId, face?.subjectId]),
-        [[moved.faceId, 'target']],
+        faces.map((face) => face.sequence),
+        [sequence, sequence],
+      )
+      const after = { sequence: sequence - 1, subjectId: queries.afterAllSubjectIds }
+      const { subjects } = await queries.findSubjectChanges(tx, galleryId, after, 9)
+      assertSameValues(
+        subjects.map(({ subjectId, templates }) => [subjectId, templates.length]),
+        [
+          ['source', 0],
+          ['target', 2],
+        ],
       )
     })
   },
@@ -98,10 +106,10 @@ export const removedDataContract = {
     await enrollSubject(fixture, target)
     await store.write(async (tx) => {
       const sequence = await queries.recordGalleryChange(tx, { galleryId })
-      const toSource = { fromSubjectId: 'other', toSubjectId: source, sequence }
+      const toSource = { galleryId, fromSubjectId: 'other', toSubjectId: source, sequence }
       await queries.moveFaces(tx, toSource)
       const faceIds = [first.faceId]
-      const toTarget = { fromSubjectId: source, toSubjectId: target, faceIds, sequence }
+      const toTarget = { ...toSource, fromSubjectId: source, toSubjectId: target, faceIds }
       await queries.moveFaces(tx, toTarget)
       await queries.addGroups(tx, { galleryId, subjectId: target }, ['day'])
       const renaming = { galleryId, name: 'day', newName: 'night' }

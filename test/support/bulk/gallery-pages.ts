@@ -7,7 +7,6 @@ import { createSubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
 import { listLoadRanges } from '../../../src/gallery/search/load/load-ranges.ts'
 import {
   openPackedRows,
-  rowIdWords,
   unpackSections,
   type PackedRows,
 } from '../../../src/gallery/search/load/packed-rows.ts'
@@ -17,7 +16,8 @@ import {
   type LoadedModels,
 } from '../../../src/gallery/search/load/read-range.ts'
 import { createPageWriter } from '../../../src/gallery/search/load/write-pages.ts'
-import { idWords, readIdWords } from '../../../src/gallery/search/table/face-rows.ts'
+import { ownerWords } from '../../../src/gallery/search/table/row-owners.ts'
+import { idWords, readIdWords } from '../../../src/gallery/search/table/subject-rows.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { findGallery, findNewestGalleryKey } from '../../../src/store/gallery/galleries.ts'
 
@@ -31,8 +31,10 @@ export type PagedGallery = {
 
 /** The content of a row of the index. */
 export type IndexedRow = {
-  readonly subjectId: string
   readonly modelId: string
+  readonly faces: number
+  /** Zeros with several faces. */
+  readonly faceId: string
   readonly groups: readonly string[]
   readonly expiresAtMs: number
   readonly density: number
@@ -40,7 +42,7 @@ export type IndexedRow = {
 }
 
 export type PageLoad = {
-  /** Face id → its row. */
+  /** Subject id → its row; with several models, the model follows the id. */
   readonly rows: ReadonlyMap<string, IndexedRow>
   /** The number of templates that were decrypted with the keys of their subjects. */
   readonly decrypted: number
@@ -112,12 +114,14 @@ function addRows(rows: Map<string, IndexedRow>, packed: PackedRows): void {
   for (const section of unpackSections(packed))
     for (let row = 0; row < section.rows; row++) {
       const { modelId, ids, dimensions } = section
-      const faceId = readIdWords(ids, row * rowIdWords)
-      assert.ok(!rows.has(faceId), 'a load contains each face once')
+      const subjectId = readIdWords(ids, row * ownerWords)
+      const key = rows.has(subjectId) ? `${subjectId} ${modelId}` : subjectId
+      assert.ok(!rows.has(key), 'a load contains each subject once')
       const vector = section.vectors.slice(row * dimensions, (row + 1) * dimensions)
-      rows.set(faceId, {
-        subjectId: readIdWords(ids, row * rowIdWords + idWords),
+      rows.set(key, {
         modelId,
+        faces: section.faces[row] ?? 0,
+        faceId: readIdWords(ids, row * ownerWords + idWords),
         groups: packed.header.groupSets[section.groups[row] ?? 0] ?? [],
         expiresAtMs: section.expiriesMs[row] ?? 0,
         density: section.densities[row] ?? 0,

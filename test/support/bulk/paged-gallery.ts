@@ -49,12 +49,12 @@ export async function createPagedGallery(service: TestGallery, subjectCount: num
   return { client, paged, subjects, enroll, addFace }
 }
 
-/** Asserts that each row of each page is what a load without pages reads now. @returns the faces. */
+/** Asserts that each row of each page is what a load without pages reads now. @returns the subjects. */
 export async function assertPagesCurrent(paged: PagedGallery): Promise<ReadonlySet<string>> {
   const current = await loadWithoutPages(paged)
   const pages = await readStoredPages(paged)
   for (const rows of pages)
-    for (const [faceId, row] of rows) assert.deepEqual(row, current.get(faceId), faceId)
+    for (const [subjectId, row] of rows) assert.deepEqual(row, current.get(subjectId), subjectId)
   return new Set(pages.flatMap((rows) => [...rows.keys()]))
 }
 

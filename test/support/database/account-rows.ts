@@ -139,7 +139,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ galleryId, ...page, keyId: wrappingKeyId, wrappedKey: hash, ciphertext: hash })
       .execute()
     await db.insertInto('crops').values({ faceId, projectId, ciphertext: hash }).execute()
-    await db.insertInto('removals').values({ galleryId, sequence: 1, faceId }).execute()
+    await db.insertInto('removals').values({ galleryId, sequence: 1, subjectId }).execute()
     await db
       .insertInto('deletions')
       .values({

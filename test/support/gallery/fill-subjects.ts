@@ -45,7 +45,7 @@ export function fillGroup(gallery: TestGallery, project: Project, count: number)
       })
       const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
       const template = { modelId: 'people@1', vector, density: 0 }
-      const options = { ...limits, keys, nowUtc, storeVector: async () => {} }
+      const options = { ...limits, keys, nowUtc, storeVectors: async () => {} }
       await addFace(tx, subject, { template, qualityScore: 80 }, options)
       await addGroups(tx, subject, ['members'])
     }

@@ -30,7 +30,7 @@ export async function fillTemplates(
   const owner = { galleryId: projectId, accountId, projectId }
   const keys = createSubjectKeys(openKeyring(path.join(gallery.dataDir, 'master.key')), Date.now)
   const nowUtc = new Date().toISOString()
-  const options = { ...limits, keys, nowUtc, storeVector: async () => {} }
+  const options = { ...limits, keys, nowUtc, storeVectors: async () => {} }
   await gallery.database.store.write(async (tx) => {
     await lockGallery(tx, projectId, 'exclusive')
     for (const { externalId, groups = [], templates } of subjects) {

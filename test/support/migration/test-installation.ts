@@ -162,7 +162,7 @@ async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Prom
       isReplay: 0,
       transferId: null,
     })
-  const removal = { galleryId: projectId, sequence: 1, faceId: randomUUID() }
+  const removal = { galleryId: projectId, sequence: 1, subjectId: randomUUID() }
   await tx.run(tx.build.insertInto('removals').values(removal))
   assert.ok(await reserve(tx, projectId, 1000n))
   await tx.attempts.insert({

@@ -1,9 +1,9 @@
+import { mergeTemplates, spreadShares } from '../../../lib/density/merge-templates.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ExtractedProbes, ProbeFace } from '../extract-probes.ts'
 import { extractPictures, requireUsable, type ExtractedPicture } from './extract-pictures.ts'
-import { mergeTemplates } from './merge-templates.ts'
 import { largestGroup, similarityByPosition } from './same-person.ts'
 
 /**
@@ -31,7 +31,10 @@ export async function extractMergedProbe(
   const [first] = frames
   if (!first) throw new RangeError('there are no frames')
   const probes = first.probe.probes.map(({ modelId }) =>
-    mergeTemplates(frames.map(({ probe }) => templateOf(probe, modelId))),
+    mergeTemplates(
+      frames.map(({ probe }) => templateOf(probe, modelId)),
+      spreadShares.probe,
+    ),
   )
   // `template` stays that of the first frame: a template that is stored belongs to one picture.
   return { analysis: first.analysis, faces: [{ ...first.probe, probes }] }

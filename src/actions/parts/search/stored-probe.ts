@@ -1,10 +1,10 @@
+import { mergeTemplates, spreadShares } from '../../../lib/density/merge-templates.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall } from '../../action.ts'
 import { subjectNotFound } from '../action-errors.ts'
-import { mergeTemplates } from '../pictures/merge-templates.ts'
 import { subjectLookup } from '../subject-lookup.ts'
 import type { ProbeSelector } from './candidates.ts'
 
@@ -34,7 +34,7 @@ export async function readStoredProbe(call: StoredSearchCall): Promise<StoredPro
   if (modelIds.size === 0)
     throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model')
   const templates = [...modelIds].map((modelId) =>
-    mergeOrTake(all.filter((template) => template.modelId === modelId)),
+    mergeFaces(all.filter((template) => template.modelId === modelId)),
   )
   const faceIds = faces.map((face) => face.faceId)
   return { subjectId: subject.subjectId, faceIds, templates }
@@ -60,11 +60,9 @@ export async function findProbeSubject(
   )
 }
 
-/** The decrypted templates of several faces are overwritten after they were merged. */
-function mergeOrTake(templates: readonly Template[]): Template {
-  const [first] = templates
-  if (first && templates.length === 1) return first
-  const merged = mergeTemplates(templates)
+/** The decrypted templates of the faces are overwritten after they were merged. */
+function mergeFaces(templates: readonly Template[]): Template {
+  const merged = mergeTemplates(templates, spreadShares.probe)
   for (const { vector } of templates) vector.fill(0)
   return merged
 }

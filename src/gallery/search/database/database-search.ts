@@ -4,19 +4,19 @@ import { mapSequential } from '../../../lib/account-context.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import {
+  countTemplates,
   countWithoutPreferred,
   findLargeGalleries,
-  findVectorCoverage,
 } from '../../../store/gallery/vectors.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
-import { limitMax, type ScoredSubject, type TimedSearchOptions } from '../scored-subject.ts'
+import { limitMax, type FoundSubject, type TimedSearchOptions } from '../scored-subject.ts'
 import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { buildVectors } from './build-vectors.ts'
 import { rankNearest } from './rank-nearest.ts'
-import { storeVector } from './template-vectors.ts'
+import { storeVectors } from './subject-vectors.ts'
 
 type VectorIndexTarget = {
   readonly galleryId: string
@@ -25,7 +25,7 @@ type VectorIndexTarget = {
 }
 
 export type DatabaseSearchOptions = {
-  /** Galleries of up to this many vectors are searched exactly, larger ones by the index. */
+  /** Galleries of up to this many subjects are searched exactly, larger ones by the index. */
   readonly exactMax: number
   readonly maintenance: {
     readonly buildIndex: (target: VectorIndexTarget, signal: AbortSignal) => Promise<void>
@@ -34,11 +34,11 @@ export type DatabaseSearchOptions = {
 }
 
 /**
- * Opens the search in the database. The database stores a vector for each template of a loaded
- * model. A vector is written in the same transaction as its template, so every search that begins
- * after the commit finds it, on every server. A server that searches in memory stores templates
- * without vectors. Searches decrypt and score those one by one until `maintain` has created their
- * vectors.
+ * Opens the search in the database. The database stores a vector for each subject and model. It is
+ * written in the same transaction as a change of the subject's templates, so every search that begins
+ * after the commit uses it, on every server. A server that searches in memory only marks the vectors
+ * of changed subjects as stale. Searches decrypt and score these subjects one by one until `maintain`
+ * has computed their vectors.
  */
 export function openDatabaseSearch(options: DatabaseSearchOptions): OpenGallerySearch {
   return async (deps) => {
@@ -50,7 +50,8 @@ export function openDatabaseSearch(options: DatabaseSearchOptions): OpenGalleryS
         deps.store.read((reading) =>
           countFaces(reading, deps.calibrations, { galleryId, modelIds }),
         ),
-      storeVector,
+      storeVectors: (tx, { galleryId, subjectId }) =>
+        storeVectors(tx, { galleryId, subjectIds: [subjectId] }, deps.decryptStored),
       sync: async () => {},
       // Templates are not held in memory. `maintain` deletes the records of removed faces.
       applyRemovals: async () => {},
@@ -66,7 +67,7 @@ async function search(
   galleryId: string,
   probe: Template,
   { limit, nowMs, ...conditions }: TimedSearchOptions,
-): Promise<readonly ScoredSubject[]> {
+): Promise<readonly FoundSubject[]> {
   assertTemplateVector(probe)
   assert.ok(Number.isInteger(limit) && limit >= 1 && limit <= limitMax)
   const { modelId } = probe
@@ -94,7 +95,7 @@ async function countFaces(
 ): Promise<FaceCounts> {
   const total = (await findGallery(reading, galleryId))?.templateCount ?? 0
   const byModel = await mapSequential(modelIds, async (modelId) => {
-    const { templates } = await findVectorCoverage(reading, galleryId, modelId)
+    const templates = await countTemplates(reading, { galleryId, modelId })
     const preferredModelIds = modelsBefore(modelId, calibrations)
     if (templates === 0 || preferredModelIds.length === 0) return templates
     return countWithoutPreferred(reading, { galleryId, modelId, preferredModelIds })

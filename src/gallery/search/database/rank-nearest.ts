@@ -4,25 +4,28 @@ import {
   nearestByScan,
   forceCustomPlans,
   preferIndex,
-  findTemplatesWithoutVectors,
+  findSubjectsWithoutVectors,
   type NearestTemplate,
 } from '../../../store/gallery/nearest.ts'
-import type { StoredTemplate } from '../../../store/gallery/templates.ts'
+import { findSubjectTemplates, type StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { findVectorCoverage, type VectorFilter } from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
+import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import { mergeFaces, nearestFace, readFaceTemplates } from '../../subject-template.ts'
 import {
-  bestOfEachSubject,
+  bestSubjects,
   scoreSubject,
-  type ScoredSubject,
+  type FoundSubject,
   type SearchOptions,
 } from '../scored-subject.ts'
 import { augmentProbe } from './augmented-vector.ts'
 
 export type RankOptions = {
   readonly decryptStored: DecryptStoredTemplate
-  /** Up to this many vectors are all scanned; above it, the index is used. */
+  readonly calibrations: Calibrations
+  /** Up to this many subjects are all scanned; above it, the index is used. */
   readonly exactMax: number
 }
 
@@ -34,38 +37,36 @@ export type RankQuery = {
 }
 
 /**
- * Returns the best subjects of a gallery. The vectors only select which templates to decrypt; the
- * templates themselves are then scored in float32.
+ * Returns the best subjects of a gallery. The vectors only select whose templates to decrypt; the
+ * templates themselves are then merged and scored in float32.
  *
- * A scan is provably exact: it returns the same result as scoring every template, as in memory. The
+ * A scan is provably exact: it returns the same result as scoring every subject, as in memory. The
  * rounding error of each vector is stored. As long as a row that was left out could score higher
  * than the last candidate, the scan is repeated with more rows. The index gives no such proof.
  */
-export async function rankNearest(
-  query: RankQuery,
-  options: RankOptions,
-): Promise<ScoredSubject[]> {
+export async function rankNearest(query: RankQuery, options: RankOptions): Promise<FoundSubject[]> {
   const { reading, filter, limit } = query
-  const { galleryId, modelId, groups } = filter
+  const { galleryId, modelId, groups, preferredModelIds } = filter
   if (groups?.length === 0) return []
-  const [{ templates, vectors }] = await Promise.all([
+  const [{ subjectsMax, hasStale }] = await Promise.all([
     findVectorCoverage(reading, galleryId, modelId),
     forceCustomPlans(reading),
   ])
-  const withoutVectors =
-    templates > vectors ? await scoreTemplatesWithoutVectors(query, options) : []
-  const withVectors = vectors > 0 ? await rankVectors(query, vectors, options) : []
-  return bestOfEachSubject([...withVectors, ...withoutVectors], limit)
+  if (subjectsMax === 0) return []
+  const areAll = !hasStale && preferredModelIds.length === 0
+  const withoutVectors = areAll ? [] : await scoreSubjectsWithoutVectors(query, options)
+  const withVectors = await rankVectors(query, subjectsMax, options)
+  return bestSubjects([...withVectors, ...withoutVectors], limit)
 }
 
 async function rankVectors(
   query: RankQuery,
-  vectors: number,
+  subjectsMax: number,
   options: RankOptions,
-): Promise<ScoredSubject[]> {
+): Promise<FoundSubject[]> {
   const { exactMax } = options
-  const useIndex = vectors > exactMax && !(await isNarrowFilter(query, exactMax))
-  const indexed = useIndex ? await rankByIndex(query, vectors, options) : undefined
+  const useIndex = subjectsMax > exactMax && !(await isNarrowFilter(query, exactMax))
+  const indexed = useIndex ? await rankByIndex(query, subjectsMax, options) : undefined
   return indexed ?? rankByScan(query, options)
 }
 
@@ -82,14 +83,15 @@ function initialRows(limit: number): number {
 }
 const rowsGrowth = 8
 
-async function rankByScan(query: RankQuery, options: RankOptions): Promise<ScoredSubject[]> {
+async function rankByScan(query: RankQuery, options: RankOptions): Promise<FoundSubject[]> {
   const { reading, filter, probe, limit } = query
   const augmented = augmentProbe(probe)
   for (let rows = initialRows(limit); ; rows *= rowsGrowth) {
     const nearestQuery = { ...filter, probe: augmented.float16, limit: rows }
     const nearest = await nearestByScan(reading, nearestQuery)
-    const candidates = bestOfEachSubject(await scoreTemplates(query, nearest, options), limit)
-    if (nearest.length < rows) return candidates
+    const scored = await scoreSubjects(query, nearest, options)
+    const candidates = bestSubjects(scored, limit)
+    if (countSubjects(nearest) < rows) return candidates
     const last = candidates[limit - 1]
     if (last && last.score > augmented.scoreMaxAt(largestDistance(nearest))) return candidates
   }
@@ -103,17 +105,17 @@ const tuplesMax = 40_000
 /** Returns undefined if the index did not find enough subjects. */
 async function rankByIndex(
   query: RankQuery,
-  vectors: number,
+  subjectsMax: number,
   options: RankOptions,
-): Promise<ScoredSubject[] | undefined> {
+): Promise<FoundSubject[] | undefined> {
   const { reading, filter, probe, limit } = query
   const { float16 } = augmentProbe(probe)
   await preferIndex(reading, { efSearch, tuplesMax })
   for (let rows = initialRows(limit); rows <= tuplesMax; rows *= rowsGrowth) {
-    const nearestQuery = { ...filter, probe: float16, limit: Math.min(rows, vectors) }
+    const nearestQuery = { ...filter, probe: float16, limit: Math.min(rows, subjectsMax) }
     const nearest = await nearestByIndex(reading, nearestQuery)
-    if (nearest.length < nearestQuery.limit) return undefined
-    const candidates = bestOfEachSubject(await scoreTemplates(query, nearest, options), limit)
+    if (countSubjects(nearest) < nearestQuery.limit) return undefined
+    const candidates = bestSubjects(await scoreSubjects(query, nearest, options), limit)
     if (candidates.length === limit) return candidates
   }
   return undefined
@@ -123,36 +125,45 @@ function largestDistance(nearest: readonly NearestTemplate[]): number {
   return nearest.reduce((max, { distance }) => Math.max(max, distance), Number.NEGATIVE_INFINITY)
 }
 
-/** Scores templates that have no vector. A server that searches in memory stores such templates. */
-async function scoreTemplatesWithoutVectors(
+function countSubjects(nearest: readonly NearestTemplate[]): number {
+  return new Set(nearest.map(({ subjectId }) => subjectId)).size
+}
+
+/** Scores subjects that no vector represents, see `findSubjectsWithoutVectors`. */
+async function scoreSubjectsWithoutVectors(
   query: RankQuery,
   options: RankOptions,
-): Promise<ScoredSubject[]> {
+): Promise<FoundSubject[]> {
   const { reading, filter, limit } = query
-  let best: ScoredSubject[] = []
-  for (let afterFaceId = ''; ;) {
-    const page = { afterFaceId, limit: missingBatchSize }
-    const rows = await findTemplatesWithoutVectors(reading, filter, page)
-    best = bestOfEachSubject([...best, ...(await scoreTemplates(query, rows, options))], limit)
-    const last = rows.at(-1)
-    if (!last || rows.length < missingBatchSize) return best
-    afterFaceId = last.faceId
+  let best: FoundSubject[] = []
+  for (let afterSubjectId = ''; ;) {
+    const page = { afterSubjectId, limit: missingBatchSize }
+    const subjectIds = await findSubjectsWithoutVectors(reading, filter, page)
+    const templates = await findSubjectTemplates(reading, subjectIds)
+    best = bestSubjects([...best, ...(await scoreSubjects(query, templates, options))], limit)
+    const last = subjectIds.at(-1)
+    if (last === undefined || subjectIds.length < missingBatchSize) return best
+    afterSubjectId = last
   }
 }
 
 const missingBatchSize = 500
 
-async function scoreTemplates(
+/** @param rows the templates of subjects, of all models. */
+async function scoreSubjects(
   { reading, probe }: RankQuery,
   rows: readonly StoredTemplate[],
-  { decryptStored }: RankOptions,
-): Promise<ScoredSubject[]> {
-  const scored: ScoredSubject[] = []
-  for (const row of rows) {
-    const template = await decryptStored(reading, row)
-    if (!template) continue
-    scored.push(scoreSubject(row, probe, template))
-    template.vector.fill(0)
+  { decryptStored, calibrations }: RankOptions,
+): Promise<FoundSubject[]> {
+  const options = { decryptStored, models: calibrations, modelIds: [probe.modelId] }
+  const scored: FoundSubject[] = []
+  for (const [subjectId, stored] of Map.groupBy(rows, (row) => row.subjectId)) {
+    const faces = await readFaceTemplates(reading, stored, options)
+    const [merged] = mergeFaces(faces)
+    const nearest = nearestFace(faces, probe)
+    if (merged && nearest)
+      scored.push({ ...scoreSubject(subjectId, probe, merged), faceId: nearest.faceId })
+    for (const { vector } of faces) vector.fill(0)
   }
   return scored
 }

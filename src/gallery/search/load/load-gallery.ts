@@ -5,7 +5,7 @@ import { findGallery } from '../../../store/gallery/galleries.ts'
 import type { ExactSearch } from '../memory/exact-search.ts'
 import { listLoadRanges } from './load-ranges.ts'
 import { startOpenThread, type OpenThread } from './open-threads.ts'
-import { countRows } from './packed-rows.ts'
+import { countFaces } from './packed-rows.ts'
 import { modelIdsOf, type LoadedModels, type LoadRange } from './read-range.ts'
 import { createPageWriter, type PageWriter } from './write-pages.ts'
 
@@ -60,7 +60,7 @@ export async function loadGallery(
   const { pageFaces = pageFacesDefault } = options
   const gallery = await store.read((reading) => findGallery(reading, galleryId))
   if (!gallery || gallery.templateCount < facesMin) return undefined
-  const { accountId, sequence, removalsDeletedTo, templateCount: total } = gallery
+  const { accountId, sequence, removalsDeletedTo, subjectCount, templateCount: total } = gallery
   const startMs = performance.now()
   await using opened = new AsyncDisposableStack()
   const threads = startThreads(options, opened)
@@ -68,7 +68,7 @@ export async function loadGallery(
   const progress = createProgress({ galleryId, total }, log)
   const scope = { galleryId, accountId, sequence, modelIds: modelIdsOf(models), pageFaces, store }
   const pages = createPageWriter(store, log)
-  const load = { galleryId, sequence, total, ranges: listLoadRanges(scope), progress, pages }
+  const load = { galleryId, sequence, subjectCount, ranges: listLoadRanges(scope), progress, pages }
   const results = await Promise.allSettled(
     threads.map((thread) => runThread(thread, load, options)),
   )
@@ -94,7 +94,7 @@ function startThreads(
 type RunningLoad = {
   readonly galleryId: string
   readonly sequence: number
-  readonly total: number
+  readonly subjectCount: number
   readonly ranges: AsyncGenerator<LoadRange, void>
   readonly progress: ReturnType<typeof createProgress>
   readonly pages: PageWriter
@@ -103,7 +103,7 @@ type RunningLoad = {
 /** Loads ranges until none are left. The ranges are given to the threads one by one. */
 async function runThread(
   thread: OpenThread,
-  { galleryId, sequence, total, ranges, progress, pages }: RunningLoad,
+  { galleryId, sequence, subjectCount, ranges, progress, pages }: RunningLoad,
   { search, log }: LoadGalleryOptions,
 ): Promise<void> {
   let stored = Promise.resolve()
@@ -113,11 +113,11 @@ async function runThread(
       const { content, alerts } = await thread.read(range)
       for (const { fields, message } of alerts) log.error(fields, message)
       const { packed, decrypted } = content
-      const faces = packed.reduce((sum, rows) => sum + countRows(rows), 0)
+      const faces = packed.reduce((sum, rows) => sum + countFaces(rows), 0)
       // The thread reads its next range while this one is stored and its pages are written.
       await stored
       stored = search
-        .load(galleryId, packed, { sequence, total })
+        .load(galleryId, packed, { sequence, subjectCount })
         .then(() => progress.add(faces, decrypted))
       stored.catch(() => {})
       await written

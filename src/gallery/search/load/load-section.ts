@@ -1,5 +1,6 @@
-import { rowIdWords, type PackedSection } from './packed-rows.ts'
-import { readIdWords, type FaceRows } from '../table/face-rows.ts'
+import type { PackedSection } from './packed-rows.ts'
+import { readIdWords, type SubjectRows } from '../table/subject-rows.ts'
+import { ownerWords } from '../table/row-owners.ts'
 import { emptyGroupSetId, type GroupSets } from '../table/group-sets.ts'
 import type { RowPosition, RowStore } from '../table/row-store.ts'
 
@@ -12,37 +13,37 @@ type SectionToLoad = {
 /** The parts of a table. */
 type LoadedTable = {
   readonly rows: RowStore
-  readonly rowByFace: FaceRows
+  readonly rowBySubject: SubjectRows
   readonly groupSets: GroupSets
-  readonly remove: (faceId: string) => void
-  /** Called after rows were added. */
-  readonly onAdded: () => void
+  readonly remove: (subjectId: string) => void
+  /** Called after rows were added, with the number of their faces. */
+  readonly onAdded: (faces: number) => void
 }
 
-/** Adds the templates of many faces to a table, without an object or a text per row. */
+/** Adds the templates of many subjects to a table, without an object or a text per row. */
 export function loadSection({ section, sets }: SectionToLoad, table: LoadedTable): void {
-  const { rows, rowByFace, remove } = table
-  const { ids, expiriesMs } = section
+  const { rows, rowBySubject, remove } = table
+  const { ids, expiriesMs, faces } = section
   const texts = new Map(section.texts.map((text) => [text.row, text]))
   const runs = createRuns(section, acquireAll(table.groupSets, section.groups, sets), table)
   for (let row = 0; row < section.rows; row++) {
-    const words = { words: ids, offset: row * rowIdWords }
+    const words = { words: ids, offset: row * ownerWords }
     const text = texts.get(row)
-    const existing = text ? rowByFace.get(text.faceId) : rowByFace.getByWords(words)
+    const existing = text ? rowBySubject.get(text.subjectId) : rowBySubject.getByWords(words)
     if (existing !== undefined) {
       runs.write()
-      remove(text?.faceId ?? readIdWords(ids, words.offset))
+      remove(text?.subjectId ?? readIdWords(ids, words.offset))
     }
     const number = rows.allocate()
     const position = rows.positionOf(number)
     const { block, index } = position
-    const expiresAtMs = expiriesMs[row] ?? Number.POSITIVE_INFINITY
+    const owner = { faces: faces[row] ?? 0, expiresAtMs: expiriesMs[row] ?? Infinity }
     if (text) {
-      block.owners.write(index, { ...text, expiresAtMs })
-      rowByFace.add(text.faceId, number)
+      block.owners.write(index, { ...text, ...owner })
+      rowBySubject.add(text.subjectId, number)
     } else {
-      block.owners.writeWords(index, words, expiresAtMs)
-      rowByFace.addRow(number)
+      block.owners.writeWords(index, { ids: words, ...owner })
+      rowBySubject.addRow(number)
     }
     runs.add(row, position)
   }
@@ -54,7 +55,7 @@ export function loadSection({ section, sets }: SectionToLoad, table: LoadedTable
  * together: most rows of a section.
  */
 function createRuns(
-  { vectors, densities, dimensions }: PackedSection,
+  { vectors, densities, dimensions, faces }: PackedSection,
   groupSetIds: Uint32Array,
   { rows, onAdded }: Pick<LoadedTable, 'rows' | 'onAdded'>,
 ) {
@@ -69,7 +70,7 @@ function createRuns(
       groupSetIds: groupSetIds.subarray(from, to),
     })
     first = undefined
-    onAdded()
+    onAdded(faces.subarray(from, to).reduce((sum, count) => sum + count, 0))
   }
   return {
     write,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openExactSearch } from '../memory/exact-search.ts'
 import { createSearchMemory, openSharedMemory } from '../scan/shared-memory.ts'
 import { openTemplateTable } from '../table/template-table.ts'
-import { countRows, openPackedRows, packRows, unpackSections } from './packed-rows.ts'
+import { countFaces, openPackedRows, packRows, unpackSections } from './packed-rows.ts'
 import type { LoadedTemplate } from './packed-rows.ts'
 
 const log = { info: () => {}, error: () => {} }
@@ -16,7 +16,8 @@ function createTemplates(count: number): LoadedTemplate[] {
     const modelId = index % 3 === 0 ? 'small' : 'large'
     const length = dimensionsOf[modelId] ?? 0
     return {
-      faceId: index % 5 === 0 ? `face ${index}` : randomUUID(),
+      faces: (index % 4) + 1,
+      ...(index % 4 === 0 && { faceId: index % 5 === 0 ? `face ${index}` : randomUUID() }),
       subjectId: index % 7 === 0 ? `subject ${index}` : randomUUID(),
       modelId,
       groups: index % 2 === 0 ? [] : ['staff', `group ${index % 4}`],
@@ -33,21 +34,21 @@ const copyOf = (templates: readonly LoadedTemplate[]) =>
 test('An index that is loaded from packed rows returns the same as one with the same changes', async () => {
   await using search = openExactSearch({ threads: 1, log })
   const templates = createTemplates(700)
-  const changes = copyOf(templates).map(({ faceId, ...template }) => ({
+  const changes = copyOf(templates).map(({ subjectId, ...template }) => ({
     sequence: 1,
-    faceId,
-    template,
+    subjectId,
+    templates: [template],
   }))
   await search.apply('applied', changes)
   const parts = [templates.slice(0, 300), templates.slice(300)].map((part) =>
     packRows(copyOf(part)),
   )
-  // A face that is loaded again replaces the earlier row.
+  // A subject that is loaded again replaces the earlier row.
   const again = packRows(copyOf(templates.slice(0, 20)))
-  await search.load('loaded', parts, { sequence: 1, total: 700 })
-  await search.load('loaded', [again], { sequence: 1, total: 700 })
+  await search.load('loaded', parts, { sequence: 1, subjectCount: 700 })
+  await search.load('loaded', [again], { sequence: 1, subjectCount: 700 })
   for (const modelId of ['small', 'large']) {
-    assert.equal(search.size('loaded', modelId), search.size('applied', modelId))
+    assert.deepEqual(search.size('loaded', modelId), search.size('applied', modelId))
     for (const groups of [undefined, ['staff'], ['group 1', 'group 3'], ['none']])
       for (const probe of templates
         .filter((template) => template.modelId === modelId)
@@ -58,8 +59,10 @@ test('An index that is loaded from packed rows returns the same as one with the 
         assert.equal(loaded.length > 0, groups?.[0] !== 'none')
       }
   }
-  await search.apply('loaded', [{ sequence: 2, faceId: templates[0]?.faceId ?? '' }])
-  assert.equal(search.size('loaded'), 699)
+  await search.apply('loaded', [
+    { sequence: 2, subjectId: templates[0]?.subjectId ?? '', templates: [] },
+  ])
+  assert.equal(search.size('loaded').rows, 699)
 })
 
 /** Opens a table in which rows were freed, so that the next rows are not successive. */
@@ -67,13 +70,13 @@ function openUsedTable(earlier: readonly LoadedTemplate[]) {
   const sharedMemory = openSharedMemory(createSearchMemory())
   const table = openTemplateTable(sharedMemory, 32)
   for (const template of copyOf(earlier)) table.put(template)
-  for (const { faceId } of earlier.slice(10, 20)) table.remove(faceId)
+  for (const { subjectId } of earlier.slice(10, 20)) table.remove(subjectId)
   return { table, memory: () => new Uint8Array(sharedMemory.memory.buffer) }
 }
 
 test('A table that is loaded contains the same bytes as one with the same templates put singly', () => {
   const templates = createTemplates(900).filter(({ modelId }) => modelId === 'large')
-  // The second one of a face replaces the first.
+  // The second one of a subject replaces the first.
   const rows = [...templates, ...templates.slice(0, 5)]
   const earlier = createTemplates(90).filter(({ modelId }) => modelId === 'large')
   const put = openUsedTable(earlier)
@@ -83,6 +86,7 @@ test('A table that is loaded contains the same bytes as one with the same templa
   for (const section of unpackSections(packed)) loaded.table.load(section, packed.header.groupSets)
   assert.deepEqual(loaded.memory(), put.memory())
   assert.equal(loaded.table.size(), put.table.size())
+  assert.equal(loaded.table.faces(), put.table.faces())
   for (let row = 0; row < loaded.table.size(); row++)
     assert.deepEqual(loaded.table.read(row), put.table.read(row))
 })
@@ -95,7 +99,7 @@ test('Packed rows are read from their bytes alone, and bytes of another length a
     'zeroed',
   )
   const opened = openPackedRows(packed.bytes.slice(0))
-  assert.deepEqual([opened.header, countRows(opened)], [packed.header, 20])
+  assert.deepEqual([opened.header, countFaces(opened)], [packed.header, 50])
   for (const bytes of [
     packed.bytes.slice(0, -8),
     packed.bytes.slice(0).transfer(packed.bytes.byteLength + 8),

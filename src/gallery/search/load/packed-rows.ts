@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
 import type { IndexedTemplate } from '../memory/index-change.ts'
-import { idWords, writeIdWords } from '../table/face-rows.ts'
+import { ownerWords, writeOwnerIds } from '../table/row-owners.ts'
 
-/** A template of a gallery that is being loaded, with its face. */
-export type LoadedTemplate = IndexedTemplate & { readonly faceId: string }
+/** The template of a subject of a gallery that is being loaded. */
+export type LoadedTemplate = IndexedTemplate & { readonly subjectId: string }
 
 /**
  * Templates in the form in which one thread sends them to another: one large value, because an object
@@ -32,12 +32,14 @@ export type SectionHeader = {
   readonly texts: readonly TextIds[]
 }
 
-type TextIds = { readonly row: number; readonly faceId: string; readonly subjectId: string }
+type TextIds = Pick<LoadedTemplate, 'subjectId' | 'faceId'> & { readonly row: number }
 
 /** The rows of one model. All columns are views of the packed bytes. */
 export type PackedSection = SectionHeader & {
-  /** The words of the face id and of the subject id of each row. */
+  /** The words of the ids of each row, see `RowOwnerWords`. */
   readonly ids: Uint32Array
+  /** The number of faces of each row. */
+  readonly faces: Uint32Array
   readonly groups: Uint32Array
   /** +∞ for a subject that does not expire. */
   readonly expiriesMs: Float64Array
@@ -46,8 +48,6 @@ export type PackedSection = SectionHeader & {
   readonly vectors: Float32Array
 }
 
-/** Words of a face id and a subject id. */
-export const rowIdWords = 2 * idWords
 /** The length of the JSON text of the header. */
 const lengthBytes = 4
 /** Columns begin at multiples of the size of their values. */
@@ -74,23 +74,23 @@ export function packRows(rows: readonly LoadedTemplate[]): PackedRows {
   return packed
 }
 
-function textIdsOf({ faceId, subjectId }: LoadedTemplate, row: number): TextIds | undefined {
-  const words = new Uint32Array(idWords)
-  const areUuids = [faceId, subjectId].every((id) => writeIdWords(id, words, 0))
-  return areUuids ? undefined : { row, faceId, subjectId }
+function textIdsOf(template: LoadedTemplate, row: number): TextIds | undefined {
+  if (writeOwnerIds(template, new Uint32Array(ownerWords), 0)) return undefined
+  const { subjectId, faceId } = template
+  return { row, subjectId, ...(faceId !== undefined && { faceId }) }
 }
 
 function writeSection(
-  { ids, groups, expiriesMs, densities, vectors, dimensions }: PackedSection,
+  { ids, faces, groups, expiriesMs, densities, vectors, dimensions }: PackedSection,
   rows: readonly LoadedTemplate[],
   groupOf: (row: LoadedTemplate) => number,
 ): void {
   for (const [index, row] of rows.entries()) {
-    const { vector, density, faceId, subjectId, expiresAtMs } = row
+    const { vector, density, expiresAtMs } = row
     assert.equal(vector.length, dimensions, 'all vectors of a model have the same dimensions')
     assertTemplateVector({ vector, density })
-    writeIdWords(faceId, ids, index * rowIdWords)
-    writeIdWords(subjectId, ids, index * rowIdWords + idWords)
+    writeOwnerIds(row, ids, index * ownerWords)
+    faces[index] = row.faces
     groups[index] = groupOf(row)
     expiriesMs[index] = expiresAtMs ?? Infinity
     densities[index] = density
@@ -113,8 +113,10 @@ export function openPackedRows(bytes: ArrayBuffer): PackedRows {
   return { header, bytes }
 }
 
-export function countRows({ header }: PackedRows): number {
-  return header.sections.reduce((sum, { rows }) => sum + rows, 0)
+/** Returns the number of faces that the rows were merged from. */
+export function countFaces(packed: PackedRows): number {
+  const counts = unpackSections(packed).flatMap(({ faces }) => [...faces])
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /** Returns the columns of all models. */
@@ -126,12 +128,14 @@ export function unpackSections({ header, bytes }: PackedRows): readonly PackedSe
     const start = offset
     offset += sectionBytes(section)
     const idsOffset = start + rows * 16
-    const groupsOffset = idsOffset + rows * rowIdWords * 4
+    const facesOffset = idsOffset + rows * ownerWords * 4
+    const groupsOffset = facesOffset + rows * 4
     return {
       ...section,
       densities: new Float64Array(bytes, start, rows),
       expiriesMs: new Float64Array(bytes, start + rows * 8, rows),
-      ids: new Uint32Array(bytes, idsOffset, rows * rowIdWords),
+      ids: new Uint32Array(bytes, idsOffset, rows * ownerWords),
+      faces: new Uint32Array(bytes, facesOffset, rows),
       groups: new Uint32Array(bytes, groupsOffset, rows),
       vectors: new Float32Array(bytes, groupsOffset + rows * 4, rows * dimensions),
     }
@@ -148,7 +152,7 @@ function columnsOffset(headerLength: number): number {
 }
 
 function sectionBytes({ rows, dimensions }: SectionHeader): number {
-  return roundUp(rows * (8 + 8 + rowIdWords * 4 + 4 + dimensions * 4))
+  return roundUp(rows * (8 + 8 + ownerWords * 4 + 4 + 4 + dimensions * 4))
 }
 
 function roundUp(bytes: number): number {

@@ -3,14 +3,13 @@ import type { GalleryPageRow } from '../../../store/gallery-schema.ts'
 import { findSubjectGroups, listGroups } from '../../../store/gallery/groups.ts'
 import { findRangeTemplates, type FaceRange } from '../../../store/gallery/search/face-ranges.ts'
 import { findPages, type StoredPage } from '../../../store/gallery/search/gallery-pages.ts'
-import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import type { PageEncryption } from '../../keys/page-encryption.ts'
-import { selectTemplate } from '../../select-template.ts'
+import { mergeFaces, readFaceTemplates } from '../../subject-template.ts'
 import {
-  countRows,
+  countFaces,
   openPackedRows,
   packRows,
   type LoadedTemplate,
@@ -73,10 +72,10 @@ export function readRange(range: LoadRange, deps: ReadRangeDeps): Promise<RangeC
     const readFaces = async (from: number, until: number): Promise<void> => {
       if (from >= until) return
       const part = { ...range, after: from, to: until }
-      const templates = await readTemplates(reading, part, deps)
-      decrypted += templates.length
-      if (templates.length === 0) return
-      const rows = packRows(templates)
+      const rows = packRows(await readSubjects(reading, part, deps))
+      const faces = countFaces(rows)
+      decrypted += faces
+      if (faces === 0) return
       packed.push(rows)
       const page = await encryptPage(reading, part, { rows, deps })
       if (page) newPages.push(page)
@@ -110,8 +109,8 @@ async function openPage(
     throw new Error(`the page has ${page.faces} faces, but its range has ${facesNow}`)
   const rows = openPackedRows(await deps.pageEncryption.decrypt(reading, accountId, page))
   freeBytes(page.ciphertext)
-  if (countRows(rows) !== page.faces)
-    throw new Error(`the page has ${countRows(rows)} templates for ${page.faces} faces`)
+  if (countFaces(rows) !== page.faces)
+    throw new Error(`the page has templates of ${countFaces(rows)} faces, not of ${page.faces}`)
   return rows
 }
 
@@ -131,49 +130,34 @@ async function encryptPage(
 ): Promise<GalleryPageRow | undefined> {
   if (!becomesPage) return undefined
   const range = { galleryId, accountId, afterSequence: after, toSequence: to }
-  const binding = { ...range, faces: countRows(rows), modelIds: modelIdsOf(deps.models) }
+  const binding = { ...range, faces: countFaces(rows), modelIds: modelIdsOf(deps.models) }
   return deps.pageEncryption.encrypt(reading, binding, rows.bytes)
 }
 
-/** Decrypts the templates by which the faces of a range are compared. */
-async function readTemplates(
+/** Decrypts the templates of the subjects of a range, and merges those of each. */
+async function readSubjects(
   reading: ReadTx,
   range: LoadRange,
   { decryptStored, models }: ReadRangeDeps,
 ): Promise<LoadedTemplate[]> {
-  const selected = selectTemplates(await findRangeTemplates(reading, range), models)
-  const groups = await findGroups(
-    reading,
-    range.galleryId,
-    selected.map(({ subjectId }) => subjectId),
+  const bySubject = Map.groupBy(
+    await findRangeTemplates(reading, range),
+    ({ subjectId }) => subjectId,
   )
-  const templates: LoadedTemplate[] = []
-  for (const stored of selected) {
-    const { faceId, subjectId, expiresAtUtc } = stored
-    const template = await decryptStored(reading, stored)
-    if (!template) continue
-    const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
-    const { modelId, vector, density } = template
+  const groups = await findGroups(reading, range.galleryId, [...bySubject.keys()])
+  const subjects: LoadedTemplate[] = []
+  for (const [subjectId, stored] of bySubject) {
+    const faces = await readFaceTemplates(reading, stored, { decryptStored, models })
+    const expiresAtUtc = stored[0]?.expiresAtUtc ?? null
     const owner = {
-      faceId,
       subjectId,
       groups: groups.get(subjectId) ?? withoutGroups,
-      expiresAtMs,
+      expiresAtMs: expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc),
     }
-    templates.push({ modelId, vector, density, ...owner })
+    for (const merged of mergeFaces(faces)) subjects.push({ ...merged, ...owner })
+    for (const { vector } of faces) vector.fill(0)
   }
-  return templates
-}
-
-/** Most faces have one template. */
-function selectTemplates(
-  rows: readonly StoredTemplate[],
-  models: LoadedModels,
-): readonly StoredTemplate[] {
-  const faceIds = new Set(rows.map(({ faceId }) => faceId))
-  if (faceIds.size === rows.length) return rows
-  const byFace = Map.groupBy(rows, ({ faceId }) => faceId)
-  return [...byFace.values()].flatMap((templates) => selectTemplate(templates, models) ?? [])
+  return subjects
 }
 
 const withoutGroups: readonly string[] = []
@@ -185,5 +169,5 @@ async function findGroups(
   subjectIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const [any] = await listGroups(reading, galleryId, { limit: 1 })
-  return any ? findSubjectGroups(reading, [...new Set(subjectIds)]) : new Map()
+  return any ? findSubjectGroups(reading, subjectIds) : new Map()
 }

@@ -3,13 +3,13 @@ import { availableParallelism } from 'node:os'
 import type { Log } from '../../../lib/log.ts'
 import type { PackedRows } from '../load/packed-rows.ts'
 import { packChanges, type IndexChange } from './index-change.ts'
-import type { GalleryIndexState, GalleryLoad } from './gallery-indexes.ts'
+import type { GalleryIndexState, GalleryLoad, IndexSize } from './gallery-indexes.ts'
 import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored-subject.ts'
 import { assertTemplateVector, type TemplateVector } from '../../calibration/similarity.ts'
 import { openSearchThreads, type SearchThreads } from './search-threads.ts'
 
 /**
- * Exact search over the templates of galleries. Separate threads hold the templates in memory; the
+ * Exact search over the subjects of galleries, one template each. Separate threads hold the templates in memory; the
  * event loop only sends requests and receives results. The results are the same as if every template
  * were scored in float32. The index is a copy: it is filled from the store and kept in sync with it.
  */
@@ -21,7 +21,7 @@ export type ExactSearch = AsyncDisposable & {
    */
   readonly apply: (galleryId: string, changes: readonly IndexChange[]) => Promise<void>
   /**
-   * Adds templates of faces that are not in the index. Calls may run at the same time, because each adds other faces; `apply` must wait for them. The bytes are transferred.
+   * Adds templates of subjects that are not in the index. Calls may run at the same time, because each adds other subjects; `apply` must wait for them. The bytes are transferred.
    */
   readonly load: (
     galleryId: string,
@@ -36,8 +36,8 @@ export type ExactSearch = AsyncDisposable & {
   ) => Promise<ScoredSubject[]>
   /** Returns the sequence of the last applied change; 0 for a gallery that is not in the index. */
   readonly sequenceOf: (galleryId: string) => number
-  /** Returns the number of templates in the index: all of them, or those of one model. */
-  readonly size: (galleryId: string, modelId?: string) => number
+  /** Returns the number of rows and of faces in the index, of all models or of one. */
+  readonly size: (galleryId: string, modelId?: string) => IndexSize
   /** Returns the dimensions of a model's vectors; undefined before its first vector. */
   readonly dimensions: (modelId: string) => number | undefined
   /** Removes a gallery immediately and resolves when all its data has been zeroed. */
@@ -91,7 +91,8 @@ class ThreadedExactSearch implements ExactSearch {
   }
 
   async #applyBatch(galleryId: string, changes: readonly IndexChange[]): Promise<void> {
-    for (const { template } of changes) if (template) this.#checkDimensions(template)
+    for (const template of changes.flatMap(({ templates }) => templates))
+      this.#checkDimensions(template)
     const packed = packChanges(changes)
     const request = { kind: 'apply', galleryId, packed } as const
     this.#states.set(galleryId, await this.#threads.send(request, [packed.vectors.buffer]))
@@ -131,10 +132,10 @@ class ThreadedExactSearch implements ExactSearch {
     return this.#states.get(galleryId)?.sequence ?? 0
   }
 
-  size(galleryId: string, modelId?: string): number {
-    const state = this.#states.get(galleryId)
-    if (!state) return 0
-    return modelId === undefined ? rowsOf(state) : (state.sizes.get(modelId) ?? 0)
+  size(galleryId: string, modelId?: string): IndexSize {
+    const sizes = this.#states.get(galleryId)?.sizes ?? new Map<string, IndexSize>()
+    if (modelId !== undefined) return sizes.get(modelId) ?? { rows: 0, faces: 0 }
+    return sumOf(sizes)
   }
 
   dimensions(modelId: string): number | undefined {
@@ -152,7 +153,7 @@ class ThreadedExactSearch implements ExactSearch {
     let rows = 0
     let bytes = 0
     for (const state of this.#states.values()) {
-      rows += rowsOf(state)
+      rows += sumOf(state.sizes).rows
       bytes += state.bytes
     }
     return { galleries: this.#states.size, rows, bytes }
@@ -181,8 +182,11 @@ class ThreadedExactSearch implements ExactSearch {
 
 type DimensionsOwner = { readonly modelId: string; readonly vector: { readonly length: number } }
 
-function rowsOf({ sizes }: GalleryIndexState): number {
-  let rows = 0
-  for (const size of sizes.values()) rows += size
-  return rows
+function sumOf(sizes: GalleryIndexState['sizes']): IndexSize {
+  let [rows, faces] = [0, 0]
+  for (const size of sizes.values()) {
+    rows += size.rows
+    faces += size.faces
+  }
+  return { rows, faces }
 }

@@ -12,7 +12,7 @@ import type { ScanPool } from './scan-pool.ts'
 /** The indexes of all galleries. They belong to the index thread. */
 export type GalleryIndexes = {
   readonly apply: (galleryId: string, changes: Iterable<IndexChange>) => GalleryIndexState
-  /** Adds templates of faces that are not in the index. Zeroes the bytes. */
+  /** Adds templates of subjects that are not in the index. Zeroes the bytes. */
   readonly load: (
     galleryId: string,
     packed: readonly PackedRows[],
@@ -24,20 +24,22 @@ export type GalleryIndexes = {
 }
 
 export type GalleryLoad = {
-  /** The last possible change of the faces. The sequence of the gallery becomes this number. */
+  /** The last possible change of the subjects. The sequence of the gallery becomes this number. */
   readonly sequence: number
-  /** The number of faces that the gallery will have. */
-  readonly total: number
+  /** The number of subjects that the gallery will have. */
+  readonly subjectCount: number
 }
 
 export type GalleryIndexState = {
   /** Sequence of the last applied change. */
   readonly sequence: number
-  /** Model → number of templates. */
-  readonly sizes: ReadonlyMap<string, number>
+  /** Model → number of rows and of the faces that they were merged from. */
+  readonly sizes: ReadonlyMap<string, IndexSize>
   /** Memory of the rows. */
   readonly bytes: number
 }
+
+export type IndexSize = { readonly rows: number; readonly faces: number }
 
 export type GalleryIndexQuery = {
   readonly modelId: string
@@ -64,10 +66,10 @@ export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPoo
       }
       return stateOf(gallery)
     },
-    load: (galleryId, packed, { sequence, total }) => {
+    load: (galleryId, packed, { sequence, subjectCount }) => {
       const gallery = openGallery(galleryId)
       gallery.sequence = Math.max(gallery.sequence, sequence)
-      for (const rows of packed) loadRows(sharedMemory, gallery, rows, total)
+      for (const rows of packed) loadRows(sharedMemory, gallery, rows, subjectCount)
       return stateOf(gallery)
     },
     search: (galleryId, { modelId, probe, options }) => {
@@ -87,10 +89,10 @@ export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPoo
 }
 
 function stateOf({ sequence, tables }: GalleryIndex): GalleryIndexState {
-  const sizes = new Map<string, number>()
+  const sizes = new Map<string, IndexSize>()
   let bytes = 0
   for (const [modelId, table] of tables) {
-    sizes.set(modelId, table.size())
+    sizes.set(modelId, { rows: table.size(), faces: table.faces() })
     bytes += table.bytes()
   }
   return { sequence, sizes, bytes }
@@ -98,28 +100,29 @@ function stateOf({ sequence, tables }: GalleryIndex): GalleryIndexState {
 
 function applyChange(sharedMemory: SharedMemory, gallery: GalleryIndex, change: IndexChange): void {
   const { tables } = gallery
-  const { faceId, template } = change
+  const { subjectId, templates } = change
   for (const [modelId, table] of tables) {
-    if (modelId === template?.modelId) continue
-    table.remove(faceId)
+    if (templates.some((template) => template.modelId === modelId)) continue
+    table.remove(subjectId)
     // After a model change, this frees the memory of the former model.
-    if (template && table.size() === 0) dropTable(tables, modelId)
+    if (templates.length > 0 && table.size() === 0) dropTable(tables, modelId)
   }
-  if (!template) return
-  const { modelId: ofModelId, vector } = template
-  const owner = { modelId: ofModelId, dimensions: vector.length }
-  openTable(sharedMemory, gallery, owner).put({ faceId, ...template })
+  for (const template of templates) {
+    const { modelId, vector } = template
+    const owner = { modelId, dimensions: vector.length }
+    openTable(sharedMemory, gallery, owner).put({ subjectId, ...template })
+  }
 }
 
 function loadRows(
   sharedMemory: SharedMemory,
   gallery: GalleryIndex,
   rows: PackedRows,
-  total: number,
+  subjectCount: number,
 ): void {
   try {
     for (const section of unpackSections(rows))
-      openTable(sharedMemory, gallery, section, total).load(section, rows.header.groupSets)
+      openTable(sharedMemory, gallery, section, subjectCount).load(section, rows.header.groupSets)
   } finally {
     new Uint8Array(rows.bytes).fill(0)
     rows.bytes.transfer(0)

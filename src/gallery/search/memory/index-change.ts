@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
-import { assertTemplateVector, type TemplateVector } from '../../calibration/similarity.ts'
+import { assertTemplateVector } from '../../calibration/similarity.ts'
+import type { SubjectTemplate } from '../../subject-template.ts'
 
-/** A change of one face: its new template, or its removal. */
+/** A change of one subject: its new templates, or its removal. */
 export type IndexChange = {
   /** Number of the change in its gallery, from 1. Changes of one transaction have the same number. */
   readonly sequence: number
-  readonly faceId: string
-  /** Omitted if the face was removed. */
-  readonly template?: IndexedTemplate | undefined
+  readonly subjectId: string
+  /** One per model; empty if the subject has no face that can be compared. */
+  readonly templates: readonly IndexedTemplate[]
 }
 
-export type IndexedTemplate = TemplateVector & {
-  readonly modelId: string
-  readonly subjectId: string
+export type IndexedTemplate = SubjectTemplate & {
   readonly groups: readonly string[]
   /** From this time on, the subject is not found. */
   readonly expiresAtMs?: number | undefined
@@ -25,23 +24,25 @@ export type PackedChanges = {
   readonly vectors: Float32Array<ArrayBuffer>
 }
 
-type PackedChange = Omit<IndexChange, 'template'> & {
-  readonly template?: Omit<IndexedTemplate, 'vector'> & { readonly dimensions: number }
+type PackedChange = Omit<IndexChange, 'templates'> & {
+  readonly templates: readonly (Omit<IndexedTemplate, 'vector'> & { readonly dimensions: number })[]
 }
 
 export function packChanges(changes: readonly IndexChange[]): PackedChanges {
   let length = 0
-  for (const { template } of changes) length += template?.vector.length ?? 0
+  for (const { templates } of changes) for (const { vector } of templates) length += vector.length
   const vectors = new Float32Array(length)
   let offset = 0
-  const packed = changes.map(({ sequence, faceId, template }): PackedChange => {
+  const packed = changes.map(({ sequence, subjectId, templates }): PackedChange => {
     assert.ok(Number.isSafeInteger(sequence) && sequence > 0, 'changes are numbered from 1')
-    if (!template) return { sequence, faceId }
-    assertTemplateVector(template)
-    const { vector, ...rest } = template
-    vectors.set(vector, offset)
-    offset += vector.length
-    return { sequence, faceId, template: { ...rest, dimensions: vector.length } }
+    const withoutVectors = templates.map((template) => {
+      assertTemplateVector(template)
+      const { vector, ...rest } = template
+      vectors.set(vector, offset)
+      offset += vector.length
+      return { ...rest, dimensions: vector.length }
+    })
+    return { sequence, subjectId, templates: withoutVectors }
   })
   return { changes: packed, vectors }
 }
@@ -50,15 +51,13 @@ export function packChanges(changes: readonly IndexChange[]): PackedChanges {
 export function* unpackChanges({ changes, vectors }: PackedChanges): Generator<IndexChange> {
   let offset = 0
   try {
-    for (const { sequence, faceId, template } of changes) {
-      if (!template) {
-        yield { sequence, faceId }
-        continue
-      }
-      const { dimensions, ...rest } = template
-      const vector = vectors.subarray(offset, offset + dimensions)
-      offset += dimensions
-      yield { sequence, faceId, template: { ...rest, vector } }
+    for (const { templates, ...change } of changes) {
+      const withVectors = templates.map(({ dimensions, ...rest }) => {
+        const vector = vectors.subarray(offset, offset + dimensions)
+        offset += dimensions
+        return { ...rest, vector }
+      })
+      yield { ...change, templates: withVectors }
     }
   } finally {
     vectors.fill(0)

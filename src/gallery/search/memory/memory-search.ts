@@ -5,20 +5,23 @@ import { type ParallelLoad, loadGallery, type LoadedState } from '../load/load-g
 import { createPageMaintenance } from '../load/maintain-pages.ts'
 import { loadedModelsOf } from '../load/read-range.ts'
 import type { ExactSearch } from './exact-search.ts'
-import type { OpenGallerySearch } from '../gallery-search.ts'
+import type { OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { Log } from '../../../lib/log.ts'
 import { mapSequential } from '../../../lib/account-context.ts'
 import {
-  findFaceChanges,
-  afterAllFaceIds,
-  type FaceChangeCursor,
+  findSubjectChanges,
+  afterAllSubjectIds,
+  type SubjectChangeCursor,
 } from '../../../store/gallery/faces.ts'
 import { findSubjectGroups } from '../../../store/gallery/groups.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
-import { selectTemplate } from '../../select-template.ts'
+import { findSubjectTemplates } from '../../../store/gallery/templates.ts'
+import type { Template } from '../../../vision/embed/template.ts'
+import { mergeFaces, nearestFace, readFaceTemplates } from '../../subject-template.ts'
+import type { FoundSubject, ScoredSubject } from '../scored-subject.ts'
 import type { IndexChange } from './index-change.ts'
 
 /** Opens the search in memory. Resolves when every gallery is loaded. */
@@ -37,15 +40,16 @@ export function openMemorySearch(
           const count = reloadCount(galleryId)
           const found = await exact.search(galleryId, probe, { ...options, modelId })
           // A reload that began meanwhile had emptied the index.
-          if (reloadCount(galleryId) === count) return found
+          if (reloadCount(galleryId) === count)
+            return findNearestFaces(found, { modelId, ...probe }, deps)
         }
       },
       countFaces: async (galleryId, modelIds) => {
         await reloaded(galleryId)
-        const byModel = modelIds.map((modelId) => exact.size(galleryId, modelId))
-        return { total: exact.size(galleryId), byModel }
+        const byModel = modelIds.map((modelId) => exact.size(galleryId, modelId).faces)
+        return { total: exact.size(galleryId).faces, byModel }
       },
-      storeVector: async () => {},
+      storeVectors: async () => {},
       sync,
       applyRemovals: createApplyRemovals(deps.store, gallerySync),
       maintain: parallelLoad
@@ -57,6 +61,36 @@ export function openMemorySearch(
         : async () => {},
     }
   }
+}
+
+/**
+ * Adds to each subject its face that is most similar to the probe. The index has only the merged
+ * templates, so the faces are decrypted. A subject that has lost its faces since is left out.
+ */
+async function findNearestFaces(
+  found: readonly ScoredSubject[],
+  probe: Template,
+  { store, decryptStored, calibrations }: SearchDeps,
+): Promise<readonly FoundSubject[]> {
+  const nearestIds = new Map(found.map(({ subjectId, faceId }) => [subjectId, faceId]))
+  const merged = found.filter(({ faceId }) => faceId === undefined)
+  const options = { decryptStored, models: calibrations, modelIds: [probe.modelId] }
+  for (let index = 0; index < merged.length; index += rowBatchSize) {
+    if (index > 0) await nextEventLoopTurn()
+    const ids = merged.slice(index, index + rowBatchSize).map(({ subjectId }) => subjectId)
+    await store.read(async (reading) => {
+      const stored = await findSubjectTemplates(reading, ids)
+      for (const [subjectId, own] of Map.groupBy(stored, (row) => row.subjectId)) {
+        const faces = await readFaceTemplates(reading, own, options)
+        nearestIds.set(subjectId, nearestFace(faces, probe)?.faceId)
+        for (const { vector } of faces) vector.fill(0)
+      }
+    })
+  }
+  return found.flatMap((subject) => {
+    const faceId = nearestIds.get(subject.subjectId)
+    return faceId === undefined ? [] : [{ ...subject, faceId }]
+  })
 }
 
 /** How often a server confirms the same removals again while another server has not applied them. */
@@ -104,13 +138,13 @@ export type GallerySync = {
   readonly reloaded: (galleryId: string) => Promise<void>
 }
 
-/** Rows decrypted without yielding to the event loop: about three milliseconds. */
-const rowBatchSize = 128
+/** Subjects decrypted without yielding to the event loop: one to two milliseconds per face of each. */
+const rowBatchSize = 64
 
 /**
  * Keeps the index in memory in sync with the store. It is called before each search, so a search
  * includes everything that was committed before it began. If a face has templates of several models,
- * the index holds the one by which it is compared, so a model change needs no additional memory.
+ * the index holds the one by which it is compared, so a model change needs little additional memory.
  */
 export function createGallerySync(options: SyncOptions): GallerySync {
   const { store, search, log } = options
@@ -186,50 +220,57 @@ async function applyChanges(
   const { store, search } = options
   const { sequence: last, removalsDeletedTo: deletedTo } =
     typeof from === 'number' ? { sequence: from, removalsDeletedTo: from } : from
-  let cursor: FaceChangeCursor = { sequence: last, faceId: afterAllFaceIds }
+  let cursor: SubjectChangeCursor = { sequence: last, subjectId: afterAllSubjectIds }
   // An empty index has no face that was removed before its first read.
   let knownRemovalsTo = last === 0 ? undefined : Math.max(last, deletedTo)
   for (;;) {
     const page = await store.read((reading) => readPage(reading, galleryId, cursor, options))
-    const { sequence, removalsDeletedTo, changes } = page
+    const { sequence, removalsDeletedTo, changes, next } = page
     knownRemovalsTo = Math.max(knownRemovalsTo ?? removalsDeletedTo, appliedTo(cursor))
     const isComplete = removalsDeletedTo <= knownRemovalsTo
     if (isComplete) await search.apply(galleryId, changes)
-    for (const { template } of changes) template?.vector.fill(0)
+    for (const { templates } of changes) for (const { vector } of templates) vector.fill(0)
     if (!isComplete) return undefined
-    if (changes.length < rowBatchSize) return sequence
-    cursor = changes.at(-1) ?? cursor
+    if (!next) return sequence
+    cursor = next
     await nextEventLoopTurn()
   }
 }
 
 /** Returns the last change that was read completely. A page may end within a change. */
-function appliedTo({ sequence, faceId }: FaceChangeCursor): number {
-  return faceId === afterAllFaceIds ? sequence : sequence - 1
+function appliedTo({ sequence, subjectId }: SubjectChangeCursor): number {
+  return subjectId === afterAllSubjectIds ? sequence : sequence - 1
 }
 
 /** Reads the next changes and decrypts their templates. */
 async function readPage(
   reading: ReadTx,
   galleryId: string,
-  cursor: FaceChangeCursor,
+  cursor: SubjectChangeCursor,
   { decryptStored, calibrations }: SyncOptions,
 ) {
   const { sequence = 0, removalsDeletedTo = 0 } = (await findGallery(reading, galleryId)) ?? {}
-  const rows = await findFaceChanges(reading, galleryId, cursor, rowBatchSize)
-  const subjectIds = rows.flatMap(({ face }) => (face ? [face.subjectId] : []))
-  const groups = await findSubjectGroups(reading, [...new Set(subjectIds)])
+  const { subjects, next } = await findSubjectChanges(reading, galleryId, cursor, rowBatchSize)
+  const groups = await findSubjectGroups(
+    reading,
+    subjects.map(({ subjectId }) => subjectId),
+  )
   const changes = await mapSequential(
-    rows,
-    async ({ sequence, faceId, face }): Promise<IndexChange> => {
-      const stored = face && selectTemplate(face.templates, calibrations)
-      const template = stored && (await decryptStored(reading, stored))
-      if (!template) return { sequence, faceId }
-      const { subjectId, expiresAtUtc } = stored
-      const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
-      const indexed = { ...template, subjectId, groups: groups.get(subjectId) ?? [], expiresAtMs }
-      return { sequence, faceId, template: indexed }
+    subjects,
+    async ({ sequence, subjectId, templates: stored }): Promise<IndexChange> => {
+      const faces = await readFaceTemplates(reading, stored, {
+        decryptStored,
+        models: calibrations,
+      })
+      const expiresAtUtc = stored[0]?.expiresAtUtc ?? null
+      const owner = {
+        groups: groups.get(subjectId) ?? [],
+        expiresAtMs: expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc),
+      }
+      const templates = mergeFaces(faces).map((merged) => ({ ...merged, ...owner }))
+      for (const { vector } of faces) vector.fill(0)
+      return { sequence, subjectId, templates }
     },
   )
-  return { sequence, removalsDeletedTo, changes }
+  return { sequence, removalsDeletedTo, changes, next }
 }

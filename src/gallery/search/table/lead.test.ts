@@ -97,7 +97,7 @@ function openFilledTable(leadsFrom: number, rows: number, axesPerDecay?: number)
   for (let row = 0; row < rows; row++) {
     const id = `00000000-0000-4000-8000-${row.toString(16).padStart(12, '0')}`
     const template = principal(random, 1, axesPerDecay)
-    table.put({ faceId: id, subjectId: id, groups: [], ...template })
+    table.put({ subjectId: id, faces: 2, groups: [], ...template })
   }
   const scanPool = openScanPool(sharedMemory, openScanKernel(sharedMemory.memory), 0)
   return { sharedMemory, table, scanPool, random }
@@ -125,18 +125,17 @@ test('New rows get no leads when the rest of the memory is kept for rows, and ar
   for (let row = 0; row < 600; row++) {
     const id = String(row)
     const template = row === 599 ? probe : principal(random)
-    limited.put({ faceId: id, subjectId: id, groups: [], ...template })
+    limited.put({ subjectId: id, faces: 2, groups: [], ...template })
   }
   const leads = limited.blocks.map((block) => block.leads !== undefined)
   assert.deepEqual(leads, [true, true, true, true, false])
-  assert.equal(rankTable(limited, scanPool, probe, { limit: 1 })[0]?.faceId, '599')
+  assert.equal(rankTable(limited, scanPool, probe, { limit: 1 })[0]?.subjectId, '599')
   assert.ok(table.blocks.every((block) => block.leads))
 })
 
 test('With leads, the ranking of adversarial templates is that of scoring all of them', () => {
   const change = fc.record({
-    face: fc.integer({ min: 0, max: 400 }),
-    subject: fc.integer({ min: 0, max: 30 }),
+    subject: fc.integer({ min: 0, max: 400 }),
     kind: fc.constantFrom('put', 'put', 'remove', 'duplicate', 'zero'),
     groups: fc.subarray(['a', 'b']),
     size: fc.constantFrom(1, 1, 1e-3, 1e3, 1e-20, 1e14),
@@ -144,7 +143,6 @@ test('With leads, the ranking of adversarial templates is that of scoring all of
   })
   const groupless: string[] = []
   const put = {
-    face: 0,
     subject: 0,
     kind: 'put',
     groups: groupless,
@@ -165,28 +163,29 @@ test('With leads, the ranking of adversarial templates is that of scoring all of
         for (let row = first; row < first + capacity; row++) {
           const stored = row < 250 ? table.read(row) : undefined
           if (stored)
-            rows.set(stored.faceId, { ...stored, vector: stored.vector.slice(), groups: [] })
+            rows.set(stored.subjectId, { ...stored, vector: stored.vector.slice(), groups: [] })
         }
       let last = principal(random)
-      for (const { face, subject, kind, groups: own, size, axesPerDecay } of steps) {
-        const faceId = `00000000-0000-4000-8000-${face.toString(16).padStart(12, '0')}`
-        table.remove(faceId)
-        rows.delete(faceId)
+      for (const { subject, kind, groups: own, size, axesPerDecay } of steps) {
+        const subjectId = `00000000-0000-4000-8000-${subject.toString(16).padStart(12, '0')}`
+        table.remove(subjectId)
+        rows.delete(subjectId)
         if (kind === 'remove') continue
         if (kind === 'put') last = principal(random, size, axesPerDecay)
         const vector = kind === 'zero' ? new Float32Array(dimensions) : last.vector
-        const row = { faceId, subjectId: `s${subject}`, groups: own, vector, density: last.density }
-        rows.set(faceId, row)
+        const row = { subjectId, faces: 2, groups: own, vector, density: last.density }
+        rows.set(subjectId, row)
         table.put(row)
       }
       for (const probe of [principal(random), last, principal(random, 1e-20)]) {
         const expected = [...rows.values()]
           .filter((row) => !groups || groups.some((group) => row.groups.includes(group)))
-          .map((row) => scoreSubject(row, probe, row))
-          .sort((a, b) => b.score - a.score || (a.faceId < b.faceId ? -1 : 1))
-        const seen = new Set<string>()
-        const best = expected.filter(({ subjectId }) => !seen.has(subjectId) && seen.add(subjectId))
-        assert.deepEqual(rankTable(table, scanPool, probe, { limit, groups }), best.slice(0, limit))
+          .map((row) => ({ ...scoreSubject(row.subjectId, probe, row), faceId: undefined }))
+          .sort((a, b) => b.score - a.score || (a.subjectId < b.subjectId ? -1 : 1))
+        assert.deepEqual(
+          rankTable(table, scanPool, probe, { limit, groups }),
+          expected.slice(0, limit),
+        )
       }
     }),
     { numRuns: 40, examples: [[[put, put, put, put, put, large], undefined, 6]] },
@@ -198,7 +197,7 @@ test('A lead is zeroed with its row, and all leads with their table', () => {
   const bytesOf = () => new Uint8Array(sharedMemory.memory.buffer).slice(jobOffset + jobBytes)
   const before = bytesOf()
   const id = 'ffffffff-0000-4000-8000-000000000000'
-  table.put({ faceId: id, subjectId: id, groups: [], ...principal(sequence(7)) })
+  table.put({ subjectId: id, faces: 2, groups: [], ...principal(sequence(7)) })
   table.remove(id)
   assert.deepEqual(bytesOf(), before)
   for (const _ of table.clear());

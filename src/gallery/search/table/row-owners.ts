@@ -1,29 +1,42 @@
-import { idWords, readIdWords, writeIdWords, type FaceIdWords } from './face-rows.ts'
+import { idWords, readIdWords, writeIdWords, type IdWords } from './subject-rows.ts'
 
-/** The face of a row. */
+/** The subject of a row. */
 export type RowOwner = {
-  readonly faceId: string
   readonly subjectId: string
+  /** The number of faces that the template of the row was merged from. */
+  readonly faces: number
+  /** The face, if it is the only one. */
+  readonly faceId?: string | undefined
   /** From this time on, the subject is not found. */
   readonly expiresAtMs?: number | undefined
 }
 
-/** The faces of the rows of a block: 41 bytes each, without an object or a text per row. */
+/** The owner of a row that has UUIDs only. */
+export type RowOwnerWords = {
+  /** The words of the subject id and of the face id, which are zeros with several faces. */
+  readonly ids: IdWords
+  readonly faces: number
+  /** +∞: no expiry. */
+  readonly expiresAtMs: number
+}
+
+/** The subjects of the rows of a block: 45 bytes each, without an object or a text per row. */
 export type RowOwners = {
   readonly write: (index: number, owner: RowOwner) => void
-  /** Writes the words of the face id and of the subject id, which are UUIDs; +∞: no expiry. */
-  readonly writeWords: (index: number, ids: FaceIdWords, expiresAtMs: number) => void
+  readonly writeWords: (index: number, owner: RowOwnerWords) => void
   /** Returns undefined for an empty row. */
   readonly read: (index: number) => RowOwner | undefined
+  /** Returns the number of faces of a row; 0 for an empty one. */
+  readonly faces: (index: number) => number
   readonly clear: (index: number) => void
   readonly clearAll: () => void
-  /** Returns where the words of the face id of a row are, if it is a UUID. */
-  readonly faceIdWords: (index: number) => FaceIdWords
+  /** Returns where the words of the subject id of a row are, if it is a UUID. */
+  readonly subjectIdWords: (index: number) => IdWords
   readonly bytes: number
 }
 
-/** A face id and a subject id. */
-const ownerWords = 2 * idWords
+/** A subject id and a face id. */
+export const ownerWords = 2 * idWords
 
 const empty = 0
 const hasUuids = 1
@@ -32,47 +45,66 @@ const hasTexts = 2
 
 export function createRowOwners(capacity: number): RowOwners {
   const words = new Uint32Array(capacity * ownerWords)
+  const faceCounts = new Uint32Array(capacity)
   const expiriesMs = new Float64Array(capacity)
   const states = new Uint8Array(capacity)
-  const texts = new Map<number, RowOwner>()
-  const clear = (index: number): void => {
-    words.fill(0, index * ownerWords, (index + 1) * ownerWords)
-    expiriesMs[index] = 0
-    states[index] = empty
-    texts.delete(index)
+  const texts = new Map<number, Pick<RowOwner, 'subjectId' | 'faceId'>>()
+  const idsOf = (index: number): Pick<RowOwner, 'subjectId' | 'faceId'> => {
+    const offset = index * ownerWords
+    const subjectId = readIdWords(words, offset)
+    if (faceCounts[index] !== 1) return { subjectId }
+    return { subjectId, faceId: readIdWords(words, offset + idWords) }
   }
   return {
-    write: (index, { faceId, subjectId, expiresAtMs }) => {
-      const offset = index * ownerWords
+    write: (index, owner) => {
+      const { subjectId, faceId, faces, expiresAtMs } = owner
+      faceCounts[index] = faces
       expiriesMs[index] = expiresAtMs ?? Number.POSITIVE_INFINITY
-      const isShort =
-        writeIdWords(faceId, words, offset) && writeIdWords(subjectId, words, offset + idWords)
+      const isShort = writeOwnerIds(owner, words, index * ownerWords)
       states[index] = isShort ? hasUuids : hasTexts
-      if (!isShort) texts.set(index, { faceId, subjectId })
+      if (!isShort) texts.set(index, faceId === undefined ? { subjectId } : { subjectId, faceId })
     },
-    writeWords: (index, { words: ids, offset }, expiresAtMs) => {
+    writeWords: (index, { ids, faces, expiresAtMs }) => {
       const start = index * ownerWords
-      for (let word = 0; word < ownerWords; word++) words[start + word] = ids[offset + word] ?? 0
+      for (let word = 0; word < ownerWords; word++)
+        words[start + word] = ids.words[ids.offset + word] ?? 0
+      faceCounts[index] = faces
       expiriesMs[index] = expiresAtMs
       states[index] = hasUuids
     },
     read: (index) => {
       if (states[index] === empty) return undefined
-      const ids = texts.get(index) ?? {
-        faceId: readIdWords(words, index * ownerWords),
-        subjectId: readIdWords(words, index * ownerWords + idWords),
-      }
+      const ids = texts.get(index) ?? idsOf(index)
+      const owner = { ...ids, faces: faceCounts[index] ?? 0 }
       const expiresAtMs = expiriesMs[index] ?? Number.POSITIVE_INFINITY
-      return expiresAtMs === Number.POSITIVE_INFINITY ? ids : { ...ids, expiresAtMs }
+      return expiresAtMs === Number.POSITIVE_INFINITY ? owner : { ...owner, expiresAtMs }
     },
-    clear,
+    faces: (index) => faceCounts[index] ?? 0,
+    clear: (index) => {
+      words.fill(0, index * ownerWords, (index + 1) * ownerWords)
+      faceCounts[index] = 0
+      expiriesMs[index] = 0
+      states[index] = empty
+      texts.delete(index)
+    },
     clearAll: () => {
       words.fill(0)
+      faceCounts.fill(0)
       expiriesMs.fill(0)
       states.fill(empty)
       texts.clear()
     },
-    faceIdWords: (index) => ({ words, offset: index * ownerWords }),
-    bytes: words.byteLength + expiriesMs.byteLength + states.byteLength,
+    subjectIdWords: (index) => ({ words, offset: index * ownerWords }),
+    bytes: words.byteLength + faceCounts.byteLength + expiriesMs.byteLength + states.byteLength,
   }
+}
+
+/** Writes the words of the ids of an owner. @returns false if one of them is not a UUID. */
+export function writeOwnerIds(
+  { subjectId, faceId }: Pick<RowOwner, 'subjectId' | 'faceId'>,
+  words: Uint32Array,
+  offset: number,
+): boolean {
+  if (!writeIdWords(subjectId, words, offset)) return false
+  return faceId === undefined || writeIdWords(faceId, words, offset + idWords)
 }

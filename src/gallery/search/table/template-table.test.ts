@@ -21,7 +21,7 @@ function template(number: number) {
     (_, index) => Math.sin(number + index) + 2,
   )
   const id = String(number)
-  return { faceId: id, subjectId: id, groups: ['all'], vector, density: number + 0.5 }
+  return { subjectId: id, faces: 2, groups: ['all'], vector, density: number + 0.5 }
 }
 
 /** Returns all memory after the job. */
@@ -55,7 +55,7 @@ test('A removed row has zero codes, metadata, vector and density, and is reused'
   assert.ok(block.vectors.every((value) => value === 0))
   assert.ok(block.densities.every((value) => value === 0))
   assert.deepEqual([block.owners.read(0), block.owners.read(1)], [undefined, undefined])
-  assert.equal(table.size(), 0)
+  assert.deepEqual([table.size(), table.faces()], [0, 0])
   for (const number of [3, 4]) table.put(template(number))
   assert.equal(table.rowsUsed(block), 2)
 })
@@ -64,7 +64,7 @@ test('A replaced row contains nothing of its former content', () => {
   const expected = openTable()
   expected.table.put(template(2))
   const replaced = openTable()
-  replaced.table.put({ ...template(7), faceId: '2', groups: ['other'] })
+  replaced.table.put({ ...template(7), subjectId: '2', groups: ['other'] })
   replaced.table.put(template(2))
   assert.deepEqual(bytesOf(replaced.sharedMemory), bytesOf(expected.sharedMemory))
 })

@@ -12,30 +12,33 @@ import {
   type RowStore,
 } from './row-store.ts'
 import { chooseLeadAxes } from './choose-lead-axes.ts'
-import { createFaceRows, type FaceIdWords } from './face-rows.ts'
+import { createSubjectRows, type IdWords } from './subject-rows.ts'
 import type { LeadAxes } from '../scan/row-layout.ts'
 import type { RowOwner } from './row-owners.ts'
 import { createGroupSets } from './group-sets.ts'
 import type { TemplateVector } from '../../calibration/similarity.ts'
 
-/** The templates of one model in one gallery. Rows of removed templates are reused. */
+/** The subjects of one gallery by one model, one row each. Rows of removed subjects are reused. */
 export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
   readonly dimensions: number
   /** The axes of the leads; undefined while the table is small, and if leads would exclude few rows. */
   readonly leadAxes: () => LeadAxes | undefined
-  /** Adds the template of a face or replaces it. */
+  /** Adds the template of a subject or replaces it. */
   readonly put: (
     template: RowOwner & TemplateVector & { readonly groups: readonly string[] },
   ) => void
   /**
-   * Adds the templates of many faces, without an object or a text per row.
+   * Adds the templates of many subjects, without an object or a text per row.
    *
    * @param groupSets the sets of groups to which the rows refer.
    */
   readonly load: (rows: PackedSection, groupSets: readonly (readonly string[])[]) => void
-  /** Zeroes the row of a face immediately, if there is one. */
-  readonly remove: (faceId: string) => void
+  /** Zeroes the row of a subject immediately, if there is one. */
+  readonly remove: (subjectId: string) => void
+  /** Returns the number of subjects. */
   readonly size: () => number
+  /** Returns the number of their faces. */
+  readonly faces: () => number
   /** See `GroupSets.allowed`. */
   readonly allowed: (groups?: readonly string[]) => Uint8Array
   /** Returns the content of a row, or undefined if it is empty. */
@@ -58,43 +61,51 @@ export function openTemplateTable(
   const groupSets = createGroupSets()
   const rows = openRowStore(sharedMemory, dimensions)
   const { blocks, positionOf, rowsUsed } = rows
-  const rowByFace = createFaceRows((row) => faceIdWordsAt(positionOf(row)))
+  const rowBySubject = createSubjectRows((row) => subjectIdWordsAt(positionOf(row)))
+  let faces = 0
   const leads = createLeads(rows, leadsFrom)
-  const remove = (faceId: string): void => {
-    const row = rowByFace.get(faceId)
+  const remove = (subjectId: string): void => {
+    const row = rowBySubject.get(subjectId)
     if (row === undefined) return
-    rowByFace.remove(faceId)
-    groupSets.release(clearRow(positionOf(row)))
+    const position = positionOf(row)
+    faces -= position.block.owners.faces(position.index)
+    rowBySubject.remove(subjectId)
+    groupSets.release(clearRow(position))
     rows.release(row)
   }
-  const onAdded = (): void => leads.addAt(rowByFace.size())
+  const onAdded = (addedFaces: number): void => {
+    faces += addedFaces
+    leads.addAt(rowBySubject.size())
+  }
   return {
     dimensions,
     leadAxes: leads.axes,
     put: (template) => {
       assert.equal(template.vector.length, dimensions)
-      remove(template.faceId)
+      remove(template.subjectId)
       const row = rows.allocate()
       const groupSetId = groupSets.acquire(template.groups)
       const position = positionOf(row)
       rows.write(position, rowOf(template, groupSetId))
       position.block.owners.write(position.index, template)
-      rowByFace.add(template.faceId, row)
-      onAdded()
+      rowBySubject.add(template.subjectId, row)
+      onAdded(template.faces)
     },
     load: (section, sets) => {
       assert.equal(section.dimensions, dimensions)
-      loadSection({ section, sets }, { rows, rowByFace, groupSets, remove, onAdded })
+      loadSection({ section, sets }, { rows, rowBySubject, groupSets, remove, onAdded })
     },
     remove,
-    size: rowByFace.size,
+    size: rowBySubject.size,
+    faces: () => faces,
     allowed: groupSets.allowed,
     read: (row) => readPosition(positionOf(row)),
-    bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), rowByFace.bytes()),
+    bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), rowBySubject.bytes()),
     blocks,
     rowsUsed,
     clear: () => {
-      rowByFace.clear()
+      rowBySubject.clear()
+      faces = 0
       return rows.clear()
     },
   }
@@ -105,8 +116,8 @@ function rowOf({ vector, density }: TemplateVector, groupSetId: number): RowTemp
   return { vectors: vector, densities, groupSetIds: Uint32Array.of(groupSetId) }
 }
 
-function faceIdWordsAt({ block, index }: RowPosition): FaceIdWords {
-  return block.owners.faceIdWords(index)
+function subjectIdWordsAt({ block, index }: RowPosition): IdWords {
+  return block.owners.subjectIdWords(index)
 }
 
 function readPosition(position: RowPosition): (RowOwner & TemplateVector) | undefined {

@@ -15,8 +15,8 @@ export const statements: readonly string[] = [
 
   // The gallery stores up to which change its removals were deleted.
   `create table removals (
-    galleryId text not null, sequence integer not null, faceId text not null,
-    primary key (galleryId, sequence, faceId)
+    galleryId text not null, sequence integer not null, subjectId text not null,
+    primary key (galleryId, sequence, subjectId)
   ) strict, without rowid`,
   `create trigger removals_deletion_is_recorded after delete on removals begin
     update galleries set removalsDeletedTo = max(removalsDeletedTo, old.sequence)
@@ -83,7 +83,8 @@ export const statements: readonly string[] = [
     qualityScore integer not null, createdAtUtc text not null
   ) strict`,
   'create index faces_of_subject on faces (subjectId)',
-  'create index faces_by_change on faces (galleryId, sequence, faceId)',
+  // All faces of a subject have the number of its last change.
+  'create index faces_by_change on faces (galleryId, sequence, subjectId, faceId)',
 
   // A face may have templates of several models. They contain the gallery as on PostgreSQL.
   `create table templates (

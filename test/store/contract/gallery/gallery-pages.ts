@@ -108,7 +108,7 @@ export const galleryPagesContract = {
     assert.deepEqual([await storedPages(), await storedPages(others)], [[6], [4]])
     const moved = await store.write(async (tx) => {
       const sequence = await queries.recordGalleryChange(tx, { galleryId })
-      await queries.markSubjectFacesChanged(tx, 's-6', sequence)
+      await queries.markSubjectChanged(tx, { subjectId: 's-6', sequence })
       return sequence
     })
     assert.equal(await storePage(pageOf(4, 6)), false, 'a face has left the range')
@@ -123,9 +123,14 @@ export const galleryPagesContract = {
     const key = { keyId: 'wrapping', wrappedKey: ciphertext }
     const faceId = faceOf('s-4')
     const changes: Readonly<Record<string, (tx: Tx) => Promise<unknown>>> = {
-      'its number': (tx) => queries.markFaceChanged(tx, faceId, 4),
+      'its number': (tx) => queries.markSubjectChanged(tx, { subjectId: 's-4', sequence: 5 }),
       'its subject': (tx) =>
-        queries.moveFaces(tx, { fromSubjectId: 's-4', toSubjectId: 's-5', sequence: 4 }),
+        queries.moveFaces(tx, {
+          galleryId,
+          fromSubjectId: 's-4',
+          toSubjectId: 's-5',
+          sequence: 4,
+        }),
       'its subject back': (tx) =>
         tx.run(
           tx.build.updateTable('faces').set({ subjectId: 's-4' }).where('faceId', '=', faceId),
@@ -149,9 +154,10 @@ export const galleryPagesContract = {
     const name = { displayName: 'Ann', lastSeenAtUtc: '2030-01-01T00:00:00.000Z' }
     await store.write((tx) => queries.updateSubjectRow(tx, 's-4', name))
     assert.deepEqual(await storedPages(), [3, 6, 9], 'a page contains no names')
-    await store.write((tx) =>
-      queries.removeFaces(tx, { galleryId, sequence: 10 }, [faceOf('s-4'), faceOf('s-5')]),
-    )
+    await store.write(async (tx) => {
+      for (const subjectId of ['s-4', 's-5'])
+        await queries.removeFaces(tx, { galleryId, subjectId, sequence: 10 }, [faceOf(subjectId)])
+    })
     assert.deepEqual(await storedPages(), [3, 9], 'a deleted face')
     await store.write((tx) => queries.removeSubject(tx, 's-9'))
     assert.deepEqual(await storedPages(), [3], 'a deleted subject')

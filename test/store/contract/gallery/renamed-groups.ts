@@ -31,11 +31,11 @@ export const renamedGroupsContract = {
     })
     await store.read(async (tx) => {
       assertSameValues(await queries.listGroups(tx, galleryId), [{ name: 'Crew', subjectCount: 1 }])
-      const from = { sequence: second.sequence, faceId: queries.afterAllFaceIds }
-      const changes = await queries.findFaceChanges(tx, galleryId, from, 9)
+      const from = { sequence: second.sequence, subjectId: queries.afterAllSubjectIds }
+      const { subjects } = await queries.findSubjectChanges(tx, galleryId, from, 9)
       assertSameValues(
-        changes.map(({ faceId, sequence }) => [faceId, sequence]),
-        [[first.faceId, 9]],
+        subjects.map(({ subjectId, sequence }) => [subjectId, sequence]),
+        [['s-1', 9]],
       )
     })
   },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { correctedScore, squaredDistance } from '../../../gallery/calibration/similarity.ts'
-import type { Template } from '../../../vision/embed/template.ts'
-import { mergeTemplates } from './merge-templates.ts'
+import { correctedScore, squaredDistance } from '../../gallery/calibration/similarity.ts'
+import type { Template } from '../../vision/embed/template.ts'
+import { mergeTemplates, spreadShares } from './merge-templates.ts'
 
 const template = (vector: readonly number[], density: number, modelId = 'm@1'): Template => ({
   modelId,
@@ -22,15 +22,17 @@ test('With the double spread, the score of the merged probe is the mean of the s
   assert.ok(Math.abs(correctedScore(mergeTemplates(frames, 2), stored) - mean) < 1e-6)
 })
 
+const share = spreadShares.subject
+
 test('The merged probe of one picture is its template, and that of equal pictures too', () => {
   const [first] = frames
   assert.ok(first)
-  assert.deepEqual(mergeTemplates([first]), first)
-  assert.deepEqual(mergeTemplates([first, first, first]), first)
+  assert.deepEqual(mergeTemplates([first], share), first)
+  assert.deepEqual(mergeTemplates([first, first, first], share), first)
 })
 
 test('The merged probe scores above the mean of the scores by three eighths of the spread', () => {
-  const merged = mergeTemplates(frames)
+  const merged = mergeTemplates(frames, spreadShares.probe)
   const spread =
     frames.reduce((sum, { vector }) => sum + squaredDistance(vector, merged.vector), 0) /
     frames.length
@@ -40,9 +42,9 @@ test('The merged probe scores above the mean of the scores by three eighths of t
 })
 
 test('No templates, and templates of different models, cannot be merged', () => {
-  assert.throws(() => mergeTemplates([]), RangeError)
+  assert.throws(() => mergeTemplates([], 1), RangeError)
   assert.throws(
-    () => mergeTemplates([...frames, template([0, 0, 0], 0, 'm@2')]),
+    () => mergeTemplates([...frames, template([0, 0, 0], 0, 'm@2')], 1),
     /different models/u,
   )
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { idWords, readIdWords, writeIdWords, createFaceRows } from './face-rows.ts'
+import { idWords, readIdWords, writeIdWords, createSubjectRows } from './subject-rows.ts'
 
 test('A UUID is stored in four words and read unchanged; another text is not stored', () => {
   const words = new Uint32Array(idWords + 1)
@@ -16,7 +16,7 @@ test('A UUID is stored in four words and read unchanged; another text is not sto
     assert.equal(writeIdWords(other, words, 0), false, other)
 })
 
-test('After any additions and removals, every face is found in its row', () => {
+test('After any additions and removals, every subject is found in its row', () => {
   // Few different ids, so that most are added and removed several times, and a part grows.
   const numbers = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 3_000 })), {
     minLength: 2_000,
@@ -25,7 +25,7 @@ test('After any additions and removals, every face is found in its row', () => {
   fc.assert(
     fc.property(numbers, (steps) => {
       const words = new Uint32Array(3_001 * idWords)
-      const faceRows = createFaceRows((row) => ({ words, offset: row * idWords }))
+      const faceRows = createSubjectRows((row) => ({ words, offset: row * idWords }))
       const expected = new Map<string, number>()
       const idOf = (row: number): string =>
         row % 10 === 0 ? `text ${row}` : `00000000-0000-4000-8000-${String(row).padStart(12, '0')}`

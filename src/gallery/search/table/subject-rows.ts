@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict'
 
 /**
- * Face id → its row. UUIDs are found by a hash table that contains only row numbers, because the rows
+ * Subject id → its row. UUIDs are found by a hash table that contains only row numbers, because the rows
  * contain the ids. Other ids are kept as texts.
  */
-export type FaceRows = {
-  readonly get: (faceId: string) => number | undefined
-  /** Finds a face by the words of its id. */
-  readonly getByWords: (id: FaceIdWords) => number | undefined
-  /** Adds a face that is not contained. Its row must contain its id already. */
-  readonly add: (faceId: string, row: number) => void
+export type SubjectRows = {
+  readonly get: (subjectId: string) => number | undefined
+  /** Finds a subject by the words of its id. */
+  readonly getByWords: (id: IdWords) => number | undefined
+  /** Adds a subject that is not contained. Its row must contain its id already. */
+  readonly add: (subjectId: string, row: number) => void
   /** Does the same for a UUID, which is read from the row. */
   readonly addRow: (row: number) => void
-  /** Removes a face. Its row must still contain its id. */
-  readonly remove: (faceId: string) => void
+  /** Removes a subject. Its row must still contain its id. */
+  readonly remove: (subjectId: string) => void
   readonly clear: () => void
   readonly size: () => number
   readonly bytes: () => number
 }
 
-/** The words of the face id of a row, and their offset. */
-export type FaceIdWords = { readonly words: Uint32Array; readonly offset: number }
+/** The words of the subject id of a row, and their offset. */
+export type IdWords = { readonly words: Uint32Array; readonly offset: number }
 
-/** Each part grows alone: moving the largest of ten million faces takes a few milliseconds. */
+/** Each part grows alone: moving the largest of ten million subjects takes a few milliseconds. */
 const partCount = 256
 const partSlotsMin = 8
 /** A part doubles when more of its slots are used. */
 const usedShareMax = 0.75
 
-/** @param idOf returns the face id in a row. */
-export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
+/** @param idOf returns the subject id in a row. */
+export function createSubjectRows(idOf: (row: number) => IdWords): SubjectRows {
   const parts: RowSlots[] = []
   const texts = new Map<string, number>()
   const key = new Uint32Array(idWords)
@@ -56,16 +56,16 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
       for (let index = 0; index < idWords; index++) key[index] = words[offset + index] ?? 0
       return findKey()
     },
-    get: (faceId) => (writeIdWords(faceId, key, 0) ? findKey() : texts.get(faceId)),
-    add: (faceId, row) => {
-      if (writeIdWords(faceId, key, 0)) addRow(row)
-      else texts.set(faceId, row)
+    get: (subjectId) => (writeIdWords(subjectId, key, 0) ? findKey() : texts.get(subjectId)),
+    add: (subjectId, row) => {
+      if (writeIdWords(subjectId, key, 0)) addRow(row)
+      else texts.set(subjectId, row)
     },
-    remove: (faceId) => {
-      if (writeIdWords(faceId, key, 0)) {
+    remove: (subjectId) => {
+      if (writeIdWords(subjectId, key, 0)) {
         const hash = hashIdWords(key, 0)
         if (partOf(hash).remove(hash, isKey)) rows--
-      } else texts.delete(faceId)
+      } else texts.delete(subjectId)
     },
     clear: () => {
       parts.length = 0
@@ -77,7 +77,7 @@ export function createFaceRows(idOf: (row: number) => FaceIdWords): FaceRows {
   }
 }
 
-function isEqualId({ words, offset }: FaceIdWords, key: Uint32Array): boolean {
+function isEqualId({ words, offset }: IdWords, key: Uint32Array): boolean {
   for (let index = 0; index < idWords; index++)
     if (words[offset + index] !== key[index]) return false
   return true
@@ -92,7 +92,7 @@ const rowMask = 2 ** rowBits - 1
 
 /**
  * A hash table of row numbers with linear probing. A slot contains a row number plus one, or 0. Its
- * other bits are those of the hash, so that few ids of other faces are read and compared.
+ * other bits are those of the hash, so that few ids of other subjects are read and compared.
  */
 class RowSlots {
   #slots = new Uint32Array(partSlotsMin)
@@ -175,7 +175,7 @@ function slotOf(hash: number, mask: number): number {
   return Math.floor(hash / partCount) & mask
 }
 
-/** Ids of faces and subjects as four 32-bit words, a tenth of the memory of a string. */
+/** Ids of subjects and faces as four 32-bit words, a tenth of the memory of a string. */
 
 /** Words of one id. */
 export const idWords = 4
