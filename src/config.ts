@@ -278,10 +278,10 @@ const galleries = {
     ['memory', 'pgvector'],
     'Where galleries are searched: in the memory of each server, or in the database with pgvector; see [search.md](recognition/search.md).',
   ),
-  SEARCH_EXACT_TEMPLATES_MAX: count(
+  SEARCH_EXACT_SUBJECTS_MAX: count(
     100_000,
     [0, 1_000_000_000],
-    'With pgvector, galleries of up to that many templates are searched exactly, larger ones with the index.',
+    'With pgvector, galleries of up to that many subjects are searched exactly, larger ones with the index.',
   ),
 } as const
 

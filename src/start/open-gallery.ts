@@ -137,7 +137,7 @@ async function openConfiguredSearch(
     }
     case 'pgvector': {
       const maintenance = opened.use(await openVectorMaintenance(config.DATABASE_URL, { log }))
-      const exactMax = config.SEARCH_EXACT_TEMPLATES_MAX
+      const exactMax = config.SEARCH_EXACT_SUBJECTS_MAX
       const open = openDatabaseSearch({ exactMax, maintenance })
       return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
     }

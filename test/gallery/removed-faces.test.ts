@@ -178,7 +178,7 @@ test(
         const update = { ...image, subjectId, removeFaceIds: [faceIds.at(-1)] }
         await gallery.value('svc.updateSubject', update)
         const verified = await gallery.value('svc.verify', { ...image, subjectId })
-        assert.equal(verified.similarity, 1)
+        assert.ok(verified.similarity > 0.95, `${verified.similarity}`)
         faceIds[faceIds.length - 1] = verified.faceId
         await gallery.value('svc.enroll', imageParams(`${names[index]} ${take}`))
       }
@@ -192,7 +192,8 @@ test(
     for (const [index, { subjectId, faceIds }] of enrolled.entries()) {
       const last = imageParams({ name: names[index] ?? '', deviation: 0.3, take: 4 })
       const verified = await gallery.value('svc.verify', { ...last, subjectId })
-      assert.deepEqual([verified.faceId, verified.similarity], [faceIds[1], 1])
+      assert.equal(verified.faceId, faceIds[1])
+      assert.ok(verified.similarity > 0.95, `${verified.similarity}`)
     }
     assert.deepEqual(lines, [], 'no ciphertext was reported as changed')
   },

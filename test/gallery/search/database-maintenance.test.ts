@@ -192,6 +192,18 @@ test(
   },
 )
 
+test('Vectors that were deleted are computed again at the next start', { skip }, async () => {
+  await using pair = await openSearchPair()
+  const { url, inDatabase } = pair
+  await enrollPeople(pair, inDatabase, peopleBetween(0, 3))
+  await runSql(url, `set "facegate.account" = '*'; delete from vectors`)
+  await using maintenance = await openVectorMaintenance(url, { log: silentLog })
+  const server = await pair.openServer()
+  assert.ok(maintenance)
+  assert.equal(await countRows(url, current), 3)
+  await assertFound(pair, server, [0, 1, 2])
+})
+
 test('A template that was tampered with matches nothing and hides no other', { skip }, async () => {
   await using pair = await openSearchPair()
   const { owner, url, inMemory, inDatabase } = pair

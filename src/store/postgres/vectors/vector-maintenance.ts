@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Log } from '../../../lib/log.ts'
 import { requireDirect } from '../connection/pooler.ts'
 import { openPool, type ConnectionPool, type PostgresSession } from '../connection/pool.ts'
-import { partitionName, vectorPartitions, vectorTableStatements } from './vector-tables.ts'
+import {
+  addMissingVectors,
+  partitionName,
+  vectorPartitions,
+  vectorTableStatements,
+} from './vector-tables.ts'
 import { quoteLiteral } from '../connection/values.ts'
 
 /** The maintenance of the tables for search in the database, outside of transactions. */
@@ -27,7 +32,7 @@ type VectorMaintenanceOptions = { readonly log: Pick<Log, 'info' | 'warn'> }
 
 /**
  * Opens the maintenance on separate connections without a statement timeout, and creates missing
- * tables.
+ * tables and rows.
  *
  * @throws Error if the database has no pgvector or a version that is too old, or if a pooler is
  *   between.
@@ -103,11 +108,11 @@ async function createTables(session: PostgresSession): Promise<void> {
   try {
     await session.run({ text: `select pg_advisory_xact_lock(${lockKey('tables')})` })
     const { rows } = await session.run({ text: `select to_regclass('vectors') is null as missing` })
-    if (rows[0]?.['missing'] === true) {
-      // The tables count the templates of all accounts.
-      await session.run({ text: `select set_config('facegate.account', '*', true)` })
+    // The tables contain the subjects of all accounts.
+    await session.run({ text: `select set_config('facegate.account', '*', true)` })
+    if (rows[0]?.['missing'] === true)
       for (const text of vectorTableStatements()) await session.run({ text })
-    }
+    await session.run({ text: addMissingVectors })
     await session.run({ text: 'commit' })
   } catch (error) {
     await session.run({ text: 'rollback' })

@@ -46,11 +46,19 @@ function vectorTable(): string[] {
     ),
     'create index vectors_of_subject on vectors ("subjectId")',
     'create index stale_vectors on vectors ("galleryId", "modelId", "subjectId") where "isStale"',
-    `insert into vectors ("galleryId", "subjectId", "modelId")
-      select distinct f."galleryId", f."subjectId", t."modelId"
-        from templates t join faces f using ("galleryId", "faceId")`,
   ]
 }
+
+/**
+ * Adds stale rows where templates have no row: in a new table, and if rows were deleted or left out of a
+ * dump. Otherwise no search would find their subjects.
+ */
+export const addMissingVectors = `insert into vectors ("galleryId", "subjectId", "modelId")
+  select distinct f."galleryId", f."subjectId", t."modelId"
+    from templates t join faces f using ("galleryId", "faceId")
+    where not exists (select from vectors v where v."galleryId" = f."galleryId"
+      and v."subjectId" = f."subjectId" and v."modelId" = t."modelId")
+  on conflict do nothing`
 
 /**
  * Returns the triggers that mark the vectors of a subject as stale when it gets or loses a template,
