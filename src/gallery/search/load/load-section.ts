@@ -16,8 +16,8 @@ type LoadedTable = {
   readonly rowBySubject: SubjectRows
   readonly groupSets: GroupSets
   readonly remove: (subjectId: string) => void
-  /** Called after rows were added, with the number of their faces. */
-  readonly onAdded: (faces: number) => void
+  /** Called after rows were added. */
+  readonly onAdded: () => void
 }
 
 /** Adds the templates of many subjects to a table, without an object or a text per row. */
@@ -55,7 +55,7 @@ export function loadSection({ section, sets }: SectionToLoad, table: LoadedTable
  * together: most rows of a section.
  */
 function createRuns(
-  { vectors, densities, dimensions, faces }: PackedSection,
+  { vectors, densities, dimensions }: PackedSection,
   groupSetIds: Uint32Array,
   { rows, onAdded }: Pick<LoadedTable, 'rows' | 'onAdded'>,
 ) {
@@ -70,7 +70,7 @@ function createRuns(
       groupSetIds: groupSetIds.subarray(from, to),
     })
     first = undefined
-    onAdded(faces.subarray(from, to).reduce((sum, count) => sum + count, 0))
+    onAdded()
   }
   return {
     write,

@@ -11,6 +11,8 @@ export type RowOwner = {
   readonly expiresAtMs?: number | undefined
 }
 
+type RowOwnerIds = Pick<RowOwner, 'subjectId' | 'faceId'>
+
 /** The owner of a row that has UUIDs only. */
 export type RowOwnerWords = {
   /** The words of the subject id and of the face id, which are zeros with several faces. */
@@ -26,8 +28,8 @@ export type RowOwners = {
   readonly writeWords: (index: number, owner: RowOwnerWords) => void
   /** Returns undefined for an empty row. */
   readonly read: (index: number) => RowOwner | undefined
-  /** Returns the number of faces of a row; 0 for an empty one. */
-  readonly faces: (index: number) => number
+  /** Returns the number of faces of all rows. */
+  readonly faces: () => number
   readonly clear: (index: number) => void
   readonly clearAll: () => void
   /** Returns where the words of the subject id of a row are, if it is a UUID. */
@@ -45,20 +47,14 @@ const hasTexts = 2
 
 export function createRowOwners(capacity: number): RowOwners {
   const words = new Uint32Array(capacity * ownerWords)
-  const faceCounts = new Uint32Array(capacity)
+  const faceCounts = createFaceCounts(capacity)
   const expiriesMs = new Float64Array(capacity)
   const states = new Uint8Array(capacity)
-  const texts = new Map<number, Pick<RowOwner, 'subjectId' | 'faceId'>>()
-  const idsOf = (index: number): Pick<RowOwner, 'subjectId' | 'faceId'> => {
-    const offset = index * ownerWords
-    const subjectId = readIdWords(words, offset)
-    if (faceCounts[index] !== 1) return { subjectId }
-    return { subjectId, faceId: readIdWords(words, offset + idWords) }
-  }
+  const texts = new Map<number, RowOwnerIds>()
   return {
     write: (index, owner) => {
       const { subjectId, faceId, faces, expiresAtMs } = owner
-      faceCounts[index] = faces
+      faceCounts.set(index, faces)
       expiriesMs[index] = expiresAtMs ?? Number.POSITIVE_INFINITY
       const isShort = writeOwnerIds(owner, words, index * ownerWords)
       states[index] = isShort ? hasUuids : hasTexts
@@ -68,40 +64,65 @@ export function createRowOwners(capacity: number): RowOwners {
       const start = index * ownerWords
       for (let word = 0; word < ownerWords; word++)
         words[start + word] = ids.words[ids.offset + word] ?? 0
-      faceCounts[index] = faces
+      faceCounts.set(index, faces)
       expiriesMs[index] = expiresAtMs
       states[index] = hasUuids
     },
     read: (index) => {
       if (states[index] === empty) return undefined
-      const ids = texts.get(index) ?? idsOf(index)
-      const owner = { ...ids, faces: faceCounts[index] ?? 0 }
+      const faces = faceCounts.get(index)
+      const ids = texts.get(index) ?? readOwnerIds(words, index * ownerWords, faces)
+      const owner = { ...ids, faces }
       const expiresAtMs = expiriesMs[index] ?? Number.POSITIVE_INFINITY
       return expiresAtMs === Number.POSITIVE_INFINITY ? owner : { ...owner, expiresAtMs }
     },
-    faces: (index) => faceCounts[index] ?? 0,
+    faces: faceCounts.total,
     clear: (index) => {
       words.fill(0, index * ownerWords, (index + 1) * ownerWords)
-      faceCounts[index] = 0
+      faceCounts.set(index, 0)
       expiriesMs[index] = 0
       states[index] = empty
       texts.delete(index)
     },
     clearAll: () => {
       words.fill(0)
-      faceCounts.fill(0)
+      faceCounts.clear()
       expiriesMs.fill(0)
       states.fill(empty)
       texts.clear()
     },
     subjectIdWords: (index) => ({ words, offset: index * ownerWords }),
-    bytes: words.byteLength + faceCounts.byteLength + expiriesMs.byteLength + states.byteLength,
+    bytes: words.byteLength + faceCounts.bytes + expiriesMs.byteLength + states.byteLength,
   }
+}
+
+/** The number of faces of each row, and their sum. */
+function createFaceCounts(capacity: number) {
+  const counts = new Uint32Array(capacity)
+  let total = 0
+  return {
+    get: (index: number): number => counts[index] ?? 0,
+    set: (index: number, faces: number): void => {
+      total += faces - (counts[index] ?? 0)
+      counts[index] = faces
+    },
+    total: (): number => total,
+    clear: (): void => {
+      counts.fill(0)
+      total = 0
+    },
+    bytes: counts.byteLength,
+  }
+}
+
+function readOwnerIds(words: Uint32Array, offset: number, faces: number): RowOwnerIds {
+  const subjectId = readIdWords(words, offset)
+  return faces === 1 ? { subjectId, faceId: readIdWords(words, offset + idWords) } : { subjectId }
 }
 
 /** Writes the words of the ids of an owner. @returns false if one of them is not a UUID. */
 export function writeOwnerIds(
-  { subjectId, faceId }: Pick<RowOwner, 'subjectId' | 'faceId'>,
+  { subjectId, faceId }: RowOwnerIds,
   words: Uint32Array,
   offset: number,
 ): boolean {

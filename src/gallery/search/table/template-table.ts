@@ -62,21 +62,15 @@ export function openTemplateTable(
   const rows = openRowStore(sharedMemory, dimensions)
   const { blocks, positionOf, rowsUsed } = rows
   const rowBySubject = createSubjectRows((row) => subjectIdWordsAt(positionOf(row)))
-  let faces = 0
   const leads = createLeads(rows, leadsFrom)
   const remove = (subjectId: string): void => {
     const row = rowBySubject.get(subjectId)
     if (row === undefined) return
-    const position = positionOf(row)
-    faces -= position.block.owners.faces(position.index)
     rowBySubject.remove(subjectId)
-    groupSets.release(clearRow(position))
+    groupSets.release(clearRow(positionOf(row)))
     rows.release(row)
   }
-  const onAdded = (addedFaces: number): void => {
-    faces += addedFaces
-    leads.addAt(rowBySubject.size())
-  }
+  const onAdded = (): void => leads.addAt(rowBySubject.size())
   return {
     dimensions,
     leadAxes: leads.axes,
@@ -89,7 +83,7 @@ export function openTemplateTable(
       rows.write(position, rowOf(template, groupSetId))
       position.block.owners.write(position.index, template)
       rowBySubject.add(template.subjectId, row)
-      onAdded(template.faces)
+      onAdded()
     },
     load: (section, sets) => {
       assert.equal(section.dimensions, dimensions)
@@ -97,7 +91,7 @@ export function openTemplateTable(
     },
     remove,
     size: rowBySubject.size,
-    faces: () => faces,
+    faces: () => blocks.reduce((sum, { owners }) => sum + owners.faces(), 0),
     allowed: groupSets.allowed,
     read: (row) => readPosition(positionOf(row)),
     bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), rowBySubject.bytes()),
@@ -105,7 +99,6 @@ export function openTemplateTable(
     rowsUsed,
     clear: () => {
       rowBySubject.clear()
-      faces = 0
       return rows.clear()
     },
   }
