@@ -4,7 +4,7 @@ import type { Tx } from '../../store/tx.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
-import type { FoundSubject, TimedSearchOptions } from './scored-subject.ts'
+import type { SearchCandidate, TimedSearchOptions } from './scored-subject.ts'
 
 /** The search of all galleries. The search in memory and in the database return the same results. */
 export type GallerySearch = {
@@ -16,7 +16,7 @@ export type GallerySearch = {
     galleryId: string,
     probe: Template,
     options: TimedSearchOptions,
-  ) => Promise<readonly FoundSubject[]>
+  ) => Promise<readonly SearchCandidate[]>
   /**
    * Returns the number of all faces and, in the order of the models, of the faces that are compared by
    * each of them. All numbers are of the same moment.

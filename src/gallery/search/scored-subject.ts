@@ -13,7 +13,7 @@ export type ScoredSubject = {
 }
 
 /** A candidate with its face that is most similar to the probe. */
-export type FoundSubject = ScoredSubject & { readonly faceId: string }
+export type SearchCandidate = ScoredSubject & { readonly faceId: string }
 
 /** Scores the template of a subject exactly. */
 export function scoreSubject(

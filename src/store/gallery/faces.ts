@@ -158,7 +158,7 @@ export type SubjectChangeCursor = { readonly sequence: number; readonly subjectI
 export const afterAllSubjectIds = '\u{10FFFF}'
 
 /** The next changes of a gallery, and where the ones after them begin; undefined at the end. */
-export type SubjectChanges = {
+export type ChangedSubjects = {
   readonly subjects: readonly ChangedSubject[]
   readonly next: SubjectChangeCursor | undefined
 }
@@ -169,7 +169,7 @@ export async function findSubjectChanges(
   galleryId: string,
   { sequence, subjectId }: SubjectChangeCursor,
   limit: number,
-): Promise<SubjectChanges> {
+): Promise<ChangedSubjects> {
   const after = sql<boolean>`(sequence, "subjectId") > (${sequence}, ${subjectId})`
   const page = tx.build
     .selectFrom('faces')

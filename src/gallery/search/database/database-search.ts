@@ -12,7 +12,7 @@ import type { ReadTx } from '../../../store/tx.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
-import { limitMax, type FoundSubject, type TimedSearchOptions } from '../scored-subject.ts'
+import { limitMax, type SearchCandidate, type TimedSearchOptions } from '../scored-subject.ts'
 import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { buildVectors } from './build-vectors.ts'
 import { rankNearest } from './rank-nearest.ts'
@@ -67,7 +67,7 @@ async function search(
   galleryId: string,
   probe: Template,
   { limit, nowMs, ...conditions }: TimedSearchOptions,
-): Promise<readonly FoundSubject[]> {
+): Promise<readonly SearchCandidate[]> {
   assertTemplateVector(probe)
   assert.ok(Number.isInteger(limit) && limit >= 1 && limit <= limitMax)
   const { modelId } = probe

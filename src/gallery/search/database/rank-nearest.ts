@@ -17,7 +17,7 @@ import { mergeFaces, nearestFace, readFaceTemplates } from '../../subject-templa
 import {
   bestSubjects,
   scoreSubject,
-  type FoundSubject,
+  type SearchCandidate,
   type SearchOptions,
 } from '../scored-subject.ts'
 import { augmentProbe } from './augmented-vector.ts'
@@ -44,7 +44,10 @@ export type RankQuery = {
  * rounding error of each vector is stored. As long as a row that was left out could score higher
  * than the last candidate, the scan is repeated with more rows. The index gives no such proof.
  */
-export async function rankNearest(query: RankQuery, options: RankOptions): Promise<FoundSubject[]> {
+export async function rankNearest(
+  query: RankQuery,
+  options: RankOptions,
+): Promise<SearchCandidate[]> {
   const { reading, filter, limit } = query
   const { galleryId, modelId, groups, preferredModelIds } = filter
   if (groups?.length === 0) return []
@@ -63,7 +66,7 @@ async function rankVectors(
   query: RankQuery,
   subjectsMax: number,
   options: RankOptions,
-): Promise<FoundSubject[]> {
+): Promise<SearchCandidate[]> {
   const { exactMax } = options
   const useIndex = subjectsMax > exactMax && !(await isNarrowFilter(query, exactMax))
   const indexed = useIndex ? await rankByIndex(query, subjectsMax, options) : undefined
@@ -83,7 +86,7 @@ function initialRows(limit: number): number {
 }
 const rowsGrowth = 8
 
-async function rankByScan(query: RankQuery, options: RankOptions): Promise<FoundSubject[]> {
+async function rankByScan(query: RankQuery, options: RankOptions): Promise<SearchCandidate[]> {
   const { reading, filter, probe, limit } = query
   const augmented = augmentProbe(probe)
   for (let rows = initialRows(limit); ; rows *= rowsGrowth) {
@@ -107,7 +110,7 @@ async function rankByIndex(
   query: RankQuery,
   subjectsMax: number,
   options: RankOptions,
-): Promise<FoundSubject[] | undefined> {
+): Promise<SearchCandidate[] | undefined> {
   const { reading, filter, probe, limit } = query
   const { float16 } = augmentProbe(probe)
   await preferIndex(reading, { efSearch, tuplesMax })
@@ -133,9 +136,9 @@ function countSubjects(nearest: readonly NearestTemplate[]): number {
 async function scoreSubjectsWithoutVectors(
   query: RankQuery,
   options: RankOptions,
-): Promise<FoundSubject[]> {
+): Promise<SearchCandidate[]> {
   const { reading, filter, limit } = query
-  let best: FoundSubject[] = []
+  let best: SearchCandidate[] = []
   for (let afterSubjectId = ''; ;) {
     const page = { afterSubjectId, limit: missingBatchSize }
     const subjectIds = await findSubjectsWithoutVectors(reading, filter, page)
@@ -154,9 +157,9 @@ async function scoreSubjects(
   { reading, probe }: RankQuery,
   rows: readonly StoredTemplate[],
   { decryptStored, calibrations }: RankOptions,
-): Promise<FoundSubject[]> {
+): Promise<SearchCandidate[]> {
   const options = { decryptStored, models: calibrations, modelIds: [probe.modelId] }
-  const scored: FoundSubject[] = []
+  const scored: SearchCandidate[] = []
   for (const [subjectId, stored] of Map.groupBy(rows, (row) => row.subjectId)) {
     const faces = await readFaceTemplates(reading, stored, options)
     const [merged] = mergeFaces(faces)

@@ -21,7 +21,7 @@ import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.t
 import { findSubjectTemplates } from '../../../store/gallery/templates.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import { mergeFaces, nearestFace, readFaceTemplates } from '../../subject-template.ts'
-import type { FoundSubject, ScoredSubject } from '../scored-subject.ts'
+import type { SearchCandidate, ScoredSubject } from '../scored-subject.ts'
 import type { IndexChange } from './index-change.ts'
 
 /** Opens the search in memory. Resolves when every gallery is loaded. */
@@ -71,7 +71,7 @@ async function findNearestFaces(
   found: readonly ScoredSubject[],
   probe: Template,
   { store, decryptStored, calibrations }: SearchDeps,
-): Promise<readonly FoundSubject[]> {
+): Promise<readonly SearchCandidate[]> {
   const nearestIds = new Map(found.map(({ subjectId, faceId }) => [subjectId, faceId]))
   const merged = found.filter(({ faceId }) => faceId === undefined)
   const options = { decryptStored, models: calibrations, modelIds: [probe.modelId] }
