@@ -8,7 +8,7 @@ import { hasDatabase, withStore } from '../with-store.ts'
 
 /** The content of an entry of the audit log. It never contains a secret. */
 export type CommandLineEntry = {
-  /** The name of the change, as in `console/server/audit-actions.ts`. */
+  /** The name of the change, as in `console/server/audit-actions.json`. */
   readonly auditAction: string
   readonly accountId: string
   /** The changed object: an id or a name. */

@@ -3,50 +3,17 @@ import { allActions } from '../../actions/all-actions.ts'
 import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
 import { apiKeyChallenge, unauthorizedMessages } from '../../gate/authenticate.ts'
 import { errorTable } from '../../lib/errors.ts'
+import components from './components.json' with { type: 'json' }
 import type { OpenApiObject } from './openapi-schemas.ts'
-
-const integerHeader = (description: string, example: number): OpenApiObject => ({
-  description,
-  schema: { type: 'integer', minimum: 0 },
-  example,
-})
 
 /** `components.headers`: every header that a response may have. */
 export const openApiHeaders = {
-  'X-Request-Id': {
-    description: 'The id of the call, also in the log of the service.',
-    schema: { type: 'string', format: 'uuid' },
-    example: '7f8f4c0e-3a52-4f0b-9a70-0c6c8c2f9f61',
-  },
-  'RateLimit-Limit': integerHeader('The burst limit of the project.', 20),
-  'RateLimit-Remaining': integerHeader('Calls that are allowed now.', 19),
-  'RateLimit-Reset': integerHeader('Seconds until the whole burst is allowed again.', 1),
-  'RateLimit-Policy': {
-    description:
-      'The average calls per second that the project allows, and the calls of a burst: `<calls>;w=<seconds>;burst=<calls>`.',
-    schema: { type: 'string' },
-    example: '10;w=1;burst=20',
-  },
-  'Server-Timing': {
-    description:
-      'The duration of the steps of the call in milliseconds, `<step>;dur=<ms>`; steps that ran several times are added.',
-    schema: { type: 'string' },
-    example: 'gate.admit;dur=1.20, vision.analyze;dur=38.55',
-  },
-  'Retry-After': integerHeader('Seconds to wait before the next retry.', 1),
+  ...components.headers,
   'WWW-Authenticate': {
-    description: 'The credentials that the route requires.',
-    schema: { type: 'string' },
+    ...components.headers['WWW-Authenticate'],
     example: apiKeyChallenge({ bearerKeys: false })['www-authenticate'],
   },
-  Allow: {
-    description: 'The methods of the route.',
-    schema: { type: 'string' },
-    example: 'GET, HEAD',
-  },
-} as const satisfies Readonly<Record<string, OpenApiObject>>
-
-type HeaderName = keyof typeof openApiHeaders
+}
 
 /** The headers of every response to a call that reached the admission. */
 export const admissionHeaders = [
@@ -58,7 +25,7 @@ export const admissionHeaders = [
 ] as const
 
 /** Returns the `headers` of a response. */
-export function headerRefs(names: readonly HeaderName[]): OpenApiObject {
+export function headerRefs(names: readonly string[]): OpenApiObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
@@ -66,84 +33,18 @@ type ErrorResponseDefinition = {
   readonly description: string
   /** An example of `detail`. */
   readonly detail: string
-  readonly headers: readonly HeaderName[]
+  readonly headers: readonly string[]
 }
 
-const authenticatedHeaders = ['X-Request-Id', ...admissionHeaders] as const
-
 /** Every status except 200, with its causes. */
-export const errorResponseTable = {
-  400: {
-    description:
-      'Malformed JSON, a body that is not an object, an unsupported X-Api-Version, an invalid parameter of a route, malformed HTTP, or HTTP/1.1 without Host.',
-    detail: 'The body is not valid JSON: line 2, column 16: expected a name in double quotes.',
-    headers: authenticatedHeaders,
-  },
-  401: {
-    description:
-      'The key is missing, unknown, revoked, expired or replaced by a rotation. Includes WWW-Authenticate, and Retry-After after many failures.',
-    detail: unauthorizedMessages.unknown,
-    headers: ['X-Request-Id', 'WWW-Authenticate', 'Retry-After'],
-  },
-  403: {
-    description: 'The key lacks the permission.',
-    detail: 'This key lacks the permission subjects:read.',
-    headers: authenticatedHeaders,
-  },
-  404: {
-    description: 'The gallery has no such subject or group.',
-    detail: 'There is no such group in the gallery. List the groups with GET /v1/groups.',
-    headers: authenticatedHeaders,
-  },
-  405: {
-    description: 'The route does not support the method.',
-    detail: 'Wrong method for this route. Use POST.',
-    headers: ['Allow'],
-  },
-  408: {
-    description: 'The request took too long to arrive.',
-    detail: 'Request Timeout.',
-    headers: [],
-  },
-  413: {
-    description: 'The body is over the limit.',
-    detail: 'The request body is over 25165824 bytes; send smaller or fewer images.',
-    headers: authenticatedHeaders,
-  },
-  415: {
-    description: 'The body is not application/json, or it has a content encoding.',
-    detail: 'Content-Type must be application/json; it is text/plain.',
-    headers: authenticatedHeaders,
-  },
-  417: {
-    description: 'The header Expect has another value than 100-continue.',
-    detail: 'Expect must be 100-continue.',
-    headers: [],
-  },
-  429: {
-    description:
-      'The rate limit of the project is exceeded, or its limit of open or failed liveness challenges.',
-    detail: 'Project rate limit exceeded.',
-    headers: [...authenticatedHeaders, 'Retry-After'],
-  },
-  431: {
-    description: 'The headers are over 16 KiB.',
-    detail: 'Request Header Fields Too Large.',
-    headers: [],
-  },
-  500: {
-    description: 'A fault of the server.',
-    detail: 'Internal error. The server log has the details.',
-    headers: authenticatedHeaders,
-  },
-  503: {
-    description: 'Overload, shutdown, or a temporarily unavailable part of the service.',
-    detail: 'The server is shutting down.',
-    headers: [...authenticatedHeaders, 'Retry-After'],
-  },
-} as const satisfies Readonly<Record<number, ErrorResponseDefinition>>
+export const errorResponseTable: Readonly<Record<ErrorStatus, ErrorResponseDefinition>> = {
+  ...components.errorResponses,
+  401: { ...components.errorResponses[401], detail: unauthorizedMessages.unknown },
+}
 
-type ErrorStatus = keyof typeof errorResponseTable
+type ErrorStatus = keyof typeof components.errorResponses extends `${infer Status extends number}`
+  ? Status
+  : never
 
 /** Returns `components.responses`. */
 export function errorResponses(): OpenApiObject {

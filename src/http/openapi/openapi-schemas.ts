@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
+import components from './components.json' with { type: 'json' }
 import { openCodes, toRequestSchema, toResponseSchema } from './request-schema.ts'
 
 export type OpenApiObject = { readonly [key: string]: unknown }
@@ -39,33 +40,10 @@ export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
         schemaRef('Failure'),
       ],
     },
-    Validation: validationSchema(),
+    ...components.schemas,
     Failure: failureSchema(),
-    FailedItem: failedItemSchema(),
-    Problem: problemSchema(),
     ErrorCode: errorCodeSchema(),
-    Meta: metaSchema(),
-    Refusal: objectSchema(
-      { detail: textSchema('The reason, for people.') },
-      { description: 'An error response without an envelope.' },
-    ),
   }
-}
-
-function metaSchema(): OpenApiObject {
-  const description =
-    'The response was already sent to an earlier call with the same `requestId`. It is not billed again.'
-  const redaction =
-    'A subject of the response was deleted: decisions such as `matched` stay, and the identities are removed.'
-  const isTrue = { type: 'boolean', const: true }
-  const omission =
-    'The original response had large crops, which were not stored; see `replayCrops`.'
-  const properties = {
-    idempotencyReplay: isTrue,
-    redacted: { ...isTrue, description: redaction },
-    cropsOmitted: { ...isTrue, description: omission },
-  }
-  return objectSchema(properties, { required: ['idempotencyReplay'], description })
 }
 
 /** Returns the named zod schemas: parameters as they are sent, all others as they are returned. */
@@ -92,29 +70,6 @@ function withContentTypes(schema: unknown, accepted: readonly string[]): OpenApi
   const { properties, ...imageItem } = schema as { readonly properties: OpenApiObject }
   const contentType = { type: 'string', enum: accepted, description: 'The type of the bytes.' }
   return { ...imageItem, properties: { ...properties, contentType } }
-}
-
-function problemSchema(): OpenApiObject {
-  return objectSchema(
-    {
-      code: schemaRef('ErrorCode'),
-      message: textSchema('For people: the location, the rule and what was received.'),
-      path: textSchema('The JSON path of the parameter, such as `params.images[1].bytes`.'),
-      imageIndex: {
-        type: 'integer',
-        minimum: 0,
-        description: 'The position in `params.images` of the image with the error.',
-      },
-      correlationId: textSchema('That of the image with the error.'),
-      subjectId: {
-        type: 'string',
-        format: 'uuid',
-        description: 'The subject that the error concerns.',
-      },
-      hint: textSchema('One sentence: what to change.'),
-    },
-    { description: 'One error.', required: ['code', 'message'] },
-  )
 }
 
 function errorCodeSchema(): OpenApiObject {
@@ -217,25 +172,6 @@ function failureSchema(): OpenApiObject {
       errors: { type: 'array', items: schemaRef('Problem'), minItems: 1 },
     },
     'The response when the action was rejected or failed. Nothing is billed.',
-  )
-}
-
-function validationSchema(): OpenApiObject {
-  const priceMicros = textSchema('The price if every image succeeds, in micro-units.')
-  const billing = { type: 'boolean', description: 'false: the project is not charged.' }
-  const description = 'Only in the response to a call with `validateOnly`.'
-  return objectSchema({ priceMicros, billing }, { description })
-}
-
-function failedItemSchema(): OpenApiObject {
-  return objectSchema(
-    {
-      index: { type: 'integer', minimum: 0 },
-      correlationId: textSchema(correlationIdDescription),
-      ok: { type: 'boolean', const: false },
-      value: objectSchema({ error: schemaRef('Problem') }, {}),
-    },
-    { description: 'A failed image of a batch in which other images succeeded.' },
   )
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import components from './components.json' with { type: 'json' }
 import { errorResponseRefs, exampleRefs, headerRefs, admissionHeaders } from './components.ts'
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
@@ -146,62 +147,11 @@ type ServiceOperation = {
 
 function servicePaths(): OpenApiObject {
   return Object.fromEntries(
-    Object.entries(serviceOperations).map(([path, operation]) => [
+    Object.entries<ServiceOperation>(components.serviceOperations).map(([path, operation]) => [
       path,
       { get: serviceOperation(operation) },
     ]),
   )
-}
-
-const trueFlagSchema = (name: string): OpenApiObject => ({
-  type: 'object',
-  properties: { [name]: { type: 'boolean', const: true } },
-  required: [name],
-})
-
-const serviceOperations: Readonly<Record<string, ServiceOperation>> = {
-  '/healthz': {
-    operationId: 'healthz',
-    summary: 'The process is alive',
-    description: 'Returns 200 while the process runs, even if calls fail.',
-    contentType: 'application/json',
-    schema: trueFlagSchema('ok'),
-  },
-  '/readyz': {
-    operationId: 'readyz',
-    summary: 'The service is ready for calls',
-    description: '503 lists every reason why it is not: workers, database, disk.',
-    contentType: 'application/json',
-    schema: trueFlagSchema('ready'),
-  },
-  '/metrics': {
-    operationId: 'metrics',
-    summary: 'Metrics',
-    description: 'In the text format of Prometheus.',
-    contentType: 'text/plain',
-    schema: { type: 'string' },
-  },
-  '/v1/openapi.json': {
-    operationId: 'openapi',
-    summary: 'This description',
-    description: 'OpenAPI 3.1, derived from the schemas that validate requests.',
-    contentType: 'application/json',
-    schema: { type: 'object' },
-  },
-  '/docs': {
-    operationId: 'docs',
-    summary: 'The documentation',
-    description: 'The documentation as an HTML page, derived from the same definitions.',
-    contentType: 'text/html',
-    schema: { type: 'string' },
-  },
-  '/docs/sample.jpg': {
-    operationId: 'samplePhotograph',
-    summary: 'A photograph for a first call',
-    description: 'Three people, from the package that contains the built-in networks.',
-    contentType: 'image/jpeg',
-    schema: { type: 'string', contentMediaType: 'image/jpeg' },
-  },
 }
 
 function serviceOperation(operation: ServiceOperation): OpenApiObject {

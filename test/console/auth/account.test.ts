@@ -142,7 +142,7 @@ test('The audit log shows every audit action in plain words', async () => {
   const withoutWords = [...declared, ...rejected].filter(
     (auditAction) => !(auditAction in auditActions),
   )
-  assert.deepEqual(withoutWords, [], 'add these actions to src/console/server/audit-actions.ts')
+  assert.deepEqual(withoutWords, [], 'add these actions to src/console/server/audit-actions.json')
   for (const words of Object.values(auditActions)) assert.match(words, /^[A-Z][a-zA-Z -]+$/u)
   assert.equal(describeAuditAction('later.newThing'), 'Later: new thing')
 })
