@@ -5,6 +5,7 @@ import { facesMax, reserveImages } from '../actions/parts/extract-probes.ts'
 import type { CallOutput } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/account-context.ts'
+import { hasPermission } from '../lib/has-permission.ts'
 import type { CallDecision } from '../lib/observability/call-decision.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { Tx } from '../store/tx.ts'
@@ -79,15 +80,16 @@ export function toCompreFaceCall<Value>({
   query,
   toResponse,
 }: ImageCall<Value>): CompreFaceCall {
-  const debug = query.status === 'true'
   const analyses = needsAnalysis(query) ? images.map((image) => prepareAnalysis(image, query)) : []
   const actions = [main, ...analyses]
   return {
     name: main.name,
-    permissions: [...new Set([...actions.map(({ name }) => name), ...(debug ? ['debug'] : [])])],
+    permissions: [...new Set(actions.map(({ name }) => name))],
     units: actions.reduce((sum, { units }) => sum + units, 0),
     params: main.params,
     run: async (context) => {
+      // Clients of CompreFace send `status` with every call: a key without `debug` gets empty details.
+      const debug = query.status === 'true' && hasPermission(context.caller.permissions, 'debug')
       const [output, ...analysisOutputs] = await runTogether({ ...context, debug }, main, analyses)
       return {
         effect: async (tx) => {

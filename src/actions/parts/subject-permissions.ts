@@ -1,5 +1,6 @@
 import type { SubjectUpdate } from '../../gallery/subject-update.ts'
 import { ActionError } from '../../lib/errors.ts'
+import { hasPermission } from '../../lib/has-permission.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import type { ActionCall, Caller, ConditionalPermission } from '../action.ts'
@@ -36,7 +37,7 @@ export function requirePermission(
   permission: string,
   reason: string,
 ): void {
-  if (permissions.includes('*') || permissions.includes(permission)) return
+  if (hasPermission(permissions, permission)) return
   throw new ActionError('FORBIDDEN', `${reason}. This key lacks the permission ${permission}.`)
 }
 

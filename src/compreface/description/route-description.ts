@@ -50,7 +50,7 @@ const plugins = parameter(
 const statusParameter = parameter(
   'status',
   { type: 'boolean' },
-  'Adds `execution_time` and `plugins_versions`; needs the permission `debug`.',
+  'Adds `execution_time` and `plugins_versions`, which are empty without the permission `debug`.',
 )
 
 /** The parameters of every route that detects faces. */

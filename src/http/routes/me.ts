@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { allActions } from '../../actions/all-actions.ts'
+import { hasPermission } from '../../lib/has-permission.ts'
 import { defineRoute } from './rest-route.ts'
 
 /** Amounts are texts: a number of JSON is not exact above 2^53. */
@@ -79,9 +80,7 @@ export const getMe = defineRoute({
     const { keyId, permissions, projectId } = caller
     const key = await gate.describeKey(caller)
     const { keyName, projectName: name, galleryMode, expiresAtUtc, rateLimit } = key
-    const permitted = allActions.filter((action) =>
-      ['*', action.name].some((permission) => permissions.includes(permission)),
-    )
+    const permitted = allActions.filter(({ name }) => hasPermission(permissions, name))
     return {
       keyId,
       keyName,

@@ -1,3 +1,4 @@
+import { hasPermission } from '../../lib/has-permission.ts'
 import {
   takeToken,
   type RateLimits,
@@ -159,8 +160,7 @@ export function checkPermissions(
   granted: readonly string[],
   required: readonly string[],
 ): RejectionReason | undefined {
-  if (granted.includes('*')) return undefined
-  const missing = required.find((permission) => !granted.includes(permission))
+  const missing = required.find((permission) => !hasPermission(granted, permission))
   if (missing === undefined) return undefined
   return { code: 'FORBIDDEN', message: `This key lacks the permission ${missing}.` }
 }
