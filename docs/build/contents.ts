@@ -25,6 +25,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/guides/attendance.md',
       'docs/guides/duplicate-search.md',
       'docs/guides/age-gate.md',
+      'docs/guides/home-assistant.md',
     ],
   },
   {
@@ -34,6 +35,7 @@ export const contents: readonly ContentsSection[] = [
       'examples/door/README.md',
       'examples/attendance/README.md',
       'examples/kiosk/README.md',
+      'examples/frigate/README.md',
     ],
   },
   {

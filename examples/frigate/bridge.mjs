@@ -1,0 +1,117 @@
+// Identifies the people that Frigate tracks, and reports them to Frigate and Home Assistant.
+//   FACEGATE_KEY=fsk_live_... node bridge.mjs
+import { createClient } from 'facegate-client'
+import mqtt from 'mqtt'
+import { discoveryOf, isFrameProblem, readEvent, resultOf, topicOf } from './messages.mjs'
+
+const {
+  MQTT_URL = 'mqtt://127.0.0.1:1883',
+  MQTT_USERNAME: username,
+  MQTT_PASSWORD: password,
+  MQTT_RECONNECT_MS = '1000',
+  FRIGATE_URL = 'http://127.0.0.1:5000',
+  FACEGATE_URL = 'http://127.0.0.1:8080',
+  FACEGATE_KEY = '',
+  GROUP = '',
+} = process.env
+/** Frames of one call. */
+const framesMax = 3
+/** Calls for one event. Afterwards the frames at the end of the event are identified once more. */
+const callsMax = 3
+/** Remembered events; the oldest one is forgotten first. */
+const eventsMax = 1000
+
+const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY })
+const search = { minQuality: 20, ...(GROUP && { groups: [GROUP] }) }
+/** `{ frames, added, calls, isDone, queue }` by event id. An event has one result. */
+const events = new Map()
+
+// A clean session: the broker keeps no messages for the bridge while it is not connected.
+const connection = { username, password, clean: true, reconnectPeriod: Number(MQTT_RECONNECT_MS) }
+const broker = mqtt.connect(MQTT_URL, connection)
+broker.on('error', (error) => console.log(`MQTT: ${error.message}`))
+broker.on('connect', () => void announceCameras())
+broker.on('message', (topic, payload, { retain }) => {
+  // Home Assistant lost the entities with its restart.
+  if (topic === 'homeassistant/status' && String(payload) === 'online') void announceCameras()
+  const event = topic === 'frigate/events' && !retain && readEvent(payload)
+  if (event) enqueue(event)
+})
+broker.subscribe(['frigate/events', 'homeassistant/status'])
+
+/** The messages of one event are processed one after the other. */
+function enqueue(event) {
+  const state = events.get(event.id) ?? { frames: [], added: 0, calls: 0, queue: undefined }
+  events.set(event.id, state)
+  if (events.size > eventsMax) events.delete(events.keys().next().value)
+  state.queue = Promise.resolve(state.queue)
+    .then(() => processEvent(event, state))
+    .catch((error) => console.log(event.id, error.code ?? error.message))
+    .then(() => event.isEnded && Object.assign(state, { isDone: true, frames: [] }))
+}
+
+async function processEvent(event, state) {
+  if (state.isDone) return
+  await addFrame(event, state)
+  const isReady = state.added === framesMax && state.calls < callsMax
+  if (!isReady && !event.isEnded) return
+  state.added = 0
+  state.calls++
+  const value = await identify(state)
+  // A person without a match is unknown at the end only: a later frame can be better.
+  if (!value?.bestMatch && !event.isEnded) return
+  Object.assign(state, { isDone: true, frames: [] })
+  if (value) await report(event, resultOf(event, value))
+  else console.log(event.id, 'no usable face')
+}
+
+async function addFrame({ id }, state) {
+  // Frigate applies these parameters while the event is in progress.
+  const parameters = 'bbox=0&timestamp=0&crop=1&quality=95'
+  const snapshot = `${FRIGATE_URL}/api/events/${encodeURIComponent(id)}/snapshot.jpg?${parameters}`
+  const response = await fetch(snapshot, { signal: AbortSignal.timeout(10_000) })
+  if (!response.ok) return console.log(id, `the snapshot returned ${response.status}`)
+  state.frames = [...state.frames, Buffer.from(await response.arrayBuffer())].slice(-framesMax)
+  state.added++
+}
+
+/** Identifies the frames as one person. Removes frames that cannot be used; they cost nothing. */
+async function identify(state) {
+  while (state.frames.length > 0) {
+    const { frames } = state
+    const outcome =
+      frames.length > 1
+        ? await facegate.try.identify(frames, { ...search, sameSubject: true })
+        : await facegate.try.identify(frames[0], search)
+    if (outcome.ok) return outcome.value
+    if (!isFrameProblem(outcome.error)) throw outcome.error
+    state.frames = frames.toSpliced(outcome.error.problems[0]?.imageIndex ?? 0, 1)
+  }
+  return undefined
+}
+
+async function report({ id, camera }, result) {
+  broker.publish(topicOf(camera), JSON.stringify(result), { retain: false })
+  console.log(id, camera, result.name, result.similarity ?? '')
+  if (result.event_type !== 'person') return
+  const body = { subLabel: result.name.slice(0, 100), subLabelScore: result.similarity }
+  const response = await fetch(`${FRIGATE_URL}/api/events/${encodeURIComponent(id)}/sub_label`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  })
+  if (!response.ok) console.log(id, `the sub label returned ${response.status}`)
+}
+
+/** Creates one event entity in Home Assistant for each camera. */
+async function announceCameras() {
+  try {
+    const signal = AbortSignal.timeout(10_000)
+    const { cameras } = await (await fetch(`${FRIGATE_URL}/api/config`, { signal })).json()
+    for (const { topic, content } of Object.keys(cameras).map(discoveryOf))
+      broker.publish(topic, JSON.stringify(content), { retain: false })
+  } catch (error) {
+    console.log(`the cameras of Frigate cannot be read: ${error.message}`)
+  }
+}
