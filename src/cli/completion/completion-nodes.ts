@@ -49,11 +49,6 @@ async function nodesOf(commands: readonly CliCommand[], parent: string): Promise
   return nodes
 }
 
-/** Returns the paths of all commands, each as the path of its group, a space and its name. */
-export function commandPaths(nodes: readonly CompletionNode[]): string[] {
-  return nodes.flatMap(({ path, commands }) => commands.map(({ name }) => `${path} ${name}`))
-}
-
 const helpOption: CompletedOption = { name: 'help', summary: 'print help', value: undefined }
 
 async function toNode(command: CliCommand, path: string): Promise<CompletionNode> {

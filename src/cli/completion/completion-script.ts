@@ -1,15 +1,100 @@
+import { readFile } from 'node:fs/promises'
 import type { CliCommand } from '../command.ts'
-import { bashScript } from './bash-script.ts'
-import { completionNodes } from './completion-nodes.ts'
-import { fishScript } from './fish-script.ts'
-import { zshScript } from './zsh-script.ts'
+import { completionNodes, type CompletedValue, type CompletionNode } from './completion-nodes.ts'
+import { fishCompletions, quoteFish } from './fish-completions.ts'
 
-const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
-
-/** Returns the completion script of a shell for all commands. */
+/**
+ * Returns the completion script of a shell for all commands. The script of bash uses nothing of the
+ * package bash-completion; that of zsh can be sourced or put in a folder of fpath.
+ */
 export async function completionScript(
-  shell: keyof typeof scripts,
+  shell: 'bash' | 'zsh' | 'fish',
   commands: readonly CliCommand[],
 ): Promise<string> {
-  return scripts[shell](await completionNodes(commands))
+  const nodes = await completionNodes(commands)
+  const parts = shell === 'fish' ? fishParts(nodes) : caseParts(nodes, shell)
+  const script = await readFile(new URL(`facegate.${shell}`, import.meta.url), 'utf8')
+  return script.trimEnd().replaceAll(/@(\w+)@/gu, (_, part: string) => parts[part] ?? '')
+}
+
+/** The text of each `@PART@` of a script. */
+type ScriptParts = Readonly<Record<string, string>>
+
+function fishParts(nodes: readonly CompletionNode[]): ScriptParts {
+  return {
+    PATHS: commandPaths(nodes).map(quoteFish).join(' '),
+    COMPLETIONS: nodes.flatMap(fishCompletions).join('\n'),
+  }
+}
+
+/** The patterns of the `case` statements of bash and zsh. */
+function caseParts(nodes: readonly CompletionNode[], shell: 'bash' | 'zsh'): ScriptParts {
+  const syntax = shell === 'bash' ? bash : zsh
+  return {
+    PATHS: commandPaths(nodes).map(quoteText).join('|'),
+    OPTION_VALUES: nodes.flatMap(optionValues).join('\n'),
+    ARGUMENTS: nodes.flatMap(argumentsOf).join('\n'),
+    OPTIONS: nodes
+      .map((node) => `      ${quoteText(node.path)}) ${syntax.options(node)} ;;`)
+      .join('\n'),
+  }
+
+  function optionValues({ path, options }: CompletionNode): string[] {
+    return options.flatMap(({ name, value }) =>
+      value ? [`    ${quoteText(`${path} --${name}`)}) ${syntax.value(value)}return ;;`] : [],
+    )
+  }
+
+  /** The completion of what is not an option: commands, or the first argument. */
+  function argumentsOf(node: CompletionNode): string[] {
+    const { path, commands, argument } = node
+    if (commands.length > 0) return [`      ${quoteText(path)}) ${syntax.commands(node)} ;;`]
+    return argument ? [`      ${quoteText(path)}) ${syntax.value(argument)}return ;;`] : []
+  }
+}
+
+/** The statements that complete the values, commands or options of a node. */
+type ShellSyntax = {
+  readonly value: (value: CompletedValue) => string
+  readonly commands: (node: CompletionNode) => string
+  readonly options: (node: CompletionNode) => string
+}
+
+const bash: ShellSyntax = {
+  value: ({ choices, isList, completes }) => {
+    if (completes !== undefined)
+      return `_facegate_files ${completes === 'file' ? '-f' : '-d'} "$cur"; `
+    if (choices.length === 0) return ''
+    const words = quoteText(choices.join(' '))
+    return isList ? `_facegate_list ${words} "$cur"; ` : `_facegate_add -W ${words} -- "$cur"; `
+  },
+  commands: ({ commands }) => `words=${quoteText(commands.map(({ name }) => name).join(' '))}`,
+  options: ({ options }) => `words=${quoteText(options.map(({ name }) => `--${name}`).join(' '))}`,
+}
+
+const zsh: ShellSyntax = {
+  value: ({ choices, isList, completes }) => {
+    if (completes !== undefined) return completes === 'file' ? '_files; ' : '_files -/; '
+    if (choices.length === 0) return ''
+    const words = choices.map(quoteText).join(' ')
+    return isList ? `compset -P '*,'; compadd -S '' -- ${words}; ` : `compadd -- ${words}; `
+  },
+  commands: ({ commands }) => {
+    const items = commands.map(({ name, summary }) => quoteText(`${name}:${summary}`)).join(' ')
+    return `items=(${items}); _describe command items`
+  },
+  options: ({ options }) => {
+    const items = options.map(({ name, summary }) => quoteText(`--${name}:${summary}`)).join(' ')
+    return `items=(${items}); _describe -o option items`
+  },
+}
+
+/** Returns the paths of all commands, each as the path of its group, a space and its name. */
+function commandPaths(nodes: readonly CompletionNode[]): string[] {
+  return nodes.flatMap(({ path, commands }) => commands.map(({ name }) => `${path} ${name}`))
+}
+
+/** Returns a text in single quotes for bash and zsh. */
+function quoteText(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,39 +1,7 @@
-import {
-  commandPaths,
-  type CompletedOption,
-  type CompletedValue,
-  type CompletionNode,
-} from './completion-nodes.ts'
-import { quoteFish } from './quote.ts'
+import type { CompletedOption, CompletedValue, CompletionNode } from './completion-nodes.ts'
 
-/** Returns the completion script of fish. */
-export function fishScript(nodes: readonly CompletionNode[]): string {
-  return `# Completion of facegate for fish: facegate completion fish | source
-function __facegate_path
-    set -l at ''
-    set -l words (commandline -opc)
-    set -e words[1]
-    for word in $words
-        switch "$at $word"
-            case ${commandPaths(nodes).map(quoteFish).join(' ')}
-                set at (string trim -- "$at $word")
-            case '*'
-                break
-        end
-    end
-    echo $at
-end
-
-function __facegate_is
-    set -l at (__facegate_path)
-    test "$at" = "$argv[1]"
-end
-
-complete -c facegate -f
-${nodes.flatMap(completionLines).join('\n')}`
-}
-
-function completionLines({ path, commands, options, argument }: CompletionNode): string[] {
+/** Returns the statements that complete the commands, options and argument of a node. */
+export function fishCompletions({ path, commands, options, argument }: CompletionNode): string[] {
   const condition = `complete -c facegate -n ${quoteFish(`__facegate_is '${path}'`)}`
   return [
     ...commands.map(
@@ -57,4 +25,9 @@ function valueParts({ choices, isList, completes }: CompletedValue): string {
   const words = choices.map((choice) => (choice === '*' ? String.raw`\*` : choice)).join(' ')
   if (!isList) return ` -f -a ${quoteFish(words)}`
   return ` -f -a ${quoteFish(`(__fish_complete_list , 'string split " " -- "${choices.join(' ')}"')`)}`
+}
+
+/** Returns a text in single quotes for fish. */
+export function quoteFish(text: string): string {
+  return `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}'`
 }
