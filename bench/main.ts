@@ -5,6 +5,7 @@ import { run as consoleBench } from './console.ts'
 import { run as detect } from './vision/detect.ts'
 import { run as disk } from './disk.ts'
 import { run as logPage } from './console/log-page.ts'
+import { run as galleryCheck } from './search/gallery-check.ts'
 import { run as gate } from './gate.ts'
 import { run as images } from './vision/images.ts'
 import { run as memory } from './vision/memory.ts'
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   stages,
   detect,
   disk,
+  galleryCheck,
   gate,
   images,
   memory,

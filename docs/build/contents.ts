@@ -79,6 +79,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/accuracy.md',
       'docs/recognition/evaluation.md',
       'docs/recognition/calibration.md',
+      'docs/recognition/gallery-health.md',
       'docs/recognition/quality.md',
       'docs/liveness.md',
       'docs/recognition/search.md',

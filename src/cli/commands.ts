@@ -6,6 +6,7 @@ import type { CliCommand } from './command.ts'
 import { defineCommand } from './command-line/define-command.ts'
 import { completionCommand } from './completion/commands.ts'
 import { backup, deletions, restore } from './database/commands.ts'
+import { gallery } from './gallery/commands.ts'
 import { evaluate } from './evaluate/commands.ts'
 import { importFaces } from './import/commands.ts'
 import { migrate } from './migrate/commands.ts'
@@ -49,6 +50,7 @@ export const commands: readonly CliCommand[] = [
   deletions,
   evaluate,
   calibrate,
+  gallery,
   size,
   supportBundle,
   completionCommand(() => commands),

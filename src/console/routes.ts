@@ -12,7 +12,8 @@ import { checkDeletions, deletionsCsv, listDeletions } from './pages/gallery/del
 import { previewGalleryMode } from './pages/gallery/gallery-mode.ts'
 import { changeGroupName, countGroup, listAllGroups, removeGroup } from './pages/gallery/groups.ts'
 import { importSubjects } from './pages/gallery/import-subjects.ts'
-import { mergeIntoSubject, moveFace } from './pages/gallery/merge.ts'
+import { getHealth, setDistinct, startHealthCheck } from './pages/gallery/health.ts'
+import { mergeIntoSubject, moveFace, undoMerge } from './pages/gallery/merge.ts'
 import { editKey, endOverlap, rotateKeyById } from './pages/keys/key-changes.ts'
 import { getKeyUsage } from './pages/keys/key-usage.ts'
 import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys/keys.ts'
@@ -99,6 +100,7 @@ const routesByPage = [
   [runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
   [subjectsCsv, changeGroups, removeSubjects, importSubjects, mergeIntoSubject, moveFace],
+  [getHealth, startHealthCheck, setDistinct, undoMerge],
   [listCroppedFaces, getCrop],
   [listAllGroups, countGroup, removeGroup, changeGroupName],
   [listDeletions, deletionsCsv, checkDeletions],

@@ -2,7 +2,8 @@ import type { AuditRunner } from '../billing/audit-runner.ts'
 import type { Maintenance } from '../gallery/maintenance.ts'
 import type { Subjects } from '../gallery/subjects.ts'
 import type { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
-import type { GalleryMeasurements } from '../gallery/calibration/measurements.ts'
+import type { GalleryMeasurements, MeasurementResult } from '../gallery/calibration/measurements.ts'
+import type { GalleryHealth } from '../gallery/health/check-gallery.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
 import type { AuthThrottle } from '../gate/auth-throttle.ts'
@@ -55,7 +56,8 @@ export type ConsoleServices = {
   /** Creates a liveness challenge as the API does. */
   readonly createChallenge: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
   readonly auditor: AuditRunner
-  readonly measurements: GalleryMeasurements
+  readonly measurements: GalleryMeasurements<MeasurementResult>
+  readonly healthChecks: GalleryMeasurements<GalleryHealth>
   readonly applyMeasuredTable: typeof applyMeasuredTable
   readonly readModels: () => Promise<ModelInventory>
   readonly similarityAt: (score: number, calibration: Calibration) => number

@@ -6,10 +6,12 @@ import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
 import type { GroupCount } from '../store/gallery/groups.ts'
 import { cursorOf } from '../store/gallery/search/subject-order.ts'
+import { deleteExpiredMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { findSubjects, findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import type { ReadTx } from '../store/tx.ts'
+import { deleteInBatches } from './challenges/delete-in-batches.ts'
 import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import type { ReEmbed } from './re-embed/re-embed.ts'
 import { renameGroup, type GroupRenaming } from './rename-group.ts'
@@ -32,7 +34,7 @@ export type Maintenance = {
   readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
   readonly listDeletions: typeof findDeletions
   readonly countDeletions: typeof countDeletions
-  /** Deletes expired subjects and those past their retention. @returns the number. */
+  /** Deletes expired subjects, those past their retention and old merges. @returns the subjects. */
   readonly sweep: () => Promise<number>
   /** Applies removals that other processes committed to the memory of the search. */
   readonly applyRemovals: GallerySearch['applyRemovals']
@@ -109,6 +111,7 @@ async function sweep(options: MaintenanceOptions, purge: Maintenance['purge']): 
   const { records } = await deleteSubjects({ store, remove: removeExpired, purge }, (reading) =>
     findOverdueSubjects(reading, clock(), retentionDays),
   )
+  await deleteInBatches(store, (tx, limit) => deleteExpiredMerges(tx, clock(), limit))
   for (const galleryId of purgeDue) {
     purgeDue.delete(galleryId)
     await purge(galleryId)

@@ -11,6 +11,7 @@ import type { EnrollLimits } from './enrollment.ts'
 import { encryptForSubject } from './keys/encrypt-for-subject.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
+import { recordMerge } from './merge/record-merge.ts'
 import { groupsMax } from './subject-update.ts'
 
 export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
@@ -19,16 +20,19 @@ export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
   readonly nowUtc: string
 }
 
+/** The deletion record of the subject that ended, and the id to undo the merge with. */
+export type MergeResult = { readonly record: DeletionRecord; readonly mergeId: string }
+
 /** The subject that ends, and the subject that receives its faces. Both are of one gallery. */
 export type MergedSubjects = { readonly source: SubjectRow; readonly target: SubjectRow }
 
 /**
  * Moves all faces and groups of a subject to another one, and deletes the first with a deletion
  * record. The faces keep their ids; their templates and crops are encrypted with the key of the
- * target. The target keeps its ids, name, attributes and expiry. Must be called with the gallery
- * locked in exclusive mode.
+ * target. The target keeps its ids, name, attributes and expiry. The merge can be undone for 30 days
+ * (`undoMerge`). Must be called with the gallery locked in exclusive mode.
  *
- * @returns the deletion record. Its `embeddingCount` is 0, because no template was deleted.
+ * @returns a deletion record with an `embeddingCount` of 0, because no template was deleted.
  * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST if the target would have too many
  *   faces or groups.
  */
@@ -36,10 +40,11 @@ export async function mergeSubjects(
   tx: Tx,
   { source, target }: MergedSubjects,
   options: MergeSubjectsOptions,
-): Promise<DeletionRecord> {
+): Promise<MergeResult> {
   const { subjectId, galleryId } = target
   const { keys, storeVectors, nowUtc } = options
   const faces = await countMergedFaces(tx, { source, target }, options)
+  const mergeId = await recordMerge(tx, { source, target }, options)
   // The search in memory filters the faces of the target by its groups: its change follows.
   await uniteGroups(tx, { source, target })
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
@@ -54,7 +59,7 @@ export async function mergeSubjects(
     lastSeenAtUtc: nowUtc,
     ...(faces > 0 && { withoutFaces: 0 }),
   })
-  return record
+  return { record, mergeId }
 }
 
 /** @throws ActionError TEMPLATE_LIMIT_REACHED. @returns the faces of both subjects. */

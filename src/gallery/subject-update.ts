@@ -102,9 +102,10 @@ export async function changesSubject(
   )
 }
 
-async function externalIdOf(
+/** @throws ActionError EXTERNAL_ID_CONFLICT if another subject of the gallery has it. */
+export async function externalIdOf(
   tx: Tx,
-  { subjectId, galleryId, ...subject }: SubjectRow,
+  { subjectId, galleryId, ...subject }: Pick<SubjectRow, 'subjectId' | 'galleryId' | 'externalId'>,
   externalId: string | null | undefined,
   options: UpdateSubjectOptions,
 ): Promise<string | null> {

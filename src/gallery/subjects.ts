@@ -15,11 +15,13 @@ import {
   type SubjectSource,
 } from '../store/gallery/search/search-subjects.ts'
 import { findSubject, findSubjectsByIds, type SubjectFilter } from '../store/gallery/subjects.ts'
-import type { SubjectRow } from '../store/gallery-schema.ts'
+import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
+import type { SubjectMergeRow, SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
+import { decideDistinct } from './health/decide-distinct.ts'
 import {
   addFace,
   createSubject,
@@ -29,7 +31,7 @@ import {
   type SubjectOwner,
 } from './enrollment.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
-import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
+import { mergeSubjects, type MergedSubjects, type MergeResult } from './merge-subjects.ts'
 import {
   findMovingFaces,
   transferFaces,
@@ -40,6 +42,7 @@ import { renameGroup, type GroupRenaming } from './rename-group.ts'
 import { createReadCrop, type ReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { requireFutureExpiry, type OnExpiredDeleted } from './unexpired-subjects.ts'
+import { undoMerge, type MergeUndo, type SeparatedSubjects } from './merge/undo-merge.ts'
 import { changesSubject, updateSubject, type SubjectUpdate } from './subject-update.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { selectTemplate } from './select-template.ts'
@@ -81,7 +84,12 @@ export type Subjects = {
    *
    * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
    */
-  readonly merge: (tx: Tx, subjects: MergedSubjects) => Promise<DeletionRecord>
+  readonly merge: (tx: Tx, subjects: MergedSubjects) => Promise<MergeResult>
+  /** Undoes a merge: see `undoMerge`. */
+  readonly undoMerge: (tx: Tx, undo: MergeUndo) => Promise<SeparatedSubjects>
+  readonly decideDistinct: typeof decideDistinct
+  /** Finds the merges of a gallery that can be undone. */
+  readonly listMerges: (reading: ReadTx, galleryId: string) => Promise<readonly SubjectMergeRow[]>
   /** Finds the subjects that faces move from. @throws ActionError INVALID_REQUEST. */
   readonly findMovingFaces: (
     reading: ReadTx,
@@ -132,6 +140,9 @@ export function createSubjects(options: SubjectsOptions): Subjects {
     changes: changesSubject,
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     merge: (tx, subjects) => mergeSubjects(tx, subjects, moveOptions()),
+    decideDistinct,
+    undoMerge: (tx, undo) => undoMerge(tx, undo, { ...moveOptions(), onDeleted }),
+    listMerges: (reading, galleryId) => findMerges(reading, { galleryId, nowMs: clock() }),
     findMovingFaces: (reading, transfer) => findMovingFaces(reading, transfer, nowUtc()),
     moveFaces: (tx, transfer) => transferFaces(tx, transfer, moveOptions()),
     renameGroup: (tx, renaming) => renameGroup(tx, renaming, nowUtc()),

@@ -72,6 +72,7 @@ function gateFor(gate: ConsoleServicesOptions['gate'], caller: KeyIdentity) {
 function createConsoleServices(config: Config, options: ConsoleServicesOptions): ConsoleServices {
   const { gate, executeOptions, clock } = options
   const location = storeLocationOf(config)
+  const threads = { ...options, location, masterKeyFile: masterKeyPath(config) }
   const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
     ...executeOptions,
     gate: gateFor(gate, caller),
@@ -106,11 +107,8 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     createChallenge: async (caller, request) =>
       serveRest(createLivenessChallenge, authenticatedAs(caller)).handle(request),
     auditor: createAuditRunner(location),
-    measurements: createGalleryMeasurements({
-      ...options,
-      location,
-      masterKeyFile: masterKeyPath(config),
-    }),
+    measurements: createGalleryMeasurements({ ...threads, kind: 'calibration' }),
+    healthChecks: createGalleryMeasurements({ ...threads, kind: 'health' }),
     applyMeasuredTable,
     similarityAt,
     readModels: () => readModels(options),

@@ -75,6 +75,30 @@ export type SubjectSearchText = {
   readonly searchText: Generated<string>
 }
 
+/** Two subjects of which a user has confirmed that they are different people. */
+export type DistinctSubjectsRow = {
+  readonly galleryId: string
+  /** The smaller id of both. */
+  readonly subjectId: string
+  readonly otherId: string
+  readonly decidedAtUtc: string
+  /** The name of the console user, or `command line`. */
+  readonly decidedBy: string
+}
+
+/** A merge of two subjects that can be undone. */
+export type SubjectMergeRow = {
+  readonly mergeId: string
+  readonly galleryId: string
+  /** The subject that remains. */
+  readonly subjectId: string
+  readonly mergedAtMs: number
+  /** The end of the time in which the merge can be undone. The row is deleted then. */
+  readonly expiresAtMs: number
+  /** The data of the deleted subject and the ids of its faces, encrypted with the key of `subjectId`. */
+  readonly ciphertext: Uint8Array
+}
+
 /** A stored face of a subject, from one image. */
 export type FaceRow = {
   readonly faceId: string

@@ -18,6 +18,8 @@ import type {
   SubjectRow,
   SubjectKeyFlag,
   SubjectSearchText,
+  DistinctSubjectsRow,
+  SubjectMergeRow,
   FaceRow,
   TemplateRow,
   CropRow,
@@ -52,6 +54,8 @@ export type Schema = VectorsSchema & {
   galleryKeys: GalleryKeyRow
   galleryCalibrations: GalleryCalibrationRow
   subjects: SubjectRow & SubjectKeyFlag & SubjectSearchText
+  distinctSubjects: DistinctSubjectsRow
+  subjectMerges: SubjectMergeRow
   faces: FaceRow
   templates: TemplateRow
   galleryPages: GalleryPageRow

@@ -87,6 +87,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'webhook redeliver': { auditAction: 'webhook.redeliver', testedIn: 'webhooks/operators.test.ts' },
   'webhook rotate-secret': { auditAction: 'webhook.rotateSecret', run: ({ webhook }) => webhook },
   'webhook delete': { auditAction: 'webhook.delete', run: ({ webhook }) => webhook },
+  'gallery check': { reads: () => '--project kiosk' },
   'models install': { auditAction: 'models.install', run: ({ pack }) => pack },
   'models list': { reads: () => '' },
   'models prepare': { withoutDatabase: 'converts the built-in models' },

@@ -182,6 +182,7 @@ async function threadData(request: Partial<MeasurementRequest> = {}) {
   return {
     location: { dataDir, databaseUrl },
     masterKeyFile: `${dataDir}/master.key`,
+    kind: 'calibration' as const,
     request: { ...gallery, shipped, samePerson: [], ...request },
   }
 }
@@ -228,7 +229,12 @@ test('A process runs one measurement at a time and keeps a result for 15 minutes
   let nowMs = 0
   const { request, ...places } = await threadData()
   const log = { error: () => assert.fail('no measurement fails') }
-  const measurements = createGalleryMeasurements({ ...places, clock: () => nowMs, log })
+  const measurements = createGalleryMeasurements({
+    ...places,
+    kind: 'calibration',
+    clock: () => nowMs,
+    log,
+  })
   const other = { ...request, accountId: 'other' }
   assert.ok(measurements.start(request) !== undefined)
   assert.equal(measurements.start(other), undefined)

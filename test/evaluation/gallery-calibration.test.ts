@@ -69,6 +69,7 @@ function createTemplates(
     subjectOf: Int32Array.from(subjectOf),
     unreadable: 0,
     otherFaces: 0,
+    faces: [],
   }
 }
 

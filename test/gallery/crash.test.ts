@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
+import { createSetupLink } from '../../src/console/auth/setup.ts'
+import { assertOk, createConsoleClient, validPassword } from '../support/console/test-console.ts'
 import { auditLedger } from '../../src/billing/audit-ledger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
@@ -55,6 +57,55 @@ test('A face that moves during kill -9 belongs to one of the two subjects, and a
     assert.deepEqual(body.errors, [])
     assert.equal(body.data.results[0].value.embeddingCount, 2)
     assert.deepEqual(await ownersNow(), [call.params.subjectId])
+  }
+  await killGalleryProcess(server)
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const undoneMerges = 20
+
+test('A merge that is undone during kill -9 is undone completely or not at all', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
+  const first = await startGalleryProcess(dataDir)
+  const store = await openStore(dataDir)
+  const token = await store.write((tx) => createSetupLink(tx, null, Date.now()))
+  await store.close()
+  const owner = createConsoleClient(first.client.url)
+  assertOk(await owner.send('POST', '/setup', { token, name: 'Olga', password: validPassword }))
+  const projectPath = `/projects/${assertOk(await owner.get('/projects')).body.items[0].projectId}`
+  const merges: { readonly target: string; readonly undo: string }[] = []
+  for (let index = 0; index < undoneMerges; index++) {
+    const enroll = async (take: number): Promise<string> => {
+      const person = imageParams({ name: `Merged ${index}`, deviation: 0.3, take })
+      const fields = { duplicateCheck: 'off', externalId: `${index}-${take}` }
+      return (await first.client.value('svc.enroll', { ...person, ...fields })).subjectId
+    }
+    const [target, source] = [await enroll(0), await enroll(1)]
+    const body = { sourceSubjectId: source, confirm: source.slice(0, 8) }
+    const merge = await owner.send('POST', `${projectPath}/subjects/${target}/merge`, body)
+    merges.push({ target, undo: `${projectPath}/merges/${assertOk(merge).body.mergeId}/undo` })
+  }
+  let isFirst = true
+  const undoing = merges.map(async ({ undo }) => {
+    await owner.send('POST', undo)
+    if (isFirst) void killGalleryProcess(first)
+    isFirst = false
+  })
+  await Promise.allSettled(undoing)
+  await killGalleryProcess(first)
+  const server = await startGalleryProcess(dataDir, first.key)
+  const again = createConsoleClient(server.client.url)
+  assertOk(await again.send('POST', '/sign-in', { name: 'Olga', password: validPassword }))
+  const facesOf = async (subjectId: string): Promise<number> =>
+    (await server.client.rest('GET', `/v1/subjects/${subjectId}`)).body.embeddingCount
+  for (const [index, { target, undo }] of merges.entries()) {
+    const facesBefore = await facesOf(target)
+    const { status } = await again.send('POST', undo)
+    assert.equal(status, facesBefore === 2 ? 200 : 404, 'a merge is there if it was not undone')
+    assert.equal(await facesOf(target), 1)
+    const probe = imageParams({ name: `Merged ${index}`, deviation: 0.3, take: 1 })
+    const { bestMatch } = await server.client.value('svc.identify', probe)
+    assert.deepEqual([bestMatch.externalId, bestMatch.similarity], [`${index}-1`, 1])
   }
   await killGalleryProcess(server)
   await rm(dataDir, { recursive: true, force: true })

@@ -7,6 +7,7 @@ runOnPostgres([
   'console/calibration-measurement',
   'console/calibrations',
   'console/confirmations',
+  'console/gallery/gallery-health',
   'console/keys',
   'console/log/outcomes',
   'console/lists',

@@ -4,6 +4,7 @@ runOnPostgres([
   'actions/names-and-groups',
   'gallery/calibration/gallery-calibration',
   'gallery/group-deletion',
+  'gallery/health/gallery-check',
   'gallery/integrity',
   'gallery/many-changes',
   'gallery/master-key',

@@ -56,7 +56,7 @@ after(async () => {
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts responseSubjects calls ' +
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
-  'subjectAttributes faces ' +
+  'subjectAttributes distinctSubjects subjectMerges faces ' +
   'templates galleryPages crops removals appliedRemovals deletions users sessions links auditLog chainHeads ' +
   'livenessChallenges livenessTokens webhooks webhookSecrets webhookDeliveries ' +
   'secondFactors recoveryCodes accountMoves'

@@ -1,10 +1,7 @@
 import { calibrateGallery } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { drawGalleryCurve } from '../../evaluation/gallery/draw-gallery-curve.ts'
 import { readConfirmedPairs, writeSuspectedPairs } from '../../evaluation/gallery/exclusion-file.ts'
-import { readTemplates, type GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
-import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
-import { openKeyring } from '../../gallery/keys/keyring.ts'
-import { createSubjectKeys } from '../../gallery/keys/subject-keys.ts'
+import { readGallery } from '../../gallery/calibration/read-templates.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
@@ -34,7 +31,11 @@ export async function runCalibration(
   const galleryId = galleryIdOf(project)
   const { recognizer } = await readActiveSet(modelsFolder())
   const shipped = await readRecognizerCalibration(recognizer)
-  const templates = await decryptTemplates(store, { galleryId, modelId: shipped.modelId, nowUtc })
+  const filter = { galleryId, modelId: shipped.modelId, nowUtc }
+  const masterKeyFile = masterKeyPath(readSettings())
+  const templates = await showProgress('templates', (onProgress) =>
+    readGallery(filter, { store, masterKeyFile, onProgress }),
+  )
   const measuredOn = nowUtc.slice(0, 10)
   const result = await showProgress('pairs', (onProgress) =>
     calibrateGallery(templates, {
@@ -51,16 +52,4 @@ export async function runCalibration(
   if (out !== undefined) await drawGalleryCurve(out, { scores, calibration, shipped })
   const applied = apply ? await applyTable(store, project, result) : null
   print({ ...report, applied }, json, () => formatReport(report, applied))
-}
-
-async function decryptTemplates(
-  store: Store,
-  filter: Parameters<typeof readTemplates>[0],
-): Promise<GalleryTemplates> {
-  const keys = createSubjectKeys(openKeyring(masterKeyPath(readSettings())), Date.now)
-  // The report counts templates that cannot be decrypted.
-  const decryptStored = createDecryptStoredTemplate(keys, { error: () => undefined })
-  return showProgress('templates', (onProgress) =>
-    readTemplates(filter, { store, decryptStored, onProgress }),
-  )
 }

@@ -4,9 +4,7 @@ import { runAsAccount } from '../../lib/account-context.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
 import { openStore } from '../../store/open-store.ts'
-import { createDecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
-import { openKeyring } from '../keys/keyring.ts'
-import { createSubjectKeys } from '../keys/subject-keys.ts'
+import { checkStoredGallery, onlyUrgent } from '../health/check-stored-gallery.ts'
 import { calibrateGallery } from './measure/calibrate-gallery.ts'
 import { CalibrationRefusal } from './measure/calibration-refusal.ts'
 import { countedRates } from './measure/sorted-scores.ts'
@@ -16,15 +14,19 @@ import type {
   MeasurementThreadData,
 } from './measurements.ts'
 import { scoreDistribution } from './score-distribution.ts'
-import { readTemplates, type GalleryTemplates } from './read-templates.ts'
+import { readGallery } from './read-templates.ts'
 
 const port = parentPort
-const { location, masterKeyFile, request } = workerData as MeasurementThreadData
+const { location, masterKeyFile, kind, request } = workerData as MeasurementThreadData
 const post = (message: MeasurementMessage): void => port?.postMessage(message)
 const store = await openStore(location)
 try {
   // The row policies of PostgreSQL apply to this account.
-  post(await runAsAccount(request.accountId, () => measure(store)))
+  post(
+    await runAsAccount(request.accountId, () =>
+      kind === 'health' ? check(store) : measure(store),
+    ),
+  )
 } catch (error) {
   if (!(error instanceof CalibrationRefusal)) throw error
   post({ kind: 'refused', reason: error.message })
@@ -35,7 +37,9 @@ try {
 async function measure(opened: Store): Promise<MeasurementMessage> {
   const { galleryId, shipped, samePerson } = request
   const nowUtc = formatUtc((opened.timeOfDay ?? Date.now)())
-  const templates = await decryptTemplates(opened, nowUtc)
+  const filter = { galleryId, modelId: shipped.modelId, nowUtc }
+  const onProgress = reportProgress('templates')
+  const templates = await readGallery(filter, { store: opened, masterKeyFile, onProgress })
   const { calibration, report, scores } = calibrateGallery(templates, {
     galleryId,
     shipped,
@@ -55,13 +59,16 @@ async function measure(opened: Store): Promise<MeasurementMessage> {
   return { kind: 'measured', result: { calibration, report, ...chart } }
 }
 
-function decryptTemplates(opened: Store, nowUtc: string): Promise<GalleryTemplates> {
-  const keys = createSubjectKeys(openKeyring(masterKeyFile), Date.now)
-  // The report counts templates that cannot be decrypted.
-  const decryptStored = createDecryptStoredTemplate(keys, { error: () => undefined })
-  const filter = { galleryId: request.galleryId, modelId: request.shipped.modelId, nowUtc }
-  const onProgress = reportProgress('templates')
-  return readTemplates(filter, { store: opened, decryptStored, onProgress })
+async function check(opened: Store): Promise<MeasurementMessage> {
+  const { galleryId, shipped } = request
+  const result = await checkStoredGallery(opened, {
+    galleryId,
+    shipped,
+    masterKeyFile,
+    onTemplates: reportProgress('templates'),
+    onProgress: reportProgress('pairs'),
+  })
+  return { kind: 'measured', result: onlyUrgent(result) }
 }
 
 /** Sends at most one message per percent. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { StoreLocation } from '../../store/database.ts'
+import type { GalleryHealth } from '../health/check-gallery.ts'
 import type { MeasuredTable } from './apply-measured-table.ts'
 import type { RatePoint } from './measure/sorted-scores.ts'
 import type { ScoreDistribution } from './score-distribution.ts'
@@ -14,9 +15,12 @@ export type CalibratedGallery = { readonly accountId: string; readonly galleryId
 export type MeasurementRequest = CalibratedGallery & {
   /** The table of the active model. */
   readonly shipped: Calibration
-  /** Pairs of subject ids that the owner has confirmed as one person. */
+  /** Pairs of subject ids that the owner has confirmed as one person. A check does not read them. */
   readonly samePerson: readonly (readonly [string, string])[]
 }
+
+/** What a thread does: the false-match rates of a gallery, or the check of its pictures. */
+export type MeasurementKind = 'calibration' | 'health'
 
 /** `curve`: the counted rates. Both are for charts. */
 export type MeasurementResult = MeasuredTable & {
@@ -31,38 +35,42 @@ export type MeasurementProgress = {
 }
 
 /** `refused`: the gallery or the request does not permit it. `failed`: the log contains the cause. */
-export type MeasurementState =
+export type MeasurementState<Result> =
   | { readonly state: 'running'; readonly progress: MeasurementProgress }
-  | { readonly state: 'measured'; readonly result: MeasurementResult }
+  | { readonly state: 'measured'; readonly result: Result }
   | { readonly state: 'refused'; readonly reason: string }
   | { readonly state: 'failed' }
 
-export type GalleryMeasurement = { readonly measurementId: string } & MeasurementState
+export type GalleryMeasurement<Result> = {
+  readonly measurementId: string
+} & MeasurementState<Result>
 
 /** The input of the thread. */
 export type MeasurementThreadData = {
   readonly location: StoreLocation
   readonly masterKeyFile: string
+  readonly kind: MeasurementKind
   readonly request: MeasurementRequest
 }
 
 /** What the thread sends. Templates are not among it. */
 export type MeasurementMessage =
   | { readonly kind: 'progress'; readonly progress: MeasurementProgress }
-  | { readonly kind: 'measured'; readonly result: MeasurementResult }
+  | { readonly kind: 'measured'; readonly result: MeasurementResult | GalleryHealth }
   | { readonly kind: 'refused'; readonly reason: string }
 
 /** Measures galleries in a thread of this process, one at a time. The results are kept in memory. */
-export type GalleryMeasurements = {
+export type GalleryMeasurements<Result> = {
   /** Returns the id of the measurement, or undefined while another one runs in this process. */
   readonly start: (request: MeasurementRequest) => string | undefined
   /** Returns the last measurement of a gallery, unless it ended more than 15 minutes ago. */
-  readonly find: (gallery: CalibratedGallery) => GalleryMeasurement | undefined
+  readonly find: (gallery: CalibratedGallery) => GalleryMeasurement<Result> | undefined
   /** Ends the measurement of a gallery and deletes its result. Returns whether there was one. */
   readonly discard: (gallery: CalibratedGallery) => Promise<boolean>
 }
 
 export type GalleryMeasurementsOptions = {
+  readonly kind: MeasurementKind
   readonly location: StoreLocation
   readonly masterKeyFile: string
   readonly clock: Clock
@@ -77,26 +85,26 @@ const measurementKeptMs = 15 * 60_000
 /** A result has at most 1,000 pairs of subject ids. */
 const measurementsKeptMax = 16
 
-type KeptMeasurement = {
+type KeptMeasurement<Result> = {
   readonly measurementId: string
-  state: MeasurementState
+  state: MeasurementState<Result>
   endedAtMs: number | undefined
   isDiscarded: boolean
 }
 
 /** The thread, and thus all decrypted templates, ends with its measurement. */
-export function createGalleryMeasurements(
+export function createGalleryMeasurements<Result>(
   options: GalleryMeasurementsOptions,
-): GalleryMeasurements {
+): GalleryMeasurements<Result> {
   const { clock, keptMax = measurementsKeptMax } = options
   /** The last started one is the last entry. */
-  const kept = new Map<string, KeptMeasurement>()
+  const kept = new Map<string, KeptMeasurement<Result>>()
   const dropOld = (): void => dropMeasurements(kept, clock() - measurementKeptMs, keptMax)
   let running: { readonly key: string; readonly worker: Worker } | undefined
   return {
     start: (request) => {
       if (running) return undefined
-      const [key, measurement] = [keyOf(request), newMeasurement()]
+      const [key, measurement] = [keyOf(request), newMeasurement<Result>()]
       kept.delete(key)
       kept.set(key, measurement)
       dropOld()
@@ -128,7 +136,7 @@ function keyOf({ accountId, galleryId }: CalibratedGallery): string {
   return `${accountId} ${galleryId}`
 }
 
-function newMeasurement(): KeptMeasurement {
+function newMeasurement<Result>(): KeptMeasurement<Result> {
   const progress = { step: 'templates', done: 0, total: 0 } as const
   return {
     measurementId: newId(),
@@ -140,7 +148,7 @@ function newMeasurement(): KeptMeasurement {
 
 /** Keeps the newest `keptMax` measurements that ended after `endedByMs`, and the running one. */
 function dropMeasurements(
-  kept: Map<string, KeptMeasurement>,
+  kept: Map<string, KeptMeasurement<unknown>>,
   endedByMs: number,
   keptMax: number,
 ): void {
@@ -149,24 +157,27 @@ function dropMeasurements(
     if (endedAtMs <= endedByMs || ended.length - index > keptMax) kept.delete(key)
 }
 
-type ThreadRun = { readonly request: MeasurementRequest; readonly measurement: KeptMeasurement }
+type ThreadRun<Result> = {
+  readonly request: MeasurementRequest
+  readonly measurement: KeptMeasurement<Result>
+}
 
 /** The measurement is running until its thread has ended, so that the next one can start then. */
-function runThread(
-  { location, masterKeyFile, clock, log }: GalleryMeasurementsOptions,
-  { request, measurement }: ThreadRun,
+function runThread<Result>(
+  { kind, location, masterKeyFile, clock, log }: GalleryMeasurementsOptions,
+  { request, measurement }: ThreadRun<Result>,
   onEnded: () => void,
 ): Worker {
-  const workerData: MeasurementThreadData = { location, masterKeyFile, request }
+  const workerData: MeasurementThreadData = { location, masterKeyFile, kind, request }
   const worker = new Worker(new URL('./measurement-thread.ts', import.meta.url), { workerData })
   // A measurement does not delay the end of the process.
   worker.unref()
-  let outcome: MeasurementState | undefined
+  let outcome: MeasurementState<Result> | undefined
   let cause: unknown = new Error('the thread ended without a result')
   worker.on('message', (message: MeasurementMessage) => {
     if (message.kind === 'progress')
       measurement.state = { state: 'running', progress: message.progress }
-    else outcome = toOutcome(message)
+    else outcome = toOutcome<Result>(message)
   })
   worker.once('error', (error: unknown) => {
     cause = error
@@ -176,7 +187,7 @@ function runThread(
     measurement.endedAtMs = clock()
     const { galleryId } = request
     if (!outcome && !measurement.isDiscarded)
-      log.error({ err: cause, galleryId }, 'the calibration of a gallery failed')
+      log.error({ err: cause, galleryId, kind }, 'the measurement of a gallery failed')
     onEnded()
   })
   return worker
@@ -184,8 +195,9 @@ function runThread(
 
 type OutcomeMessage = Exclude<MeasurementMessage, { readonly kind: 'progress' }>
 
-function toOutcome(message: OutcomeMessage): MeasurementState {
+function toOutcome<Result>(message: OutcomeMessage): MeasurementState<Result> {
   return message.kind === 'refused'
     ? { state: 'refused', reason: message.reason }
-    : { state: 'measured', result: message.result }
+    : // The thread sends the result of the kind that it received.
+      { state: 'measured', result: message.result as Result }
 }

@@ -6,7 +6,12 @@ import {
   type GalleryTemplatesFilter,
 } from '../../store/gallery/calibration/gallery-templates.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
-import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
+import {
+  createDecryptStoredTemplate,
+  type DecryptStoredTemplate,
+} from '../keys/decrypt-stored-template.ts'
+import { openKeyring } from '../keys/keyring.ts'
+import { createSubjectKeys } from '../keys/subject-keys.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 
 /** The decrypted templates of one model of a gallery. Biometric data: it stays in memory. */
@@ -20,6 +25,8 @@ export type GalleryTemplates = {
   readonly densities: Float64Array
   /** For each template, the index of its subject. */
   readonly subjectOf: Int32Array
+  /** For each template, its face. */
+  readonly faces: readonly TemplateFace[]
   /** Templates that were changed or moved in the database and cannot be decrypted. */
   readonly unreadable: number
   /** Faces that have only templates of other models. */
@@ -32,10 +39,29 @@ export type CalibrationSubject = {
   readonly groups: readonly string[]
 }
 
-export type ReadTemplatesOptions = {
+/** The face of a template, and when it was enrolled. */
+export type TemplateFace = { readonly faceId: string; readonly createdAtUtc: string }
+
+type ReadTemplatesOptions = {
   readonly store: Pick<Store, 'read'>
   readonly decryptStored: DecryptStoredTemplate
   readonly onProgress: (done: number, total: number) => void
+}
+
+/** Reads the templates of a gallery, as `readTemplates`, with the master key of a file. */
+export function readGallery(
+  filter: GalleryTemplatesFilter,
+  {
+    masterKeyFile,
+    ...options
+  }: Omit<ReadTemplatesOptions, 'decryptStored'> & {
+    readonly masterKeyFile: string
+  },
+): Promise<GalleryTemplates> {
+  const keys = createSubjectKeys(openKeyring(masterKeyFile), Date.now)
+  // The result contains the number of templates that cannot be decrypted.
+  const decryptStored = createDecryptStoredTemplate(keys, { error: () => undefined })
+  return readTemplates(filter, { ...options, decryptStored })
 }
 
 /** The most templates that are read; they need 1 GB at 512 dimensions. */
@@ -47,7 +73,7 @@ const templatesPerPage = 500
  * Reads and decrypts the templates of a gallery. Of a gallery with more than 500,000 it reads that
  * many, in the order of their random face ids.
  */
-export async function readTemplates(
+async function readTemplates(
   filter: GalleryTemplatesFilter,
   { store, decryptStored, onProgress }: ReadTemplatesOptions,
 ): Promise<GalleryTemplates> {
@@ -85,6 +111,7 @@ function createCollector(modelId: string) {
   const vectors: Float32Array[] = []
   const densities: number[] = []
   const subjectOf: number[] = []
+  const faces: TemplateFace[] = []
   let unreadable = 0
   const indexOf = ({ subjectId, externalId, groups }: CalibrationSubject): number => {
     const index = indexes.get(subjectId) ?? subjects.length
@@ -93,13 +120,17 @@ function createCollector(modelId: string) {
     return index
   }
   return {
-    add: (subject: CalibrationSubject, template: DecryptedTemplate | undefined): void => {
+    add: (
+      subject: CalibrationSubject & TemplateFace,
+      template: DecryptedTemplate | undefined,
+    ): void => {
       if (!template || template.vector.length !== (vectors[0] ?? template.vector).length)
         unreadable++
       else {
         vectors.push(template.vector)
         densities.push(template.density)
         subjectOf.push(indexOf(subject))
+        faces.push({ faceId: subject.faceId, createdAtUtc: subject.createdAtUtc })
       }
     },
     result: () => ({
@@ -109,6 +140,7 @@ function createCollector(modelId: string) {
       vectors: concatenate(vectors),
       densities: Float64Array.from(densities),
       subjectOf: Int32Array.from(subjectOf),
+      faces,
       unreadable,
     }),
   }

@@ -12,6 +12,7 @@ const templates = {
   subjectOf: Int32Array.from([0, 1, 1, 1, 2]),
   unreadable: 0,
   otherFaces: 0,
+  faces: [],
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0)

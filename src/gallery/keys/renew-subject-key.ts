@@ -5,9 +5,14 @@ import {
   replaceSubjectKey,
 } from '../../store/gallery/key-renewals.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
+import {
+  findMergesOfSubject,
+  replaceMergeCiphertext,
+} from '../../store/gallery/duplicates/subject-merges.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/tx.ts'
 import { decryptCrop, encryptCrop } from './crop-encryption.ts'
+import { decryptMerge, encryptMerge } from './merge-encryption.ts'
 import type { SubjectKeys } from './subject-keys.ts'
 import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
 
@@ -15,7 +20,7 @@ import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
 export type SubjectToRenew = SubjectRow & { readonly accountId: string }
 
 /**
- * Encrypts the templates and crops of a subject with a new key, and destroys its old key. Data that
+ * Encrypts the templates, crops and merges of a subject with a new key, and destroys its old key. Data that
  * was deleted before can then no longer be decrypted with a key of the database. Must be called with
  * the gallery locked in exclusive mode.
  *
@@ -51,6 +56,13 @@ export async function renewSubjectKey(
       await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(key, binding, jpeg) })
       jpeg.fill(0)
     }
+  }
+  for (const { mergeId, ciphertext } of await findMergesOfSubject(tx, subjectId)) {
+    const binding = { accountId, galleryId, subjectId, mergeId }
+    const state = decrypted(() => decryptMerge(oldKey, binding, ciphertext))
+    if (!state) unreadable += 1
+    else
+      await replaceMergeCiphertext(tx, { mergeId, ciphertext: encryptMerge(key, binding, state) })
   }
   await replaceSubjectKey(tx, subjectId, wrapped)
   return unreadable

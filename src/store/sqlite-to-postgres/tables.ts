@@ -70,6 +70,8 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     key: ['galleryId', 'name', 'value', 'subjectId'],
     isFilledByTriggers: true,
   },
+  distinctSubjects: { column: 'galleryId', key: ['galleryId', 'subjectId', 'otherId'] },
+  subjectMerges: { column: 'galleryId', key: ['mergeId'], ...swept },
   faces: { column: 'galleryId', key: ['faceId'] },
   templates: {
     column: 'galleryId',

@@ -117,6 +117,20 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       })
       .execute()
     await db.insertInto('subjectGroups').values({ galleryId, name, subjectId }).execute()
+    const otherId = `${subjectId} again`
+    const other = db.selectFrom('subjects').selectAll().where('subjectId', '=', subjectId)
+    const copy = { ...(await other.executeTakeFirstOrThrow()), subjectId: otherId }
+    await db.insertInto('subjects').values(copy).execute()
+    const decision = { decidedAtUtc: nowUtc, decidedBy: name }
+    await db
+      .insertInto('distinctSubjects')
+      .values({ galleryId, subjectId, otherId, ...decision })
+      .execute()
+    const merge = { mergeId: subjectId, galleryId, subjectId, mergedAtMs: 1, expiresAtMs: 2 }
+    await db
+      .insertInto('subjectMerges')
+      .values({ ...merge, ciphertext: hash })
+      .execute()
     await db
       .insertInto('faces')
       .values({

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createEntryHook } from '../../../src/cli/audit/audited-change.ts'
+import { addDistinctSubjects } from '../../../src/store/gallery/duplicates/distinct-subjects.ts'
 import { createSetupLink } from '../../../src/console/auth/setup.ts'
 import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { createSecondFactorSecrets } from '../../../src/gallery/keys/second-factor-secrets.ts'
@@ -114,6 +115,11 @@ async function addSubjects({ database, openedGallery, createProjectClient }: Tes
     await tx.run(change(expired.subjectId).set({ expiresAtUtc: '2020-01-01T00:00:00.000Z' }))
     const unnamed = await subjects.create(tx, owner, { attributes, withoutFaces: true })
     await tx.run(change(unnamed.subjectId).set({ needsNewKey: 1 }))
+    const merged = await subjects.create(tx, owner, { externalId: 'merged', withoutFaces: true })
+    await subjects.merge(tx, { source: merged, target: unnamed })
+    const [subjectId, otherId] = [expired.subjectId, unnamed.subjectId]
+    const decision = { decidedAtUtc: expired.createdAtUtc, decidedBy: 'Olga' }
+    await addDistinctSubjects(tx, { galleryId: projectId, subjectId, otherId, ...decision })
     const sweep = { name: 'callsSweptBefore' as const, valueMs: Date.now() }
     await tx.run(
       tx.build

@@ -3,12 +3,14 @@ import { subject } from '../../../actions/schemas/subject.ts'
 import { ActionError, HttpError } from '../../../lib/errors.ts'
 import { id } from '../../server/field-schemas.ts'
 import { defineWrite } from '../../server/console-route.ts'
+import { requireProject } from '../../server/require-project.ts'
 import { invalidField } from '../../server/validation-error.ts'
 import { lockSubject, requireSubject, toSubjectResponse } from './subjects.ts'
 
 /**
  * Moves all faces and groups of another subject to the subject in the path, and deletes that other
  * subject with a deletion record. The subject in the path keeps its ids, name, attributes and expiry.
+ * The merge can be undone for 30 days.
  */
 export const mergeIntoSubject = defineWrite({
   method: 'POST',
@@ -16,7 +18,7 @@ export const mergeIntoSubject = defineWrite({
   minimumRole: 'admin',
   auditAction: 'subject.merge',
   body: z.strictObject({ sourceSubjectId: id, confirm: z.string().max(64) }),
-  response: z.object({ subject, deletionId: z.string() }),
+  response: z.object({ subject, deletionId: z.string(), mergeId: z.string() }),
   handle: async (call, { tx }) => {
     const { subjects, maintenance } = call.services
     const { confirm } = call.body
@@ -36,13 +38,40 @@ export const mergeIntoSubject = defineWrite({
         'SUBJECT_NOT_FOUND',
         'The gallery has no subject to merge with this id.',
       )
-    const { deletionId } = await subjects.merge(tx, { source, target })
+    const { record, mergeId } = await subjects.merge(tx, { source, target })
+    const { deletionId } = record
     const merged = (await subjects.find(tx, galleryId, { subjectId })) ?? target
     const { projectId } = call.pathParameters
     return {
-      response: { subject: await toSubjectResponse(tx, merged, call), deletionId },
+      response: { subject: await toSubjectResponse(tx, merged, call), deletionId, mergeId },
       target: subjectId,
-      detail: { sourceSubjectId, deletionId, projectId },
+      detail: { sourceSubjectId, deletionId, mergeId, projectId },
+      afterCommit: () => maintenance.purge(galleryId),
+    }
+  },
+})
+
+/** Undoes a merge: the deleted subject exists again, with its faces and a new id. */
+export const undoMerge = defineWrite({
+  method: 'POST',
+  path: '/projects/:projectId/merges/:mergeId/undo',
+  minimumRole: 'admin',
+  auditAction: 'subject.undoMerge',
+  response: z.object({ subject, target: subject }),
+  handle: async (call, { tx }) => {
+    const { subjects, maintenance } = call.services
+    const { projectId, mergeId = '' } = call.pathParameters
+    const { galleryId } = await requireProject(tx, call)
+    await subjects.lock(tx, galleryId, 'exclusive')
+    const separated = await subjects.undoMerge(tx, { galleryId, mergeId: mergeId.toLowerCase() })
+    const { subjectId } = separated.subject
+    return {
+      response: {
+        subject: await toSubjectResponse(tx, separated.subject, call),
+        target: await toSubjectResponse(tx, separated.target, call),
+      },
+      target: separated.target.subjectId,
+      detail: { mergeId, subjectId, projectId },
       afterCommit: () => maintenance.purge(galleryId),
     }
   },

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { GalleryCalibrationReport } from '../../../gallery/calibration/measure/calibrate-gallery.ts'
+import type { MeasurementResult } from '../../../gallery/calibration/measurements.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import {
   findProjectSummaries,
@@ -10,56 +12,6 @@ import { count, id } from '../../server/field-schemas.ts'
 import { refreshTables, requireConfirmation } from './calibrations.ts'
 
 /** The calibration of a gallery on its own subjects: start, progress and result, discard, apply. */
-
-const subject = z.object({ subjectId: z.string(), externalId: z.string().nullable() })
-
-const pair = z.object({
-  subjectA: subject,
-  subjectB: subject,
-  score: z.number(),
-  similarity: z.number().meta({ description: 'By the table of the model.' }),
-  expected: z.number().meta({
-    description: 'Pairs of different people that are expected to reach the score.',
-  }),
-})
-
-const point = z.object({
-  fmr: z.number(),
-  similarity: z.number(),
-  score: z.number(),
-  source: z.enum(['counted', 'extrapolated', 'model']).meta({
-    description: 'model: the gallery has fewer subjects than the rate needs; it is not measured.',
-  }),
-  subjectsNeeded: count,
-  pairsAbove: count,
-  shippedScore: z.number(),
-  fmrAtShippedScore: z.number(),
-  scoreWithExcluded: z.number(),
-  scoreWithoutSuspected: z.number(),
-})
-
-const groupRate = z.object({ fmr1e3: z.number(), fmr1e4: z.number() })
-
-const report = z.object({
-  modelId: z.string(),
-  subjects: count,
-  templates: count,
-  unreadable: count,
-  otherFaces: count.meta({ description: 'Faces that have only templates of other models.' }),
-  pairs: count,
-  sampledFrom: count.nullable(),
-  points: z.array(point),
-  suspectedDuplicates: z.array(pair),
-  excluded: z.array(pair),
-  groups: z.array(
-    z.object({
-      groups: z.tuple([z.string(), z.string()]),
-      pairs: count,
-      shipped: groupRate,
-      gallery: groupRate,
-    }),
-  ),
-})
 
 const measurementId = z.string()
 
@@ -73,15 +25,9 @@ const measurement = z.discriminatedUnion('state', [
   z.object({
     state: z.literal('measured'),
     measurementId,
-    report,
-    curve: z.array(z.object({ score: z.number(), fmr: z.number() })),
-    distribution: z
-      .object({
-        edges: z.array(z.number()),
-        different: z.array(count),
-        same: z.array(count),
-      })
-      .meta({ description: 'Pairs of different subjects and of one subject, by score.' }),
+    report: z.custom<GalleryCalibrationReport>(),
+    curve: z.custom<MeasurementResult['curve']>(),
+    distribution: z.custom<MeasurementResult['distribution']>(),
     projects: z.array(z.object({ projectId: z.string(), name: z.string() })).meta({
       description: 'The projects that use the gallery.',
     }),

@@ -4,9 +4,15 @@ import { dotBytes } from './dot-bytes.ts'
 /** Scores templates by their indexes as the service does: −|a−b|² − ½(density + density), in float32. */
 export type TemplateScorer = {
   readonly score: (a: number, b: number) => number
-  /** Scores a template with all templates before it. The next call overwrites the result. */
-  readonly scoresBefore: (a: number) => Float32Array
+  /**
+   * Scores a template with the first templates, by default all before it. The next call overwrites
+   * the result.
+   */
+  readonly scoresBefore: (a: number, count?: number) => Float32Array
 }
+
+/** The templates that are scored. */
+export type ScoredTemplates = Pick<GalleryTemplates, 'vectors' | 'densities' | 'dimensions'>
 
 /** Addresses of two rows, the number of rows from the second on, the size of a row, and the results. */
 type DotProducts = (
@@ -18,13 +24,14 @@ const pageBytes = 65_536
 const valuesAtOnce = 8
 
 /** Copies the vectors to the memory of a SIMD kernel. */
-export function createTemplateScorer(templates: GalleryTemplates): TemplateScorer {
+export function createTemplateScorer(templates: ScoredTemplates): TemplateScorer {
   const { vectors, densities, dimensions } = templates
   const count = densities.length
   const rowValues = Math.ceil(dimensions / valuesAtOnce) * valuesAtOnce
   const rowBytes = rowValues * 4
   const outAt = count * rowBytes
-  const pages = Math.ceil((outAt + count * 4 + rowBytes) / pageBytes)
+  // The kernel declares at least one page.
+  const pages = Math.max(1, Math.ceil((outAt + count * 4 + rowBytes) / pageBytes))
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   const rows = new Float32Array(memory.buffer, 0, count * rowValues)
   for (let row = 0; row < count; row++)
@@ -41,10 +48,10 @@ export function createTemplateScorer(templates: GalleryTemplates): TemplateScore
       dotProducts(a * rowBytes, b * rowBytes, 1, rowBytes, outAt)
       return Math.fround(2 * (out[0] ?? 0) - (offsets[a] ?? 0) - (offsets[b] ?? 0))
     },
-    scoresBefore: (a) => {
-      dotProducts(a * rowBytes, 0, a, rowBytes, outAt)
+    scoresBefore: (a, count = a) => {
+      dotProducts(a * rowBytes, 0, count, rowBytes, outAt)
       const offset = offsets[a] ?? 0
-      for (let b = 0; b < a; b++) out[b] = 2 * (out[b] ?? 0) - offset - (offsets[b] ?? 0)
+      for (let b = 0; b < count; b++) out[b] = 2 * (out[b] ?? 0) - offset - (offsets[b] ?? 0)
       return out
     },
   }

@@ -1,4 +1,4 @@
-import type { SubjectRow } from '../../gallery-schema.ts'
+import type { FaceRow, SubjectRow } from '../../gallery-schema.ts'
 import { sql } from '../../load-kysely.ts'
 import type { ReadTx } from '../../tx.ts'
 import { selectExpiredIds } from '../expired-subjects.ts'
@@ -11,7 +11,9 @@ export type GalleryTemplatesFilter = {
   readonly nowUtc: string
 }
 
-export type TemplateWithSubject = StoredTemplate & Pick<SubjectRow, 'externalId'>
+export type TemplateWithSubject = StoredTemplate &
+  Pick<SubjectRow, 'externalId'> &
+  Pick<FaceRow, 'createdAtUtc'>
 
 /** Reads a page of a gallery's templates of one model, in the order of their random face ids. */
 export function findGalleryTemplates(
@@ -21,7 +23,7 @@ export function findGalleryTemplates(
 ): Promise<readonly TemplateWithSubject[]> {
   return tx.run(
     selectStoredTemplates(tx)
-      .select('subjects.externalId')
+      .select(['subjects.externalId', 'faces.createdAtUtc'])
       .where('templates.galleryId', '=', galleryId)
       .where('templates.modelId', '=', modelId)
       .where('templates.faceId', '>', page.afterFaceId)

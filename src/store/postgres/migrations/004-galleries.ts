@@ -44,6 +44,7 @@ export const statements: readonly string[] = [
     when (new.attributes <> old.attributes) execute function "fillAttributes"()`,
   ...secure(ofGallery, 'removals', 'galleryKeys', 'galleryCalibrations'),
   ...secure(ofGallery, 'subjects', 'subjectGroups', 'subjectAttributes'),
+  ...secure(ofGallery, 'distinctSubjects', 'subjectMerges'),
   // Templates contain the gallery of their face, so that a query by face reads one partition.
   'alter table faces add unique ("galleryId", "faceId")',
   `create table templates (

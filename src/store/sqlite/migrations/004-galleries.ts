@@ -77,6 +77,25 @@ export const statements: readonly string[] = [
     delete from subjectAttributes where subjectId = new.subjectId;
     ${insertAttributes()};
   end`,
+  // Two subjects that are no duplicates, each pair once: the smaller id is the first one.
+  `create table distinctSubjects (
+    galleryId text not null,
+    subjectId text not null references subjects on delete cascade,
+    otherId text not null references subjects on delete cascade,
+    decidedAtUtc text not null, decidedBy text not null,
+    primary key (galleryId, subjectId, otherId), check (subjectId < otherId)
+  ) strict, without rowid`,
+  'create index distinct_from_subject on distinctSubjects (subjectId)',
+  'create index distinct_from_other on distinctSubjects (otherId)',
+  // What a merge can be undone with, encrypted with the key of the subject that remains.
+  `create table subjectMerges (
+    mergeId text primary key, galleryId text not null,
+    subjectId text not null references subjects on delete cascade,
+    mergedAtMs integer not null, expiresAtMs integer not null, ciphertext blob not null
+  ) strict, without rowid`,
+  'create index merges_of_subject on subjectMerges (subjectId)',
+  'create index merges_of_gallery on subjectMerges (galleryId, mergedAtMs)',
+  'create index merges_by_expiry on subjectMerges (expiresAtMs)',
   `create table faces (
     faceId text primary key, subjectId text not null references subjects on delete cascade,
     galleryId text not null, sequence integer not null,

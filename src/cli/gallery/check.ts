@@ -1,0 +1,87 @@
+import { checkStoredGallery } from '../../gallery/health/check-stored-gallery.ts'
+import {
+  healthIssues,
+  issueTexts,
+  type GalleryHealth,
+  type SubjectHealth,
+} from '../../gallery/health/check-gallery.ts'
+import type { SubjectName } from '../../gallery/health/similar-subjects.ts'
+import { readActiveSet } from '../../models/active-set.ts'
+import { readRecognizerCalibration } from '../../start/active-models.ts'
+import { masterKeyPath } from '../../start/store-location.ts'
+import { galleryIdOf } from '../../store/tenancy/projects.ts'
+import type { CommandValues } from '../command.ts'
+import { formatTable, print } from '../output.ts'
+import { createProgressBar } from '../progress-bar.ts'
+import { modelsFolder, readSettings } from '../read-settings.ts'
+import { requireProject, withStore } from '../with-store.ts'
+
+/** Checks the gallery of a project and prints the report. */
+export async function checkProject({ project, json }: CommandValues<'project'>): Promise<void> {
+  await withStore(async (store) => {
+    const galleryId = galleryIdOf(await requireProject(store, project))
+    const { recognizer } = await readActiveSet(modelsFolder())
+    const bar = createProgressBar('templates')
+    const health = await checkStoredGallery(store, {
+      galleryId,
+      shipped: await readRecognizerCalibration(recognizer),
+      masterKeyFile: masterKeyPath(readSettings()),
+      onTemplates: () => undefined,
+      onProgress: bar.update,
+    })
+    bar.end()
+    print(health, json, () => formatHealth(health))
+  })
+}
+
+/** Rows of each table; --json prints all. */
+const rowsMax = 20
+
+function formatHealth(health: GalleryHealth): string {
+  const { subjects, templates, unreadable, otherFaces, threshold, duplicates, results } = health
+  const { predictedMisses: misses, issues } = health
+  const found = healthIssues.filter((issue) => issues[issue] > 0)
+  const shown = results.filter((result) => result.issues.length > 0).slice(0, rowsMax)
+  return [
+    `gallery    ${subjects} subjects, ${templates} templates`,
+    `left out   ${otherFaces} faces of other models, ${unreadable} that cannot be decrypted`,
+    `threshold  ${threshold.toFixed(2)}`,
+    misses
+      ? `misses     ${(100 * misses.rate).toFixed(1)} % of new pictures, predicted from ${misses.probes} pictures`
+      : 'misses     not predicted: fewer than 10 pictures have another picture of their subject',
+    '',
+    formatTable(
+      ['subjects', 'issue', 'meaning', 'remedy'],
+      found.map((issue) => {
+        const { meaning, remedy } = issueTexts[issue]
+        return [String(issues[issue]), issue, meaning, remedy]
+      }),
+    ),
+    '',
+    formatTable(
+      ['duplicate', 'of', 'similarity', 'different people expected'],
+      duplicates
+        .slice(0, rowsMax)
+        .map(({ subjectA, subjectB, similarity, expected }) => [
+          ...[subjectA, subjectB].map(nameOf),
+          similarity.toFixed(3),
+          expected.toPrecision(2),
+        ]),
+    ),
+    '',
+    formatTable(['subject', 'issues', 'faces', 'look-alikes'], shown.map(toRow)),
+  ].join('\n')
+}
+
+function toRow({ issues, pictures, lookAlikes, ...subject }: SubjectHealth): string[] {
+  const faces = pictures
+    .filter(({ issue }) => issue !== null)
+    .map(({ faceId, belongsTo }) => `${faceId}${belongsTo ? ` is ${nameOf(belongsTo)}` : ''}`)
+  const near = lookAlikes.map((other) => `${nameOf(other)} ${other.similarity.toFixed(3)}`)
+  const isNear = issues.includes('lookAlike')
+  return [nameOf(subject), issues.join(', '), faces.join(', '), isNear ? near.join(', ') : '']
+}
+
+function nameOf({ subjectId, externalId }: SubjectName): string {
+  return externalId ?? subjectId
+}

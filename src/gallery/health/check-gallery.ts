@@ -1,0 +1,200 @@
+import { formatUtc } from '../../lib/clock.ts'
+import texts from './health-issues.json' with { type: 'json' }
+import { createTemplateScorer } from '../calibration/measure/template-scorer.ts'
+import type { GalleryTemplates } from '../calibration/read-templates.ts'
+import { autoThreshold, roundSimilarity, scoreAt, similarityAt } from '../calibration/similarity.ts'
+import { judgePictures, type PictureIssue, type PictureJudgement } from './judge-pictures.ts'
+import { findNearestOthers } from './nearest-others.ts'
+import { openOwnPictures, otherPictures, type OwnPictures } from './own-pictures.ts'
+import { predictMisses, type PredictedMisses } from './predicted-misses.ts'
+import {
+  findSimilarSubjects,
+  type DuplicatePair,
+  type LookAlike,
+  type SimilarOptions,
+  type SimilarSubjects,
+  type SubjectName,
+} from './similar-subjects.ts'
+
+/** What is wrong with a subject, and what corrects it; the most urgent first. */
+export const issueTexts: typeof texts = texts
+
+export type HealthIssue = keyof typeof texts
+
+// The file has these keys only.
+export const healthIssues = Object.keys(texts) as readonly HealthIssue[]
+
+export type GalleryHealth = {
+  readonly galleryId: string
+  readonly modelId: string
+  readonly checkedAtUtc: string
+  readonly subjects: number
+  readonly templates: number
+  /** Templates that cannot be decrypted. */
+  readonly unreadable: number
+  /** Faces that have only templates of other models. */
+  readonly otherFaces: number
+  /** The default threshold of a search in the gallery. */
+  readonly threshold: number
+  readonly predictedMisses: PredictedMisses | null
+  /** The number of subjects with each issue. */
+  readonly issues: Readonly<Record<HealthIssue, number>>
+  /** Pairs of subjects that are probably one person, the most similar first; at most 1,000. */
+  readonly duplicates: readonly DuplicatePair[]
+  /** All subjects, those with the most urgent issue first. */
+  readonly results: readonly SubjectHealth[]
+}
+
+export type SubjectHealth = SubjectName & {
+  readonly issues: readonly HealthIssue[]
+  readonly newestPictureAtUtc: string
+  readonly pictures: readonly PictureHealth[]
+  /** The most similar other subjects that are near the threshold, at most three; at least the nearest. */
+  readonly lookAlikes: readonly LookAlike[]
+}
+
+export type PictureHealth = {
+  readonly faceId: string
+  /** The similarity to the other pictures of the subject; null for a subject with one picture. */
+  readonly similarity: number | null
+  readonly issue: PictureIssue | null
+  /** The subject that the picture of another person matches, if there is one. */
+  readonly belongsTo: SubjectName | null
+}
+
+export type CheckGalleryOptions = Pick<SimilarOptions, 'calibration' | 'isDistinct'> & {
+  readonly galleryId: string
+  readonly nowMs: number
+  readonly onProgress: (done: number, total: number) => void
+}
+
+/** Faces change: pictures that are older are reported. */
+const pictureAgeMaxDays = 3 * 365
+
+const dayMs = 86_400_000
+
+/** Checks the templates of a gallery against each other. */
+export function checkGallery(
+  templates: GalleryTemplates,
+  options: CheckGalleryOptions,
+): GalleryHealth {
+  const { galleryId, calibration, nowMs, onProgress } = options
+  const { modelId, subjects, subjectOf, unreadable, otherFaces } = templates
+  const bySubject = groupTemplates(subjectOf, subjects.length)
+  const threshold = autoThreshold(subjects.length)
+  const limits = { calibration, threshold, thresholdScore: scoreAt(threshold, calibration) }
+  const fromScore = scoreAt(threshold - nearThreshold, calibration)
+  const others = findNearestOthers(templates, { bySubject, fromScore, onProgress })
+  const scorer = createTemplateScorer(templates)
+  const judged = bySubject.map((indexes) => {
+    const own = openOwnPictures(templates, scorer, indexes)
+    const judgement = judgePictures(own, others, limits)
+    return { own, judgement, foreign: new Set(judgement.foreign.keys()) }
+  })
+  const flagged = new Set(
+    judged.flatMap(({ own, foreign }) => [...foreign].map((picture) => own.indexes[picture] ?? -1)),
+  )
+  const similar = findSimilarSubjects(templates, others, { ...options, threshold, flagged })
+  const results = judged.map(({ own, judgement }, subject) =>
+    describeSubject(templates, own, {
+      ...judgement,
+      ...similar.of(subject, own.indexes),
+      subject,
+      threshold,
+      calibration,
+      nowMs,
+    }),
+  )
+  return {
+    galleryId,
+    modelId,
+    checkedAtUtc: formatUtc(nowMs),
+    subjects: subjects.length,
+    templates: subjectOf.length,
+    unreadable,
+    otherFaces,
+    threshold,
+    predictedMisses: predictMisses(judged, limits.thresholdScore),
+    issues: countIssues(results),
+    duplicates: similar.duplicates,
+    results: results.toSorted((a, b) => urgencyOf(a) - urgencyOf(b)),
+  }
+}
+
+/** Look-alikes are reported from so far below the threshold. */
+const nearThreshold = 0.05
+
+function groupTemplates(subjectOf: Int32Array, subjects: number): readonly (readonly number[])[] {
+  const groups: number[][] = Array.from({ length: subjects }, () => [])
+  for (const [index, subject] of subjectOf.entries()) groups[subject]?.push(index)
+  return groups
+}
+
+type SubjectFacts = PictureJudgement &
+  ReturnType<SimilarSubjects['of']> &
+  Pick<SimilarOptions, 'calibration' | 'threshold'> & {
+    readonly subject: number
+    readonly nowMs: number
+  }
+
+function describeSubject(
+  templates: GalleryTemplates,
+  own: OwnPictures,
+  facts: SubjectFacts,
+): SubjectHealth {
+  const { subject, threshold, nowMs, isDuplicate, isLookAlike, lookAlikes } = facts
+  const pictures = describePictures(templates, own, facts)
+  const dates = own.indexes.map((index) => templates.faces[index]?.createdAtUtc ?? '')
+  const newestPictureAtUtc = dates.toSorted().at(-1) ?? ''
+  const hasIssue = (issue: PictureIssue) => pictures.some((picture) => picture.issue === issue)
+  const missed = pictures.filter(({ similarity }) => (similarity ?? 1) < threshold)
+  const has: Readonly<Record<HealthIssue, boolean>> = {
+    otherPerson: hasIssue('otherPerson'),
+    differentPeople: hasIssue('differentPeople'),
+    duplicate: isDuplicate,
+    harmful: hasIssue('harmful'),
+    lookAlike: isLookAlike,
+    missed: missed.length * 2 >= pictures.length,
+    oldPictures: Date.parse(newestPictureAtUtc) < nowMs - pictureAgeMaxDays * dayMs,
+    onePicture: pictures.length === 1,
+  }
+  const issues = healthIssues.filter((issue) => has[issue])
+  return { ...idsOf(templates, subject), issues, newestPictureAtUtc, pictures, lookAlikes }
+}
+
+function describePictures(
+  templates: GalleryTemplates,
+  own: OwnPictures,
+  { calibration, foreign, issues }: SubjectFacts,
+): PictureHealth[] {
+  return own.indexes.map((index, picture) => {
+    const others = otherPictures(own, picture)
+    const score = own.scoreAgainst(picture, others)
+    const owner = foreign.get(picture) ?? null
+    return {
+      faceId: templates.faces[index]?.faceId ?? '',
+      similarity: others.length === 0 ? null : roundSimilarity(similarityAt(score, calibration)),
+      issue: issues.get(picture) ?? null,
+      belongsTo: owner === null ? null : idsOf(templates, owner),
+    }
+  })
+}
+
+function idsOf({ subjects }: GalleryTemplates, subject: number): SubjectName {
+  const { subjectId = '', externalId = null } = subjects[subject] ?? {}
+  return { subjectId, externalId }
+}
+
+function countIssues(results: readonly SubjectHealth[]): Record<HealthIssue, number> {
+  const countOf = (issue: HealthIssue): number =>
+    results.filter(({ issues }) => issues.includes(issue)).length
+  return Object.fromEntries(healthIssues.map((issue) => [issue, countOf(issue)])) as Record<
+    HealthIssue,
+    number
+  >
+}
+
+/** Subjects without an issue are last. */
+function urgencyOf({ issues: [first] }: SubjectHealth): number {
+  return first === undefined ? healthIssues.length : healthIssues.indexOf(first)
+}

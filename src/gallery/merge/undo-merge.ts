@@ -1,0 +1,96 @@
+import { ActionError } from '../../lib/errors.ts'
+import { findSubjectFaces } from '../../store/gallery/faces.ts'
+import { findGallery } from '../../store/gallery/galleries.ts'
+import { addGroups, removeGroups } from '../../store/gallery/groups.ts'
+import { findMerges, removeMerge } from '../../store/gallery/duplicates/subject-merges.ts'
+import { findSubject } from '../../store/gallery/subjects.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
+import type { Tx } from '../../store/tx.ts'
+import { createSubject } from '../enrollment.ts'
+import { decryptMerge, type MergedState } from '../keys/merge-encryption.ts'
+import type { MergeSubjectsOptions } from '../merge-subjects.ts'
+import { transferFaces } from '../move-faces.ts'
+import { mergeUndoDays } from './record-merge.ts'
+import { externalIdOf } from '../subject-update.ts'
+import type { OnExpiredDeleted } from '../unexpired-subjects.ts'
+
+export type MergeUndo = { readonly galleryId: string; readonly mergeId: string }
+
+export type UndoMergeOptions = MergeSubjectsOptions & { readonly onDeleted: OnExpiredDeleted }
+
+/** The subject that exists again, with a new id, and the one that it was merged into. */
+export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target: SubjectRow }
+
+/**
+ * Undoes a merge: creates a subject with the data of the merged one, and moves those of its faces to it
+ * that the other subject still has. The groups that the other subject received are removed from it. The
+ * subject has a new id, because the merge recorded the deletion of the former one. Must be called with
+ * the gallery locked in exclusive mode.
+ *
+ * @throws ActionError SUBJECT_NOT_FOUND if there is no such merge, INVALID_REQUEST if one of both
+ *   subjects would have no face or it has expired since, EXTERNAL_ID_CONFLICT if another subject has its
+ *   external id.
+ */
+export async function undoMerge(
+  tx: Tx,
+  { galleryId, mergeId }: MergeUndo,
+  options: UndoMergeOptions,
+): Promise<SeparatedSubjects> {
+  const { keys, nowUtc, onDeleted } = options
+  const [merge] = await findMerges(tx, { galleryId, mergeId, nowMs: Date.parse(nowUtc) })
+  const target = merge && (await findSubject(tx, galleryId, { subjectId: merge.subjectId }))
+  if (!merge || !target)
+    throw new ActionError(
+      'SUBJECT_NOT_FOUND',
+      `the gallery has no merge with this id that can be undone; a merge can be undone for ${mergeUndoDays} days, as long as its subject exists`,
+    )
+  const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
+  const state = decryptMerge(
+    await keys.unwrap(tx, target),
+    { ...merge, accountId },
+    merge.ciphertext,
+  )
+  const faceIds = await findFacesToReturn(tx, target, state)
+  // The remaining subject may have it, too.
+  const subjectId = ''
+  await externalIdOf(tx, { ...target, subjectId }, state.externalId, options)
+  const { projectId, externalId, displayName, expiresAtUtc } = state
+  const subject = await createSubject(
+    tx,
+    keys,
+    { galleryId, accountId, projectId },
+    {
+      externalId: externalId ?? undefined,
+      displayName: displayName ?? undefined,
+      expiresAtUtc: expiresAtUtc ?? undefined,
+      // Stored as an object.
+      attributes: JSON.parse(state.attributes) as Record<string, unknown>,
+      withoutFaces: faceIds.length === 0,
+      nowUtc,
+      onDeleted,
+    },
+  )
+  await addGroups(tx, subject, state.groups)
+  await removeGroups(tx, target, state.addedGroups)
+  await transferFaces(tx, { target: subject, faceIds }, options)
+  await removeMerge(tx, mergeId)
+  return { subject, target }
+}
+
+async function findFacesToReturn(
+  tx: Tx,
+  { subjectId }: SubjectRow,
+  state: MergedState,
+): Promise<readonly string[]> {
+  if (state.faceIds.length === 0) return []
+  const present = (await findSubjectFaces(tx, subjectId)).map(({ faceId }) => faceId)
+  const faceIds = state.faceIds.filter((faceId) => present.includes(faceId))
+  const [moved, kept] = [faceIds.length, present.length - faceIds.length]
+  if (moved > 0 && kept > 0) return faceIds
+  throw new ActionError(
+    'INVALID_REQUEST',
+    moved === 0
+      ? 'the faces of the merged subject were deleted or moved since; enroll the person again'
+      : 'only faces of the merged subject are left, so that the other subject would have none; rename the subject instead',
+  )
+}
