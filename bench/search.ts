@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { describeSystem, measureLarge } from './search/large.ts'
 import { measureLoad } from './search/load.ts'
+import { measureMerged } from './search/merged.ts'
 import {
   fillTemplatesInThread,
   openFacegate,
@@ -36,15 +37,20 @@ const largeRowsMin = 2_000_000
  * is not installed, its rows report that. The peers run in a separate thread, so the event-loop delay
  * in their rows is that of an idle loop at that time.
  *
+ * `npm run bench search --sizes 100000 --faces 3`: the memory, load and search of a gallery whose
+ * subjects have several faces, beside one row per face.
+ *
  * `npm run bench search --load 1000000 [--folder DIR]` measures instead how long a start takes to load
  * encrypted templates from SQLite. The database stays in the folder and is used again. With
- * `--pages-only` it contains the pages from which a large gallery is loaded, but not their templates.
+ * `--pages-only` it contains the pages from which a large gallery is loaded, but not their templates;
+ * `--faces 3` then gives each subject three of the faces.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       sizes: { type: 'string', default: sizesUsual },
+      faces: { type: 'string', default: '1' },
       load: { type: 'string' },
       folder: { type: 'string' },
       'pages-only': { type: 'boolean', default: false },
@@ -53,23 +59,29 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   if (values.load !== undefined) {
     const { load, folder, 'pages-only': pagesOnly } = values
-    const row = await measureLoad({ count: Number(load), folder, pagesOnly })
+    const perSubject = Number(values.faces)
+    const row = await measureLoad({ count: Number(load), folder, pagesOnly, perSubject })
     const times = ['storing s', 'loading s', 'of processor s', 'µs of processor each']
-    const head = ['templates', ...times, 'longest loop delay ms']
+    const head = ['rows', ...times, 'longest loop delay ms']
     return console.log(markdownTable(head, [row]))
   }
+  const faces = Number(values.faces)
   for (const size of values.sizes.split(',').map(Number)) {
+    if (faces > 1) {
+      await measureMerged({ subjects: size, faces })
+      continue
+    }
     if (size >= largeRowsMin) {
       await measureLarge(size)
       continue
     }
-    const faces = allocateTemplates(size)
+    const templates = allocateTemplates(size)
     showProgress(`creating ${size} faces`)
-    await fillTemplatesInThread(faces)
+    await fillTemplatesInThread(templates)
     const peers = peerNames.filter(
       (name) => name !== 'usearch HNSW f32' || size <= Number(values['hnsw-max']),
     )
-    const lines = await compareSystems(faces, peers)
+    const lines = await compareSystems(templates, peers)
     showProgress('')
     console.log(
       `\n${size} templates × ${dimensions} dimensions, ${availableParallelism()} cores, ` +

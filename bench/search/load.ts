@@ -25,22 +25,29 @@ export type LoadOptions = {
   readonly folder: string | undefined
   /** Whether faces and pages are stored without templates: ten million in minutes, not hours. */
   readonly pagesOnly: boolean
+  /** The faces of each subject, with pages only. */
+  readonly perSubject: number
 }
 
 /**
  * Stores encrypted templates in an SQLite database, and measures how long a start takes to load them.
  * With an earlier folder it uses the database in it, so that a large one is stored once.
  *
- * @returns the cells of a table: templates, storing s, loading s, processor s, µs of processor time
- *   per template, loop delay ms.
+ * @returns the cells of a table: rows of the index, storing s, loading s, processor s, µs of processor
+ *   time per row, loop delay ms.
  */
-export async function measureLoad({ count, folder, pagesOnly }: LoadOptions): Promise<string[]> {
+export async function measureLoad({
+  count,
+  folder,
+  pagesOnly,
+  perSubject,
+}: LoadOptions): Promise<string[]> {
   const dataDir = folder ?? (await mkdtemp(path.join(tmpdir(), 'facegate-bench-load-')))
   const masterKeyFile = path.join(dataDir, 'master.key')
   const store = await openStore(dataDir)
   try {
     const startMs = performance.now()
-    await storeTemplates(store, { masterKeyFile, count, pagesOnly })
+    await storeTemplates(store, { masterKeyFile, count, pagesOnly, perSubject })
     const storingMs = performance.now() - startMs
     const { rows, seconds, processorSeconds, delayMs } = await load(store, {
       dataDir,
@@ -68,6 +75,7 @@ async function storeTemplates(
     masterKeyFile,
     count,
     pagesOnly,
+    perSubject,
   }: Omit<LoadOptions, 'folder'> & Pick<LoadFiles, 'masterKeyFile'>,
 ): Promise<void> {
   const project = await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
@@ -86,7 +94,7 @@ async function storeTemplates(
   const [faceId = ''] = await storeFaces(target, faces)
   if (pagesOnly) {
     const models = fakeCalibrations({ active: modelId })
-    const pages = { count: count - 1, nextTemplate, models, onProgress }
+    const pages = { count: count - 1, perSubject, nextTemplate, models, onProgress }
     await storePages({ ...target, firstFaceId: faceId }, pages)
   }
   await store.checkpoint()

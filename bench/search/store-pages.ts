@@ -13,6 +13,8 @@ import type { Template } from '../../src/vision/embed/template.ts'
 
 export type PageFaces = {
   readonly count: number
+  /** The faces of each subject, whose merged template a page contains. */
+  readonly perSubject: number
   readonly nextTemplate: () => Template
   readonly models: LoadedModels
   readonly onProgress: (stored: number) => void
@@ -69,15 +71,16 @@ async function storeOnePage(
 ): Promise<void> {
   const sequence = await recordGalleryChange(tx, { galleryId, subjects: 0, faces: size })
   const stored = { galleryId, sequence, qualityScore: 90, createdAtUtc: new Date().toISOString() }
-  const rows = Array.from({ length: size }, () => ({
+  const { perSubject } = faces
+  const rows = Array.from({ length: Math.ceil(size / perSubject) }, (_, subject) => ({
     ...faces.nextTemplate(),
-    faceId: newId(),
     subjectId: newId(),
-    faces: 1,
+    ...(perSubject === 1 && { faceId: newId() }),
+    faces: Math.min(perSubject, size - subject * perSubject),
     groups: [],
     expiresAtMs: undefined,
   }))
-  const faceRows = rows.map(({ faceId }) => ({ ...stored, faceId, subjectId }))
+  const faceRows = Array.from({ length: size }, () => ({ ...stored, faceId: newId(), subjectId }))
   await tx.run(tx.build.insertInto('faces').values(faceRows))
   const range = { galleryId, accountId, afterSequence: sequence - 1, toSequence: sequence }
   const binding = { ...range, faces: size, modelIds: modelIdsOf(faces.models) }
