@@ -39,8 +39,8 @@ const ways = [
 ]
 /** The rates of the threshold: 0.70, 0.80, and 0.90, which is `auto` among 1,000 subjects. */
 const fars = [1e-3, 1e-4, 1e-5]
-/** A rate with fewer pairs of single templates is extrapolated, as in the table of a model. */
-const countedPairs = 8
+/** A rate that fewer pairs of single templates reach is extrapolated, as in the table of a model. */
+const countedPairs = 5
 const probeShare = 1.25
 const drawnSizes = [1, 3, 10, 20]
 const countedSizes = [1, 2, 3, 5]
