@@ -39,7 +39,7 @@ const composing: Record<string, readonly string[]> = {
 const owners: Record<string, readonly string[]> = {
   'onnxruntime-node': ['src/vision/session.ts'],
   '@julusian/jpeg-turbo': ['src/vision/image/decode.ts'],
-  sharp: ['src/vision/image/', 'src/evaluation/write-svg.ts'],
+  sharp: ['src/vision/image/', 'src/evaluation/write-svg.ts', 'src/cli/picture/draw-faces.ts'],
   'node:sqlite': ['src/store/'],
   pg: ['src/store/'],
   // Other files import `src/store/load-kysely.ts`, which loads faster.

@@ -11,7 +11,9 @@ import { evaluate } from './evaluate/commands.ts'
 import { importFaces } from './import/commands.ts'
 import { migrate } from './migrate/commands.ts'
 import { models } from './models/commands.ts'
+import { pictureCommands } from './picture/commands.ts'
 import { size } from './size/commands.ts'
+import { subjectCommands } from './subject/commands.ts'
 import { supportBundle } from './support/commands.ts'
 import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
 import { webhook } from './webhooks/commands.ts'
@@ -33,9 +35,11 @@ const serve = defineCommand(
 export const commands: readonly CliCommand[] = [
   serve,
   importFaces,
+  ...pictureCommands,
   accountCommands,
   project,
   keyCommands,
+  subjectCommands,
   webhook,
   consoleLink,
   wallet,

@@ -1,3 +1,4 @@
+import { escapeXml } from '../lib/escaping/escape-xml.ts'
 import { writeSvg } from './write-svg.ts'
 
 /** A chart of curves. Positions are shares of the plot area, from the left and from the bottom. */
@@ -86,9 +87,4 @@ function toY(share: number): string {
     plotSize.bottom -
     share * (plotSize.height - plotSize.top - plotSize.bottom)
   ).toFixed(1)
-}
-
-/** Names come from folders and can contain any character. */
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -209,23 +209,35 @@ export type LoadSubjectDetails = (
 
 function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetails {
   return async (reading, rows, include = { faces: false }) => {
-    const subjectIds = rows.map(({ subjectId }) => subjectId)
-    const groups = await findSubjectGroups(reading, subjectIds)
-    const counts = await faceCounts(reading, subjectIds)
-    return mapSequential(rows, async (row) => ({
-      subjectId: row.subjectId,
-      externalId: row.externalId,
-      displayName: row.displayName,
-      groups: [...(groups.get(row.subjectId) ?? [])],
-      // Only this folder writes the column, and always an object.
-      attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-      embeddingCount: counts.get(row.subjectId) ?? 0,
-      ...(include.faces && { faces: await faceDetailsOf(reading, row.subjectId, calibrations) }),
-      createdAtUtc: row.createdAtUtc,
-      updatedAtUtc: row.updatedAtUtc,
-      expiresAtUtc: row.expiresAtUtc,
+    const loaded = await loadSubjectDetails(reading, rows)
+    if (!include.faces) return loaded
+    return mapSequential(loaded, async (details) => ({
+      ...details,
+      faces: await faceDetailsOf(reading, details.subjectId, calibrations),
     }))
   }
+}
+
+/** Returns the subjects in the order of their rows, without the details of their faces. */
+export async function loadSubjectDetails(
+  reading: ReadTx,
+  rows: readonly SubjectRow[],
+): Promise<SubjectDetails[]> {
+  const subjectIds = rows.map(({ subjectId }) => subjectId)
+  const groups = await findSubjectGroups(reading, subjectIds)
+  const counts = await faceCounts(reading, subjectIds)
+  return rows.map((row) => ({
+    subjectId: row.subjectId,
+    externalId: row.externalId,
+    displayName: row.displayName,
+    groups: [...(groups.get(row.subjectId) ?? [])],
+    // Only this folder writes the column, and always an object.
+    attributes: JSON.parse(row.attributes) as Record<string, unknown>,
+    embeddingCount: counts.get(row.subjectId) ?? 0,
+    createdAtUtc: row.createdAtUtc,
+    updatedAtUtc: row.updatedAtUtc,
+    expiresAtUtc: row.expiresAtUtc,
+  }))
 }
 
 async function faceDetailsOf(

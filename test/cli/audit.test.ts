@@ -48,6 +48,9 @@ type WithoutDatabase = { readonly withoutDatabase: string }
 const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutDatabase>> = {
   serve: { withoutDatabase: 'the server' },
   import: { withoutDatabase: 'its calls of the API are in the request log' },
+  detect: { withoutDatabase: 'its call of the API is in the request log' },
+  identify: { withoutDatabase: 'its call of the API is in the request log' },
+  verify: { withoutDatabase: 'its call of the API is in the request log' },
   completion: { withoutDatabase: 'prints a script' },
   'account create': { auditAction: 'account.create', run: () => 'warehouse' },
   'account list': { reads: () => '' },
@@ -87,6 +90,13 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'webhook redeliver': { auditAction: 'webhook.redeliver', testedIn: 'webhooks/operators.test.ts' },
   'webhook rotate-secret': { auditAction: 'webhook.rotateSecret', run: ({ webhook }) => webhook },
   'webhook delete': { auditAction: 'webhook.delete', run: ({ webhook }) => webhook },
+  'subject list': { reads: () => '--project default' },
+  'subject show': { reads: () => 'audited --project default' },
+  'subject export': {
+    auditAction: 'subject.export',
+    run: ({ copy }) => `audited --project default --out ${copy}.subject.json`,
+  },
+  'subject delete': { auditAction: 'subject.delete', run: () => 'audited --project default' },
   'gallery check': { reads: () => '--project kiosk' },
   'models install': { auditAction: 'models.install', run: ({ pack }) => pack },
   'models list': { reads: () => '' },
@@ -205,6 +215,7 @@ describe('changes of the command line in the audit log', () => {
     await run('backup', `--to ${values.copy}`)
     await copyFile(path.join(gallery.dataDir, 'master.key'), path.join(restoredDir, 'master.key'))
     await gallery.value('svc.deleteSubject', { subjectId })
+    await gallery.value('svc.enroll', { ...imageParams('Ben'), externalId: 'audited' })
     for (const [name, expected] of Object.entries(declared)) {
       if ('run' in expected) await assertEntry(name, expected)
       else if ('reads' in expected) await assertUnchanged(name, expected)

@@ -31,7 +31,8 @@ export async function checkService(url: string, key: string): Promise<StatedLimi
   return readStatedLimit(response.headers)
 }
 
-async function requireConnection(url: string): Promise<void> {
+/** @throws Error with the remedy when nothing accepts connections at the address. */
+export async function requireConnection(url: string): Promise<void> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/gu, '')
   const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) })

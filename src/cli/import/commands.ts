@@ -1,5 +1,4 @@
 import type { FacePolicy } from '../../actions/schemas/fields.ts'
-import type { ValueKind } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
 import {
   anyText,
@@ -9,6 +8,7 @@ import {
   textList,
   wholeNumber,
 } from '../command-line/value-kinds.ts'
+import { serviceUrl } from '../command-line/service-url.ts'
 import { optional, required, withDefault } from '../options.ts'
 import { concurrencyDefault, journalDefault, urlDefault } from './import-options.ts'
 
@@ -16,14 +16,6 @@ const facePolicies = ['single', 'largest', 'strict'] as const satisfies readonly
 
 const concurrencyMax = 32
 const rateMax = 10_000
-
-const serviceUrl: ValueKind<string> = {
-  rule: 'an address that starts with http:// or https://',
-  parse: (text) =>
-    URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol)
-      ? text.replace(/\/+$/u, '')
-      : undefined,
-}
 
 export const importFaces = defineCommand(
   {

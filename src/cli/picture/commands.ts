@@ -1,0 +1,80 @@
+import { UsageError, type ValueKind } from '../command.ts'
+import { defineCommand } from '../command-line/define-command.ts'
+import { anyText, filePath, outputFile, share, wholeNumber } from '../command-line/value-kinds.ts'
+import { serviceUrl } from '../command-line/service-url.ts'
+import { optional, required } from '../options.ts'
+
+const pictureFile = required('<picture>', 'a JPEG or a PNG', filePath)
+
+const drawnFile: ValueKind<string> = {
+  ...outputFile,
+  parse: (text) => {
+    if (/\.(?:jpe?g|png)$/iu.test(text)) return outputFile.parse(text)
+    throw new UsageError(`${text} is neither .jpg nor .png`)
+  },
+}
+
+const serviceOptions = {
+  url: optional(
+    '<url>',
+    'address of the service; without it, FACEGATE_URL, or http://127.0.0.1:8080',
+    serviceUrl,
+  ),
+  key: optional('<key>', 'the API key; without it, FACEGATE_KEY', anyText),
+  draw: optional('<file>', 'write the picture with the faces and results to a file', drawnFile),
+}
+
+const group = optional('<group>', 'only subjects of this group', anyText)
+const threshold = optional('<0..1>', 'minimum similarity of a match', share)
+const maxFaces = (most: number) =>
+  optional('<n>', 'the most faces, largest first', wholeNumber(1, most))
+
+/** The commands that send a picture to a running service. */
+export const pictureCommands = [
+  defineCommand(
+    {
+      name: 'detect',
+      summary: 'find the faces of a picture',
+      arguments: { picture: pictureFile },
+      options: { ...serviceOptions, 'max-faces': maxFaces(100) },
+      description: 'Needs a running service and a key. The call is charged like svc.detect.',
+      examples: ['facegate detect group.jpg --draw faces.jpg'],
+    },
+    async (values) => (await import('./run-picture.ts')).runDetect(values),
+  ),
+  defineCommand(
+    {
+      name: 'identify',
+      summary: 'find the subjects in a picture',
+      arguments: { picture: pictureFile },
+      options: { ...serviceOptions, group, threshold, 'max-faces': maxFaces(20) },
+      description:
+        'Needs a running service and a key. The call is charged like svc.identify. Without --max-faces, the largest face is searched.',
+      examples: ['facegate identify door.jpg', 'facegate identify group.jpg --max-faces 5'],
+    },
+    async (values) => (await import('./run-picture.ts')).runIdentify(values),
+  ),
+  defineCommand(
+    {
+      name: 'verify',
+      summary: 'compare a picture with another one, or with a subject',
+      arguments: {
+        picture: pictureFile,
+        other: optional('<picture>', 'the picture to compare with', filePath),
+      },
+      options: {
+        ...serviceOptions,
+        subject: optional('<subjectId>', 'compare with this subject', anyText),
+        'external-id': optional('<id>', 'compare with the subject with this external id', anyText),
+        threshold,
+      },
+      description:
+        'Needs a running service and a key. The call is charged like svc.verify. Exactly one of a second picture, --subject and --external-id is required.',
+      examples: [
+        'facegate verify door.jpg mia.jpg',
+        'facegate verify door.jpg --external-id badge-1042',
+      ],
+    },
+    async (values) => (await import('./run-picture.ts')).runVerify(values),
+  ),
+]

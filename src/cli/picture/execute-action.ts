@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { contentTypeOf } from '../../lib/image-types/image-types.ts'
+import { UsageError } from '../command.ts'
+import { detailOf, requireConnection } from '../import/check-service.ts'
+import { urlDefault } from '../import/import-options.ts'
+import { parseJsonText } from '../import/parse-json-text.ts'
+
+export type ServiceOptions = {
+  readonly url: string | undefined
+  readonly key: string | undefined
+}
+
+const problem = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
+const envelopeSchema = z.object({
+  ok: z.boolean(),
+  data: z.object({ results: z.array(z.object({ value: z.unknown() })) }).nullish(),
+  errors: z.array(problem),
+})
+
+/** Time for the response, with the wait for a free worker. */
+const responseMsMax = 120_000
+
+/**
+ * Sends pictures to an action of a running service and returns the value of its first result.
+ *
+ * @throws UsageError without a key; Error with the code, the reason and the remedy of a failed call.
+ */
+export async function executeAction<Value extends z.ZodType>(
+  action: { readonly name: string; readonly value: Value },
+  { files, ...params }: { readonly files: readonly string[]; readonly [name: string]: unknown },
+  options: ServiceOptions,
+): Promise<z.output<Value>> {
+  const { key = process.env['FACEGATE_KEY'] } = options
+  const url = options.url ?? process.env['FACEGATE_URL'] ?? urlDefault
+  if (!key) throw new UsageError('the API key was not given; pass --key <key>, or set FACEGATE_KEY')
+  const images = await Promise.all(files.map(readPicture))
+  await requireConnection(url)
+  const response = await fetch(`${url}/v1/face/execute`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ action: action.name, params: { ...params, images } }),
+    signal: AbortSignal.timeout(responseMsMax),
+  })
+  const text = await response.text()
+  const envelope = parseJsonText(envelopeSchema, text)
+  if (!envelope)
+    throw new Error(`${url} returned HTTP ${response.status}: ${detailOf(text) || 'no envelope'}`)
+  const [error] = envelope.errors
+  if (error) throw new Error([`${error.code}: ${error.message}`, error.hint ?? ''].join(' ').trim())
+  return action.value.parse(envelope.data?.results[0]?.value)
+}
+
+async function readPicture(file: string) {
+  const bytes = await readFile(file)
+  const contentType = contentTypeOf(bytes)
+  if (!contentType) throw new Error(`${file} is not a picture; pass a JPEG or a PNG`)
+  return { kind: 'image', bytes: bytes.toString('base64'), contentType }
+}

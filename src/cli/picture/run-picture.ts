@@ -1,0 +1,104 @@
+import { detect } from '../../actions/detect.ts'
+import { identify } from '../../actions/identify.ts'
+import { verify } from '../../actions/verify.ts'
+import type { FaceValue } from '../../actions/schemas/fields.ts'
+import { UsageError } from '../command.ts'
+import { formatTable, print } from '../output.ts'
+import type { MarkedFace } from './draw-faces.ts'
+import { executeAction, type ServiceOptions } from './execute-action.ts'
+
+type PictureOptions = ServiceOptions & {
+  readonly picture: string
+  readonly draw: string | undefined
+  readonly json: boolean
+}
+
+type IdentifyPictureOptions = PictureOptions & {
+  readonly group: string | undefined
+  readonly threshold: number | undefined
+  readonly 'max-faces': number | undefined
+}
+
+export async function runDetect({
+  picture,
+  'max-faces': maxFaces,
+  ...options
+}: PictureOptions & Pick<IdentifyPictureOptions, 'max-faces'>): Promise<void> {
+  const value = await executeAction(detect, { files: [picture], maxFaces }, options)
+  const drawn = value.faces.map((face, index) => ({
+    ...face,
+    text: String(index + 1),
+    isMatch: true,
+  }))
+  await drawIfGiven(picture, drawn, options.draw)
+  print(value, options.json, () =>
+    value.faces.length === 0 ? 'no face' : formatTable(faceColumns, value.faces.map(faceCells)),
+  )
+}
+
+export async function runIdentify(values: IdentifyPictureOptions): Promise<void> {
+  const { picture, group, threshold, 'max-faces': maxFaces, draw, json } = values
+  const groups = group === undefined ? undefined : [group]
+  const params = { files: [picture], groups, threshold, maxFaces }
+  const value = await executeAction(identify, params, values)
+  const results = value.faces.map((face) => {
+    const [best] = face.matched ? face.candidates : []
+    const name = best && (best.displayName ?? best.externalId ?? best.subjectId)
+    const note = face.ambiguous ? ' (ambiguous)' : ''
+    return { face, name: name === undefined ? 'no match' : `${name}${note}`, best }
+  })
+  const drawn = results.map(({ face, name, best }) => ({
+    ...face,
+    text: best ? `${name} ${best.similarity.toFixed(2)}` : name,
+    isMatch: best !== undefined,
+  }))
+  await drawIfGiven(picture, drawn, draw)
+  const table = () =>
+    formatTable(
+      [...faceColumns, 'subject', 'similarity', 'subjectId'],
+      results.map(({ face, name, best }, index) => [
+        ...faceCells(face, index),
+        name,
+        best?.similarity.toFixed(4) ?? '',
+        best?.subjectId ?? '',
+      ]),
+    )
+  const gallery = `threshold ${value.threshold.toFixed(2)}, ${value.gallerySize} subjects`
+  print(value, json, () => `${table()}\n${gallery}`)
+}
+
+type VerifyPictureOptions = PictureOptions &
+  Pick<IdentifyPictureOptions, 'threshold'> & {
+    readonly other: string | undefined
+    readonly subject: string | undefined
+    readonly 'external-id': string | undefined
+  }
+
+export async function runVerify(values: VerifyPictureOptions): Promise<void> {
+  const { picture, other, subject: subjectId, 'external-id': externalId, threshold } = values
+  if ([other, subjectId, externalId].filter((given) => given !== undefined).length !== 1)
+    throw new UsageError('give exactly one of a second picture, --subject and --external-id')
+  const files = other === undefined ? [picture] : [picture, other]
+  const params = { files, subjectId, externalId, threshold }
+  const value = await executeAction(verify, params, values)
+  const similarity = value.similarity.toFixed(4)
+  const result = `${value.matched ? 'match' : 'no match'}: similarity ${similarity}, threshold ${value.threshold.toFixed(2)}`
+  const drawn = { ...value.probe, text: similarity, isMatch: value.matched }
+  await drawIfGiven(picture, [drawn], values.draw)
+  print(value, values.json, () => result)
+}
+
+const faceColumns = ['face', 'left', 'top', 'width', 'height', 'confidence', 'quality']
+
+function faceCells({ boundingBox: box, confidence, quality }: FaceValue, index: number) {
+  const pixels = [box.left, box.top, box.width, box.height].map(String)
+  return [String(index + 1), ...pixels, confidence.toFixed(2), `${quality.score} ${quality.level}`]
+}
+
+async function drawIfGiven(
+  picture: string,
+  faces: readonly MarkedFace[],
+  file: string | undefined,
+): Promise<void> {
+  if (file !== undefined) await (await import('./draw-faces.ts')).drawFaces(picture, faces, file)
+}
