@@ -62,6 +62,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/operations/deployment.md',
       'docs/operations/upgrading.md',
       'docs/operations/sqlite-to-postgresql.md',
+      'docs/operations/systemd.md',
       'docs/operations/several-databases.md',
       'docs/security.md',
       'docs/privacy.md',
