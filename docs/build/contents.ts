@@ -24,6 +24,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/guides/liveness-challenge.md',
       'docs/guides/attendance.md',
       'docs/guides/duplicate-search.md',
+      'docs/guides/improve-a-gallery.md',
       'docs/guides/age-gate.md',
       'docs/guides/home-assistant.md',
     ],
