@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { runCli } from '../support/cli/run-cli.ts'
+import { runCliProcess } from '../support/cli/run-cli.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import {
   postgresSkipReason,
@@ -41,7 +41,7 @@ test('The database file of a draft is refused by the server and by commands, and
   const file = path.join(dataDir, 'facegate.db')
   const content = await readFile(file)
   const refuse = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
-    const { code, out, err } = await runCli(args, { DATABASE_URL: '', ...environment })
+    const { code, out, err } = await runCliProcess(args, { DATABASE_URL: '', ...environment })
     assert.equal(code, 1, `${args.join(' ')}: ${out}`)
     assert.match(err, refusal)
     assert.ok(content.equals(await readFile(file)))
@@ -85,7 +85,7 @@ test(
       const dataDir = await createDataFolder()
       const settings = { DATA_DIR: dataDir, DATABASE_URL: url, PORT: '0' }
       for (const args of [['serve'], ['account', 'list']]) {
-        const { code, err } = await runCli(args, settings)
+        const { code, err } = await runCliProcess(args, settings)
         assert.equal(code, 1)
         assert.match(err, refusal)
       }
@@ -99,7 +99,9 @@ test(
   async () => {
     await withDraftDatabase(async ({ url }) => {
       const dataDir = await createDataFolder()
-      const { code, err } = await runCli(['migrate', '--from', dataDir], { DATABASE_URL: url })
+      const { code, err } = await runCliProcess(['migrate', '--from', dataDir], {
+        DATABASE_URL: url,
+      })
       assert.equal(code, 1)
       assert.match(err, /the database is not empty/u)
       await rm(dataDir, { recursive: true })
@@ -108,7 +110,7 @@ test(
     await using target = await (await sharedPostgresServer()).createDatabase()
     const content = await readFile(path.join(draft.dataDir, 'facegate.db'))
     const settings = { DATABASE_URL: target.url }
-    const { code, err } = await runCli(['migrate', '--from', draft.dataDir], settings)
+    const { code, err } = await runCliProcess(['migrate', '--from', draft.dataDir], settings)
     assert.equal(code, 1)
     assert.match(err, refusal)
     assert.ok(content.equals(await readFile(path.join(draft.dataDir, 'facegate.db'))))

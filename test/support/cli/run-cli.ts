@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mock } from 'node:test'
+import { runCommandLine } from '../../../src/cli/run-command-line.ts'
 import { cliMainFile } from '../paths.ts'
 
 export type CliResult = {
@@ -27,12 +29,53 @@ export function startCli(
   return { process: child, result }
 }
 
-/** Runs the command line in a child process to its end, whatever its exit code is. */
-export function runCli(
+/** The last run in this process: a run changes the environment and the output of the process. */
+let lastRun: Promise<unknown> = Promise.resolve()
+
+/** Runs the command line in a child process to its end: `serve` ends its process. */
+export function runCliProcess(
   args: readonly string[],
   environment?: Readonly<Record<string, string>>,
 ): Promise<CliResult> {
   return startCli(args, environment).result
+}
+
+/**
+ * Runs the command line in this process to its end, whatever its exit code is. A child process would
+ * load every module again.
+ */
+export function runCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CliResult> {
+  const result = lastRun.then(() => runHere(args, environment))
+  lastRun = result.catch(() => undefined)
+  return result
+}
+
+async function runHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<CliResult> {
+  const environmentBefore = { ...process.env }
+  Object.assign(process.env, environment)
+  let [out, err] = ['', '']
+  const log = mock.method(console, 'log', (text: unknown) => (out += `${String(text)}\n`))
+  const stderr = mock.method(process.stderr, 'write', (text: unknown) => {
+    err += String(text)
+    return true
+  })
+  try {
+    const code = await runCommandLine(args)
+    return { code, out, err }
+  } finally {
+    for (const method of [log, stderr]) method.mock.restore()
+    for (const name of Object.keys(environment)) {
+      const value = environmentBefore[name]
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
 }
 
 /** Returns the standard output of a command. @throws Error with `code` and `stderr` when it fails. */
