@@ -63,7 +63,8 @@ type Paging = {
   readonly total: 'true' | 'false'
 }
 
-const csvPageRows = 1000
+/** The rows that a download reads and formats at once: about 10 ms of the request log. */
+export const csvPageRows = 200
 
 /** A list of any schema. The query schema of its routes has validated what its functions receive. */
 type AnyList = ListDefinition<

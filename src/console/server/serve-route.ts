@@ -12,6 +12,7 @@ import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { createCsvStream } from './csv-stream.ts'
+import { csvPageRows } from './define-list.ts'
 import { ValidationError, parseInput } from './validation-error.ts'
 import type {
   ConsoleContext,
@@ -181,15 +182,16 @@ async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<Http
   return { status: 200, body: route.response.parse(await route.handle(call)) }
 }
 
-/** The rows that a download sends between two checks of its session: one page of a list. */
-const rowsPerCheck = 1000
-
-/** @throws HttpError 401 or 403, which ends the download, as soon as its user may not read it. */
+/**
+ * Authorizes a download again after each page of its list.
+ *
+ * @throws HttpError 401 or 403, which ends the download, as soon as its user may not read it.
+ */
 async function* authorizedRows(route: CsvRoute, call: ConsoleContext) {
   let count = 0
   for await (const row of route.rows(call)) {
     count += 1
-    if (count % rowsPerCheck === 0)
+    if (count % csvPageRows === 0)
       await call.services.store.read((tx) => authorizeAgain(tx, route, call))
     yield row
   }
