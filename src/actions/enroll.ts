@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, unavailable } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
@@ -28,7 +28,7 @@ import {
   requireForcePermission,
 } from './parts/subject-permissions.ts'
 import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.ts'
-import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
+import { enrollExample } from './schemas/examples.ts'
 import {
   attributes,
   debug,
@@ -83,27 +83,6 @@ const enrollParams = z
 type ParsedEnrollParams = z.output<typeof enrollParams>
 type EnrollCall = ActionCall<ParsedEnrollParams>
 
-const example = {
-  params: {
-    externalId: subjectExample.externalId,
-    displayName: subjectExample.displayName,
-    groups: subjectExample.groups,
-  },
-  value: {
-    subjectId: subjectExample.subjectId,
-    faceId: faceIdExample,
-    externalId: subjectExample.externalId,
-    created: true,
-    embeddingCount: 1,
-    groups: subjectExample.groups,
-    face: faceExample,
-    duplicates: [],
-    enrolledAtUtc: subjectExample.createdAtUtc,
-    image: imageExample,
-    warnings: ['the subject has one template only; add a second picture to reduce misses'],
-  },
-}
-
 /** Stores a face as a new subject, or as another template of an existing subject. */
 export const enroll = defineAction({
   name: 'svc.enroll',
@@ -150,7 +129,7 @@ export const enroll = defineAction({
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',
   ],
-  example,
+  example: enrollExample,
   scrub: (value) => ({ ...value, externalId: null, groups: [], duplicates: [] }),
   checkCall: (call) => {
     requireForcePermission(call)
@@ -162,16 +141,11 @@ export const enroll = defineAction({
 async function enrollFace(call: EnrollCall) {
   const { params, caller, services } = call
   const { subjects } = services
-  const target = await subjects.read((reading) => findTarget(call, reading))
+  const early = await subjects.read((reading) => findTargetEarly(call, reading))
+  if (early === 'refused') return { effect: (tx: Tx) => refuseTarget(call, tx) }
+  const { target } = early
   const { pictures, refused } = await extractAll(call)
-  const findDuplicates =
-    params.duplicateCheck === 'off'
-      ? async () => []
-      : await searchDuplicates(call, {
-          pictures,
-          similarityMin: params.duplicateThreshold,
-          excludeSubjectId: target?.subjectId,
-        })
+  const findDuplicates = await createDuplicateSearch(call, pictures, target)
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, caller.galleryId, 'exclusive')
@@ -209,6 +183,38 @@ async function enrollFace(call: EnrollCall) {
       return [{ correlationId, subjectIds, unbilledImages: unbilledCount(params, results), value }]
     },
   }
+}
+
+async function createDuplicateSearch(
+  call: EnrollCall,
+  pictures: readonly ExtractedPicture[],
+  target: SubjectRow | undefined,
+) {
+  const { duplicateCheck, duplicateThreshold: similarityMin } = call.params
+  if (duplicateCheck === 'off') return async () => []
+  return searchDuplicates(call, { pictures, similarityMin, excludeSubjectId: target?.subjectId })
+}
+
+/** Finds the target before the images are analyzed. */
+async function findTargetEarly(call: EnrollCall, reading: ReadTx) {
+  try {
+    return { target: await findTarget(call, reading) }
+  } catch (error) {
+    if (error instanceof ActionError) return 'refused'
+    throw error
+  }
+}
+
+/**
+ * Refuses the call under the lock: the stored response contains the id of a subject, which its deletion
+ * removes only if the response is stored before it.
+ *
+ * @throws ActionError as `findTarget`; HttpError 503 if the subject was deleted or changed meanwhile.
+ */
+async function refuseTarget(call: EnrollCall, tx: Tx): Promise<never> {
+  await call.services.subjects.lock(tx, call.caller.galleryId, 'exclusive')
+  await findTarget(call, tx)
+  throw unavailable('The subject changed during the call; send it again.')
 }
 
 /** Extracts the pictures to enroll. @throws ActionError if none can be used. */

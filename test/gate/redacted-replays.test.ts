@@ -106,6 +106,31 @@ test('After a deletion, the replay of an error does not contain the ids of the s
   }
 })
 
+test('A conflict with a subject that is deleted meanwhile is not stored', async () => {
+  let beforeSettling: () => Promise<unknown> = async () => undefined
+  await using own = await startGallery({
+    beforeStep: async (step) => void (step === 'settle' && (await beforeSettling())),
+  })
+  const enrollment = { ...imageParams('Yan'), externalId: 'yan-1' }
+  const { subjectId } = await own.value('svc.enroll', enrollment)
+  const call = {
+    action: 'svc.enroll',
+    requestId: randomUUID(),
+    params: { ...enrollment, onExisting: 'reject' },
+  }
+  const conflict = await own.post({ ...call, requestId: randomUUID() })
+  assert.equal(conflict.body.errors[0].subjectId, subjectId)
+  beforeSettling = async () => {
+    beforeSettling = async () => undefined
+    await own.value('svc.deleteSubject', { subjectId })
+  }
+  const refused = await own.post(call)
+  assert.equal(refused.status, 503)
+  assert.match(refused.body.detail, /changed during the call/u)
+  const repeated = await own.post(call)
+  assert.deepEqual([repeated.body.ok, repeated.body.meta], [true, undefined])
+})
+
 test('The client states that a replay is redacted', async () => {
   const { key } = await createProject()
   const client = createClient({ baseUrl: gallery.url, apiKey: key })

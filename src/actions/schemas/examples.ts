@@ -51,3 +51,25 @@ export const deletionExample = {
   embeddingCount: 2,
   deletedAtUtc: '2026-03-01T12:00:00.000Z',
 }
+
+/** A call of svc.enroll and the value of its response. */
+export const enrollExample = {
+  params: {
+    externalId: subjectExample.externalId,
+    displayName: subjectExample.displayName,
+    groups: subjectExample.groups,
+  },
+  value: {
+    subjectId: subjectExample.subjectId,
+    faceId: faceIdExample,
+    externalId: subjectExample.externalId,
+    created: true,
+    embeddingCount: 1,
+    groups: subjectExample.groups,
+    face: faceExample,
+    duplicates: [],
+    enrolledAtUtc: subjectExample.createdAtUtc,
+    image: imageExample,
+    warnings: ['the subject has one template only; add a second picture to reduce misses'],
+  },
+}
