@@ -163,6 +163,35 @@ for (const loss of ['was disabled', 'was signed out'])
     assert.ok(sent.split('\r\n').length < 2 * pageRows, 'more than one page was sent')
   })
 
+test('A download leaves the event loop free after each page', async () => {
+  let isCounting = false
+  let turns = 0
+  const turnsAtReads: number[] = []
+  await using testConsole = await startConsole({
+    wrapStore: (store) => ({
+      ...store,
+      read: async (job) => {
+        if (isCounting) turnsAtReads.push(turns)
+        return store.read(job)
+      },
+    }),
+  })
+  const { owner, gallery, url } = testConsole
+  const { projectId, keyId } = assertOk(await owner.get('/keys')).body.items[0]
+  const pages = 10
+  await fillCalls(gallery.database.store, { projectId, keyId, count: pages * pageRows })
+  const countTurn = (): void => {
+    turns += 1
+    if (isCounting) setImmediate(countTurn)
+  }
+  isCounting = true
+  setImmediate(countTurn)
+  const headers = { cookie: owner.cookie() }
+  await (await fetch(`${url}/console/v1/log.csv`, { headers })).text()
+  isCounting = false
+  assert.ok(new Set(turnsAtReads).size > pages, `reads at the turns ${turnsAtReads.join(' ')}`)
+})
+
 test('A playground call whose user is disabled while it runs is in the audit log', async () => {
   const { wrapStore, beforeNextWrite } = createInterruptedStore()
   await using testConsole = await startConsole({ wrapStore })
