@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Caller, Services } from '../../actions/action.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
@@ -132,7 +133,7 @@ export const deleteSubjects = defineJsonRoute({
   run: (call) => deleteAllSubjects(call, (records) => records.length),
 })
 
-/** Each page is a separate read, so that other calls can run in between. */
+/** Each page is a separate read, and SQLite needs a turn of the event loop for other calls between. */
 const pageSize = 1000
 const namesMax = 100_000
 
@@ -151,6 +152,7 @@ async function listSubjectNames({ subjects }: Services, { galleryId }: Caller): 
         `the gallery has more than ${namesMax} subjects: GET /v1/subjects lists them in pages`,
       )
     after = page.length === pageSize ? page.at(-1) : undefined
+    await nextTurn()
   } while (after)
   return names
 }
