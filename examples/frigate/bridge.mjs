@@ -2,7 +2,9 @@
 //   FACEGATE_KEY=fsk_live_... node bridge.mjs
 import { createClient } from 'facegate-client'
 import mqtt from 'mqtt'
-import { discoveryOf, isFrameProblem, readEvent, resultOf, topicOf } from './messages.mjs'
+import { createFrigate } from './frigate.mjs'
+import { identifyFrames } from './identify-frames.mjs'
+import { discoveryOf, readEvent, resultOf, topicOf } from './messages.mjs'
 
 const {
   MQTT_URL = 'mqtt://127.0.0.1:1883',
@@ -21,6 +23,7 @@ const callsMax = 3
 /** Remembered events; the oldest one is forgotten first. */
 const eventsMax = 1000
 
+const frigate = createFrigate(FRIGATE_URL)
 const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY })
 const search = { minQuality: 20, ...(GROUP && { groups: [GROUP] }) }
 /** `{ frames, added, calls, isDone, queue }` by event id. An event has one result. */
@@ -57,7 +60,7 @@ async function processEvent(event, state) {
   if (!isReady && !event.isEnded) return
   state.added = 0
   state.calls++
-  const value = await identify(state)
+  const value = await identifyFrames(facegate, search, state)
   // A person without a match is unknown at the end only: a later frame can be better.
   if (!value?.bestMatch && !event.isEnded) return
   Object.assign(state, { isDone: true, frames: [] })
@@ -66,50 +69,22 @@ async function processEvent(event, state) {
 }
 
 async function addFrame({ id }, state) {
-  // Frigate applies these parameters while the event is in progress.
-  const parameters = 'bbox=0&timestamp=0&crop=1&quality=95'
-  const snapshot = `${FRIGATE_URL}/api/events/${encodeURIComponent(id)}/snapshot.jpg?${parameters}`
-  const response = await fetch(snapshot, { signal: AbortSignal.timeout(10_000) })
-  if (!response.ok) return console.log(id, `the snapshot returned ${response.status}`)
-  state.frames = [...state.frames, Buffer.from(await response.arrayBuffer())].slice(-framesMax)
+  const snapshot = await frigate.readSnapshot(id)
+  if (!snapshot) return
+  state.frames = [...state.frames, snapshot].slice(-framesMax)
   state.added++
-}
-
-/** Identifies the frames as one person. Removes frames that cannot be used; they cost nothing. */
-async function identify(state) {
-  while (state.frames.length > 0) {
-    const { frames } = state
-    const outcome =
-      frames.length > 1
-        ? await facegate.try.identify(frames, { ...search, sameSubject: true })
-        : await facegate.try.identify(frames[0], search)
-    if (outcome.ok) return outcome.value
-    if (!isFrameProblem(outcome.error)) throw outcome.error
-    state.frames = frames.toSpliced(outcome.error.problems[0]?.imageIndex ?? 0, 1)
-  }
-  return undefined
 }
 
 async function report({ id, camera }, result) {
   broker.publish(topicOf(camera), JSON.stringify(result), { retain: false })
   console.log(id, camera, result.name, result.similarity ?? '')
-  if (result.event_type !== 'person') return
-  const body = { subLabel: result.name.slice(0, 100), subLabelScore: result.similarity }
-  const response = await fetch(`${FRIGATE_URL}/api/events/${encodeURIComponent(id)}/sub_label`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(10_000),
-  })
-  if (!response.ok) console.log(id, `the sub label returned ${response.status}`)
+  if (result.event_type === 'person') await frigate.setSubLabel(id, result)
 }
 
 /** Creates one event entity in Home Assistant for each camera. */
 async function announceCameras() {
   try {
-    const signal = AbortSignal.timeout(10_000)
-    const { cameras } = await (await fetch(`${FRIGATE_URL}/api/config`, { signal })).json()
-    for (const { topic, content } of Object.keys(cameras).map(discoveryOf))
+    for (const { topic, content } of (await frigate.readCameras()).map(discoveryOf))
       broker.publish(topic, JSON.stringify(content), { retain: false })
   } catch (error) {
     console.log(`the cameras of Frigate cannot be read: ${error.message}`)

@@ -14,18 +14,6 @@ export function readEvent(payload) {
   return { id: after.id, camera: after.camera, isEnded: type === 'end' }
 }
 
-/** Whether a call failed because of one of its frames. */
-export function isFrameProblem({ code }) {
-  return [
-    'NO_FACE_FOUND',
-    'FACE_TOO_SMALL',
-    'LOW_QUALITY',
-    'SUBJECT_FACE_MISMATCH',
-    'IMAGE_DECODE_FAILED',
-    'IMAGE_TOO_SMALL',
-  ].includes(code)
-}
-
 /** Returns the message for a person, or for a person who is not enrolled. */
 export function resultOf({ id, camera }, { bestMatch, faces }) {
   if (!bestMatch) return { event_type: 'unknown', eventId: id, camera, name: 'unknown' }

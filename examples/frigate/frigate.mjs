@@ -1,0 +1,32 @@
+/** Time for a response of Frigate. */
+const responseMsMax = 10_000
+
+/** The part of Frigate's HTTP API that the bridge uses. */
+export function createFrigate(url) {
+  const send = (path, options) =>
+    fetch(`${url}/api/${path}`, { ...options, signal: AbortSignal.timeout(responseMsMax) })
+  return {
+    /** Returns the names of the cameras. */
+    readCameras: async () => Object.keys((await (await send('config')).json()).cameras),
+
+    /** Returns the current snapshot of an event, or undefined. */
+    readSnapshot: async (id) => {
+      // Frigate applies these parameters while the event is in progress.
+      const parameters = 'bbox=0&timestamp=0&crop=1&quality=95'
+      const response = await send(`events/${encodeURIComponent(id)}/snapshot.jpg?${parameters}`)
+      if (response.ok) return Buffer.from(await response.arrayBuffer())
+      console.log(id, `the snapshot returned ${response.status}`)
+      return undefined
+    },
+
+    /** Names the person of an event. */
+    setSubLabel: async (id, { name, similarity }) => {
+      const response = await send(`events/${encodeURIComponent(id)}/sub_label`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ subLabel: name.slice(0, 100), subLabelScore: similarity }),
+      })
+      if (!response.ok) console.log(id, `the sub label returned ${response.status}`)
+    },
+  }
+}
