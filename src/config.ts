@@ -241,12 +241,12 @@ const calls = {
   LIVENESS_FAILURES_PER_MINUTE_MAX: count(
     10,
     [1, 100_000],
-    'Maximum number of failed liveness challenges of a project within 60 s. Then new challenges and responses to open ones return RATE_LIMITED until the oldest failure is 60 s old; see [challenges.md](reference/challenges.md).',
+    'Maximum number of failed attempts in liveness sessions of a project within 60 s. Then new sessions and attempts return RATE_LIMITED until the oldest failure is 60 s old; see [liveness-sessions.md](reference/liveness-sessions.md).',
   ),
-  LIVENESS_CHALLENGES_OPEN_MAX: count(
+  LIVENESS_SESSIONS_OPEN_MAX: count(
     1000,
     [1, 1_000_000],
-    'Maximum number of open liveness challenges of a project. Then a request for another returns 429.',
+    'Maximum number of open liveness sessions of a project. Then a request for another returns 429.',
   ),
   LOG_RETENTION_DAYS: days(365, [1, 36_500], 'Time for which the request log is kept.'),
 } as const

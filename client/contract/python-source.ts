@@ -38,7 +38,7 @@ const variants: readonly Variant[] = [
   ...['Detect', 'Analyze', 'Attributes', 'Enroll'].map((name) =>
     without(`${name}Options`, `${name}Params`, ['images', 'allImages']),
   ),
-  without('LivenessOptions', 'LivenessParams', ['images', 'allImages', 'challengeId']),
+  without('LivenessOptions', 'LivenessParams', ['images', 'allImages', 'livenessSessionId']),
   without('IdentifyOptions', 'IdentifyParams', [
     'images',
     'subjectId',

@@ -425,7 +425,7 @@ export interface DetectValue {
 
 export interface EnrollParams {
   /** Only the first image is enrolled, unless `allImages` is set: then up to ten pictures of one person. At most 10. */
-  readonly images: readonly [ImageItem, ...ImageItem[]]
+  readonly images?: readonly [ImageItem, ...ImageItem[]] | undefined
   /** Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged. Default false. */
   readonly allImages?: boolean | undefined
   /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
@@ -460,8 +460,8 @@ export interface EnrollParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
-  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
-  readonly livenessToken?: string | undefined
+  /** A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters. */
+  readonly livenessSessionId?: string | undefined
 }
 
 export interface EnrollValue {
@@ -549,8 +549,8 @@ export interface IdentifyParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
-  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
-  readonly livenessToken?: string | undefined
+  /** A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters. */
+  readonly livenessSessionId?: string | undefined
 }
 
 export interface IdentifyValue {
@@ -638,10 +638,10 @@ export interface IdentifyValue {
 export interface LivenessParams {
   /** The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
-  /** Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `challengeId`, whose images are the frames of one person with one result. Default false. */
+  /** Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `livenessSessionId`, whose images are the frames of one person with one result. Default false. */
   readonly allImages?: boolean | undefined
-  /** The id that POST /v1/liveness/challenges returned. `images` are then the frames of the response to the challenge: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face. At most 128 characters. */
-  readonly challengeId?: string | undefined
+  /** The id that POST /v1/liveness/sessions returned. `images` are then the frames of an attempt: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face. At most 128 characters. */
+  readonly livenessSessionId?: string | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly threshold?: number | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
@@ -668,10 +668,8 @@ export interface LivenessValue {
   face: Face
   faceCount: number
   image: ImageFacts
-  /** The result of the challenge; only with `challengeId`. */
+  /** The result of the attempt; only with `livenessSessionId`. */
   challenge?: ChallengeResult | undefined
-  /** Only if the decision is `live` and the call has a `challengeId`: proves once, within 5 minutes, that this person was live. */
-  livenessToken?: string | undefined
   /** Advice about the request or the result, for people; absent if there is none. */
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
@@ -702,6 +700,16 @@ export interface ChallengeResult {
   })[]
   /** Whether all images show the same person. */
   samePerson: boolean
+  /** Why the attempt failed: one cause for each step that was not shown, or one for the whole attempt. Empty if it was passed. */
+  causes: ({
+    /** null: the whole attempt. */
+    step: 'turnLeft' | 'turnRight' | 'lookUp' | 'lookDown' | null
+    cause: 'NO_FACE' | 'TOO_FAR' | 'TOO_NEAR' | 'TOO_DARK' | 'TOO_BRIGHT' | 'MOVED_TOO_LITTLE' | 'WRONG_DIRECTION' | 'TOO_FAST' | 'COVERED' | 'ANOTHER_PERSON' | 'LEFT_PICTURE' | 'PICTURE_OF_PICTURE'
+    /** With MOVED_TOO_LITTLE: how far the head moved in this direction. */
+    degrees?: number | undefined
+    /** With MOVED_TOO_LITTLE: how far it must move. */
+    degreesMin?: number | undefined
+  })[]
   /** Whether the face moved like a flat picture. */
   flat: boolean
 }
@@ -739,8 +747,8 @@ export interface UpdateSubjectParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
-  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
-  readonly livenessToken?: string | undefined
+  /** A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters. */
+  readonly livenessSessionId?: string | undefined
 }
 
 export interface UpdateSubjectValue {
@@ -779,7 +787,7 @@ export interface UpdateSubjectValue {
 
 export interface VerifyParams {
   /** The probe and, without a subject, the image to compare it with. At most 10. */
-  readonly images: readonly ImageItem[]
+  readonly images?: readonly ImageItem[] | undefined
   /** Optional: the other parameters determine the mode. A mode that contradicts them is rejected. */
   readonly mode?: 'imageToImage' | 'imageToSubject' | undefined
   /** The id that svc.enroll returned. */
@@ -802,8 +810,8 @@ export interface VerifyParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
-  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
-  readonly livenessToken?: string | undefined
+  /** A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters. */
+  readonly livenessSessionId?: string | undefined
 }
 
 export interface VerifyValue {
@@ -979,22 +987,53 @@ export interface DeletionPage {
   totalIsCapped?: true | undefined
 }
 
-export interface CreateLivenessChallengeBody {
+export interface CreateLivenessSessionBody {
   /** The number of movements. More are harder to guess. 2..4. Default 3. */
   readonly steps?: number | undefined
+  /** A call with the id of an earlier one returns the same session. */
+  readonly requestId?: string | undefined
 }
 
-export interface LivenessChallenge {
-  /** For svc.liveness. It can be used once. */
-  challengeId: string
-  /** The movements, in their order. */
+export interface LivenessSession {
+  sessionId: string
+  /** `failed`: no attempt is left. `expired`: no attempt was sent in its time. */
+  state: 'open' | 'passed' | 'failed' | 'expired'
+  /** At first 3. */
+  attemptsLeft: number
+  /** The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open. */
   steps: ('turnLeft' | 'turnRight' | 'lookUp' | 'lookDown')[]
-  /** 120 s after the creation. */
-  expiresAtUtc: string
-  /** The most images of a response. */
+  /** 120 s after the steps were drawn: the frames must arrive before. null unless the session is open. */
+  expiresAtUtc: string | null
+  /** The most frames of an attempt. */
   framesMax: number
-  /** An English text for each movement of the challenge. */
+  /** An English text for each movement. */
   instructions: { [key: string]: string }
+  /** Lets a browser send the frames of this session, and nothing else, from the origins of the project. null if the project has none, or on a later read. */
+  sessionToken: string | null
+  /** Of the last attempt; null before the first. */
+  decision: 'live' | 'spoof' | 'uncertain' | null
+  /** Of the last attempt: codes of svc.liveness (FACE_TOO_SMALL, FACE_TOO_CLOSE_TO_EDGE, EXTREME_POSE, LOW_QUALITY, INCONCLUSIVE, MULTIPLE_FACES, DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE, FRAMES_IDENTICAL) or of the error of a frame. */
+  reasons: string[]
+  /** Why the attempt failed: one cause for each step that was not shown, or one for the whole attempt. Empty if it was passed. */
+  causes: ({
+    /** null: the whole attempt. */
+    step: 'turnLeft' | 'turnRight' | 'lookUp' | 'lookDown' | null
+    cause: 'NO_FACE' | 'TOO_FAR' | 'TOO_NEAR' | 'TOO_DARK' | 'TOO_BRIGHT' | 'MOVED_TOO_LITTLE' | 'WRONG_DIRECTION' | 'TOO_FAST' | 'COVERED' | 'ANOTHER_PERSON' | 'LEFT_PICTURE' | 'PICTURE_OF_PICTURE'
+    /** With MOVED_TOO_LITTLE: how far the head moved in this direction. */
+    degrees?: number | undefined
+    /** With MOVED_TOO_LITTLE: how far it must move. */
+    degreesMin?: number | undefined
+  })[]
+  /** The best frontal frame of a passed session, base64; only with `referenceFrame=true`, for 15 minutes and until a call has used it. */
+  referenceFrame: {
+    bytes: string
+    contentType: string
+  } | null
+}
+
+export interface GetLivenessSessionQuery {
+  /** `true` adds the reference frame of a passed session. Default "false". */
+  readonly referenceFrame?: 'true' | 'false' | undefined
 }
 
 export interface Me {
@@ -1065,7 +1104,7 @@ export interface OneImageActions {
   detect: Actions['svc.detect']
   /** Enroll the face of an image as a new subject, or add it to an existing subject. Costs 2 units. */
   enroll: Actions['svc.enroll']
-  /** Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of a challenge. Costs 2 units. */
+  /** Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of an attempt in a liveness session. Costs 2 units. */
   liveness: Actions['svc.liveness']
 }
 
@@ -1095,7 +1134,7 @@ export type ErrorCode =
   | 'FACE_TOO_SMALL'
   | 'LOW_QUALITY'
   | 'LIVENESS_FAILED'
-  | 'CHALLENGE_NOT_FOUND'
+  | 'LIVENESS_SESSION_NOT_FOUND'
   | 'SUBJECT_NOT_FOUND'
   | 'GROUP_NOT_FOUND'
   | 'EXTERNAL_ID_CONFLICT'

@@ -1,7 +1,8 @@
 import type { ServiceResponse, ServiceRequest } from './http/attempt.ts'
 import type {
-  CreateLivenessChallengeBody,
-  LivenessChallenge,
+  CreateLivenessSessionBody,
+  GetLivenessSessionQuery,
+  LivenessSession,
   GroupDeletion,
   DeletionRecord,
   GetSubjectQuery,
@@ -23,15 +24,21 @@ type RouteOptions = Omit<CallOptions, 'requestId' | 'debug'>
 export type Routes = {
   /** The key of the client: its project, permissions, limits, budget and prices. */
   readonly me: (options?: RouteOptions) => Promise<Me>
-  readonly livenessChallenges: {
+  readonly livenessSessions: {
     /**
-     * Creates a challenge: movements that a person shows to the camera within 120 s. Send the frames
-     * with `answerLivenessChallenge`.
+     * Creates a session: movements that a person shows to the camera, in up to three attempts of 120 s.
+     * A browser sends the frames with its `sessionToken`, or your server with `sendLivenessFrames`.
      */
     readonly create: (
-      body?: CreateLivenessChallengeBody,
+      body?: CreateLivenessSessionBody,
       options?: RouteOptions,
-    ) => Promise<LivenessChallenge>
+    ) => Promise<LivenessSession>
+    /** @throws FacegateError LIVENESS_SESSION_NOT_FOUND. */
+    readonly get: (
+      sessionId: string,
+      query?: GetLivenessSessionQuery,
+      options?: RouteOptions,
+    ) => Promise<LivenessSession>
   }
   readonly subjects: {
     /** Every subject that matches the query, by default oldest first. Pages are fetched as needed. */
@@ -97,10 +104,7 @@ export function createRoutes(send: SendRequest): Routes {
     sendTo({ method: 'GET', route: '/v1/deletions', query }, options)
   return {
     me: (options) => sendTo({ method: 'GET', route: '/v1/me' }, options),
-    livenessChallenges: {
-      create: (body = {}, options) =>
-        sendTo({ method: 'POST', route: '/v1/liveness/challenges', body }, options),
-    },
+    livenessSessions: livenessSessionRoutes(send),
     subjects: {
       list: (query, options) =>
         iterateItems((cursor) => subjectPage({ ...query, cursor }, options)),
@@ -134,6 +138,28 @@ export function createRoutes(send: SendRequest): Routes {
   }
 }
 
+function livenessSessionRoutes(send: SendRequest): Routes['livenessSessions'] {
+  return {
+    create: ({ requestId = crypto.randomUUID(), ...body } = {}, options) => {
+      const route = '/v1/liveness/sessions'
+      return send(
+        serviceRequestOf({ method: 'POST', route, body: { ...body, requestId } }),
+        options,
+      )
+    },
+    get: (sessionId, query, options) => {
+      const request: RouteRequest = {
+        method: 'GET',
+        route: '/v1/liveness/sessions/{sessionId}',
+        pathParam: sessionId,
+        query,
+        notFoundCode: 'LIVENESS_SESSION_NOT_FOUND',
+      }
+      return send(serviceRequestOf(request), options)
+    },
+  }
+}
+
 type RoutePage<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null }
 
 async function* iterateItems<Item>(
@@ -162,7 +188,7 @@ function serviceRequestOf<Value>({
     path: path + queryString(query),
     ...(body && { body: JSON.stringify(body) }),
     operation: `${method} ${route}`,
-    // Repeating a completed deletion would return GROUP_NOT_FOUND. An unused challenge expires.
+    // Repeating a completed deletion would return GROUP_NOT_FOUND. A session has a requestId.
     retryPolicy: method === 'DELETE' ? 'ifRejected' : 'always',
     // The service validates every response against the schemas that generate these types.
     parse: (response) => bodyOf(response, notFoundCode) as Value,

@@ -21,7 +21,7 @@ export const contents: readonly ContentsSection[] = [
     title: 'Guides',
     files: [
       'docs/guides/door-entry.md',
-      'docs/guides/liveness-challenge.md',
+      'docs/guides/liveness-session.md',
       'docs/guides/attendance.md',
       'docs/guides/duplicate-search.md',
       'docs/guides/improve-a-gallery.md',
@@ -44,7 +44,7 @@ export const contents: readonly ContentsSection[] = [
     files: [
       'docs/reference/actions.md',
       'docs/reference/request-formats.md',
-      'docs/reference/challenges.md',
+      'docs/reference/liveness-sessions.md',
       'docs/reference/errors.md',
       'docs/reference/permissions.md',
       'docs/reference/webhooks.md',

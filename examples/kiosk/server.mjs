@@ -1,4 +1,4 @@
-// Serves the kiosk: a person passes a liveness challenge and is then identified.
+// Serves the kiosk: a person passes a liveness session and is then identified.
 //   FACEGATE_KEY=fsk_live_... node server.mjs
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -26,8 +26,8 @@ server.listen(Number(PORT), '127.0.0.1', () =>
 
 async function postJson(request, response) {
   const result =
-    request.url === '/challenge'
-      ? await facegate.livenessChallenges.create({ steps: 3 })
+    request.url === '/session'
+      ? await facegate.livenessSessions.create({ steps: 3 })
       : await checkIn(request)
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result))
 }
@@ -35,21 +35,22 @@ async function postJson(request, response) {
 /** Ten frames of the component have about 1.5 MB. */
 const bodyBytesMax = 20_000_000
 
-/** Returns the result of the challenge and, if it was passed, the enrolled person. */
+/** Returns the result of the session and, if it was passed, the enrolled person. */
 async function checkIn(request) {
   if (!(Number(request.headers['content-length']) <= bodyBytesMax)) throw new Error('too large')
   const form = await new Response(request, { headers: request.headers }).formData()
   const frames = form.getAll('frame')
   try {
-    const answer = await facegate.answerLivenessChallenge(form.get('challengeId'), frames)
-    const { live, reasons, livenessToken } = answer
-    if (!live) return { live, reasons }
-    // The token proves that the face of this frame is the one that passed the challenge.
-    const { bestMatch } = await facegate.identify(frames[0], {
-      groups: [GROUP],
-      requireLiveness: true,
-      livenessToken,
-    })
+    const livenessSessionId = form.get('sessionId')
+    const { live, reasons, challenge } = await facegate.sendLivenessFrames(
+      livenessSessionId,
+      frames,
+    )
+    if (!live) return { live, reasons, causes: challenge.causes }
+    // The session takes the place of the image: its reference frame shows the person who passed it.
+    const search = { livenessSessionId, groups: [GROUP] }
+    const { results } = await facegate.execute('svc.identify', search)
+    const { bestMatch } = results[0].value
     if (bestMatch) console.log(new Date().toISOString(), bestMatch.externalId)
     return { live, reasons, name: bestMatch && (bestMatch.displayName ?? bestMatch.externalId) }
   } catch (error) {

@@ -8,10 +8,10 @@ const post = async (url, init, signal) => {
 
 const outcome = await runLivenessCheck({
   container: document.querySelector('#check'),
-  createChallenge: (signal) => post('/challenge', {}, signal),
-  submitFrames: (challenge, frames, signal) => {
+  createSession: (signal) => post('/session', {}, signal),
+  submitFrames: (session, frames, signal) => {
     const body = new FormData()
-    body.set('challengeId', challenge.challengeId)
+    body.set('sessionId', session.sessionId)
     for (const frame of frames) body.append('frame', frame, 'frame.jpg')
     return post('/check', { body }, signal)
   },

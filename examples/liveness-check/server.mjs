@@ -20,7 +20,7 @@ server.listen(Number(PORT), '127.0.0.1', () =>
 
 async function postJson(request, response) {
   const result =
-    request.url === '/challenge' ? await facegate.livenessChallenges.create() : await check(request)
+    request.url === '/session' ? await facegate.livenessSessions.create() : await check(request)
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result))
 }
 
@@ -32,9 +32,9 @@ async function check(request) {
   const form = await new Response(request, { headers: request.headers }).formData()
   try {
     const frames = form.getAll('frame')
-    const value = await facegate.answerLivenessChallenge(form.get('challengeId'), frames)
-    // value.livenessToken stays here, for svc.identify or svc.enroll with requireLiveness.
-    return { live: value.live, reasons: value.reasons }
+    const value = await facegate.sendLivenessFrames(form.get('sessionId'), frames)
+    // After a passed session, svc.identify or svc.enroll takes the session in place of an image.
+    return { live: value.live, reasons: value.reasons, causes: value.challenge.causes }
   } catch (error) {
     if (error instanceof FacegateError) return { live: false, reasons: [error.code] }
     throw error

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Challenges } from '../gallery/challenges/challenges.ts'
+import type { LivenessSessions } from '../gallery/liveness/liveness-sessions.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
 import type { ExtraImageType } from '../lib/image-types/image-types.ts'
@@ -12,6 +12,12 @@ import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
 import { parseParams } from './parse-params.ts'
+import {
+  runWithSessionImage,
+  sessionImageCount,
+  withSessionImage,
+  type SessionImage,
+} from './session-image.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
 export type Caller = {
@@ -27,7 +33,7 @@ export type Caller = {
 /** The services that actions use. An action receives them as a parameter and opens none itself. */
 export type Services = Gallery & {
   readonly vision: VisionClient
-  readonly challenges: Challenges
+  readonly livenessSessions: LivenessSessions
   /** The file types that images may have in addition to JPEG and PNG; by default none. */
   readonly extraImageTypes?: readonly ExtraImageType[]
 }
@@ -123,6 +129,8 @@ type ActionDefinition<
    * with `allImages`. By default it has one element per call.
    */
   readonly resultPerImage?: 'always' | 'allImages'
+  /** The image that the reference frame of a liveness session can replace; by default none. */
+  readonly sessionImage?: SessionImage
   /** Whether a call with these parameters analyzes all its images; by default only the first. */
   readonly analyzesAllImages?: true | ((params: unknown) => boolean)
   readonly value: Value
@@ -192,19 +200,24 @@ export function defineAction<
       ...(stored !== undefined && { valueWithoutCrops: definition.value.parse(stored) }),
     }
   }
+  const { sessionImage, price } = definition
   const readCall = (call: ActionCall<unknown>) => readActionCall(definition, call)
+  const runCall = async (call: ActionCall<unknown>) => definition.run(readCall(call))
   let schema: z.core.JSONSchema.BaseSchema | undefined
   return Object.freeze({
     ...definition,
+    price: (imageCount: number, params?: unknown) =>
+      price(imageCount + (sessionImage ? sessionImageCount(params) : 0), params),
     withoutNulls: (params: unknown) => {
       schema ??= z.toJSONSchema(definition.params, { io: 'input', unrepresentable: 'any' })
       return omitNulls(params, schema)
     },
     check: async (call: ActionCall<unknown>) => {
-      await withCorrelationIds(call.params, async () => (readCall(call), []))
+      const complete = withSessionImage(call, sessionImage)
+      await withCorrelationIds(call.params, async () => (readCall(complete), []))
     },
     run: (call: ActionCall<unknown>) =>
-      withCorrelationIds(call.params, async () => definition.run(readCall(call))),
+      withCorrelationIds(call.params, () => runWithSessionImage(call, sessionImage, runCall)),
     validate,
     scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome

@@ -4,7 +4,6 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
-import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo, recognizerScore, toFaceValue, toImageFacts } from './parts/response-fields.ts'
 import { addPictures, selectPictures, type StoredPicture } from './parts/pictures/add-pictures.ts'
 import {
@@ -78,7 +77,8 @@ const enrollParams = z
     ...enrollmentFaceParams,
     ...requiredLivenessParams,
   })
-  .meta({ id: 'EnrollParams' })
+  // A liveness session replaces the images.
+  .meta({ id: 'EnrollParams', required: [] })
 
 type ParsedEnrollParams = z.output<typeof enrollParams>
 type EnrollCall = ActionCall<ParsedEnrollParams>
@@ -90,6 +90,7 @@ export const enroll = defineAction({
   price: (imageCount, params) =>
     2 * (isFlagSet(params, 'allImages') ? imageCount : Math.min(imageCount, 1)),
   params: enrollParams,
+  sessionImage: 'only',
   furtherPermissions: [changePermissions.fields, changePermissions.expiry, changePermissions.force],
   analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
@@ -135,7 +136,7 @@ export const enroll = defineAction({
     requireForcePermission(call)
     call.services.subjects.requireFutureExpiry(call.params.expiresAtUtc)
   },
-  run: spendLivenessToken(enrollFace),
+  run: enrollFace,
 })
 
 async function enrollFace(call: EnrollCall) {

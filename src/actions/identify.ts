@@ -22,7 +22,6 @@ import {
 } from './parts/search/candidates.ts'
 import { isAmbiguous } from './parts/search/ambiguity.ts'
 import { assignSubjects } from './parts/search/assign-subjects.ts'
-import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import {
   debugInfo,
   toFaceValue,
@@ -68,6 +67,7 @@ export const identify = defineAction({
   // A search for a stored face has no images and costs as much as one image.
   price: (imageCount) => 2 * Math.max(1, imageCount),
   params: identifyParams,
+  sessionImage: 'only',
   resultPerImage: 'always',
   analyzesAllImages: true,
   value: identifyValue,
@@ -94,12 +94,12 @@ export const identify = defineAction({
     const isStored = isStoredSearch(params, pictureFields)
     if (sameSubject && !isStored) requireFrames({ ...params, images })
   },
-  run: spendLivenessToken<IdentifyParams, IdentifyResult>(async (call) => {
+  run: async (call) => {
     const { images } = call.params
     return isStoredSearch(call.params, pictureFields) || images === undefined
       ? identifyStored(call)
       : identifyImages({ ...call, params: { ...call.params, images } })
-  }),
+  },
 })
 
 async function identifyImages(call: IdentifyCall) {

@@ -9,7 +9,7 @@ import { classifyLiveness } from './parts/classify-liveness.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
-import { challengeId, challengeResult } from './schemas/challenge.ts'
+import { attemptSessionId, challengeResult } from './schemas/challenge.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {
   debug,
@@ -27,9 +27,9 @@ const livenessParams = z
     images,
     allImages: allImages.meta({
       description:
-        'Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `challengeId`, whose images are the frames of one person with one result.',
+        'Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `livenessSessionId`, whose images are the frames of one person with one result.',
     }),
-    challengeId: challengeId.optional(),
+    livenessSessionId: attemptSessionId.optional(),
     threshold: livenessThreshold,
     ...faceParams,
   })
@@ -43,11 +43,7 @@ const livenessValue = z
     image: imageFacts,
     challenge: challengeResult
       .optional()
-      .meta({ description: 'The result of the challenge; only with `challengeId`.' }),
-    livenessToken: z.string().optional().meta({
-      description:
-        'Only if the decision is `live` and the call has a `challengeId`: proves once, within 5 minutes, that this person was live.',
-    }),
+      .meta({ description: 'The result of the attempt; only with `livenessSessionId`.' }),
     warnings,
     debug,
   })
@@ -71,13 +67,13 @@ type LivenessCall = ActionCall<z.output<typeof livenessParams>>
 export const liveness = defineAction({
   name: 'svc.liveness',
   summary:
-    'Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of a challenge.',
+    'Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of an attempt in a liveness session.',
   price: (imageCount, params) => (isFlagSet(params, 'allImages') ? 2 * imageCount : 2),
   params: livenessParams,
   resultPerImage: 'allImages',
-  // Also the frames of a challenge.
+  // Also the frames of an attempt.
   analyzesAllImages: (params) =>
-    isFlagSet(params, 'allImages') || Object.hasOwn(Object(params), 'challengeId'),
+    isFlagSet(params, 'allImages') || Object.hasOwn(Object(params), 'livenessSessionId'),
   value: livenessValue,
   errors: [
     ...imageErrors,
@@ -85,7 +81,7 @@ export const liveness = defineAction({
     'FACE_TOO_SMALL',
     'MULTIPLE_FACES',
     'LOW_QUALITY',
-    'CHALLENGE_NOT_FOUND',
+    'LIVENESS_SESSION_NOT_FOUND',
   ],
   example: {
     params: {},
@@ -102,17 +98,18 @@ export const liveness = defineAction({
   },
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
   checkCall: ({ params }) => {
-    if (params.challengeId !== undefined && params.allImages) throw challengeOfSeveralResults()
+    if (params.livenessSessionId !== undefined && params.allImages)
+      throw attemptWithSeveralResults()
   },
   run: async (call) => {
-    const { challengeId } = call.params
-    if (challengeId === undefined)
+    const { livenessSessionId } = call.params
+    if (livenessSessionId === undefined)
       return (await analyzeEachImage(call, checkImage)).map((outcome) =>
         'value' in outcome
           ? { ...outcome, decision: livenessCallDecision(outcome.value) }
           : outcome,
       )
-    return answerChallenge({ ...call, params: { ...call.params, challengeId } })
+    return answerChallenge({ ...call, params: { ...call.params, livenessSessionId } })
   },
 })
 
@@ -133,10 +130,10 @@ function zeroLivenessThreshold({ params: { threshold } }: LivenessCall): string[
   return threshold === 0 ? ['threshold 0 classifies every face as live'] : []
 }
 
-/** The challenge is not spent: the call is refused before it is read. */
-function challengeOfSeveralResults(): ActionError {
+/** The attempt is not spent: the call is refused before it is read. */
+function attemptWithSeveralResults(): ActionError {
   return new ActionError(
     'INVALID_REQUEST',
-    'params.allImages: must be false or absent with challengeId; the images of a challenge are frames of one person and give one result',
+    'params.allImages: must be false or absent with livenessSessionId; the images of an attempt are frames of one person and give one result',
   )
 }

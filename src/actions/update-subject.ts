@@ -4,7 +4,6 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
-import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { repeatedPictureWarning } from './parts/pictures/picture-results.ts'
 import {
   debugInfo,
@@ -80,6 +79,7 @@ export const updateSubject = defineAction({
   summary: 'Update a subject: ids, attributes, groups, templates, expiry.',
   price: (imageCount) => 2 * Math.min(imageCount, 1),
   params: updateParams,
+  sessionImage: 'only',
   furtherPermissions: [changePermissions.expiry, changePermissions.faces, changePermissions.force],
   value: subject
     .extend({
@@ -120,7 +120,7 @@ export const updateSubject = defineAction({
     requireFacePermission(call)
     call.services.subjects.requireFutureExpiry(call.params.expiresAtUtc)
   },
-  run: spendLivenessToken(async (call: UpdateSubjectCall) => {
+  run: async (call) => {
     const { params, caller, services } = call
     const { subjects, maintenance } = services
     const { galleryId } = caller
@@ -142,7 +142,7 @@ export const updateSubject = defineAction({
       afterCommit:
         params.removeFaceIds || params.addFaceIds ? () => maintenance.purge(galleryId) : undefined,
     }
-  }),
+  },
 })
 
 async function applyUpdate(

@@ -5,7 +5,6 @@ import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { comparisonErrors, subjectNotFound } from './parts/action-errors.ts'
 import { comparisonDecision } from './parts/call-decisions.ts'
-import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import {
   debugInfo,
   toFaceValue,
@@ -67,10 +66,10 @@ const verifyParams = z
     ...faceParams,
     ...requiredLivenessParams,
   })
-  .meta({ id: 'VerifyParams' })
+  // A liveness session replaces the first image.
+  .meta({ id: 'VerifyParams', required: [] })
 
-type ParsedVerifyParams = z.output<typeof verifyParams>
-type VerifyCall = ActionCall<ParsedVerifyParams>
+type VerifyCall = ActionCall<z.output<typeof verifyParams>>
 
 /** The calibrated similarity at each false match rate; it is the same for every model. */
 const thresholds = { fmr1e3: 0.7, fmr1e4: 0.8, fmr1e5: 0.9, fmr1e6: 0.95 }
@@ -126,6 +125,7 @@ export const verify = defineAction({
   summary: 'Compare a face with another image, or with a subject of the gallery.',
   price: (imageCount, params) => (isFlagSet(params, 'sameSubject') ? 2 * imageCount : 2),
   params: verifyParams,
+  sessionImage: 'first',
   analyzesAllImages: true,
   value: verifyValue,
   errors: ['SUBJECT_NOT_FOUND', ...comparisonErrors],
@@ -140,9 +140,7 @@ export const verify = defineAction({
     { kind: 'similarity', value: similarity, isMatched: matched },
   ],
   checkCall: isSubjectComparison,
-  run: spendLivenessToken<ParsedVerifyParams, z.input<typeof verifyValue>>((call) =>
-    isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call),
-  ),
+  run: (call) => (isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call)),
 })
 
 /** @throws ActionError INVALID_REQUEST if mode, ids and number of images contradict each other. */

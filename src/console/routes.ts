@@ -28,7 +28,7 @@ import {
 } from './pages/money/wallet-and-budgets.ts'
 import { getOverview } from './analytics/overview.ts'
 import {
-  createPlaygroundChallenge,
+  createPlaygroundSession,
   getPlaygroundSettings,
   listActions,
   listErrors,
@@ -97,7 +97,7 @@ const routesByPage = [
   [listWebhooks, addWebhook, editWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
   [listWebhookDeliveries, redeliverEvent],
   [listActions, listErrors, getPlaygroundSettings],
-  [runPlaygroundCall, createPlaygroundChallenge],
+  [runPlaygroundCall, createPlaygroundSession],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
   [subjectsCsv, changeGroups, removeSubjects, importSubjects, mergeIntoSubject, moveFace],
   [getHealth, startHealthCheck, setDistinct, undoMerge],

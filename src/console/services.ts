@@ -53,8 +53,8 @@ export type ConsoleServices = {
   readonly jsonLimits: JsonLimits
   /** Runs an API call as if the request had been sent with this key. */
   readonly execute: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
-  /** Creates a liveness challenge as the API does. */
-  readonly createChallenge: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
+  /** Creates a liveness session as the API does. */
+  readonly createSession: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
   readonly auditor: AuditRunner
   readonly measurements: GalleryMeasurements<MeasurementResult>
   readonly healthChecks: GalleryMeasurements<GalleryHealth>

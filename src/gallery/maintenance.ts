@@ -11,7 +11,7 @@ import { findSubjects, findSubjectsInGroup, findUnseenSubjects } from '../store/
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import type { ReadTx } from '../store/tx.ts'
-import { deleteInBatches } from './challenges/delete-in-batches.ts'
+import { deleteInBatches } from './liveness/delete-in-batches.ts'
 import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import type { ReEmbed } from './re-embed/re-embed.ts'
 import { renameGroup, type GroupRenaming } from './rename-group.ts'

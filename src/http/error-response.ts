@@ -10,6 +10,7 @@ const commonStatuses: ErrorStatuses = {
   FORBIDDEN: 403,
   SUBJECT_NOT_FOUND: 404,
   GROUP_NOT_FOUND: 404,
+  LIVENESS_SESSION_NOT_FOUND: 404,
   RATE_LIMITED: 429,
 }
 

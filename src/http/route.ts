@@ -35,5 +35,7 @@ export type Route = {
   readonly path: string
   /** Requests to the route are neither traced nor logged, for example periodic health checks. */
   readonly isQuiet?: boolean
+  /** Pages of any origin may send requests; the route itself checks their origin. */
+  readonly isCalledByPages?: boolean
   readonly handle: (request: HttpRequest) => Promise<HttpResponse> | HttpResponse
 }

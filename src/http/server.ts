@@ -194,7 +194,10 @@ function registerPath(
     method: methods.filter((method) => !allowed.includes(method)),
     url,
     onRequest: async (request, reply) => {
-      const permitted = { origins, methods: allowed, bearerKeys }
+      const pageHeaders = routes.some(({ isCalledByPages }) => isCalledByPages)
+        ? ['Content-Type', 'X-Session-Token', 'X-Api-Version']
+        : undefined
+      const permitted = { origins, methods: allowed, bearerKeys, pageHeaders }
       const preflight = preflightResponse(toRequestHead(request), permitted)
       if (preflight) return send(reply, preflight)
       const headers = { allow: allowed.join(', ') }

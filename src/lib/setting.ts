@@ -115,7 +115,7 @@ export function originsSetting(description: string): Setting<readonly string[]> 
 }
 
 /** Browsers send an origin exactly as `URL` writes it. */
-function isOrigin(text: string): boolean {
+export function isOrigin(text: string): boolean {
   const url = URL.parse(text)
   const isExact = url !== null && url.origin === text && !text.includes('*')
   return isExact && /^https?:$/u.test(url.protocol)

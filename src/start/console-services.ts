@@ -20,7 +20,7 @@ import { similarityAt, type Calibration } from '../gallery/calibration/similarit
 import type { Gate } from '../gate/gate.ts'
 import { execute, type ExecuteOptions } from '../http/execute.ts'
 import type { Route } from '../http/route.ts'
-import { createLivenessChallenge } from '../http/routes/liveness-challenges.ts'
+import { createLivenessSession } from '../http/routes/liveness-sessions.ts'
 import { serveRest, type RestOptions } from '../http/routes/rest-route.ts'
 import type { Clock } from '../lib/clock.ts'
 import { fileSize } from '../lib/file-size.ts'
@@ -104,8 +104,8 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     falseMatchRates: falseMatchRatesOf(options.calibration),
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
     execute: (caller, request) => execute(request, authenticatedAs(caller)),
-    createChallenge: async (caller, request) =>
-      serveRest(createLivenessChallenge, authenticatedAs(caller)).handle(request),
+    createSession: async (caller, request) =>
+      serveRest(createLivenessSession, authenticatedAs(caller)).handle(request),
     auditor: createAuditRunner(location),
     measurements: createGalleryMeasurements({ ...threads, kind: 'calibration' }),
     healthChecks: createGalleryMeasurements({ ...threads, kind: 'health' }),

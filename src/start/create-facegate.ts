@@ -10,6 +10,7 @@ import { execute, type ExecuteOptions } from '../http/execute.ts'
 import type { Route } from '../http/route.ts'
 import { createConnectionStats } from '../http/connections/connection-stats.ts'
 import { restRoutes } from '../http/routes/rest-routes.ts'
+import { serveSessionFrames } from '../http/routes/session-frames.ts'
 import { serveRest, type ModelInUse, type RestOptions } from '../http/routes/rest-route.ts'
 import { serviceRoutes } from '../http/routes/service-routes.ts'
 import { createBodyBudget } from '../http/input/incoming-body.ts'
@@ -81,10 +82,10 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const calibrations = createCalibrations(models.calibration, models.formerCalibrations)
   const galleryOptions = { store, calibrations, vision: toReEmbedClient(vision), clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
-  const { subjects, matching, maintenance, challenges } = gallerySearch
+  const { subjects, matching, maintenance, livenessSessions } = gallerySearch
   const openedWebhooks = openWebhooks(config, { store, clock, log })
   const extraImageTypes = config.IMAGE_TYPES_EXTRA
-  const services = { vision, subjects, matching, maintenance, challenges, extraImageTypes }
+  const services = { vision, subjects, matching, maintenance, livenessSessions, extraImageTypes }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -192,6 +193,7 @@ async function apiRoutes(
   const models = await listModelsInUse(activeModels)
   return [
     { method: 'POST', path: '/v1/face/execute', handle: (request) => execute(request, options) },
+    serveSessionFrames(options),
     ...restRoutes.map((route) => serveRest(route, { ...options, models })),
     ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes({ ...options, detectorKind }) : []),
   ]

@@ -1,7 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
-import { type Challenges, createChallenges } from '../gallery/challenges/challenges.ts'
+import {
+  createLivenessSessions,
+  type LivenessSessions,
+} from '../gallery/liveness/liveness-sessions.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
 import type { Maintenance } from '../gallery/maintenance.ts'
@@ -27,7 +30,7 @@ import { createSubjectExpired } from '../webhooks/subject-expired.ts'
  */
 export type OpenedGallery = AsyncDisposable &
   Gallery & {
-    readonly challenges: Challenges
+    readonly livenessSessions: LivenessSessions
     /** Resolves when no stored crop is left to embed with the active model. */
     readonly reEmbedding: Promise<ReEmbedResult>
     readonly searchStats: () => SearchStats
@@ -75,7 +78,7 @@ export async function openGalleryServices(
   const { maintenance } = gallery
   scheduleSweep(maintenance, log, opened)
   scheduleGalleryJobs(maintenance, options, opened)
-  const challenges = openChallenges(config, options, opened)
+  const livenessSessions = openSessions(config, options, opened)
   const closing = new AbortController()
   const reEmbed = () => maintenance.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
@@ -89,7 +92,7 @@ export async function openGalleryServices(
   const resources = opened.move()
   return {
     ...gallery,
-    challenges,
+    livenessSessions,
     reEmbedding,
     searchStats: search.stats,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
@@ -146,24 +149,24 @@ async function openConfiguredSearch(
   }
 }
 
-const challengeSweepIntervalMs = 60_000
+const sessionSweepIntervalMs = 60_000
 
-/** Opens the liveness challenges, with the periodic sweep of expired ones. */
-function openChallenges(
+/** Opens the liveness sessions, with the periodic sweep of expired ones. */
+function openSessions(
   config: Config,
-  { store, calibrations, clock, log }: OpenGalleryOptions,
+  { store, clock, log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
-): Challenges {
-  const challenges = createChallenges({
+): LivenessSessions {
+  const sessions = createLivenessSessions({
     store,
     clock,
-    activeModelId: calibrations.activeModelId,
+    masterKeyFile: masterKeyPath(config),
     randomInteger: randomInt,
     failuresPerMinuteMax: config.LIVENESS_FAILURES_PER_MINUTE_MAX,
-    openMax: config.LIVENESS_CHALLENGES_OPEN_MAX,
+    openMax: config.LIVENESS_SESSIONS_OPEN_MAX,
   })
-  const sweep = async (): Promise<void> => void (await challenges.sweep())
-  const failure = 'the sweep of expired liveness challenges failed'
-  opened.use(schedule(sweep, { intervalMs: challengeSweepIntervalMs, failure }, log))
-  return challenges
+  const sweep = async (): Promise<void> => void (await sessions.sweep())
+  const failure = 'the sweep of expired liveness sessions failed'
+  opened.use(schedule(sweep, { intervalMs: sessionSweepIntervalMs, failure }, log))
+  return sessions
 }

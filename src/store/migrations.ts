@@ -2,10 +2,11 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Migration } from 'kysely'
 import { Migrator, sql } from './load-kysely.ts'
+import { readStatements } from './read-statements.ts'
 import type { Database } from './schema.ts'
 
-/** Each file is called like its migration and exports its SQL statements. */
-const migrationFile = /^\d{3}-[^.]+\.[jt]s$/u
+/** Each file is called like its migration: SQL, or a module that exports SQL statements. */
+const migrationFile = /^\d{3}-[^.]+\.(?:[jt]s|sql)$/u
 
 /** Drafts of version 0.1.0 numbered their migrations with four digits. */
 const draftMigration = /^\d{4}-/u
@@ -62,8 +63,7 @@ async function loadMigrations(
 ): Promise<Record<string, Migration>> {
   const migrations: Record<string, Migration> = {}
   for (const file of migrationFiles(folder)) {
-    const module: unknown = await import(new URL(file, folder).href)
-    const { statements } = module as { readonly statements: readonly string[] }
+    const statements = await loadStatements(new URL(file, folder))
     migrations[path.parse(file).name] = {
       up: async (db) => {
         for (const text of statements) await sql.raw(text).execute(db)
@@ -72,6 +72,12 @@ async function loadMigrations(
   }
   for (const name of later) migrations[name] = laterMigration
   return migrations
+}
+
+async function loadStatements(file: URL): Promise<readonly string[]> {
+  if (file.pathname.endsWith('.sql')) return readStatements(file)
+  const module: unknown = await import(file.href)
+  return (module as { readonly statements: readonly string[] }).statements
 }
 
 /** Stands for an applied migration of a later version, so that kysely accepts it. */

@@ -66,8 +66,8 @@ export type Schema = VectorsSchema & {
   deletions: DeletionRow
   chainHeads: ChainHeadRow
   responseSubjects: ResponseSubjectRow
+  livenessSessions: LivenessSessionRow
   livenessChallenges: LivenessChallengeRow
-  livenessTokens: LivenessTokenRow
   users: UserRow
   sessions: SessionRow
   links: LinkRow
@@ -105,6 +105,8 @@ export type ProjectRow = {
   readonly retentionDays: Generated<number | null>
   /** The minimum similarity of a match of svc.identify; null: it depends on the gallery's size. */
   readonly identifyThreshold: Generated<number | null>
+  /** Origins of pages that may send frames of liveness sessions, separated by spaces; empty: none. */
+  readonly livenessOrigins: Generated<string>
   /** The number of its webhooks that receive `identify.matched`. */
   readonly matchWebhooks: Generated<number>
   /** 1: the account is moved to another database, on PostgreSQL; calls and changes return 503. */
@@ -250,9 +252,33 @@ export type ResponseSubjectRow = {
   readonly requestId: string
 }
 
-/** A challenge to prove liveness. It is kept for a minute after its expiry, to count failures. */
+/** A session to prove liveness, with up to three attempts. */
+export type LivenessSessionRow = {
+  readonly sessionId: string
+  readonly projectId: string
+  /** The key that created it, and with which the browser's frames are judged. */
+  readonly keyId: string
+  readonly requestId: string | null
+  readonly stepCount: number
+  readonly state: Generated<'open' | 'passed' | 'failed'>
+  readonly attemptsLeft: number
+  /** How many requests its token may still send. */
+  readonly requestsLeft: number
+  /** The secret of the session, wrapped with the master key. */
+  readonly masterKeyId: string
+  readonly wrapped: Uint8Array
+  /** The result of the last attempt, as JSON; null before the first. */
+  readonly result: Generated<string | null>
+  /** The reference frame, encrypted with a key derived from the secret; null once it was used. */
+  readonly frame: Generated<Uint8Array | null>
+  /** The row is deleted then. */
+  readonly expiresAtMs: number
+}
+
+/** The challenge of one attempt. It is kept for a minute after its expiry, to count failures. */
 export type LivenessChallengeRow = {
   readonly challengeId: string
+  readonly sessionId: string
   readonly projectId: string
   /** JSON array of the requested steps, in their order. */
   readonly steps: string
@@ -261,16 +287,4 @@ export type LivenessChallengeRow = {
   readonly spentAtMs: Generated<number | null>
   /** 1: that call did not prove liveness. */
   readonly failed: Generated<0 | 1>
-}
-
-/** A token of a person who proved liveness. Its row is deleted when it is spent. */
-export type LivenessTokenRow = {
-  /** SHA-256 of the token, 32 bytes. */
-  readonly tokenHash: Uint8Array
-  readonly projectId: string
-  /** The model of the template. */
-  readonly modelId: string
-  /** The template of the frontal frame, encrypted with a key derived from the token. */
-  readonly ciphertext: Uint8Array
-  readonly expiresAtMs: number
 }

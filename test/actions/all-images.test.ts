@@ -122,14 +122,15 @@ test('The price of all images is reserved before they are analyzed', async () =>
   assert.equal(body.data.results.length, 2)
 })
 
-test('allImages with a challenge is refused, and the challenge is not spent', async () => {
-  const { challengeId } = (await gallery.rest('POST', '/v1/liveness/challenges', {})).body
-  const frames = { ...pictures('Ida', 'Ida', 'Ida'), challengeId }
+test('allImages with a session is refused, and the attempt is not spent', async () => {
+  const { body: session } = await gallery.rest('POST', '/v1/liveness/sessions', {})
+  const { sessionId: livenessSessionId } = session
+  const frames = { ...pictures('Ida', 'Ida', 'Ida'), livenessSessionId }
   const { body } = await gallery.call('svc.liveness', frames)
   const { code, path, message } = body.errors[0]
   assert.deepEqual([code, path], ['INVALID_REQUEST', 'params.allImages'])
-  assert.match(message, /must be false or absent with challengeId/u)
+  assert.match(message, /must be false or absent with livenessSessionId/u)
   const { images } = frames
-  const answer = await gallery.call('svc.liveness', { images, challengeId })
-  assert.notEqual(answer.body.errors[0]?.code, 'CHALLENGE_NOT_FOUND')
+  const answer = await gallery.call('svc.liveness', { images, livenessSessionId })
+  assert.notEqual(answer.body.errors[0]?.code, 'LIVENESS_SESSION_NOT_FOUND')
 })

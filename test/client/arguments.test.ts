@@ -79,7 +79,7 @@ test('Calls on `try` return every failure; they throw only the reason of an abor
     ['INVALID_ARGUMENT', 'verify', image, { externalId: null }],
     ['INVALID_ARGUMENT', 'verify', [image, image], image],
     ['INVALID_ARGUMENT', 'identify', []],
-    ['INVALID_ARGUMENT', 'answerLivenessChallenge', randomUUID(), undefined],
+    ['INVALID_ARGUMENT', 'sendLivenessFrames', randomUUID(), undefined],
     ['INVALID_ARGUMENT', 'updateSubject', undefined, {}],
     ['INVALID_ARGUMENT', 'updateSubject', { externalId: 'a' }, { externalId: 'b' }],
     ['INVALID_ARGUMENT', 'deleteSubject', both],

@@ -39,26 +39,23 @@ async function createProjectClient() {
   return createClient({ baseUrl: gallery.url, apiKey: key })
 }
 
-test('A challenge is created and answered, and its token is used once', async () => {
+test('A session is created, read and passed, and its reference frame is used once', async () => {
   const client = await createProjectClient()
-  const { challengeId, steps } = await client.livenessChallenges.create({ steps: 2 })
+  const created = await client.livenessSessions.create({ steps: 2 })
+  const { sessionId, steps } = created
   assert.equal(steps.length, 2)
   const [frontal, ...turned] = framesOf(steps).map((people) => imageOf(...people))
   assert.ok(frontal)
-  const answer = await client.answerLivenessChallenge(challengeId, [frontal, ...turned])
+  const answer = await client.sendLivenessFrames(sessionId, [frontal, ...turned])
   assert.equal(answer.challenge?.passed, true)
-  const { livenessToken } = answer
-  const params = { requireLiveness: true, livenessToken }
-  assert.equal((await client.enroll(frontal, params)).created, true)
-  const again = await client.try.enroll(frontal, params)
+  const passed = await client.livenessSessions.get(sessionId, { referenceFrame: 'true' })
+  assert.deepEqual([passed.state, passed.referenceFrame?.contentType], ['passed', 'image/jpeg'])
+  const params = { livenessSessionId: sessionId }
+  assert.equal((await client.execute('svc.enroll', params)).results.length, 1)
+  const again = await client.try.execute('svc.enroll', params)
   assert.equal(!again.ok && again.error.code, 'LIVENESS_FAILED')
-  const { challengeId: other } = await client.livenessChallenges.create()
-  const empty = await client.try.answerLivenessChallenge(other, [
-    frontal,
-    imageOf(),
-    frontal,
-    frontal,
-  ])
+  const { sessionId: other } = await client.livenessSessions.create()
+  const empty = await client.try.sendLivenessFrames(other, [frontal, imageOf(), frontal, frontal])
   assert.ok(!empty.ok)
   assert.deepEqual([empty.error.code, empty.error.problems[0]?.imageIndex], ['NO_FACE_FOUND', 1])
 })

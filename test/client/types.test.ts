@@ -13,6 +13,8 @@ type Equal<A, B> =
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
+type OptionalFields<T> = { [K in keyof T]?: T[K] | undefined }
+
 /** The parameters and values in the schemas of the service. */
 type ServiceActions = {
   [K in keyof typeof actions as (typeof actions)[K]['name']]: {
@@ -23,7 +25,14 @@ type ServiceActions = {
 
 test('The contract has the same types as the schemas, for every action', () => {
   assert.ok(true satisfies Equal<keyof ServiceActions, keyof Actions>)
-  type Same = { [K in keyof Actions]: Equal<ServiceActions[K], Actions[K]> }
+  // In a request, a liveness session can replace the images; the action adds its frame.
+  type WithSession<Name extends keyof Actions> = Name extends 'svc.enroll' | 'svc.verify'
+    ? {
+        params: OptionalFields<ServiceActions[Name]['params']>
+        value: ServiceActions[Name]['value']
+      }
+    : ServiceActions[Name]
+  type Same = { [K in keyof Actions]: Equal<WithSession<K>, Actions[K]> }
   assert.ok(true satisfies Equal<Same, { [K in keyof Actions]: true }>)
   assert.ok(true satisfies Equal<ErrorCode, ServedErrorCode>)
 })

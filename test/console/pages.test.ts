@@ -60,7 +60,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['DELETE', `${project}/groups/crew`, { confirm: 'crew' }],
     ['POST', '/money/top-up', { amountMicros: '1000000', note: 'more' }],
     ['POST', '/money/allocate', { projectId, amountMicros: '500000' }],
-    ['POST', '/playground/challenges', { projectId }],
+    ['POST', '/playground/liveness-sessions', { projectId }],
     ...pages,
     ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
     ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],

@@ -102,7 +102,8 @@ test('Labels of sequences are rejected by line and cause', async () => {
 
 test('Attacks that passed and live sequences that did not are listed with their reasons', () => {
   const sequence = { files: [], steps: ['turnLeft'] as const, expectedReasons: [] }
-  const judgement = { steps: [], samePerson: true, flat: false }
+  const changeMin = { turn: 20, look: 15 }
+  const judgement = { steps: [], samePerson: true, flat: false, changeMin }
   const { errors } = createSequenceReport([
     {
       ...sequence,

@@ -89,7 +89,9 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
   'POST /v1/groups/:name/rename': [
     rest('POST', ({ group }) => `/v1/groups/${group}/rename`, { name: 'mine' }),
   ],
-  'POST /v1/liveness/challenges': [],
+  'POST /v1/liveness/sessions': [],
+  // test/liveness/sessions.test.ts: a session of another project is not found.
+  'GET /v1/liveness/sessions/:sessionId': [],
   'GET /v1/me': [],
   'GET /v1/deletions': [
     rest('GET', ({ subjectId }) => `/v1/deletions?subjectId=${subjectId}`),

@@ -75,7 +75,7 @@ test('A call that would be rejected gets the same errors when it is only validat
     { action: 'svc.updateSubject', params: { subjectId, addGroups: ['a'], removeGroups: ['a'] } },
     {
       action: 'svc.liveness',
-      params: { ...imageParams('Ada'), challengeId: subjectId, allImages: true },
+      params: { ...imageParams('Ada'), livenessSessionId: subjectId, allImages: true },
     },
     {
       action: 'svc.enroll',

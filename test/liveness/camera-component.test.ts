@@ -30,7 +30,7 @@ import {
 } from '../support/facegate/test-facegate.ts'
 import { testModelsFolder } from '../support/paths.ts'
 
-/** A drawn head fails one challenge of seven. */
+/** A drawn head fails one session of seven. */
 const attemptsMax = 6
 
 describe('The pages of the examples with a camera', { skip: skipWithoutBrowser }, () => {
@@ -93,7 +93,7 @@ describe('The pages of the examples with a camera', { skip: skipWithoutBrowser }
     await holdText(page, texts.lookStraight)
     await start()
     await page.getByText(texts.problems.notLive).waitFor()
-    await page.getByText(texts.reasons['CHALLENGE_NOT_FOLLOWED']!).waitFor()
+    await page.getByText(/Turn your head further: it moved \d+ degrees/u).waitFor()
     assert.deepEqual(await accessibilityFindings(page, 'light'), [])
     await holdText(page, undefined)
     await retry()
@@ -115,19 +115,19 @@ describe('The pages of the examples with a camera', { skip: skipWithoutBrowser }
   })
 
   step(
-    'A challenge that expires during the recording is reported, and a new one passes',
+    'Steps that expire during the recording are reported, and a new session passes',
     async () => {
       await openPage()
-      await page.route('**/challenge', async (route) => {
+      await page.route('**/session', async (route) => {
         const response = await route.fetch()
-        const challenge: object = await response.json()
+        const session: object = await response.json()
         // 10 s are reserved for sending the frames.
         const expiresAtUtc = new Date(Date.now() + 10_200).toISOString()
-        await route.fulfill({ response, json: { ...challenge, expiresAtUtc } })
+        await route.fulfill({ response, json: { ...session, expiresAtUtc } })
       })
       await start()
       await page.getByText(texts.problems.timeOver).waitFor()
-      await page.unroute('**/challenge')
+      await page.unroute('**/session')
       await retry()
       await expectResult()
     },

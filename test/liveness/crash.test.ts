@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { dropDatabase } from '../support/database/engine.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gallery-process.ts'
-import { imageParams, startGallery, type GalleryClient } from '../support/gallery/test-gallery.ts'
+import { startGallery, type GalleryClient } from '../support/gallery/test-gallery.ts'
 
 /** Calls of one kind that use something once. */
 type SingleUse = {
@@ -18,22 +18,23 @@ type SingleUse = {
   readonly spentCode: string
 }
 
-async function answerToChallenge(client: GalleryClient): Promise<object> {
-  const { body } = await client.rest('POST', '/v1/liveness/challenges', { steps: 2 })
-  return { challengeId: body.challengeId, images: frameImages(framesOf(body.steps)) }
+async function answerToChallenge(client: GalleryClient) {
+  const { body } = await client.rest('POST', '/v1/liveness/sessions', { steps: 2 })
+  return { livenessSessionId: body.sessionId, images: frameImages(framesOf(body.steps)) }
 }
 
-const uses: Readonly<Record<'challenge' | 'token', SingleUse>> = {
-  challenge: {
+const uses: Readonly<Record<'session' | 'reference frame', SingleUse>> = {
+  session: {
     action: 'svc.liveness',
     prepare: answerToChallenge,
-    spentCode: 'CHALLENGE_NOT_FOUND',
+    spentCode: 'LIVENESS_SESSION_NOT_FOUND',
   },
-  token: {
+  'reference frame': {
     action: 'svc.enroll',
     prepare: async (client) => {
-      const { livenessToken } = await client.value('svc.liveness', await answerToChallenge(client))
-      return { ...imageParams('Ada'), requireLiveness: true, livenessToken }
+      const answer = await answerToChallenge(client)
+      await client.value('svc.liveness', answer)
+      return { livenessSessionId: answer.livenessSessionId }
     },
     spentCode: 'LIVENESS_FAILED',
   },

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import {
   answerOf,
-  createChallenge,
+  createSession,
   failuresMax,
   openMax,
   startChallengeGallery,
   wrongAnswerOf,
   type ChallengeGallery,
-  type CreatedChallenge,
+  type CreatedSession,
 } from '../support/gallery/challenge-gallery.ts'
 import { type TestGallery } from '../support/gallery/test-gallery.ts'
 
@@ -24,24 +24,24 @@ before(async () => {
 })
 after(() => service[Symbol.asyncDispose]())
 
-test(`After ${failuresMax} failures within a minute, challenges are refused until the oldest is a minute old`, async () => {
+test(`After ${failuresMax} failures within a minute, sessions are refused until the oldest is a minute old`, async () => {
   const client = await createProject()
   const [kept, ...failing] = [
-    await createChallenge(client),
-    await createChallenge(client),
-    await createChallenge(client),
+    await createSession(client),
+    await createSession(client),
+    await createSession(client),
   ]
   for (const challenge of failing) {
     await client.value('svc.liveness', wrongAnswerOf(challenge))
     clock.nowMs += 1000
   }
-  await client.value('svc.liveness', wrongAnswerOf(await createChallenge(client)))
-  const refused = await client.rest('POST', '/v1/liveness/challenges', {})
+  await client.value('svc.liveness', wrongAnswerOf(await createSession(client)))
+  const refused = await client.rest('POST', '/v1/liveness/sessions', {})
   assert.equal(refused.status, 429)
   assert.equal(refused.headers.get('retry-after'), '58')
   assert.match(refused.body.detail, /failed within 60 s; wait 58 s/u)
   const other = await createProject()
-  assert.equal((await other.rest('POST', '/v1/liveness/challenges', {})).status, 200)
+  assert.equal((await other.rest('POST', '/v1/liveness/sessions', {})).status, 200)
   const requestId = randomUUID()
   const count = gallery.vision.requests.length
   const limited = await client.call('svc.liveness', answerOf(kept), { requestId })
@@ -49,18 +49,18 @@ test(`After ${failuresMax} failures within a minute, challenges are refused unti
   assert.equal(limited.headers.get('retry-after'), '58')
   assert.equal(gallery.vision.requests.length, count, 'no image was analyzed')
   clock.nowMs += 57_999
-  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 429)
+  assert.equal((await client.rest('POST', '/v1/liveness/sessions', {})).status, 429)
   clock.nowMs += 1
-  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 200)
+  assert.equal((await client.rest('POST', '/v1/liveness/sessions', {})).status, 200)
   const retried = await client.call('svc.liveness', answerOf(kept), { requestId })
   assert.equal(retried.body.ok, true, 'the refused call was not stored, so that its retry runs')
   assert.equal(retried.body.data.results[0].value.decision, 'live')
 })
 
-test(`Of concurrent guesses, ${failuresMax} are judged, and the others leave their challenges unspent`, async () => {
+test(`Of concurrent guesses, ${failuresMax} are judged, and the others leave their attempts unspent`, async () => {
   const client = await createProject()
-  const challenges: CreatedChallenge[] = []
-  for (let index = 0; index < openMax; index++) challenges.push(await createChallenge(client))
+  const challenges: CreatedSession[] = []
+  for (let index = 0; index <= failuresMax; index++) challenges.push(await createSession(client))
   const guesses = await Promise.all(
     challenges.map((challenge) => client.call('svc.liveness', wrongAnswerOf(challenge))),
   )
@@ -74,19 +74,19 @@ test(`Of concurrent guesses, ${failuresMax} are judged, and the others leave the
   assert.equal((await client.value('svc.liveness', answerOf(refused))).decision, 'live')
 })
 
-test(`A project has at most ${openMax} open challenges`, async () => {
+test(`A project has at most ${openMax} open sessions`, async () => {
   const client = await createProject()
-  const challenges: CreatedChallenge[] = []
-  for (let index = 0; index < openMax; index++) challenges.push(await createChallenge(client))
-  const refused = await client.rest('POST', '/v1/liveness/challenges', {})
+  const challenges: CreatedSession[] = []
+  for (let index = 0; index < openMax; index++) challenges.push(await createSession(client))
+  const refused = await client.rest('POST', '/v1/liveness/sessions', {})
   assert.equal(refused.status, 429)
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
-  assert.match(refused.body.detail, /4 open liveness challenges/u)
+  assert.match(refused.body.detail, /6 open liveness sessions/u)
   const [first] = challenges
   assert.ok(first)
   await client.value('svc.liveness', answerOf(first))
-  await createChallenge(client)
-  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 429)
+  await createSession(client)
+  assert.equal((await client.rest('POST', '/v1/liveness/sessions', {})).status, 429)
   clock.nowMs += 120_000
-  await createChallenge(client)
+  await createSession(client)
 })

@@ -58,7 +58,7 @@ const accountTables = (
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
   'subjectAttributes distinctSubjects subjectMerges faces ' +
   'templates galleryPages crops removals appliedRemovals deletions users sessions links auditLog chainHeads ' +
-  'livenessChallenges livenessTokens webhooks webhookSecrets webhookDeliveries ' +
+  'livenessSessions livenessChallenges webhooks webhookSecrets webhookDeliveries ' +
   'secondFactors recoveryCodes accountMoves'
 ).split(' ')
 

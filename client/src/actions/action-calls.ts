@@ -74,7 +74,7 @@ export type VerifyOptions = Omit<
   VerifyParams,
   'images' | 'mode' | 'subjectId' | 'externalId' | 'sameSubject'
 >
-export type LivenessFrameOptions = Omit<LivenessParams, 'images' | 'challengeId'>
+export type LivenessFrameOptions = Omit<LivenessParams, 'images' | 'livenessSessionId'>
 export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'images'> & {
   /** Adds a template, with the same checks as enrollment. */
   readonly image?: Image | undefined
@@ -100,11 +100,11 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
    */
   readonly identify: IdentifyMethod<Image, M>
   /**
-   * Verify the frames of a response to a challenge, in the order of recording, the first one frontal.
-   * Costs 2 units.
+   * Verify the frames of an attempt in a liveness session, in the order of recording, the first one
+   * frontal. Costs 2 units.
    */
-  readonly answerLivenessChallenge: (
-    challengeId: string,
+  readonly sendLivenessFrames: (
+    sessionId: string,
     frames: readonly [Image, ...Image[]],
     params?: LivenessFrameOptions,
     options?: CallOptions,

@@ -39,7 +39,7 @@ export function createActionCalls<Image, M extends FailureMode>(
     enroll: createEnrollCall(dependencies),
     verify: createVerifyCall(dependencies),
     identify: createIdentifyCall(dependencies),
-    answerLivenessChallenge: createAnswerCall(dependencies),
+    sendLivenessFrames: createFramesCall(dependencies),
     updateSubject: createUpdateCall(dependencies),
     deleteSubject: (subject, options) => {
       const run = async () => {
@@ -197,15 +197,15 @@ function isList<Image>(images: Image | readonly Image[]): images is readonly Ima
   return Array.isArray(images)
 }
 
-function createAnswerCall<Image, M extends FailureMode>({
+function createFramesCall<Image, M extends FailureMode>({
   execute,
   toImageItem,
   handleResult,
-}: ActionCallDependencies<Image, M>): ActionCalls<Image, M>['answerLivenessChallenge'] {
-  type Arguments = Parameters<ActionCalls<Image, M>['answerLivenessChallenge']>
-  const run = async (...[challengeId, frames, params, options]: Arguments) => {
+}: ActionCallDependencies<Image, M>): ActionCalls<Image, M>['sendLivenessFrames'] {
+  type Arguments = Parameters<ActionCalls<Image, M>['sendLivenessFrames']>
+  const run = async (...[livenessSessionId, frames, params, options]: Arguments) => {
     const images = await toImageItems(frames, toImageItem)
-    return execute('svc.liveness', { ...params, challengeId, images }, options)
+    return execute('svc.liveness', { ...params, livenessSessionId, images }, options)
   }
   return (...args) => handleResult(() => run(...args), singleValue, args[3])
 }

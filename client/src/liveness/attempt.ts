@@ -1,6 +1,6 @@
 import { openCamera } from './camera.ts'
 import { LivenessError } from './liveness-check.ts'
-import type { LivenessVerdict, PageServer, RequestedChallenge } from './liveness-check.ts'
+import type { LivenessVerdict, PageServer, RequestedSession } from './liveness-check.ts'
 import { recordFrames, type RecordingTimes } from './record-frames.ts'
 import type { LivenessView } from './view.ts'
 
@@ -10,13 +10,13 @@ export type AttemptOptions<Verdict extends LivenessVerdict> = PageServer<Verdict
   readonly signal: AbortSignal
 }
 
-/** The life of a challenge, ms. It applies if the clock of the browser contradicts `expiresAtUtc`. */
-const challengeLifeMs = 120_000
-/** The frames must arrive before the challenge expires. */
+/** The life of the steps of a session, ms. It applies if the clock of the browser contradicts `expiresAtUtc`. */
+const stepsLifeMs = 120_000
+/** The frames must arrive before the steps expire. */
 const uploadReserveMs = 10_000
 
 /**
- * Opens the camera, records the frames of a new challenge and has them judged. The camera is closed
+ * Opens the camera, records the frames of a new attempt and has them judged. The camera is closed
  * before the frames are sent.
  *
  * @throws LivenessError for every failure that a person can act on.
@@ -28,15 +28,15 @@ export async function attemptCheck<Verdict extends LivenessVerdict>(
   view.showProgress('openingCamera')
   const camera = await openCamera(view.video)
   const limit = limitAttempt(signal)
-  let challenge: RequestedChallenge
+  let session: RequestedSession
   let frames: Blob[]
   try {
-    challenge = await reachServer(() => options.createChallenge(limit.signal), limit.signal)
-    limit.expireAt(challenge.expiresAtUtc)
-    const { steps } = challenge
+    session = await reachServer(() => options.createSession(limit.signal), limit.signal)
+    limit.expireAt(session.expiresAtUtc)
+    const { steps } = session
     frames = await recordFrames({
       camera,
-      challenge,
+      session,
       times: options.times,
       showStep: (step, index) => view.showStep(step, index, steps.length),
       signal: limit.signal,
@@ -46,7 +46,7 @@ export async function attemptCheck<Verdict extends LivenessVerdict>(
     limit.end()
   }
   view.showProgress('checking')
-  return reachServer(() => options.submitFrames(challenge, frames, signal), signal)
+  return reachServer(() => options.submitFrames(session, frames, signal), signal)
 }
 
 /** Runs a request of the page; its failure gets a text for the person. */
@@ -64,11 +64,11 @@ async function reachServer<Value>(
 
 type AttemptLimit = {
   readonly signal: AbortSignal
-  readonly expireAt: (expiresAtUtc: string) => void
+  readonly expireAt: (expiresAtUtc: string | null) => void
   readonly end: () => void
 }
 
-/** Aborts an attempt when the caller aborts, the page is hidden or the challenge expires. */
+/** Aborts an attempt when the caller aborts, the page is hidden or the steps expire. */
 function limitAttempt(signal: AbortSignal): AttemptLimit {
   const controller = new AbortController()
   const abort = (): void => controller.abort(signal.reason)
@@ -81,8 +81,8 @@ function limitAttempt(signal: AbortSignal): AttemptLimit {
   return {
     signal: controller.signal,
     expireAt: (expiresAtUtc) => {
-      const leftMs = Date.parse(expiresAtUtc) - Date.now()
-      const lifeMs = leftMs > uploadReserveMs && leftMs < challengeLifeMs ? leftMs : challengeLifeMs
+      const leftMs = Date.parse(expiresAtUtc ?? '') - Date.now()
+      const lifeMs = leftMs > uploadReserveMs && leftMs < stepsLifeMs ? leftMs : stepsLifeMs
       const expire = (): void => controller.abort(new LivenessError('timeOver'))
       timer = setTimeout(expire, lifeMs - uploadReserveMs)
     },

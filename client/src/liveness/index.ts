@@ -1,9 +1,9 @@
-/** The camera component for challenge liveness in browsers: `facegate-client/liveness`. */
+/** The camera component for liveness sessions in browsers: `facegate-client/liveness`. */
 export { runLivenessCheck, type LivenessCheckOptions } from './run-liveness-check.ts'
 export { englishTexts, type LivenessTexts } from './texts.ts'
 export {
   LivenessError,
-  type RequestedChallenge,
+  type RequestedSession,
   type LivenessOutcome,
   type LivenessProblem,
   type LivenessVerdict,

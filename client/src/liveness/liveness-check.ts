@@ -1,35 +1,40 @@
-import type { LivenessChallenge } from '../contract.ts'
+import type { LivenessSession } from '../contract.ts'
 
 /** A head movement that the service requests; left and right are those of the person. */
-export type LivenessStep = LivenessChallenge['steps'][number]
+export type LivenessStep = LivenessSession['steps'][number]
 
-/** The part of a challenge that the component needs, passed on by the server of the page. */
-export type RequestedChallenge = Pick<
-  LivenessChallenge,
-  'challengeId' | 'steps' | 'expiresAtUtc' | 'framesMax'
+/** Why a step, or a whole attempt, was not passed. */
+export type LivenessCause = LivenessSession['causes'][number]['cause']
+
+/** The part of a session that the component needs, passed on by the server of the page. */
+export type RequestedSession = Pick<
+  LivenessSession,
+  'sessionId' | 'steps' | 'expiresAtUtc' | 'framesMax'
 >
 
 /** What the server of the page returns for the frames. It can contain more fields. */
 export type LivenessVerdict = {
-  /** Whether the challenge was passed. */
+  /** Whether the session was passed. */
   readonly live: boolean
   /** Codes such as `CHALLENGE_NOT_FOLLOWED`; the component shows a text for each known one. */
   readonly reasons?: readonly string[] | undefined
+  /** Why the attempt failed: the component shows these texts in place of those of the reasons. */
+  readonly causes?: LivenessSession['causes'] | undefined
 }
 
 /** The requests of the component to the server of the page. */
 export type PageServer<Verdict extends LivenessVerdict> = {
   /**
-   * Gets a challenge from the server of the page, which calls `POST /v1/liveness/challenges`. The API
-   * key stays on that server.
+   * Gets a session from the server of the page, which calls `POST /v1/liveness/sessions`. The API key
+   * stays on that server.
    */
-  readonly createChallenge: (signal: AbortSignal) => Promise<RequestedChallenge>
+  readonly createSession: (signal: AbortSignal) => Promise<RequestedSession>
   /**
    * Sends the frames (JPEG, in order, the first frontal) to the server of the page, which calls
-   * `svc.liveness` with the `challengeId`.
+   * `svc.liveness` with the `livenessSessionId`.
    */
   readonly submitFrames: (
-    challenge: RequestedChallenge,
+    session: RequestedSession,
     frames: readonly Blob[],
     signal: AbortSignal,
   ) => Promise<Verdict>

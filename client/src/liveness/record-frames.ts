@@ -1,5 +1,5 @@
 import { encodeFrame, type Camera, type CameraFrame } from './camera.ts'
-import { LivenessError, type LivenessStep, type RequestedChallenge } from './liveness-check.ts'
+import { LivenessError, type LivenessStep, type RequestedSession } from './liveness-check.ts'
 import { waitMs } from './wait.ts'
 
 /** The times of one recording in milliseconds. */
@@ -19,7 +19,7 @@ const framesPerStepMax = 2
 
 export type RecordingOptions = {
   readonly camera: Camera
-  readonly challenge: RequestedChallenge
+  readonly session: RequestedSession
   readonly times: RecordingTimes
   /** Shows the instruction of a step; undefined is the frontal picture before the first step. */
   readonly showStep: (step: LivenessStep | undefined, index: number) => void
@@ -27,15 +27,15 @@ export type RecordingOptions = {
 }
 
 /**
- * Records the frames of a challenge in the order of its steps: one frontal frame, then up to two per
+ * Records the frames of an attempt in the order of its steps: one frontal frame, then up to two per
  * step.
  *
  * @returns JPEG files, at most `framesMax`.
  * @throws LivenessError cameraStopped; the reason of the signal when it aborts.
  */
 export async function recordFrames(options: RecordingOptions): Promise<Blob[]> {
-  const { challenge, showStep } = options
-  const { steps, framesMax } = challenge
+  const { session, showStep } = options
+  const { steps, framesMax } = session
   const perStep = Math.min(framesPerStepMax, Math.floor((framesMax - 1) / steps.length))
   showStep(undefined, 0)
   const frames = [...(await recordStep(options, 1))]

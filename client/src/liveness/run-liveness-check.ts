@@ -19,8 +19,8 @@ export type LivenessCheckOptions<Verdict extends LivenessVerdict> = PageServer<V
 }
 
 /**
- * Shows the camera component, guides a person through a challenge and returns the result. After a
- * failure the person can try again, with a new challenge. The component is removed at the end.
+ * Shows the camera component, guides a person through a session and returns the result. After a
+ * failure the person can try again, with a new session. The component is removed at the end.
  *
  * @throws Error if a function of the options throws something that is not a failed request, or the
  *   reason of `signal`.

@@ -1,4 +1,4 @@
-import type { LivenessProblem, LivenessStep } from './liveness-check.ts'
+import type { LivenessCause, LivenessProblem, LivenessStep } from './liveness-check.ts'
 
 /** Every text of the component, for translation. */
 export type LivenessTexts = {
@@ -17,6 +17,8 @@ export type LivenessTexts = {
   readonly problems: Readonly<Record<LivenessProblem, string>>
   /** Texts of the reasons of a failed check; a reason without a text is not shown. */
   readonly reasons: Readonly<Record<string, string>>
+  /** Texts of the causes of a failed attempt. `{degrees}` and `{degreesMin}` are replaced. */
+  readonly causes: Readonly<Record<LivenessCause, string>>
 }
 
 export const englishTexts: LivenessTexts = {
@@ -62,5 +64,20 @@ export const englishTexts: LivenessTexts = {
     MULTIPLE_FACES: 'More than one face is in the picture. Only one person may be in the picture.',
     LOW_QUALITY: 'The pictures are not clear enough. Hold still in good light.',
     FACE_TOO_SMALL: 'The face is too small. Move closer to the camera.',
+  },
+  causes: {
+    NO_FACE: 'No face was seen. Keep your face inside the frame.',
+    TOO_FAR: 'Move closer to the camera.',
+    TOO_NEAR: 'Move away from the camera.',
+    TOO_DARK: 'It is too dark. Turn on a light or face a window.',
+    TOO_BRIGHT: 'It is too bright. Avoid direct light on your face.',
+    MOVED_TOO_LITTLE:
+      'Turn your head further: it moved {degrees} degrees, and {degreesMin} are required.',
+    WRONG_DIRECTION: 'The head moved in another direction than requested.',
+    TOO_FAST: 'The picture was blurred. Move more slowly and hold the position.',
+    COVERED: 'Part of the face was covered. Uncover your eyes and your mouth.',
+    ANOTHER_PERSON: 'More than one person was seen. Only one person may be in the picture.',
+    LEFT_PICTURE: 'The face left the picture. Keep your whole face inside the frame.',
+    PICTURE_OF_PICTURE: 'The pictures look like a photograph of a face.',
   },
 }

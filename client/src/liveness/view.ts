@@ -132,7 +132,17 @@ function progressText(
   return progress.replace('{number}', String(index + 1)).replace('{count}', String(count))
 }
 
-/** Returns the texts of all reasons that have one. */
-function reasonsText(verdict: LivenessVerdict | undefined, { reasons }: LivenessTexts): string {
+/** Returns the texts of the causes or, without any, of all reasons that have one. */
+function reasonsText(
+  verdict: LivenessVerdict | undefined,
+  { steps, causes, reasons }: LivenessTexts,
+): string {
+  const texts = (verdict?.causes ?? []).map(({ step, cause, degrees = 0, degreesMin = 0 }) => {
+    const text = causes[cause]
+      .replace('{degrees}', String(Math.round(degrees)))
+      .replace('{degreesMin}', String(degreesMin))
+    return step === null ? text : `${steps[step]}: ${text}`
+  })
+  if (texts.length > 0) return texts.join(' ')
   return (verdict?.reasons ?? []).flatMap((reason) => reasons[reason] ?? []).join(' ')
 }

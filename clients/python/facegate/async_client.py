@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, List, Literal, Mapping, Optional, Union, overload
 
 from .actions import AnyImage, Images, StoredFaceReference, SubjectReference
-from .async_routes import AsyncDeletions, AsyncGroups, AsyncLivenessChallenges, AsyncSubjects
+from .async_routes import AsyncDeletions, AsyncGroups, AsyncLivenessSessions, AsyncSubjects
 from .cancellation import Cancellation
 from .client import Client
 from .contract import (
@@ -79,8 +79,8 @@ class AsyncClient:
         self.subjects = AsyncSubjects(self._client.subjects, self._run)
         self.groups = AsyncGroups(self._client.groups, self._run)
         self.deletions = AsyncDeletions(self._client.deletions, self._run)
-        self.liveness_challenges = AsyncLivenessChallenges(
-            self._client.liveness_challenges, self._run
+        self.liveness_sessions = AsyncLivenessSessions(
+            self._client.liveness_sessions, self._run
         )
 
     async def __aenter__(self) -> Self:
@@ -147,17 +147,17 @@ class AsyncClient:
         """Classifies the largest face as live, spoof or uncertain."""
         return await self._run(self._client.liveness, image, options=options, **params)
 
-    async def answer_liveness_challenge(
+    async def send_liveness_frames(
         self,
-        challenge_id: str,
+        session_id: str,
         frames: Images[AnyImage],
         *,
         options: CallOptions = _DEFAULTS,
         **params: Unpack[LivenessOptions],
     ) -> LivenessValue:
-        """Verifies the frames of a response to a challenge, in the order of recording."""
+        """Verifies the frames of an attempt in a session, in the order of recording."""
         value: LivenessValue = await self._run(
-            self._client.answer_liveness_challenge, challenge_id, frames, options=options, **params
+            self._client.send_liveness_frames, session_id, frames, options=options, **params
         )
         return value
 

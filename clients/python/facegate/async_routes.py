@@ -1,4 +1,4 @@
-"""The routes of subjects, groups, deletion records and liveness challenges, for asyncio."""
+"""The routes of subjects, groups, deletion records and liveness sessions, for asyncio."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .contract import (
     GroupDeletion,
     ListDeletionsQuery,
     ListSubjectsQuery,
-    LivenessChallenge,
+    LivenessSession,
     Subject,
     SubjectFilter,
     SubjectPage,
 )
 from .options import CallOptions
-from .routes import Deletions, Groups, LivenessChallenges, Subjects
+from .routes import Deletions, Groups, LivenessSessions, Subjects
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -101,21 +101,40 @@ class AsyncDeletions:
         return _items(self._run, self._deletions.page, query, options)
 
 
-class AsyncLivenessChallenges:
-    def __init__(self, challenges: LivenessChallenges, run: Run) -> None:
-        self._challenges = challenges
+class AsyncLivenessSessions:
+    def __init__(self, sessions: LivenessSessions, run: Run) -> None:
+        self._sessions = sessions
         self._run = run
 
     async def create(
-        self, *, steps: Optional[int] = None, options: CallOptions = _DEFAULTS
-    ) -> LivenessChallenge:
-        """Creates a challenge: movements that a person shows to the camera within 120 s.
+        self,
+        *,
+        steps: Optional[int] = None,
+        request_id: Optional[str] = None,
+        options: CallOptions = _DEFAULTS,
+    ) -> LivenessSession:
+        """Creates a session: movements that a person shows, in up to three attempts.
 
-        Send the frames with `answer_liveness_challenge`.
+        Send the frames with `send_liveness_frames`.
         """
-        create = self._challenges.create
-        challenge: LivenessChallenge = await self._run(create, options=options, steps=steps)
-        return challenge
+        create = self._sessions.create
+        session: LivenessSession = await self._run(
+            create, options=options, steps=steps, request_id=request_id
+        )
+        return session
+
+    async def get(
+        self,
+        session_id: str,
+        *,
+        reference_frame: bool = False,
+        options: CallOptions = _DEFAULTS,
+    ) -> LivenessSession:
+        """Raises LivenessSessionNotFoundError."""
+        session: LivenessSession = await self._run(
+            self._sessions.get, session_id, options=options, reference_frame=reference_frame
+        )
+        return session
 
 
 async def _items(

@@ -53,7 +53,7 @@ from .responses import (
     read_validation,
 )
 from .retries import send_with_retries
-from .routes import Deletions, Groups, LivenessChallenges, Send, Subjects
+from .routes import Deletions, Groups, LivenessSessions, Send, Subjects
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Client:
         self.subjects = Subjects(self._send)
         self.groups = Groups(self._send)
         self.deletions = Deletions(self._send)
-        self.liveness_challenges = LivenessChallenges(self._send)
+        self.liveness_sessions = LivenessSessions(self._send)
 
     def __enter__(self) -> Self:
         return self
@@ -162,18 +162,18 @@ class Client:
         """Classifies the largest face as live, spoof or uncertain."""
         return self._one_image("svc.liveness", image, params, options)
 
-    def answer_liveness_challenge(
+    def send_liveness_frames(
         self,
-        challenge_id: str,
+        session_id: str,
         frames: Images[AnyImage],
         *,
         options: CallOptions = _DEFAULTS,
         **params: Unpack[LivenessOptions],
     ) -> LivenessValue:
-        """Verifies the frames of a response to a challenge, in the order of recording."""
+        """Verifies the frames of an attempt in a session, in the order of recording."""
         if not is_several(frames):
             raise client_error("INVALID_ARGUMENT", "frames: must be a list of images")
-        request = {**image_params(frames, params), "challengeId": challenge_id}
+        request = {**image_params(frames, params), "livenessSessionId": session_id}
         del request["allImages"]
         value: LivenessValue = self._execute("svc.liveness", request, options).single()
         return value

@@ -395,7 +395,7 @@ class DetectValue(TypedDict):
 
 
 class EnrollParams(TypedDict):
-    images: Sequence[ImageItem]
+    images: NotRequired[Sequence[ImageItem]]
     """Only the first image is enrolled, unless `allImages` is set: then up to ten pictures of one person. At most 10."""
     allImages: NotRequired[bool]
     """Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged. Default False."""
@@ -431,8 +431,8 @@ class EnrollParams(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class EnrollDuplicate(TypedDict):
@@ -515,8 +515,8 @@ class IdentifyParams(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class IdentifyFace(TypedDict):
@@ -572,9 +572,9 @@ class LivenessParams(TypedDict):
     images: Sequence[ImageItem]
     """The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used. At most 10."""
     allImages: NotRequired[bool]
-    """Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `challengeId`, whose images are the frames of one person with one result. Default False."""
-    challengeId: NotRequired[str]
-    """The id that POST /v1/liveness/challenges returned. `images` are then the frames of the response to the challenge: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face. At most 128 characters."""
+    """Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `livenessSessionId`, whose images are the frames of one person with one result. Default False."""
+    livenessSessionId: NotRequired[str]
+    """The id that POST /v1/liveness/sessions returned. `images` are then the frames of an attempt: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face. At most 128 characters."""
     threshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
     minFaceConfidence: NotRequired[float]
@@ -602,9 +602,7 @@ class LivenessValue(TypedDict):
     faceCount: int
     image: ImageFacts
     challenge: NotRequired[ChallengeResult]
-    """The result of the challenge; only with `challengeId`."""
-    livenessToken: NotRequired[str]
-    """Only if the decision is `live` and the call has a `challengeId`: proves once, within 5 minutes, that this person was live."""
+    """The result of the attempt; only with `livenessSessionId`."""
     warnings: NotRequired[List[str]]
     """Advice about the request or the result, for people; absent if there is none."""
     debug: NotRequired[Debug]
@@ -623,11 +621,23 @@ class ChallengeResultStep(TypedDict):
     """Degrees, change against the first image; above 0 the nose moved up."""
 
 
+class ChallengeResultCause(TypedDict):
+    step: Union[Literal["turnLeft", "turnRight", "lookUp", "lookDown"], None]
+    """null: the whole attempt."""
+    cause: Literal["NO_FACE", "TOO_FAR", "TOO_NEAR", "TOO_DARK", "TOO_BRIGHT", "MOVED_TOO_LITTLE", "WRONG_DIRECTION", "TOO_FAST", "COVERED", "ANOTHER_PERSON", "LEFT_PICTURE", "PICTURE_OF_PICTURE"]
+    degrees: NotRequired[float]
+    """With MOVED_TOO_LITTLE: how far the head moved in this direction."""
+    degreesMin: NotRequired[float]
+    """With MOVED_TOO_LITTLE: how far it must move."""
+
+
 class ChallengeResult(TypedDict):
     passed: bool
     steps: List[ChallengeResultStep]
     samePerson: bool
     """Whether all images show the same person."""
+    causes: List[ChallengeResultCause]
+    """Why the attempt failed: one cause for each step that was not shown, or one for the whole attempt. Empty if it was passed."""
     flat: bool
     """Whether the face moved like a flat picture."""
 
@@ -665,8 +675,8 @@ class UpdateSubjectParams(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class UpdateSubjectFace(TypedDict):
@@ -697,7 +707,7 @@ class UpdateSubjectValue(TypedDict):
 
 
 class VerifyParams(TypedDict):
-    images: Sequence[ImageItem]
+    images: NotRequired[Sequence[ImageItem]]
     """The probe and, without a subject, the image to compare it with. At most 10."""
     mode: NotRequired[Literal["imageToImage", "imageToSubject"]]
     """Optional: the other parameters determine the mode. A mode that contradicts them is rejected."""
@@ -721,8 +731,8 @@ class VerifyParams(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class Thresholds(TypedDict):
@@ -886,22 +896,47 @@ class DeletionPage(TypedDict):
     """There are more items than `total`."""
 
 
-class CreateLivenessChallengeBody(TypedDict):
+class CreateLivenessSessionBody(TypedDict):
     steps: NotRequired[int]
     """The number of movements. More are harder to guess. 2..4. Default 3."""
+    requestId: NotRequired[str]
+    """A call with the id of an earlier one returns the same session."""
 
 
-class LivenessChallenge(TypedDict):
-    challengeId: str
-    """For svc.liveness. It can be used once."""
+class ReferenceFrame(TypedDict):
+    bytes: str
+    contentType: str
+
+
+class LivenessSession(TypedDict):
+    sessionId: str
+    state: Literal["open", "passed", "failed", "expired"]
+    """`failed`: no attempt is left. `expired`: no attempt was sent in its time."""
+    attemptsLeft: int
+    """At first 3."""
     steps: List[Union[Literal["turnLeft", "turnRight", "lookUp", "lookDown"], str]]
-    """The movements, in their order."""
-    expiresAtUtc: str
-    """120 s after the creation."""
+    """The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open."""
+    expiresAtUtc: Union[str, None]
+    """120 s after the steps were drawn: the frames must arrive before. null unless the session is open."""
     framesMax: int
-    """The most images of a response."""
+    """The most frames of an attempt."""
     instructions: Dict[str, str]
-    """An English text for each movement of the challenge."""
+    """An English text for each movement."""
+    sessionToken: Union[str, None]
+    """Lets a browser send the frames of this session, and nothing else, from the origins of the project. null if the project has none, or on a later read."""
+    decision: Union[Literal["live", "spoof", "uncertain"], None]
+    """Of the last attempt; null before the first."""
+    reasons: List[str]
+    """Of the last attempt: codes of svc.liveness (FACE_TOO_SMALL, FACE_TOO_CLOSE_TO_EDGE, EXTREME_POSE, LOW_QUALITY, INCONCLUSIVE, MULTIPLE_FACES, DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE, FRAMES_IDENTICAL) or of the error of a frame."""
+    causes: List[ChallengeResultCause]
+    """Why the attempt failed: one cause for each step that was not shown, or one for the whole attempt. Empty if it was passed."""
+    referenceFrame: Union[ReferenceFrame, None]
+    """The best frontal frame of a passed session, base64; only with `referenceFrame=true`, for 15 minutes and until a call has used it."""
+
+
+class GetLivenessSessionQuery(TypedDict):
+    referenceFrame: NotRequired[bool]
+    """`true` adds the reference frame of a passed session. Default 'false'."""
 
 
 class Project(TypedDict):
@@ -1039,8 +1074,8 @@ class EnrollOptions(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class LivenessOptions(TypedDict):
@@ -1079,8 +1114,8 @@ class IdentifyOptions(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class VerifyOptions(TypedDict):
@@ -1098,8 +1133,8 @@ class VerifyOptions(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class SubjectChanges(TypedDict):
@@ -1131,8 +1166,8 @@ class SubjectChanges(TypedDict):
     """Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default False."""
     livenessThreshold: NotRequired[float]
     """The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1."""
-    livenessToken: NotRequired[str]
-    """A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters."""
+    livenessSessionId: NotRequired[str]
+    """A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame. At most 128 characters."""
 
 
 class SubjectFilter(TypedDict):

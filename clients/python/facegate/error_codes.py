@@ -21,7 +21,7 @@ class PaymentRequiredError(FacegateError):
 
 
 class RateLimitedError(FacegateError):
-    """RATE_LIMITED: The burst or sustained rate limit of the project is exceeded, or its limit of open or of failed liveness challenges."""
+    """RATE_LIMITED: The burst or sustained rate limit of the project is exceeded, or its limit of open liveness sessions or of failed attempts in them."""
 
 
 class InvalidRequestError(FacegateError):
@@ -69,11 +69,11 @@ class LowQualityError(FacegateError):
 
 
 class LivenessFailedError(FacegateError):
-    """LIVENESS_FAILED: requireLiveness was set and the face was not judged live, or livenessToken is not valid for this face; the message gives the reasons."""
+    """LIVENESS_FAILED: requireLiveness was set and the face was not judged live, or livenessSessionId is no passed session whose reference frame is unused; the message gives the reasons."""
 
 
-class ChallengeNotFoundError(FacegateError):
-    """CHALLENGE_NOT_FOUND: There is no open liveness challenge with this id: it is unknown, belongs to another project, was used or has expired."""
+class LivenessSessionNotFoundError(FacegateError):
+    """LIVENESS_SESSION_NOT_FOUND: There is no liveness session with this id that accepts frames: it is unknown, belongs to another project, has ended or has expired."""
 
 
 class SubjectNotFoundError(FacegateError):
@@ -129,7 +129,7 @@ EXCEPTIONS: Dict[str, Type[FacegateError]] = {
     "FACE_TOO_SMALL": FaceTooSmallError,
     "LOW_QUALITY": LowQualityError,
     "LIVENESS_FAILED": LivenessFailedError,
-    "CHALLENGE_NOT_FOUND": ChallengeNotFoundError,
+    "LIVENESS_SESSION_NOT_FOUND": LivenessSessionNotFoundError,
     "SUBJECT_NOT_FOUND": SubjectNotFoundError,
     "GROUP_NOT_FOUND": GroupNotFoundError,
     "EXTERNAL_ID_CONFLICT": ExternalIdConflictError,

@@ -53,7 +53,7 @@ def route_request(
         path=path + (f"?{urlencode(texts)}" if texts else ""),
         operation=f"{method} {route}",
         body=None if body is None else _to_json(body),
-        # Repeating a completed deletion would return GROUP_NOT_FOUND. An unused challenge expires.
+        # Repeating a completed deletion would return GROUP_NOT_FOUND. A session has a requestId.
         is_repeatable=method != "DELETE",
     )
 

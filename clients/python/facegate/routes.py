@@ -1,8 +1,9 @@
-"""The routes of subjects, groups, deletion records and liveness challenges. They are free."""
+"""The routes of subjects, groups, deletion records and liveness sessions. They are free."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Mapping, Optional
+import uuid
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional
 
 from .contract import (
     DeletionFilter,
@@ -13,7 +14,7 @@ from .contract import (
     GroupDeletion,
     ListDeletionsQuery,
     ListSubjectsQuery,
-    LivenessChallenge,
+    LivenessSession,
     Subject,
     SubjectFilter,
     SubjectPage,
@@ -105,21 +106,45 @@ class Deletions:
         return _items(self._send, "/v1/deletions", query, options)
 
 
-class LivenessChallenges:
+class LivenessSessions:
     def __init__(self, send: Send) -> None:
         self._send = send
 
     def create(
-        self, *, steps: Optional[int] = None, options: CallOptions = _DEFAULTS
-    ) -> LivenessChallenge:
-        """Creates a challenge: movements that a person shows to the camera within 120 s.
+        self,
+        *,
+        steps: Optional[int] = None,
+        request_id: Optional[str] = None,
+        options: CallOptions = _DEFAULTS,
+    ) -> LivenessSession:
+        """Creates a session: movements that a person shows, in up to three attempts.
 
-        Send the frames with `answer_liveness_challenge`.
+        Send the frames with `send_liveness_frames`.
         """
-        body = {} if steps is None else {"steps": steps}
-        request = route_request("POST", "/v1/liveness/challenges", body=body)
-        challenge: LivenessChallenge = self._send(request, body_reader(), options)
-        return challenge
+        body: Dict[str, Any] = {"requestId": request_id or str(uuid.uuid4())}
+        if steps is not None:
+            body["steps"] = steps
+        request = route_request("POST", "/v1/liveness/sessions", body=body)
+        session: LivenessSession = self._send(request, body_reader(), options)
+        return session
+
+    def get(
+        self,
+        session_id: str,
+        *,
+        reference_frame: bool = False,
+        options: CallOptions = _DEFAULTS,
+    ) -> LivenessSession:
+        """Raises LivenessSessionNotFoundError."""
+        request = route_request(
+            "GET",
+            "/v1/liveness/sessions/{sessionId}",
+            path_param=session_id,
+            query={"referenceFrame": reference_frame},
+        )
+        read = body_reader("LIVENESS_SESSION_NOT_FOUND")
+        session: LivenessSession = self._send(request, read, options)
+        return session
 
 
 def _items(send: Send, route: str, query: Mapping[str, Any], options: CallOptions) -> Iterator[Any]:

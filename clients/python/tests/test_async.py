@@ -20,7 +20,7 @@ def project_client() -> AsyncClient:
 class AsyncTests(unittest.IsolatedAsyncioTestCase):
     def test_the_methods_are_those_of_the_synchronous_client(self) -> None:
         blocking, client = Client("http://127.0.0.1", "k"), AsyncClient("http://127.0.0.1", "k")
-        for holder in ("", "subjects", "groups", "deletions", "liveness_challenges"):
+        for holder in ("", "subjects", "groups", "deletions", "liveness_sessions"):
             first: Any = getattr(blocking, holder) if holder else blocking
             second: Any = getattr(client, holder) if holder else client
             names = {name for name in dir(first) if not name.startswith("_")} - {"close"}
@@ -56,7 +56,7 @@ class AsyncTests(unittest.IsolatedAsyncioTestCase):
             price = (await client.validate("svc.deleteSubject", {"subjectId": subject})).price_micros
             self.assertEqual(price, 0)
             self.assertEqual((await client.me())["permissions"], ["*"])
-            self.assertEqual(len((await client.liveness_challenges.create(steps=2))["steps"]), 2)
+            self.assertEqual(len((await client.liveness_sessions.create(steps=2))["steps"]), 2)
             with self.assertRaises(NoFaceFoundError):
                 await client.attributes(image_of())
             item = {"kind": "image", "bytes": "W10=", "contentType": "image/jpeg"}

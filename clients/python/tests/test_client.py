@@ -10,6 +10,7 @@ from facegate import CallOptions, Client, ClientEvent, FacegateError
 from facegate.error_codes import (
     InvalidRequestError,
     LivenessFailedError,
+    LivenessSessionNotFoundError,
     NoFaceFoundError,
     RequestIdConflictError,
     SubjectFaceMismatchError,
@@ -170,17 +171,24 @@ class ClientTests(TestCase):
             client.validate("svc.identify", {})
         self.assertEqual(client.me()["budget"]["availableMicros"], before)
 
-    def test_a_challenge_is_created_and_answered_and_its_token_is_used_once(self) -> None:
+    def test_a_session_is_created_read_and_judged_and_its_frame_is_used_once(self) -> None:
         client = project_client()
-        challenge = client.liveness_challenges.create(steps=2)
-        self.assertEqual(len(challenge["steps"]), 2)
-        # A head that does not move fails the challenge, which is a result.
+        request_id = str(uuid.uuid4())
+        session = client.liveness_sessions.create(steps=2, request_id=request_id)
+        self.assertEqual(client.liveness_sessions.create(steps=2, request_id=request_id), session)
+        self.assertEqual(len(session["steps"]), 2)
+        # A head that does not move fails the attempt, which is a result.
         frames = [image_of({"name": "Ada", "take": n}) for n in range(4)]
-        answer = client.answer_liveness_challenge(challenge["challengeId"], frames)
+        answer = client.send_liveness_frames(session["sessionId"], frames)
         assert "challenge" in answer
         self.assertFalse(answer["challenge"]["passed"])
+        state = client.liveness_sessions.get(session["sessionId"], reference_frame=True)
+        self.assertEqual((state["state"], state["attemptsLeft"]), ("open", 2))
+        self.assertEqual(state["causes"][0]["cause"], "MOVED_TOO_LITTLE")
+        with self.assertRaises(LivenessSessionNotFoundError):
+            client.liveness_sessions.get("none")
         with self.assertRaises(LivenessFailedError):
-            client.enroll(frames[0], requireLiveness=True, livenessToken="none")
+            client.execute("svc.enroll", {"livenessSessionId": session["sessionId"]})
 
     def test_a_wrong_argument_is_named_and_nothing_is_sent(self) -> None:
         client: Any = Client("http://127.0.0.1:1", "k", attempts_max=1)
@@ -193,7 +201,7 @@ class ClientTests(TestCase):
             lambda: client.verify(image, both),
             lambda: client.verify(image, {"externalId": None}),
             lambda: client.verify([image, image], image),
-            lambda: client.answer_liveness_challenge("a", image),
+            lambda: client.send_liveness_frames("a", image),
             lambda: client.update_subject(None),
             lambda: client.update_subject({"externalId": "a"}, externalId="b"),
             lambda: client.delete_subject(both),

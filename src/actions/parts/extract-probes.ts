@@ -4,7 +4,6 @@ import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { ActionCall } from '../action.ts'
 import type { FacePolicy } from '../schemas/fields.ts'
-import { readLivenessProof } from './challenge/liveness-proof.ts'
 import { classifyLiveness, type LivenessFace } from './classify-liveness.ts'
 import { countMainFaces } from './main-faces.ts'
 import { lowScoreReasons } from './quality-reasons.ts'
@@ -42,8 +41,6 @@ export type ProbeParams = FaceParams & {
   readonly requireLiveness: boolean
   /** By default the threshold of the liveness models. */
   readonly livenessThreshold?: number | undefined
-  /** Replaces the passive judgement for the person of the token. */
-  readonly livenessToken?: string | undefined
 }
 
 /** The position of an image in the request, for error messages. */
@@ -59,7 +56,7 @@ export type ExtractCall<Options> = Pick<
  * Extracts the faces to compare from an image.
  *
  * If liveness is required, the largest face must be live, and other faces that are not live are
- * ignored, as faces of low quality are. With a liveness token, only the person of the token is live.
+ * ignored, as faces of low quality are.
  *
  * @param index index of the image in the request, for error messages.
  * @throws ActionError NO_FACE_FOUND, FACE_TOO_SMALL, MULTIPLE_FACES, LOW_QUALITY, LIVENESS_FAILED,
@@ -71,20 +68,16 @@ export async function extractProbes(
   index: number,
 ): Promise<ExtractedProbes> {
   const { params } = call
-  const proof = await readLivenessProof(call)
   const { analysis, faces } = await findFaces(call, image, index, {
     templates: true,
-    liveness: params.requireLiveness && !proof,
+    liveness: params.requireLiveness,
     ...definedOptions(call.extract),
   })
   const [largest, ...others] = faces.map(toProbeFace)
   if (!largest) throw new Error('the analysis has lost its largest face')
-  if (proof) proof.requireSamePerson(largest.template)
-  else if (params.requireLiveness) requireLive(largest, analysis, { ...params, imageIndex: index })
+  if (params.requireLiveness) requireLive(largest, analysis, { ...params, imageIndex: index })
   const isLive = (face: ProbeFace): boolean =>
-    proof
-      ? proof.isSamePerson(face.template)
-      : !params.requireLiveness || classifyFace(face, analysis, params).live
+    !params.requireLiveness || classifyFace(face, analysis, params).live
   const isAccepted = (face: ProbeFace): boolean =>
     hasQuality(face, params.minQuality) && isLive(face)
   return { analysis, faces: [largest, ...others.filter(isAccepted)] }

@@ -6,15 +6,51 @@ export const challengeStep = z.enum(['turnLeft', 'turnRight', 'lookUp', 'lookDow
     'Left and right are those of the person. In an image that is not mirrored, the nose then points to image right for turnLeft.',
 })
 
-export const challengeId = z.string().min(1).max(128).meta({
+export const attemptSessionId = z.string().min(1).max(128).meta({
   description:
-    'The id that POST /v1/liveness/challenges returned. `images` are then the frames of the response to the challenge: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face.',
+    'The id that POST /v1/liveness/sessions returned. `images` are then the frames of an attempt: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face.',
 })
 
-export const livenessToken = z.string().min(1).max(128).meta({
+export const livenessSessionId = z.string().min(1).max(128).meta({
   description:
-    'A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it.',
+    'A liveness session that was passed: its reference frame is the image of the call, or for svc.verify the first image, and the person is live. It is used once: a successful call spends the frame.',
 })
+
+/** Why a step, or a whole attempt, was not passed: one code that the person can act on. */
+const failureCause = z.enum([
+  'NO_FACE',
+  'TOO_FAR',
+  'TOO_NEAR',
+  'TOO_DARK',
+  'TOO_BRIGHT',
+  'MOVED_TOO_LITTLE',
+  'WRONG_DIRECTION',
+  'TOO_FAST',
+  'COVERED',
+  'ANOTHER_PERSON',
+  'LEFT_PICTURE',
+  'PICTURE_OF_PICTURE',
+])
+
+export type FailureCause = z.output<typeof failureCause>
+
+export const attemptCauses = z
+  .array(
+    z.object({
+      step: challengeStep.nullable().meta({ description: 'null: the whole attempt.' }),
+      cause: failureCause,
+      degrees: z.number().optional().meta({
+        description: 'With MOVED_TOO_LITTLE: how far the head moved in this direction.',
+      }),
+      degreesMin: z.number().optional().meta({
+        description: 'With MOVED_TOO_LITTLE: how far it must move.',
+      }),
+    }),
+  )
+  .meta({
+    description:
+      'Why the attempt failed: one cause for each step that was not shown, or one for the whole attempt. Empty if it was passed.',
+  })
 
 const degrees = z.number().nullable()
 
@@ -41,6 +77,7 @@ export const challengeResult = z
       }),
     ),
     samePerson: z.boolean().meta({ description: 'Whether all images show the same person.' }),
+    causes: attemptCauses,
     flat: z.boolean().meta({ description: 'Whether the face moved like a flat picture.' }),
   })
   .meta({ id: 'ChallengeResult' })

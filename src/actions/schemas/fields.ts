@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { nilUuid } from '../../lib/ids.ts'
-import { livenessToken } from './challenge.ts'
+import { livenessSessionId } from './challenge.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
 
@@ -64,7 +64,7 @@ export const requiredLivenessParams = {
       'Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live.',
   }),
   livenessThreshold,
-  livenessToken: livenessToken.optional(),
+  livenessSessionId: livenessSessionId.optional(),
 }
 
 /** An id in a request. */

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
 import { parseMicros, type Micros } from '../../lib/money.ts'
 import { parseUtc } from '../../lib/clock.ts'
+import { isOrigin } from '../../lib/setting.ts'
 import { nearestName } from './nearest-name.ts'
 import { UsageError, type ChoiceList, type ValueKind } from '../command.ts'
 
@@ -170,4 +172,14 @@ function joinOr(values: readonly string[]): string {
   return values.length < 2
     ? values.join('')
     : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
+}
+
+/** Origins of web pages, or `none`. */
+export const originsOrNone: ValueKind<readonly string[]> = {
+  rule: `up to ${livenessOriginsMax} origins such as https://app.example.org, separated by commas, or none`,
+  parse: (text) => {
+    const origins = text === 'none' ? [] : splitList(text)
+    const isValid = origins.length <= livenessOriginsMax && origins.every(isOrigin)
+    return isValid && (origins.length > 0 || text === 'none') ? origins : undefined
+  },
 }

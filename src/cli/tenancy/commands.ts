@@ -6,6 +6,7 @@ import {
   oneOf,
   onOrOff,
   orDefault,
+  originsOrNone,
   keyName,
   microsFrom,
   projectName,
@@ -236,6 +237,11 @@ export const project = defineGroup(
             'minimum similarity of a match in svc.identify; the default rises with the size of the gallery',
             orDefault(share),
           ),
+          'liveness-origins': optional(
+            '<origins|none>',
+            'origins of web pages that may send frames of liveness sessions, separated by commas',
+            originsOrNone,
+          ),
           gender: optional(
             '<on|off>',
             'whether svc.attributes and svc.analyze return the gender; docs/privacy.md explains when to turn it off',
@@ -262,6 +268,7 @@ export const project = defineGroup(
           'facegate project set door --sustained 50 --burst 100',
           'facegate project set door --threshold default --retention-days 365',
           'facegate project set door --billing off',
+          'facegate project set door --liveness-origins https://app.example.org',
         ],
       },
       async (values) => (await import('./project.ts')).set(values),

@@ -64,6 +64,7 @@ type ProjectSettings = CommandValues<'project'> & {
   readonly gallery: Project['galleryMode'] | undefined
   readonly 'retention-days': number | null | undefined
   readonly threshold: number | null | undefined
+  readonly 'liveness-origins': readonly string[] | undefined
   readonly gender: boolean | undefined
   readonly expression: boolean | undefined
   readonly 'store-crops': boolean | undefined
@@ -78,6 +79,7 @@ export async function set(values: ProjectSettings): Promise<void> {
     gallery: galleryMode,
     'retention-days': retentionDays,
     threshold: identifyThreshold,
+    'liveness-origins': origins,
   } = values
   const switches = switchesOf(values)
   const change = {
@@ -87,6 +89,7 @@ export async function set(values: ProjectSettings): Promise<void> {
     ...(sustainedPerS !== undefined && { sustainedPerS }),
     ...(burst !== undefined && { burst }),
     ...(galleryMode !== undefined && { galleryMode }),
+    ...(origins !== undefined && { livenessOrigins: origins.join(' ') }),
   }
   if (Object.keys(change).length === 0)
     throw new UsageError('there is nothing to set; pass at least one option')
@@ -139,6 +142,7 @@ function describeProject(project: Project): string {
       burst: limit(row.burst),
       'retention-days': limit(row.retentionDays),
       threshold: limit(row.identifyThreshold),
+      'liveness-origins': row.livenessOrigins || 'none',
       gender: onOff(switches.gender),
       expression: onOff(switches.expression),
       'store-crops': onOff(switches.storeCrops),

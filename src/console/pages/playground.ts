@@ -4,10 +4,7 @@ import { allActions } from '../../actions/all-actions.ts'
 import { images, optionalImages } from '../../actions/schemas/images.ts'
 import { toJsonSchema } from '../../actions/schemas/params-schema.ts'
 import type { HttpRequest } from '../../http/route.ts'
-import {
-  createLivenessChallenge,
-  livenessChallenge,
-} from '../../http/routes/liveness-challenges.ts'
+import { createLivenessSession, livenessSession } from '../../http/routes/liveness-sessions.ts'
 import { errorTable, HttpError } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { readCalls } from '../../store/gate/calls.ts'
@@ -144,28 +141,28 @@ export const runPlaygroundCall = defineWrite({
   },
 })
 
-/** Creates a liveness challenge as the API does: rate limited and logged, with the hidden key. */
-export const createPlaygroundChallenge = defineWrite({
+/** Creates a liveness session as the API does: rate limited and logged, with the hidden key. */
+export const createPlaygroundSession = defineWrite({
   method: 'POST',
-  path: '/playground/challenges',
+  path: '/playground/liveness-sessions',
   minimumRole: 'admin',
-  auditAction: 'playground.challenge',
+  auditAction: 'playground.session',
   isDoneByPrepare: true,
   body: z.strictObject({ projectId: id }),
-  response: livenessChallenge,
+  response: livenessSession,
   prepare: async (call) => {
     const caller = await findOrCreatePlaygroundKey(call)
-    const { status, body } = await call.services.createChallenge(
+    const { status, body } = await call.services.createSession(
       caller,
-      toApiRequest(call.request, createLivenessChallenge.path, {}),
+      toApiRequest(call.request, createLivenessSession.path, {}),
     )
-    if (status === 200) return livenessChallenge.parse(body)
+    if (status === 200) return livenessSession.parse(body)
     const { detail } = z.object({ detail: z.string() }).parse(body)
     throw new HttpError(status, detail)
   },
   handle: async ({ body: { projectId }, prepared: response }) => ({
     response,
-    target: response.challengeId,
+    target: response.sessionId,
     detail: { projectId },
   }),
 })

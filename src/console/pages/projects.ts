@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
+import { isOrigin } from '../../lib/setting.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
 import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import { createProject, findProject, updateProject } from '../../store/tenancy/projects.ts'
@@ -21,6 +23,10 @@ const switches = z.strictObject({
   billing: switchState,
 }) satisfies z.ZodType<ProjectSwitches>
 
+const origins = z
+  .array(z.string().max(253).refine(isOrigin, 'must be an origin such as https://app.example.org'))
+  .max(livenessOriginsMax)
+
 const project = z.object({
   projectId: z.string(),
   name: z.string(),
@@ -33,6 +39,7 @@ const project = z.object({
   retentionDays: z.int(),
   isRetentionDefault: z.boolean(),
   identifyThreshold: z.number().nullable(),
+  livenessOrigins: origins,
   switches,
   budgetMicros: micros,
   reservedMicros: micros,
@@ -89,6 +96,9 @@ export const editProject = defineWrite({
     burst: z.int().min(1).max(100_000).nullable().optional(),
     retentionDays: retentionDays.nullable().optional(),
     identifyThreshold: z.number().min(0).max(1).nullable().optional(),
+    livenessOrigins: origins.optional().meta({
+      description: 'Origins of pages that may send frames of liveness sessions; empty: none.',
+    }),
     switches: switches.partial().optional(),
     galleryMode: galleryMode.optional(),
     confirmedLosses: confirmedLosses.optional().meta({
@@ -106,14 +116,21 @@ export const editProject = defineWrite({
   handle: async (call, { db, tx }) => {
     const { body, services } = call
     const before = await requireProject(tx, call)
-    const { statement, confirmedLosses: confirmed, confirmedThreshold, ...settings } = body
+    const {
+      statement,
+      confirmedLosses: confirmed,
+      confirmedThreshold,
+      livenessOrigins,
+      ...settings
+    } = body
     requireConfirmedThreshold(settings.identifyThreshold, confirmedThreshold)
     requireStatement(before, { galleryMode: settings.galleryMode, statement })
     await requireFreeName(db, before, settings.name)
     await requireConfirmedLosses(tx, { project: before, change: settings, confirmed, services })
     const { projectId } = before
+    const columns = { ...settings, livenessOrigins: livenessOrigins?.join(' ') }
     const change = Object.fromEntries(
-      Object.entries(settings).filter(([, value]) => value !== undefined),
+      Object.entries(columns).filter(([, value]) => value !== undefined),
     )
     await updateProject(db, projectId, change)
     const response = toProjectResponse(await requireProject(tx, call), services)
@@ -165,6 +182,7 @@ function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext
     burst: burst ?? defaults.burst,
     isSustainedDefault: sustainedPerS === null,
     isBurstDefault: burst === null,
+    livenessOrigins: summary.livenessOrigins.split(' ').filter(Boolean),
     retentionDays: retentionDays ?? defaults.retentionDays,
     isRetentionDefault: retentionDays === null,
     switches: switchesFromColumns(summary),

@@ -1,8 +1,10 @@
 import { listSecondFactors, rewrapSecondFactor } from '../../store/console/second-factors.ts'
+import { listSessionSecrets, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
 import { listWebhookSecrets, updateWebhookSecret } from '../../store/webhooks/secrets.ts'
 import type { Keyring, WrappedByMasterKey } from './keyring.ts'
 import { secondFactorBinding } from './second-factor-secrets.ts'
+import { sessionSecretBinding } from './session-secrets.ts'
 import { masterKeyLock } from './subject-keys.ts'
 import { webhookSecretBinding } from './webhook-secrets.ts'
 
@@ -13,7 +15,7 @@ export type StoredSecret = WrappedByMasterKey & {
   readonly replace: (tx: Tx, wrapped: WrappedByMasterKey) => Promise<void>
 }
 
-/** Lists the signing secrets of webhooks and the secrets of authenticator apps. */
+/** Lists the secrets of webhooks, of authenticator apps and of liveness sessions. */
 export async function listStoredSecrets(tx: ReadTx): Promise<readonly StoredSecret[]> {
   const ofWebhooks = (await listWebhookSecrets(tx)).map((secret) => ({
     ...secret,
@@ -27,7 +29,13 @@ export async function listStoredSecrets(tx: ReadTx): Promise<readonly StoredSecr
     replace: (writeTx: Tx, wrapped: WrappedByMasterKey) =>
       rewrapSecondFactor(writeTx, factor.userId, wrapped),
   }))
-  return [...ofWebhooks, ...ofUsers]
+  const ofSessions = (await listSessionSecrets(tx)).map((session) => ({
+    ...session,
+    binding: sessionSecretBinding(session),
+    replace: (writeTx: Tx, wrapped: WrappedByMasterKey) =>
+      updateLivenessSession(writeTx, session, wrapped),
+  }))
+  return [...ofWebhooks, ...ofUsers, ...ofSessions]
 }
 
 /** Wraps all secrets that an older master key wrapped with the newest one. */

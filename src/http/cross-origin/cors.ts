@@ -58,6 +58,8 @@ export type PreflightOptions = {
   /** The methods of the route. */
   readonly methods: readonly string[]
   readonly bearerKeys: boolean
+  /** Further headers of requests to the route; then pages of any origin may send one. */
+  readonly pageHeaders?: readonly string[] | undefined
 }
 
 /**
@@ -66,10 +68,11 @@ export type PreflightOptions = {
  */
 export function preflightResponse(
   { method, path, headers }: RequestHead,
-  { origins, methods, bearerKeys }: PreflightOptions,
+  { origins, methods, bearerKeys, pageHeaders }: PreflightOptions,
 ): HttpResponse | undefined {
   const { origin, 'access-control-request-method': requested } = headers
   const isPreflight = method === 'OPTIONS' && origin !== undefined && requested !== undefined
+  if (isPreflight && pageHeaders) return pagePreflight(origin, methods, pageHeaders)
   if (!isPreflight || origins.length === 0 || !path.startsWith(pathPrefix)) return undefined
   if (permittedOrigin(origin, origins) === undefined)
     return {
@@ -87,6 +90,25 @@ export function preflightResponse(
         ? [...requestHeaders, 'Authorization']
         : requestHeaders
       ).join(', '),
+      'access-control-max-age': String(maxAgeS),
+    },
+    body: undefined,
+  }
+}
+
+/** The route checks the origin of the request itself: only it can read which project it is for. */
+function pagePreflight(
+  origin: string,
+  methods: readonly string[],
+  pageHeaders: readonly string[],
+): HttpResponse {
+  return {
+    status: 204,
+    headers: {
+      vary: 'Origin',
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': methods.join(', '),
+      'access-control-allow-headers': pageHeaders.join(', '),
       'access-control-max-age': String(maxAgeS),
     },
     body: undefined,

@@ -107,9 +107,9 @@ export function exampleRefs(kind: 'request' | 'response'): OpenApiObject {
 
 function requestExample(action: Action): OpenApiObject {
   const { name, summary, example } = action
-  // svc.identify also accepts a stored face in place of its images; its example has an image.
-  const hasImages =
-    action.analyzesAllImages === true || toParamsSchema(action).required.includes('images')
+  // Some actions also accept a stored face or a session in place of images; the examples have images.
+  const isTuple = toParamsSchema(action).properties['images']?.prefixItems !== undefined
+  const hasImages = action.analyzesAllImages === true || isTuple
   const images = hasImages ? { images: [image] } : {}
   const value = { action: name, requestId, params: { ...images, ...example.params } }
   return { summary, value }

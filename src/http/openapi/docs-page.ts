@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
@@ -101,12 +102,4 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"]/gu, (character) => entities[character] ?? character)
 }
 
-const style = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid #8884; }
-pre { overflow: auto; padding: 1rem; background: #8881; border-radius: .5rem; }
-code { font-size: .92em; }
-section { border-top: 1px solid #8884; }
-small { font-weight: normal; opacity: .6; }`
+const style = readFileSync(new URL('docs-page.css', import.meta.url), 'utf8')

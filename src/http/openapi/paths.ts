@@ -3,12 +3,19 @@ import components from './components.json' with { type: 'json' }
 import { errorResponseRefs, exampleRefs, headerRefs, admissionHeaders } from './components.ts'
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
+import { sessionFramesPath } from '../routes/session-frames.ts'
+import { sessionFramesOperation } from './session-frames-operation.ts'
 import { toRequestSchema, toResponseSchema } from './request-schema.ts'
 import { schemaRef, type OpenApiObject } from './openapi-schemas.ts'
 
 /** Returns `paths`: the endpoint of the actions, the REST routes and the routes without a key. */
 export function openApiPaths(imageBodyTypes: readonly string[] | undefined): OpenApiObject {
-  return { ...executePath(imageBodyTypes), ...restPaths(), ...servicePaths() }
+  return {
+    ...executePath(imageBodyTypes),
+    ...restPaths(),
+    [toOpenApiPath(sessionFramesPath)]: sessionFramesOperation(),
+    ...servicePaths(),
+  }
 }
 
 const versionParameter: OpenApiObject = {

@@ -1,6 +1,6 @@
 import { listDeletions } from './deletions.ts'
 import { deleteGroup, listGroups, renameGroup } from './groups.ts'
-import { createLivenessChallenge } from './liveness-challenges.ts'
+import { createLivenessSession, getLivenessSession } from './liveness-sessions.ts'
 import { getMe } from './me.ts'
 import type { RestRoute } from './rest-route.ts'
 import { getSubject, listSubjects } from './subjects.ts'
@@ -13,6 +13,7 @@ export const restRoutes: readonly RestRoute[] = [
   renameGroup,
   deleteGroup,
   listDeletions,
-  createLivenessChallenge,
+  createLivenessSession,
+  getLivenessSession,
   getMe,
 ]

@@ -19,3 +19,6 @@ function base64Length(byteCount: number): number {
 
 /** The characters of the correlation id of an image. */
 export const correlationIdCharsMax = 128
+
+/** The origins of a project whose pages may send frames of liveness sessions. */
+export const livenessOriginsMax = 20

@@ -53,7 +53,7 @@ export type AuditFilter = {
 }
 
 /** The actions of the playground. They change no setting and would hide the changes in a list. */
-const playgroundActions = ['playground.call', 'playground.challenge']
+const playgroundActions = ['playground.call', 'playground.session']
 
 /** Finds entries of the audit log, by default the newest first. */
 export async function findAuditEntries(

@@ -13,20 +13,20 @@ type ChallengeOfProject = { readonly projectId: string; readonly nowMs: number }
 
 export async function addChallenge(
   tx: Tx,
-  challenge: ChallengeKey & Pick<LivenessChallengeRow, 'steps' | 'expiresAtMs'>,
+  challenge: ChallengeKey & Pick<LivenessChallengeRow, 'sessionId' | 'steps' | 'expiresAtMs'>,
 ): Promise<void> {
   await tx.run(tx.build.insertInto('livenessChallenges').values(challenge))
 }
 
-/** Finds a challenge that is neither spent nor expired. */
+/** Finds the challenge of a session that is neither spent nor expired. */
 export async function findOpenChallenge(
   tx: ReadTx,
-  { challengeId, projectId, nowMs }: ChallengeKey & ChallengeOfProject,
+  { sessionId, projectId, nowMs }: ChallengeOfProject & { readonly sessionId: string },
 ): Promise<Selectable<LivenessChallengeRow> | undefined> {
   const query = tx.build
     .selectFrom('livenessChallenges')
     .selectAll()
-    .where('challengeId', '=', challengeId)
+    .where('sessionId', '=', sessionId)
     .where('projectId', '=', projectId)
     .where('spentAtMs', 'is', null)
     .where('expiresAtMs', '>', nowMs)

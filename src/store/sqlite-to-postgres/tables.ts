@@ -127,8 +127,8 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     batchRows: batchRowsLarge,
     ...swept,
   },
+  livenessSessions: { column: 'projectId', key: ['sessionId'], ...shortLived },
   livenessChallenges: { column: 'projectId', key: ['challengeId'], ...shortLived },
-  livenessTokens: { column: 'projectId', key: ['tokenHash'], ...shortLived },
   // The next load of a gallery writes its pages again.
   galleryPages: { column: 'galleryId', key: ['galleryId', 'toSequence'], ...shortLived },
   // A server on the new database starts a new history.

@@ -81,12 +81,13 @@ function projectFromRow({
   return { ...row, switches: switchesFromColumns(columns) }
 }
 
-/** null: the server's setting applies. */
+/** null: the server's setting applies. No web page may send frames of liveness sessions. */
 const projectDefaults = {
   sustainedPerS: null,
   burst: null,
   retentionDays: null,
   identifyThreshold: null,
+  livenessOrigins: '',
 }
 
 /** Returns the project's minimum similarity of a match of svc.identify; null: the server's rule. */
@@ -94,6 +95,13 @@ export async function findIdentifyThreshold(tx: ReadTx, projectId: string): Prom
   const query = tx.build.selectFrom('projects').select('identifyThreshold')
   const [row] = await tx.run(query.where('projectId', '=', projectId))
   return row?.identifyThreshold ?? null
+}
+
+/** Returns the origins of pages that may send frames of the project's liveness sessions. */
+export async function findLivenessOrigins(tx: ReadTx, projectId: string): Promise<string[]> {
+  const query = tx.build.selectFrom('projects').select('livenessOrigins')
+  const [row] = await tx.run(query.where('projectId', '=', projectId))
+  return row?.livenessOrigins.split(' ').filter(Boolean) ?? []
 }
 
 /**

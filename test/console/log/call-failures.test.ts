@@ -193,7 +193,7 @@ test('The log stores no picture, name, id or other text of a caller', async () =
     ['svc.updateSubject', { subjectId, addGroups: [canary], removeGroups: [canary] }],
     ['svc.updateSubject', { subjectId, externalId: 8153 }],
     ['svc.deleteSubject', { externalId: `${canary}-unknown` }],
-    ['svc.liveness', { images, challengeId: canary }],
+    ['svc.liveness', { images, livenessSessionId: canary }],
     [`svc.${canary.replaceAll('-', '')}`, {}],
   ]
   for (const [action, params] of calls) assert.notEqual(await gallery.code(action, params), 'OK')

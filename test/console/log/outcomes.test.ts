@@ -4,11 +4,7 @@ import { after, before, test } from 'node:test'
 import { callLog } from '../../../src/cli/call-log/commands.ts'
 import { createLineRunner } from '../../support/cli/run-json.ts'
 import { assertOk, startConsole, type TestConsole } from '../../support/console/test-console.ts'
-import {
-  answerOf,
-  createChallenge,
-  wrongAnswerOf,
-} from '../../support/gallery/challenge-gallery.ts'
+import { answerOf, createSession, wrongAnswerOf } from '../../support/gallery/challenge-gallery.ts'
 import { fakeImage, type FakePerson } from '../../support/gallery/fake-vision.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
 
@@ -144,9 +140,9 @@ test('A liveness check logs live, spoof or uncertain with its reason; a challeng
     0.5,
     'EXTREME_POSE,LOW_QUALITY',
   ])
-  const passed = await rowOf('svc.liveness', answerOf(await createChallenge(testConsole.gallery)))
+  const passed = await rowOf('svc.liveness', answerOf(await createSession(testConsole.gallery)))
   assert.deepEqual([passed.outcome, passed.reason], ['passed', null])
-  const wrong = wrongAnswerOf(await createChallenge(testConsole.gallery))
+  const wrong = wrongAnswerOf(await createSession(testConsole.gallery))
   const failed = await rowOf('svc.liveness', wrong)
   assert.deepEqual([failed.outcome, failed.reason], ['failed', 'CHALLENGE_NOT_FOLLOWED'])
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { queries } from './tracked-queries.ts'
 import { assertSameValues, nowMs, type StoreFixture } from './store-fixture.ts'
 
@@ -11,18 +12,23 @@ export const livenessContract = {
   }: StoreFixture) => {
     const { projectId } = project
     const key = { projectId, challengeId: 'first' }
+    const ofFirst = { projectId, sessionId: 'of-first' }
     await store.write(async (tx) => {
       await queries.lockChallenges(tx, projectId)
-      for (const challengeId of ['first', 'second', 'third'])
+      for (const challengeId of ['first', 'second', 'third']) {
+        const sessionId = `of-${challengeId}`
+        await queries.addLivenessSession(tx, newSession({ sessionId, projectId, requestId: null }))
         await queries.addChallenge(tx, {
           projectId,
           challengeId,
+          sessionId,
           steps: '["turnLeft"]',
           expiresAtMs: nowMs + 100,
         })
+      }
     })
     const find = (challenge: object) =>
-      store.read((tx) => queries.findOpenChallenge(tx, { ...key, nowMs, ...challenge }))
+      store.read((tx) => queries.findOpenChallenge(tx, { ...ofFirst, nowMs, ...challenge }))
     assert.equal((await find({}))?.steps, '["turnLeft"]')
     assert.ok(await find({ nowMs: nowMs + 99 }))
     assert.equal(await find({ nowMs: nowMs + 100 }), undefined, 'it has expired')
@@ -52,35 +58,70 @@ export const livenessContract = {
     assert.equal(await sweep(nowMs + 100, 2), 1)
   },
 
-  'a token is found and spent once, before it expires, and only in its project': async ({
+  'a reference frame is found and removed once, before it expires, and only in its project':
+    async ({ store, project }: StoreFixture) => {
+      const { projectId } = project
+      const session = (sessionId: string) =>
+        newSession({ sessionId, projectId, requestId: sessionId })
+      await store.write(async (tx) => {
+        await queries.addLivenessSession(tx, session('first'))
+        await queries.addLivenessSession(tx, session('second'))
+        const change = { state: 'passed', frame: ciphertext, attemptsLeft: 2 } as const
+        await queries.updateLivenessSession(tx, { projectId, sessionId: 'first' }, change)
+      })
+      const key = { sessionId: 'first', projectId, nowMs }
+      const find = (change: object) =>
+        store.read((tx) => queries.findLivenessSession(tx, { ...key, ...change }))
+      const remove = (change: object) =>
+        store.write((tx) => queries.removeFrame(tx, { ...key, ...change }))
+      const found = await find({ nowMs: nowMs + 99 })
+      assertSameValues([found?.state, found?.attemptsLeft], ['passed', 2])
+      assertSameValues(Buffer.from(found?.frame ?? []), ciphertext)
+      const byRequest = { projectId, requestId: 'second', nowMs }
+      const second = await store.read((tx) => queries.findLivenessSession(tx, byRequest))
+      assert.equal(second?.sessionId, 'second')
+      for (const change of [{ nowMs: nowMs + 100 }, { projectId: 'other' }]) {
+        assert.equal(await find(change), undefined)
+        assert.equal(await remove(change), false)
+      }
+      assert.equal(await remove({ sessionId: 'second' }), false, 'it has no frame')
+      assert.equal(await remove({}), true)
+      assert.equal(await remove({}), false)
+      assert.equal((await find({}))?.frame, null)
+      assert.equal((await store.read(queries.listSessionSecrets)).length, 2)
+      const sweep = (beforeMs: number) =>
+        store.write((tx) => queries.deleteExpiredLivenessSessions(tx, { beforeMs, limit: 9 }))
+      assert.equal(await sweep(nowMs + 99), 0)
+      assert.equal(await sweep(nowMs + 100), 2)
+    },
+
+  'a session has a limited number of requests of its browser, with the caller of its key': async ({
     store,
     project,
   }: StoreFixture) => {
-    const { projectId } = project
-    const tokenHash = Buffer.alloc(32, 7)
-    const token = { tokenHash, projectId, modelId: 'm@1', ciphertext, expiresAtMs: nowMs + 100 }
-    await store.write(async (tx) => {
-      await queries.addLivenessToken(tx, token)
-      await queries.addLivenessToken(tx, { ...token, tokenHash: Buffer.alloc(32, 8) })
-    })
-    const key = { tokenHash, projectId, nowMs }
-    const find = (change: object) =>
-      store.read((tx) => queries.findLivenessToken(tx, { ...key, ...change }))
-    const spend = (change: object) =>
-      store.write((tx) => queries.spendLivenessToken(tx, { ...key, ...change }))
-    const found = await find({ nowMs: nowMs + 99 })
-    assertSameValues([found?.modelId, found?.expiresAtMs], ['m@1', nowMs + 100])
-    assertSameValues(Buffer.from(found?.ciphertext ?? []), ciphertext)
-    for (const change of [{ nowMs: nowMs + 100 }, { projectId: 'other' }]) {
-      assert.equal(await find(change), undefined)
-      assert.equal(await spend(change), false)
-    }
-    assert.equal(await spend({}), true)
-    assert.equal(await spend({}), false)
-    assert.equal(await find({}), undefined)
-    const sweep = (beforeMs: number) =>
-      store.write((tx) => queries.deleteExpiredTokens(tx, { beforeMs, limit: 9 }))
-    assert.equal(await sweep(nowMs + 99), 0)
-    assert.equal(await sweep(nowMs + 100), 1)
+    const { projectId, accountId } = project
+    const key = { projectId, name: 'page', permissions: ['svc.liveness'], expiresAtUtc: null }
+    const { keyId } = await createKey(store.db, key, new Date(nowMs))
+    const session = { ...newSession({ sessionId: 's', projectId, requestId: null }), keyId }
+    await store.write((tx) => queries.addLivenessSession(tx, session))
+    const find = (ms: number, sessionId = 's') =>
+      store.read((tx) => queries.findBrowserSession(tx, sessionId, new Date(ms)))
+    const found = await find(nowMs)
+    assertSameValues(found?.identity.accountId, accountId)
+    assertSameValues([found?.identity.permissions, found?.origins], [['svc.liveness'], []])
+    assert.equal(await find(nowMs, 'unknown'), undefined)
+    assert.equal(await find(nowMs + 100), undefined)
+    const take = () => store.write((tx) => queries.takeSessionRequest(tx, 's'))
+    assertSameValues([await take(), await take(), await take()], [true, true, false])
   },
+}
+
+function newSession(ids: {
+  readonly sessionId: string
+  readonly projectId: string
+  readonly requestId: string | null
+}) {
+  const secret = { masterKeyId: 'm', wrapped: ciphertext }
+  const limits = { stepCount: 3, attemptsLeft: 3, requestsLeft: 2 }
+  return { ...ids, ...secret, ...limits, keyId: 'k', expiresAtMs: nowMs + 100 }
 }

@@ -60,6 +60,7 @@ export const tenancyContract = {
       burst: 7,
       retentionDays: 30,
       identifyThreshold: 0.625,
+      livenessOrigins: 'https://a.example https://b.example',
       switches: { storeCrops: true, gender: false, billing: false },
     })
     await queries.updateProject(store.db, second.projectId, {})
@@ -70,6 +71,7 @@ export const tenancyContract = {
       burst: 7,
       retentionDays: 30,
       identifyThreshold: 0.625,
+      livenessOrigins: 'https://a.example https://b.example',
       switches: { ...switches, gender: false, storeCrops: true, billing: false },
     })
     const projects = (await queries.listProjects(store.db)).map(({ name }) => name)
@@ -78,6 +80,9 @@ export const tenancyContract = {
     await store.read(async (tx) => {
       assert.equal(await queries.findIdentifyThreshold(tx, second.projectId), 0.625)
       assert.equal(await queries.findIdentifyThreshold(tx, project.projectId), null)
+      const origins = ['https://a.example', 'https://b.example']
+      assertSameValues(await queries.findLivenessOrigins(tx, second.projectId), origins)
+      assertSameValues(await queries.findLivenessOrigins(tx, project.projectId), [])
       assert.equal((await queries.findProjectSwitches(tx, second.projectId)).storeCrops, true)
       const days = (await queries.listProjectRetentions(tx)).map(
         ({ retentionDays }) => retentionDays,

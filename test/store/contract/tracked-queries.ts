@@ -26,7 +26,7 @@ import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
 import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts'
 import * as livenessChallenges from '../../../src/store/gate/liveness-challenges.ts'
-import * as livenessTokens from '../../../src/store/gate/liveness-tokens.ts'
+import * as livenessSessions from '../../../src/store/gate/liveness-sessions.ts'
 import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
 import * as projectSummaries from '../../../src/store/tenancy/project-summaries.ts'
@@ -78,7 +78,7 @@ const allQueries = {
   ...ledgerAudit,
   ...ledgerTransfers,
   ...livenessChallenges,
-  ...livenessTokens,
+  ...livenessSessions,
   ...modelCoverage,
   ...prices,
   ...projectSummaries,

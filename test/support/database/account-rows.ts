@@ -169,12 +169,24 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       })
       .execute()
     await db
-      .insertInto('livenessChallenges')
-      .values({ challengeId: `c-${name}`, projectId, steps: '[]', expiresAtMs: 1 })
+      .insertInto('livenessSessions')
+      .values({
+        sessionId: `l-${name}`,
+        projectId,
+        keyId: `k-${name}`,
+        requestId: null,
+        stepCount: 3,
+        attemptsLeft: 3,
+        requestsLeft: 12,
+        masterKeyId: 'm',
+        wrapped: hash,
+        expiresAtMs: 1,
+      })
       .execute()
+    const challenge = { challengeId: `c-${name}`, sessionId: `l-${name}`, projectId }
     await db
-      .insertInto('livenessTokens')
-      .values({ tokenHash: hash, projectId, modelId: 'm', ciphertext: hash, expiresAtMs: 1 })
+      .insertInto('livenessChallenges')
+      .values({ ...challenge, steps: '[]', expiresAtMs: 1 })
       .execute()
     await db.insertInto('responseSubjects').values({ subjectId, projectId, requestId }).execute()
     const webhook = { webhookId: `w-${name}`, projectId, url: 'https://example.com' }

@@ -7,7 +7,7 @@ import type { FakePerson } from './fake-vision.ts'
 import { startGallery, type GalleryClient, type TestGallery } from './test-gallery.ts'
 
 export const failuresMax = 3
-export const openMax = 4
+export const openMax = 6
 
 /** A service with small limits of challenges and a clock that tests set. */
 export type ChallengeGallery = AsyncDisposable & {
@@ -26,7 +26,7 @@ export async function startChallengeGallery(): Promise<ChallengeGallery> {
     clock: () => clock.nowMs,
     environment: {
       LIVENESS_FAILURES_PER_MINUTE_MAX: String(failuresMax),
-      LIVENESS_CHALLENGES_OPEN_MAX: String(openMax),
+      LIVENESS_SESSIONS_OPEN_MAX: String(openMax),
     },
   })
   return {
@@ -40,30 +40,32 @@ export async function startChallengeGallery(): Promise<ChallengeGallery> {
   }
 }
 
-export type CreatedChallenge = { readonly challengeId: string; readonly steps: ChallengeStep[] }
+export type CreatedSession = { readonly livenessSessionId: string; readonly steps: ChallengeStep[] }
 
-export async function createChallenge(client: GalleryClient, body: object = {}) {
-  const response = await client.rest('POST', '/v1/liveness/challenges', body)
+export async function createSession(client: GalleryClient, body: object = {}) {
+  const response = await client.rest('POST', '/v1/liveness/sessions', body)
   assert.equal(response.status, 200, JSON.stringify(response.body))
-  return response.body as CreatedChallenge & Record<string, unknown>
+  const { sessionId: livenessSessionId } = response.body
+  return { ...response.body, livenessSessionId } as CreatedSession & Record<string, unknown>
 }
 
 /** Returns the parameters of a call in which a person follows the steps. */
 export const answerOf = (
-  { challengeId, steps }: CreatedChallenge,
+  { livenessSessionId, steps }: CreatedSession,
   person: Partial<FakePerson> = {},
-) => ({ challengeId, images: frameImages(framesOf(steps, person)) })
+) => ({ livenessSessionId, images: frameImages(framesOf(steps, person)) })
 
 /** The same in the wrong order. */
-export const wrongAnswerOf = ({ challengeId, steps }: CreatedChallenge) =>
-  answerOf({ challengeId, steps: steps.toReversed().concat(steps.slice(0, 1)).slice(1) })
+export const wrongAnswerOf = ({ livenessSessionId, steps }: CreatedSession) =>
+  answerOf({ livenessSessionId, steps: steps.toReversed().concat(steps.slice(0, 1)).slice(1) })
 
-/** Passes a challenge. @returns the token. */
+/** Passes a session. @returns its id. */
 export async function proveLiveness(
   client: GalleryClient,
   person: Partial<FakePerson> = {},
 ): Promise<string> {
-  const value = await client.value('svc.liveness', answerOf(await createChallenge(client), person))
+  const session = await createSession(client)
+  const value = await client.value('svc.liveness', answerOf(session, person))
   assert.deepEqual([value.decision, value.reasons], ['live', []])
-  return value.livenessToken
+  return session.livenessSessionId
 }

@@ -15,6 +15,7 @@ import type { ReEmbedVisionClient } from '../../../src/gallery/re-embed/re-embed
 import { execute } from '../../../src/http/execute.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
+import { serveSessionFrames } from '../../../src/http/routes/session-frames.ts'
 import { serveRest } from '../../../src/http/routes/rest-route.ts'
 import { createBodyBudget } from '../../../src/http/input/incoming-body.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
@@ -133,10 +134,10 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       log,
     }),
   )
-  const { subjects, matching, maintenance, challenges } = openedGallery
+  const { subjects, matching, maintenance, livenessSessions } = openedGallery
   const { webhooks } = opened.use(openWebhooks(config, { store, clock, log }))
   const extraImageTypes = config.IMAGE_TYPES_EXTRA
-  const services = { vision, subjects, matching, maintenance, challenges, extraImageTypes }
+  const services = { vision, subjects, matching, maintenance, livenessSessions, extraImageTypes }
   const systemMonitor = opened.use(openTestMonitor(config, { ...options, store, clock, log }))
   if (options.isMonitored) await systemMonitor.start()
   const executeOptions = {
@@ -169,6 +170,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const server = createHttpServer({
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
+      serveSessionFrames(executeOptions),
       ...restRoutes.map((route) => serveRest(route, executeOptions)),
       ...(config.COMPREFACE_API === 'on'
         ? comprefaceRoutes({ ...executeOptions, detectorKind: 'builtin' })

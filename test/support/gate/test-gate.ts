@@ -55,7 +55,7 @@ const services: Services = {
   subjects: {} as Services['subjects'],
   matching,
   maintenance: {} as Services['maintenance'],
-  challenges: {} as Services['challenges'],
+  livenessSessions: {} as Services['livenessSessions'],
   vision: {} as Services['vision'],
 }
 

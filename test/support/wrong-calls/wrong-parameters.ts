@@ -145,7 +145,7 @@ export const wrongParameters: readonly WrongCall[] = [
   ],
   [
     'too many steps',
-    rest('POST', '/v1/liveness/challenges', { steps: 9 }),
+    rest('POST', '/v1/liveness/sessions', { steps: 9 }),
     { status: 400 },
     'body.steps',
     'from 2 to 4',

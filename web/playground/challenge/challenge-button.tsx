@@ -11,13 +11,13 @@ type Props = {
   readonly onResult: (run: PlaygroundRun) => void
 }
 
-/** Opens the camera and answers a liveness challenge instead of sending chosen images. */
+/** Opens the camera and runs a liveness session instead of sending chosen images. */
 export function ChallengeButton({ disabled, ...props }: Props) {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <>
       <Button variant="default" disabled={disabled} onClick={() => setIsOpen(true)}>
-        Run a challenge
+        Run a session
       </Button>
       {isOpen && <ChallengeDialog {...props} onClose={() => setIsOpen(false)} />}
     </>

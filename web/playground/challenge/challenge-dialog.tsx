@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import {
   runLivenessCheck,
   type LivenessVerdict,
-  type RequestedChallenge,
+  type RequestedSession,
 } from '../../../client/src/liveness/index.ts'
 import { useApi } from '../../api/use-api.ts'
 import { toCall, toRun, type PlaygroundRun } from '../run.ts'
@@ -24,9 +24,9 @@ export function ChallengeDialog(props: Props) {
     <Modal
       opened
       onClose={props.onClose}
-      title="Liveness challenge"
+      title="Liveness session"
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close the challenge' }}
+      closeButtonProps={{ 'aria-label': 'Close the session' }}
     >
       <ChallengePanel {...props} />
     </Modal>
@@ -38,10 +38,10 @@ function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) 
   const api = useApi()
   const container = useRef<HTMLDivElement>(null)
   const submitFrames = useEffectEvent(
-    async (challenge: RequestedChallenge, frames: readonly Blob[]): Promise<LivenessVerdict> => {
+    async (session: RequestedSession, frames: readonly Blob[]): Promise<LivenessVerdict> => {
       const files = frames.map((frame, index) => new File([frame], `frame-${index}.jpg`, frame))
       const images = await Promise.all(files.map(readImageFile))
-      const answer = { ...params, challengeId: challenge.challengeId }
+      const answer = { ...params, livenessSessionId: session.sessionId }
       const parts = { params: answer, images, debug }
       const body = { projectId, call: toCall('svc.liveness', parts) }
       const response = await api.send('POST', '/playground', { body })
@@ -49,8 +49,8 @@ function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) 
       return toVerdict(response)
     },
   )
-  const createChallenge = useEffectEvent(() =>
-    api.send('POST', '/playground/challenges', { body: { projectId } }),
+  const createSession = useEffectEvent(() =>
+    api.send('POST', '/playground/liveness-sessions', { body: { projectId } }),
   )
   const close = useEffectEvent(onClose)
   useEffect(() => {
@@ -58,8 +58,8 @@ function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) 
     if (!container.current) return undefined
     const check = runLivenessCheck({
       container: container.current,
-      createChallenge: () => createChallenge(),
-      submitFrames: (challenge, frames) => submitFrames(challenge, frames),
+      createSession: () => createSession(),
+      submitFrames: (session, frames) => submitFrames(session, frames),
       signal: controller.signal,
     })
     // The signal aborts when the dialog is closed.

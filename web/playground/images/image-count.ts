@@ -25,7 +25,8 @@ export function imageCountOf(action: CountedAction, params: Params): ImageCount 
     return hasSubject
       ? { min: 1, max: 1, text: '1 image, which is compared with the subject' }
       : { min: 2, max: 2, text: '2 images, which are compared with each other' }
-  if (params['challengeId'] !== undefined) return frames(batchMax, 'of the challenge')
+  if (name === 'svc.liveness' && params['livenessSessionId'] !== undefined)
+    return frames(batchMax, 'of an attempt')
   if (params['allImages'] === true)
     return { min: Math.max(1, imagesMin), max: batchMax, text: `Up to ${batchMax} images` }
   const max = hasAllImages ? 1 : action.imagesMax

@@ -13,8 +13,7 @@ const tones: Readonly<Record<JudgedVerdict, VerdictTone>> = {
 }
 
 type Props = {
-  readonly value: LivenessResultValue &
-    Pick<ActionValues['svc.liveness'], 'challenge' | 'livenessToken'>
+  readonly value: LivenessResultValue & Pick<ActionValues['svc.liveness'], 'challenge'>
   readonly threshold: number
 }
 
@@ -40,11 +39,6 @@ export function LivenessCard({ value, threshold }: Props) {
         </List>
       )}
       {challenge && <ChallengeSteps challenge={challenge} />}
-      {value.livenessToken !== undefined && (
-        <Text size="xs" c="dimmed">
-          The response contains a liveness token. It is valid once, for five minutes.
-        </Text>
-      )}
     </Stack>
   )
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Challenge } from '../../../gallery/challenges/challenges.ts'
+import type { Attempt } from '../../../gallery/liveness/session-attempts.ts'
 import type { Matching } from '../../../gallery/matching.ts'
 import { imagesPerCallMax } from '../../../lib/limits/call-limits.ts'
 import { ActionError } from '../../../lib/errors.ts'
@@ -18,9 +18,11 @@ import {
   type ReferenceFrame,
 } from './analyze-frames.ts'
 import { decideChallenge } from './decide-challenge.ts'
+import { causeOfRejectedFrame, findCauses } from './failure-causes.ts'
+import { selectReference } from './select-reference.ts'
 
 type ChallengeParams = FaceParams & {
-  readonly challengeId: string
+  readonly livenessSessionId: string
   readonly images: readonly (EncodedImage & { readonly correlationId?: string | undefined })[]
   /** By default the threshold of the liveness models. */
   readonly threshold?: number | undefined
@@ -32,52 +34,56 @@ type ChallengeCall = Pick<
 >
 
 /**
- * Judges the frames of a response to a challenge. The challenge is spent, and a token is created for a
- * live person, in the transaction that settles the call. A call that fails before its frames were
- * analyzed does not spend the challenge. A frame without exactly one face does, as a failure.
+ * Judges the frames of an attempt in a liveness session. The attempt is spent, and the reference frame
+ * of a live person is stored, in the transaction that settles the call. A call that fails before its
+ * frames were analyzed does not spend the attempt. A frame without exactly one face does, as a failure.
  *
- * @throws ActionError CHALLENGE_NOT_FOUND, RATE_LIMITED, INVALID_REQUEST for a wrong number of images,
+ * @throws ActionError LIVENESS_SESSION_NOT_FOUND, RATE_LIMITED, INVALID_REQUEST for a wrong number of images,
  *   and the errors of an image that cannot be analyzed.
  */
 export async function answerChallenge(call: ChallengeCall) {
   const { params, caller, services } = call
-  const { challenges } = services
-  const challenge = await challenges.find(caller.projectId, params.challengeId)
-  requireFrameCount(params.images.length, challenge)
+  const { livenessSessions } = services
+  const attempt = await livenessSessions.findAttempt(caller.projectId, params.livenessSessionId)
+  requireFrameCount(params.images.length, attempt)
   const frames = await analyzeFrames(call)
   const correlationId = params.images[0]?.correlationId
   if ('code' in frames)
     return {
       effect: async (tx: Tx): Promise<ItemOutcomes<never>> => {
-        await challenges.spend(tx, challenge, false)
+        const { code } = frames
+        const causes = [causeOfRejectedFrame(frames)]
+        const result = { decision: 'uncertain', reasons: [code], causes } as const
+        await livenessSessions.spendAttempt(tx, attempt, result)
         return [{ correlationId, error: frames }]
       },
     }
-  const value = judgeFrames(call, frames, challenge)
+  const value = judgeFrames(call, frames, attempt)
   const outcome = { correlationId, value, decision: livenessCallDecision(value) }
   return {
     effect: async (tx: Tx) => {
-      await challenges.spend(tx, challenge, value.live)
-      if (!value.live) return [outcome]
-      const livenessToken = await challenges.tokens.issue(tx, caller, frames.frontal.template)
-      return [{ ...outcome, value: { ...value, livenessToken } }]
+      const { decision, reasons, challenge } = value
+      const frame = value.live ? params.images[selectReference(frames)] : undefined
+      const result = { decision, reasons, causes: challenge.causes, frame }
+      await livenessSessions.spendAttempt(tx, attempt, result)
+      return [outcome]
     },
   }
 }
 
-function requireFrameCount(count: number, { steps }: Challenge): void {
+function requireFrameCount(count: number, { steps }: Attempt): void {
   const countMin = steps.length + 1
   if (count >= countMin) return
   throw new ActionError(
     'INVALID_REQUEST',
-    `params.images: a challenge of ${steps.length} steps takes ${countMin} to ${imagesPerCallMax} images, not ${count}`,
+    `params.images: an attempt with ${steps.length} steps takes ${countMin} to ${imagesPerCallMax} images, not ${count}`,
   )
 }
 
 function judgeFrames(
   { params, services, debug }: ChallengeCall,
   { frontal, others }: AnalyzedFrames,
-  { steps }: Challenge,
+  { steps }: Attempt,
 ) {
   const { matching, vision } = services
   const compared = others.map((frame) => ({
@@ -89,12 +95,14 @@ function judgeFrames(
   const { analysis } = frontal
   const face = withLiveness(frontal.face)
   const { threshold } = params
+  const decision = decideChallenge(judgement, { face, analysis, threshold })
+  const causes = decision.live ? [] : findCauses({ frontal, others }, judgement, decision.reasons)
   return {
-    ...decideChallenge(judgement, { face, analysis, threshold }),
+    ...decision,
     face: toFaceValue(analysis, face, 0),
     faceCount: analysis.faceCount,
     image: toImageFacts(analysis),
-    challenge: toChallengeResult(judgement),
+    challenge: { ...toChallengeResult(judgement), causes },
     ...debugInfo(debug, analysis, face),
   }
 }
@@ -114,8 +122,9 @@ function toChallengeResult({
   steps,
   samePerson,
   flat,
-}: ReturnType<ChallengeCall['services']['vision']['judgeChallenge']>): z.input<
-  typeof challengeResult
+}: ReturnType<ChallengeCall['services']['vision']['judgeChallenge']>): Omit<
+  z.input<typeof challengeResult>,
+  'causes'
 > {
   const rounded = (degrees: number | null) => degrees && roundTo(degrees, 1)
   const roundedSteps = steps.map(({ yaw, pitch, ...step }) => ({

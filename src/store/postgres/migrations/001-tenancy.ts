@@ -1,42 +1,12 @@
-import { statements as sqliteStatements } from '../../sqlite/migrations/001-tenancy.ts'
-import { fromSqlite, text } from './from-sqlite.ts'
+import { readStatements } from '../../read-statements.ts'
+import { fromSqlite } from './from-sqlite.ts'
 import { ofAccount, ofProject, secure } from './row-security.ts'
 
 /** Accounts, their projects, the API keys of projects, and the moves of accounts between databases. */
 export const statements: readonly string[] = [
-  ...fromSqlite(sqliteStatements),
+  ...fromSqlite('001-tenancy'),
+  ...readStatements(new URL('tenancy.sql', import.meta.url)),
   ...secure(ofAccount, 'accounts', 'projects'),
   ...secure(ofProject, 'keys'),
-  // Finds the key of a call. Its account is unknown, so the scope is all accounts. The version is the
-  // transactions that wrote both rows: every change of a row is a new transaction. A server that
-  // remembers the key need not read it before each call, because `admitCalls` compares the version.
-  `create function "findCallKey"("keyHash" bytea) returns setof jsonb language plpgsql as $$ begin
-    perform set_config('facegate.account', '*', true);
-    return query select to_jsonb(p) || jsonb_build_object('keyId', k."keyId",
-        'permissions', k.permissions, 'expiresAtUtc', k."expiresAtUtc",
-        'revokedAtUtc', k."revokedAtUtc", 'isFormer', k.hash <> "keyHash",
-        'formerEndsAtUtc', k."formerEndsAtUtc", 'formerLastUsedAtUtc', k."formerLastUsedAtUtc",
-        'galleryId',
-        case p."galleryMode" when 'shared' then p."accountId" else p."projectId" end,
-        'version', k.xmin::text || ' ' || p.xmin::text)
-      from keys k join projects p using ("projectId")
-      where k.hash = "keyHash" or k."formerHash" = "keyHash";
-  end $$`,
-  // A record outlives the account, so it has no foreign keys.
-  `create table "accountMoves" (
-    "moveId" ${text} not null, direction ${text} not null check (direction in ('in', 'out')),
-    "accountId" ${text} not null, "otherDatabase" ${text} not null,
-    "startedAtUtc" ${text} not null, "completedAtUtc" ${text}, "removedAtUtc" ${text},
-    primary key ("moveId", direction)
-  )`,
-  'create index moves_of_account on "accountMoves" ("accountId")',
   ...secure(ofAccount, 'accountMoves'),
-  // Called by the triggers that `freeze-account.ts` creates for the account of a move. With the argument
-  // "skip", the row stays as it is, without an error: housekeeping deletes rows of all accounts in one
-  // statement.
-  `create function "rejectFrozen"() returns trigger language plpgsql as $$ begin
-    if tg_argv[0] = 'skip' then return null; end if;
-    raise exception 'the account of this row is being moved to another database'
-      using errcode = 'FG001';
-  end $$`,
 ]

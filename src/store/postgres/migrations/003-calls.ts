@@ -1,42 +1,24 @@
+import { readStatements } from '../../read-statements.ts'
 import { readFileSync } from 'node:fs'
-import { statements as sqliteStatements } from '../../sqlite/migrations/003-calls.ts'
 import { fromSqlite, withFreeSpace } from './from-sqlite.ts'
 import { indexPlans } from './index-plans.ts'
 import { ofProject, secure } from './row-security.ts'
 
 /**
- * The state of the gate: rate limits, attempts and their responses, liveness challenges, the request
+ * The state of the gate: rate limits, attempts and their responses, liveness sessions, the request
  * log and its hourly counts; and functions that save round trips of a call. A later version that needs
  * other behavior creates functions with new names, because older servers continue to call these.
  */
 export const statements: readonly string[] = [
   'create sequence "callIds"',
-  ...fromSqlite(sqliteStatements, {
+  ...fromSqlite('003-calls', {
     except: ['one_call_per_charge'],
     change: { calls: partitionByMonth, callHours: withLatencyArray },
   }),
+  ...readStatements(new URL('calls.sql', import.meta.url)),
   ...withFreeSpace('buckets', 'callHours', 'scoreHours'),
-  // A new project gets a bucket at once, so that two simultaneous first calls can lock its row.
-  `create function "addBucket"() returns trigger language plpgsql as $$ begin
-    insert into buckets ("projectId", "fullAtUs") values (new."projectId", 0);
-    return null;
-  end $$`,
-  `create trigger projects_add_bucket after insert on projects
-    for each row execute function "addBucket"()`,
-  'create table calls_rest partition of calls default',
-  `create unique index one_call_per_charge on calls ("transferId", "atMs")
-    where "transferId" is not null`,
-  `create function "addLatencies"(a integer[], b integer[]) returns integer[]
-    language plpgsql immutable strict parallel safe as $$ begin
-    for at in 1..80 loop a[at] := a[at] + b[at]; end loop;
-    return a;
-  end $$`,
-  `create aggregate "sumLatencies"(integer[]) (
-    sfunc = "addLatencies", stype = integer[], initcond = '{${Array(80).fill(0).join(',')}}',
-    combinefunc = "addLatencies", parallel = safe
-  )`,
   ...secure(ofProject, 'buckets', 'attempts', 'responseSubjects', 'calls'),
-  ...secure(ofProject, 'callHours', 'scoreHours', 'livenessChallenges', 'livenessTokens'),
+  ...secure(ofProject, 'callHours', 'scoreHours', 'livenessSessions', 'livenessChallenges'),
   ...readFunction('admit-calls.sql'),
   ...indexPlans('"admitCalls"(json)'),
   ...readFunction('settle-calls.sql'),

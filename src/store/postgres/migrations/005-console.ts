@@ -1,4 +1,4 @@
-import { statements as sqliteStatements } from '../../sqlite/migrations/005-console.ts'
+import { readStatements } from '../../read-statements.ts'
 import { fromSqlite, withFreeSpace } from './from-sqlite.ts'
 import { appendOnly } from './append-only.ts'
 import { ofAccount, ofUser, secure } from './row-security.ts'
@@ -9,23 +9,13 @@ import { ofAccount, ofUser, secure } from './row-security.ts'
  * stored: a reader of the database can use neither.
  */
 export const statements: readonly string[] = [
-  ...fromSqlite(sqliteStatements),
+  ...fromSqlite('005-console'),
+  ...readStatements(new URL('console.sql', import.meta.url)),
   ...withFreeSpace('chainHeads'),
   ...secure(ofAccount, 'users'),
   ...secure(ofUser, 'sessions', 'links', 'secondFactors', 'recoveryCodes'),
-  `create function "storeChainHead"() returns trigger language plpgsql as $$ begin
-    insert into "chainHeads" as head
-      values (tg_table_name, new."accountId", 1, new."rowHash")
-      on conflict (chain, "accountId")
-      do update set "headSeq" = head."headSeq" + 1, "headHash" = excluded."headHash";
-    return null;
-  end $$`,
   ...appendOnly('deletions'),
-  `create trigger "deletions_head" after insert on "deletions"
-    for each row execute function "storeChainHead"()`,
   ...secure(ofAccount, 'deletions'),
   ...appendOnly('auditLog'),
-  `create trigger "auditLog_head" after insert on "auditLog"
-    for each row execute function "storeChainHead"()`,
   ...secure(ofAccount, 'auditLog', 'chainHeads'),
 ]

@@ -1,5 +1,7 @@
+import { readStatements } from '../../read-statements.ts'
+
 /** Text ordered by code points, as in SQLite; paging through lists depends on this order. */
-export const text = 'text collate "C"'
+const text = 'text collate "C"'
 
 /**
  * Returns the tables, indexes and views of a migration of SQLite for PostgreSQL: names in quotes, the
@@ -9,10 +11,11 @@ export const text = 'text collate "C"'
  * @param change functions that change a translated statement, by the name of its table.
  */
 export function fromSqlite(
-  statements: readonly string[],
+  migration: string,
   { except = [], change = {} }: TranslationOptions = {},
 ): readonly string[] {
-  return statements.flatMap((statement) => {
+  const file = new URL(`../../sqlite/migrations/${migration}.sql`, import.meta.url)
+  return readStatements(file).flatMap((statement) => {
     const name = /^create (?:table|(?:unique )?index|view) (\w+)/u.exec(statement)?.[1]
     if (name === undefined || except.includes(name)) return []
     const translated = toPostgres(statement)

@@ -51,6 +51,8 @@ export type ChallengeJudgement = {
   readonly samePerson: boolean
   /** Whether a turned face moved like a picture instead of a head. */
   readonly flat: boolean
+  /** Degrees: the smallest change of yaw of a turn, and of pitch of a look. */
+  readonly changeMin: { readonly turn: number; readonly look: number }
   /** Empty if the challenge was passed; otherwise in the order of the checks. */
   readonly reasons: readonly ChallengeReason[]
 }

@@ -36,5 +36,7 @@ export function judgeChallenge(
     ['FRAMES_IDENTICAL', hasRepeatedPicture([first, ...others], [undefined, ...shown])],
   ]
   const reasons = checks.filter(([, applies]) => applies).map(([reason]) => reason)
-  return { passed: reasons.length === 0, steps: stepJudgements, samePerson, flat, reasons }
+  const changeMin = { turn: challengeLimits.turn.changeMin, look: challengeLimits.look.changeMin }
+  const passed = reasons.length === 0
+  return { passed, steps: stepJudgements, samePerson, flat, changeMin, reasons }
 }

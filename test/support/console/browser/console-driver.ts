@@ -56,10 +56,10 @@ export function createConsoleDriver(page: Page): ConsoleDriver {
       await page.locator('[data-annotation]').first().waitFor()
     },
     runChallenge: async (text) => {
-      await page.getByRole('button', { name: 'Run a challenge' }).click()
+      await page.getByRole('button', { name: 'Run a session' }).click()
       await page.getByRole('button', { name: 'Start', exact: true }).click()
       await page.getByText(text).waitFor()
-      await page.getByRole('button', { name: 'Close the challenge' }).click()
+      await page.getByRole('button', { name: 'Close the session' }).click()
     },
     createKeyWithExpiry: async (choice) => {
       const dialog = page.getByRole('dialog')

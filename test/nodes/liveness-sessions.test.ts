@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { repeatWhileBusy } from '../support/facegate/test-client.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
-import { imageParams, type GalleryClient } from '../support/gallery/test-gallery.ts'
+import type { GalleryClient } from '../support/gallery/test-gallery.ts'
 import { sharedGalleryNodes } from '../support/nodes/test-nodes.ts'
 import { closeSharedServices } from '../support/shared-service.ts'
 
@@ -27,26 +27,25 @@ async function callInParallel(clients: readonly GalleryClient[], action: string,
 }
 
 test(
-  `Of ${callCount} parallel uses of one challenge, and of one token, on two nodes exactly one counts`,
+  `Of ${callCount} parallel uses of one session, and of its reference frame, on two nodes exactly one counts`,
   { skip },
   async () => {
     const nodes = await sharedGalleryNodes()
     const clients = [nodes.a.client, nodes.b.client]
     const { local } = nodes
-    const { body: challenge } = await local.rest('POST', '/v1/liveness/challenges', {})
-    const { challengeId, steps } = challenge
+    const { body: challenge } = await local.rest('POST', '/v1/liveness/sessions', {})
+    const { sessionId: livenessSessionId, steps } = challenge
     const images = frameImages(framesOf(steps))
-    const answers = await callInParallel(clients, 'svc.liveness', { challengeId, images })
+    const answers = await callInParallel(clients, 'svc.liveness', { livenessSessionId, images })
     assert.deepEqual(
-      [answers.count('OK'), answers.count('CHALLENGE_NOT_FOUND')],
+      [answers.count('OK'), answers.count('LIVENESS_SESSION_NOT_FOUND')],
       [1, callCount - 1],
     )
-    const { value } = answers.bodies.find(({ ok }) => ok).data.results[0]
-    const { livenessToken } = value
-    const params = { ...imageParams('Ada'), requireLiveness: true, livenessToken }
+    const params = { livenessSessionId }
     const used = await callInParallel(clients, 'svc.identify', params)
     assert.deepEqual([used.count('OK'), used.count('LIVENESS_FAILED')], [1, callCount - 1])
     const { db } = local.database.store
-    assert.deepEqual(await db.selectFrom('livenessTokens').selectAll().execute(), [])
+    const frames = await db.selectFrom('livenessSessions').select('frame').execute()
+    assert.deepEqual(frames, [{ frame: null }])
   },
 )

@@ -1,0 +1,117 @@
+import type { AttemptCause } from '../../../gallery/liveness/session-attempts.ts'
+import type { ActionErrorCode } from '../../../lib/errors.ts'
+import { roundTo } from '../../../lib/round-to.ts'
+import type {
+  ChallengeJudgement,
+  ChallengeStep,
+  ChallengeStepJudgement,
+} from '../../../vision/liveness/challenge/challenge-judgement.ts'
+import { findQualityReasons, touchesBorder, type QualityReason } from '../quality-reasons.ts'
+import type { AnalyzedFrame, AnalyzedFrames, RejectedFrame } from './analyze-frames.ts'
+import type { FailureCause } from '../../schemas/challenge.ts'
+
+type Cause = AttemptCause & { readonly cause: FailureCause }
+
+/** The share of the shorter side of the picture that a face should have. */
+const faceShareMin = 0.12
+const faceShareMax = 0.85
+
+/** Returns one cause for each step of an attempt that was not passed. */
+export function findCauses(
+  { frontal, others }: AnalyzedFrames,
+  judgement: ChallengeJudgement,
+  reasons: readonly string[],
+): Cause[] {
+  if (!judgement.samePerson) return [{ step: null, cause: 'ANOTHER_PERSON' }]
+  const frames: readonly AnalyzedFrame[] = [frontal, ...others]
+  let from = 1
+  const ofSteps = judgement.steps.flatMap((step): Cause[] => {
+    if (step.passed) {
+      from = (step.imageIndex ?? from) + 1
+      return []
+    }
+    return [causeOfStep(step, judgement.changeMin, frames.slice(0, 1).concat(frames.slice(from)))]
+  })
+  if (ofSteps.length > 0) return ofSteps
+  const ofFrontal = causeOfPicture(frontal)
+  if (reasons.some((reason) => reason === 'FLAT_FACE' || reason === 'FRAMES_IDENTICAL'))
+    return [{ step: null, cause: 'PICTURE_OF_PICTURE' }]
+  // All steps were shown: the head moved in between, or the frontal frame has a defect.
+  return [{ step: null, cause: ofFrontal ?? 'WRONG_DIRECTION' }]
+}
+
+/** The movement of each frame after the last passed step, and what prevents that it is seen. */
+function causeOfStep(
+  { step }: ChallengeStepJudgement,
+  changeMin: ChallengeJudgement['changeMin'],
+  frames: readonly AnalyzedFrame[],
+): Cause {
+  const [first, ...candidates] = frames
+  if (!first) throw new Error('a challenge has no frontal frame')
+  const moved = (frame: AnalyzedFrame, along: ChallengeStep): number => {
+    const { axis, sign } = directions[along]
+    return sign * (frame.facts[axis] - first.facts[axis])
+  }
+  const best = candidates.reduce((a, b) => (moved(b, step) > moved(a, step) ? b : a), first)
+  const degrees = Math.max(0, moved(best, step))
+  const degreesMin = limitOf(step, changeMin)
+  const isOtherDirection = steps.some(
+    (other) =>
+      other !== step &&
+      candidates.some((frame) => moved(frame, other) >= limitOf(other, changeMin)),
+  )
+  const ofPicture = candidates.map(causeOfPicture).find((cause) => cause !== undefined)
+  if (ofPicture) return { step, cause: ofPicture }
+  if (degrees < degreesMin && !isOtherDirection)
+    return { step, cause: 'MOVED_TOO_LITTLE', degrees: roundTo(degrees, 1), degreesMin }
+  return { step, cause: 'WRONG_DIRECTION' }
+}
+
+const directions = {
+  turnLeft: { axis: 'yaw', sign: 1 },
+  turnRight: { axis: 'yaw', sign: -1 },
+  lookUp: { axis: 'pitch', sign: 1 },
+  lookDown: { axis: 'pitch', sign: -1 },
+} as const
+
+const steps = ['turnLeft', 'turnRight', 'lookUp', 'lookDown'] as const
+
+function limitOf(step: ChallengeStep, { turn, look }: ChallengeJudgement['changeMin']): number {
+  return directions[step].axis === 'yaw' ? turn : look
+}
+
+/** Returns the defect of a frame that the person can correct. */
+function causeOfPicture({ face, analysis }: AnalyzedFrame): FailureCause | undefined {
+  const { width, height } = face.boundingBox
+  const share = Math.min(width, height) / Math.min(analysis.width, analysis.height)
+  if (touchesBorder(face, analysis)) return share > faceShareMax ? 'TOO_NEAR' : 'LEFT_PICTURE'
+  if (share > faceShareMax) return 'TOO_NEAR'
+  if (share < faceShareMin) return 'TOO_FAR'
+  return causeOfQuality(findQualityReasons(face, analysis))
+}
+
+function causeOfQuality(reasons: readonly string[]): FailureCause | undefined {
+  return qualityCauses.find(([reason]) => reasons.includes(reason))?.[1]
+}
+
+/** In the order in which a person should correct them. */
+const qualityCauses: readonly (readonly [QualityReason, FailureCause])[] = [
+  ['FACE_TOO_SMALL', 'TOO_FAR'],
+  ['FACE_CUT_OFF', 'LEFT_PICTURE'],
+  ['FACE_OCCLUDED', 'COVERED'],
+  ['LOW_BRIGHTNESS', 'TOO_DARK'],
+  ['HIGH_BRIGHTNESS', 'TOO_BRIGHT'],
+  ['LOW_SHARPNESS', 'TOO_FAST'],
+]
+
+/** Returns the cause of an attempt with a frame that does not show exactly one usable face. */
+export function causeOfRejectedFrame({ code, imageIndex, message }: RejectedFrame): Cause {
+  const causes: Partial<Record<ActionErrorCode, FailureCause>> = {
+    NO_FACE_FOUND: imageIndex === 0 ? 'NO_FACE' : 'LEFT_PICTURE',
+    FACE_TOO_SMALL: 'TOO_FAR',
+    MULTIPLE_FACES: 'ANOTHER_PERSON',
+    // The message lists the reasons.
+    LOW_QUALITY: causeOfQuality(message.split(/[^A-Z_]+/u)) ?? 'TOO_FAST',
+  }
+  return { step: null, cause: causes[code] ?? 'NO_FACE' }
+}

@@ -1,0 +1,213 @@
+import { timingSafeEqual } from 'node:crypto'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
+import { ActionError } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { lockChallenges } from '../../store/gate/liveness-challenges.ts'
+import {
+  addLivenessSession,
+  findBrowserSession,
+  findLivenessSession,
+  removeFrame,
+  takeSessionRequest,
+  type BrowserSession,
+  type LivenessSession,
+} from '../../store/gate/liveness-sessions.ts'
+import { findLivenessOrigins } from '../../store/tenancy/projects.ts'
+import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import { openKeyring, type Keyring } from '../keys/keyring.ts'
+import { createSessionSecret, decryptFrame, sessionTokenOf } from '../keys/session-secrets.ts'
+import { findAttempt, spendAttempt, type Attempt, type AttemptResult } from './session-attempts.ts'
+import {
+  attemptsMax,
+  sessionLifeMs,
+  sessionRequestsMax,
+  type LivenessSessionsOptions,
+} from './session-options.ts'
+import { requireFewFailures, requireFewOpen, startAttempt } from './start-attempt.ts'
+import { sweepSessions } from './sweep-sessions.ts'
+
+/** The key that creates a session. */
+export type SessionOwner = { readonly projectId: string; readonly keyId: string }
+
+/** A session as its project reads it. */
+export type LivenessSessionState = Pick<LivenessSession, 'sessionId' | 'attemptsLeft'> & {
+  readonly state: 'open' | 'passed' | 'failed' | 'expired'
+  /** The requested movements of the next attempt; undefined unless the session is open. */
+  readonly attempt: Attempt | undefined
+  /** The result of the last attempt; undefined before the first. */
+  readonly result: Omit<AttemptResult, 'frame'> | undefined
+  readonly hasFrame: boolean
+}
+
+/** The liveness sessions of all projects. */
+export type LivenessSessions = {
+  /**
+   * Creates a session, or returns the one that an earlier call with the same requestId created.
+   *
+   * @throws ActionError RATE_LIMITED at the limit of open or of failed attempts;
+   *   INVALID_REQUEST for a requestId of another session.
+   */
+  readonly create: (
+    owner: SessionOwner,
+    request: { readonly stepCount: number; readonly requestId?: string | undefined },
+  ) => Promise<LivenessSessionState & { readonly token: string | undefined }>
+  /** @throws ActionError LIVENESS_SESSION_NOT_FOUND. */
+  readonly read: (projectId: string, sessionId: string) => Promise<LivenessSessionState>
+  /**
+   * Returns the reference frame of a passed session.
+   *
+   * @throws ActionError LIVENESS_FAILED if there is none, or if a call has used it.
+   */
+  readonly readFrame: (projectId: string, sessionId: string) => Promise<EncodedImage>
+  /** @throws ActionError LIVENESS_FAILED if another call used the frame first. */
+  readonly spendFrame: (tx: Tx, projectId: string, sessionId: string) => Promise<void>
+  /** @throws ActionError LIVENESS_SESSION_NOT_FOUND; RATE_LIMITED at the limit of failures. */
+  readonly findAttempt: (projectId: string, sessionId: string) => Promise<Attempt>
+  /**
+   * Ends an attempt in the transaction that settles its call. A failed one is counted, and the next
+   * one has other steps.
+   *
+   * @throws ActionError as `findAttempt`. Of concurrent calls only one spends the attempt.
+   */
+  readonly spendAttempt: (tx: Tx, attempt: Attempt, result: AttemptResult) => Promise<void>
+  /**
+   * Returns the session of a token, which a browser sends, with the caller of its key; undefined if
+   * the token is not that of the session.
+   */
+  readonly findByToken: (sessionId: string, token: string) => Promise<BrowserSession | undefined>
+  /** Counts a request of the browser. @returns false if the session has none left. */
+  readonly takeRequest: (sessionId: string) => Promise<boolean>
+  /** Deletes expired sessions with their frames. @returns the number of rows. */
+  readonly sweep: () => Promise<number>
+}
+
+export function createLivenessSessions(options: LivenessSessionsOptions): LivenessSessions {
+  const { store, clock } = options
+  const keyring = openKeyring(options.masterKeyFile)
+  return {
+    create: (owner, request) =>
+      store.write((tx) => createSession(tx, owner, request, { ...options, keyring })),
+    read: (projectId, sessionId) =>
+      store.read(async (tx) => {
+        const session = await findLivenessSession(tx, { projectId, sessionId, nowMs: clock() })
+        if (!session) throw sessionNotFound()
+        return toState(tx, session, clock())
+      }),
+    readFrame: (projectId, sessionId) =>
+      store.read(async (tx) => {
+        const session = await findLivenessSession(tx, { projectId, sessionId, nowMs: clock() })
+        if (!session?.frame) throw noFrame()
+        return toImage(decryptFrame(keyring, session, session.frame))
+      }),
+    spendFrame: async (tx, projectId, sessionId) => {
+      if (!(await removeFrame(tx, { projectId, sessionId, nowMs: clock() }))) throw noFrame()
+    },
+    findAttempt: (projectId, sessionId) =>
+      store.read(async (tx) => {
+        const attempt = await findAttempt(tx, { projectId, sessionId, nowMs: clock() })
+        if (!attempt) throw sessionNotFound()
+        await requireFewFailures(tx, projectId, options)
+        return attempt
+      }),
+    spendAttempt: async (tx, attempt, result) => {
+      await lockChallenges(tx, attempt.projectId)
+      await requireFewFailures(tx, attempt.projectId, options)
+      const isSpent = await spendAttempt(tx, attempt, result, { ...options, keyring })
+      if (!isSpent) throw sessionNotFound()
+    },
+    findByToken: async (sessionId, token) => {
+      const now = new Date(clock())
+      const find = () => store.read((tx) => findBrowserSession(tx, sessionId, now))
+      const found = await runAsAllAccounts(find)
+      return found && isEqual(token, sessionTokenOf(keyring, found.session)) ? found : undefined
+    },
+    takeRequest: (sessionId) => store.write((tx) => takeSessionRequest(tx, sessionId)),
+    sweep: () => sweepSessions(options),
+  }
+}
+
+function isEqual(sent: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(sent), Buffer.from(expected)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+type CreateOptions = LivenessSessionsOptions & { readonly keyring: Keyring }
+
+async function createSession(
+  tx: Tx,
+  { projectId, keyId }: SessionOwner,
+  { stepCount, requestId }: Parameters<LivenessSessions['create']>[1],
+  options: CreateOptions,
+): ReturnType<LivenessSessions['create']> {
+  const { clock, keyring } = options
+  await lockChallenges(tx, projectId)
+  const nowMs = clock()
+  // Also one that has expired but was not deleted yet.
+  const earlier =
+    requestId === undefined
+      ? undefined
+      : await findLivenessSession(tx, { projectId, requestId, nowMs: 0 })
+  if (earlier && (earlier.stepCount !== stepCount || earlier.keyId !== keyId))
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'body.requestId: an earlier call with this requestId has other steps or another key',
+    )
+  const session = earlier ?? (await addNewSession())
+  const origins = await findLivenessOrigins(tx, projectId)
+  const token = origins.length > 0 ? sessionTokenOf(keyring, session) : undefined
+  return { ...(await toState(tx, session, nowMs)), token }
+
+  async function addNewSession(): Promise<LivenessSession> {
+    await requireFewFailures(tx, projectId, options)
+    await requireFewOpen(tx, projectId, options)
+    const ids = { sessionId: newId(), projectId, keyId, requestId: requestId ?? null }
+    const secret = await createSessionSecret(tx, keyring, ids)
+    const limits = { attemptsLeft: attemptsMax, requestsLeft: sessionRequestsMax, stepCount }
+    const row = { ...ids, ...secret, ...limits, expiresAtMs: nowMs + sessionLifeMs }
+    await addLivenessSession(tx, row)
+    await startAttempt(tx, row, options)
+    return { ...row, state: 'open', result: null, frame: null }
+  }
+}
+
+async function toState(
+  tx: ReadTx,
+  session: LivenessSession,
+  nowMs: number,
+): Promise<LivenessSessionState> {
+  const { projectId, sessionId, attemptsLeft, state, result, frame } = session
+  const attempt =
+    state === 'open' ? await findAttempt(tx, { projectId, sessionId, nowMs }) : undefined
+  return {
+    sessionId,
+    attemptsLeft,
+    state: state === 'open' && !attempt ? 'expired' : state,
+    attempt,
+    // `spendAttempt` has written the result.
+    result: result === null ? undefined : (JSON.parse(result) as AttemptResult),
+    hasFrame: frame !== null,
+  }
+}
+
+/** `spendAttempt` has written the content type before the image. */
+function toImage(frame: Buffer): EncodedImage {
+  const end = frame.indexOf('\n')
+  const contentType = frame.toString('latin1', 0, end) as EncodedImage['contentType']
+  return { bytes: frame.toString('base64', end + 1), contentType }
+}
+
+/** One text for every reason, so that it reveals nothing about sessions of other projects. */
+function sessionNotFound(): ActionError {
+  return new ActionError(
+    'LIVENESS_SESSION_NOT_FOUND',
+    'there is no liveness session with this id that accepts frames; create one with POST /v1/liveness/sessions',
+  )
+}
+
+function noFrame(): ActionError {
+  return new ActionError(
+    'LIVENESS_FAILED',
+    'params.livenessSessionId: the session is unknown, was not passed, was used by another call, or ended more than 15 minutes ago; complete a new session',
+  )
+}

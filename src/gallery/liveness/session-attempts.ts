@@ -1,0 +1,78 @@
+import { findOpenChallenge, spendChallenge } from '../../store/gate/liveness-challenges.ts'
+import { findLivenessSession, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
+import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import type { ChallengeStep } from '../../vision/liveness/challenge/challenge-judgement.ts'
+import type { Keyring } from '../keys/keyring.ts'
+import { encryptFrame } from '../keys/session-secrets.ts'
+import { sessionLifeMs, type LivenessSessionsOptions } from './session-options.ts'
+import { startAttempt } from './start-attempt.ts'
+
+/** The requested movements of a session that one call can show until they expire. */
+export type Attempt = {
+  readonly challengeId: string
+  readonly sessionId: string
+  readonly projectId: string
+  readonly steps: readonly ChallengeStep[]
+  readonly expiresAtMs: number
+}
+
+/** How an attempt ended. */
+export type AttemptResult = {
+  readonly decision: 'live' | 'spoof' | 'uncertain'
+  readonly reasons: readonly string[]
+  /** Why it failed, for the person; one for each step that was not shown. */
+  readonly causes: readonly AttemptCause[]
+  /** The reference frame; only of a live person. */
+  readonly frame?: EncodedImage | undefined
+}
+
+/** One code that a person can act on. */
+export type AttemptCause = {
+  readonly cause: string
+  /** The step; null: the whole attempt. */
+  readonly step: ChallengeStep | null
+  /** Degrees that the head moved and those that are required, for MOVED_TOO_LITTLE. */
+  readonly degrees?: number
+  readonly degreesMin?: number
+}
+
+/** Finds the open attempt of a session. */
+export async function findAttempt(
+  tx: ReadTx,
+  key: { readonly projectId: string; readonly sessionId: string; readonly nowMs: number },
+): Promise<Attempt | undefined> {
+  const found = await findOpenChallenge(tx, key)
+  // `startAttempt` has written the steps.
+  return found && { ...found, steps: JSON.parse(found.steps) as readonly ChallengeStep[] }
+}
+
+/** @returns false if the attempt is not open: of concurrent calls only one spends it. */
+export async function spendAttempt(
+  tx: Tx,
+  attempt: Attempt,
+  { frame, ...result }: AttemptResult,
+  options: LivenessSessionsOptions & { readonly keyring: Keyring },
+): Promise<boolean> {
+  const { projectId, sessionId, challengeId } = attempt
+  const nowMs = options.clock()
+  const isPassed = result.decision === 'live'
+  const failed = isPassed ? 0 : 1
+  if (!(await spendChallenge(tx, { projectId, challengeId, nowMs, failed }))) return false
+  const session = await findLivenessSession(tx, { projectId, sessionId, nowMs })
+  if (!session) return false
+  const attemptsLeft = isPassed ? session.attemptsLeft : session.attemptsLeft - 1
+  await updateLivenessSession(tx, session, {
+    attemptsLeft,
+    state: isPassed ? 'passed' : attemptsLeft > 0 ? 'open' : 'failed',
+    result: JSON.stringify(result),
+    frame: frame ? encryptFrame(options.keyring, session, toBytes(frame)) : null,
+    expiresAtMs: nowMs + sessionLifeMs,
+  })
+  if (!isPassed && attemptsLeft > 0) await startAttempt(tx, session, options)
+  return true
+}
+
+function toBytes({ contentType, bytes }: EncodedImage): Buffer {
+  return Buffer.concat([Buffer.from(`${contentType}\n`), Buffer.from(bytes, 'base64')])
+}

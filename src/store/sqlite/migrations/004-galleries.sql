@@ -1,0 +1,213 @@
+-- Galleries, their keys and calibrations, their subjects with groups and attributes, and the faces of
+-- subjects with templates and crops. Foreign keys delete everything of a subject together with its row.
+
+create table galleries (
+  galleryId text primary key, accountId text not null references accounts,
+  sequence integer not null default 0,
+  subjectCount integer not null default 0 check (subjectCount >= 0),
+  templateCount integer not null default 0 check (templateCount >= 0),
+  removalsDeletedTo integer not null default 0
+) strict, without rowid
+
+-- The gallery stores up to which change its removals were deleted.
+create table removals (
+  galleryId text not null, sequence integer not null, subjectId text not null,
+  primary key (galleryId, sequence, subjectId)
+) strict, without rowid
+
+create trigger removals_deletion_is_recorded after delete on removals begin
+  update galleries set removalsDeletedTo = max(removalsDeletedTo, old.sequence)
+    where galleryId = old.galleryId;
+end
+
+create table galleryKeys (
+  keyId text primary key, galleryId text not null references galleries,
+  masterKeyId text not null, wrapped blob not null, createdAtMs integer not null
+) strict, without rowid
+
+create index keys_of_gallery on galleryKeys (galleryId, createdAtMs)
+
+create table galleryCalibrations (
+  calibrationId text primary key,
+  galleryId text not null references galleries on delete cascade,
+  modelId text not null, subjects integer not null check (subjects > 0),
+  pairs integer not null check (pairs > 0), definition text not null,
+  appliedAtUtc text not null, appliedBy text not null, endedAtUtc text, endedBy text,
+  check ((endedAtUtc is null) = (endedBy is null))
+) strict, without rowid
+
+create index calibrations_of_gallery on galleryCalibrations (galleryId, appliedAtUtc)
+
+create unique index calibration_in_use on galleryCalibrations (galleryId, modelId)
+  where endedAtUtc is null
+
+create table subjects (
+  subjectId text primary key, galleryId text not null references galleries,
+  projectId text not null references projects,
+  externalId text, displayName text, attributes text not null,
+  keyId text not null references galleryKeys, wrappedKey blob not null,
+  createdAtUtc text not null, updatedAtUtc text not null,
+  expiresAtUtc text, lastSeenAtUtc text not null, searchText text not null default '',
+  withoutFaces integer not null default 0 check (withoutFaces in (0, 1)), needsNewKey integer not null default 0 check (needsNewKey in (0, 1))
+) strict
+
+create unique index one_subject_per_external_id
+  on subjects (galleryId, externalId) where externalId is not null
+
+create index subjects_by_creation on subjects (galleryId, createdAtUtc, subjectId)
+
+create index subjects_by_update on subjects (galleryId, updatedAtUtc, subjectId)
+
+-- Contains the text, so that a search reads no other data of the subjects.
+create index subjects_by_text on subjects (galleryId, createdAtUtc, subjectId, searchText)
+
+create index subjects_by_key on subjects (keyId)
+
+create index subjects_needing_key on subjects (galleryId) where needsNewKey = 1
+
+create index subjects_expiring on subjects (expiresAtUtc) where expiresAtUtc is not null
+
+create index subjects_unseen on subjects (projectId, lastSeenAtUtc)
+
+create table subjectGroups (
+  galleryId text not null, name text not null,
+  subjectId text not null references subjects on delete cascade,
+  primary key (galleryId, name, subjectId)
+) strict, without rowid
+
+create index groups_of_subject on subjectGroups (subjectId)
+
+create table subjectAttributes (
+  galleryId text not null, name text not null, value text not null,
+  subjectId text not null references subjects on delete cascade,
+  primary key (galleryId, name, value, subjectId)
+) strict, without rowid
+
+create index attributes_of_subject on subjectAttributes (subjectId)
+
+create trigger subjects_add_attributes after insert on subjects when new.attributes <> '{}' begin
+  insert or ignore into subjectAttributes (galleryId, name, value, subjectId)
+    select new.galleryId, key,
+      case type when 'true' then 'true' when 'false' then 'false' else cast(value as text) end,
+      new.subjectId
+    from json_each(new.attributes)
+    where length(key) <= 128
+      and (type in ('true', 'false') or type = 'text' and length(value) <= 256
+        or type = 'integer' and abs(value) < 1000000000000000);
+end
+
+create trigger subjects_change_attributes after update of attributes on subjects
+  when new.attributes <> old.attributes begin
+  delete from subjectAttributes where subjectId = new.subjectId;
+  insert or ignore into subjectAttributes (galleryId, name, value, subjectId)
+    select new.galleryId, key,
+      case type when 'true' then 'true' when 'false' then 'false' else cast(value as text) end,
+      new.subjectId
+    from json_each(new.attributes)
+    where length(key) <= 128
+      and (type in ('true', 'false') or type = 'text' and length(value) <= 256
+        or type = 'integer' and abs(value) < 1000000000000000);
+end
+
+-- Two subjects that are no duplicates, each pair once: the smaller id is the first one.
+create table distinctSubjects (
+  galleryId text not null,
+  subjectId text not null references subjects on delete cascade,
+  otherId text not null references subjects on delete cascade,
+  decidedAtUtc text not null, decidedBy text not null,
+  primary key (galleryId, subjectId, otherId), check (subjectId < otherId)
+) strict, without rowid
+
+create index distinct_from_subject on distinctSubjects (subjectId)
+
+create index distinct_from_other on distinctSubjects (otherId)
+
+-- What a merge can be undone with, encrypted with the key of the subject that remains.
+create table subjectMerges (
+  mergeId text primary key, galleryId text not null,
+  subjectId text not null references subjects on delete cascade,
+  mergedAtMs integer not null, expiresAtMs integer not null, ciphertext blob not null
+) strict, without rowid
+
+create index merges_of_subject on subjectMerges (subjectId)
+
+create index merges_of_gallery on subjectMerges (galleryId, mergedAtMs)
+
+create index merges_by_expiry on subjectMerges (expiresAtMs)
+
+create table faces (
+  faceId text primary key, subjectId text not null references subjects on delete cascade,
+  galleryId text not null, sequence integer not null,
+  qualityScore integer not null, createdAtUtc text not null
+) strict
+
+create index faces_of_subject on faces (subjectId)
+
+-- All faces of a subject have the number of its last change.
+create index faces_by_change on faces (galleryId, sequence, subjectId, faceId)
+
+-- A face may have templates of several models. They contain the gallery as on PostgreSQL.
+create table templates (
+  faceId text not null references faces on delete cascade,
+  modelId text not null, ciphertext blob not null, galleryId text not null,
+  primary key (faceId, modelId)
+) strict
+
+create index templates_of_model on templates (modelId, faceId)
+
+create table crops (
+  faceId text primary key references faces on delete cascade,
+  projectId text not null references projects, ciphertext blob not null
+) strict
+
+create index crops_of_project on crops (projectId)
+
+-- Triggers delete a page with its key in the transaction that changes or deletes one of its faces,
+-- their templates, or the key or the expiry of their subjects.
+create table galleryPages (
+  galleryId text not null, toSequence integer not null,
+  afterSequence integer not null check (afterSequence < toSequence),
+  faces integer not null check (faces > 0), modelIds text not null,
+  keyId text not null references galleryKeys on delete cascade,
+  wrappedKey blob not null, ciphertext blob not null,
+  primary key (galleryId, toSequence)
+) strict
+
+create index pages_by_key on galleryPages (keyId)
+
+create trigger faces_deletion_deletes_page after delete on faces begin
+  delete from galleryPages where galleryPages.galleryId = old.galleryId and galleryPages.afterSequence < old.sequence
+    and galleryPages.toSequence = (select min(next.toSequence) from galleryPages as next
+      where next.galleryId = old.galleryId and next.toSequence >= old.sequence);
+end
+
+create trigger faces_change_deletes_page after update on faces begin
+  delete from galleryPages where galleryPages.galleryId = old.galleryId and galleryPages.afterSequence < old.sequence
+    and galleryPages.toSequence = (select min(next.toSequence) from galleryPages as next
+      where next.galleryId = old.galleryId and next.toSequence >= old.sequence);
+end
+
+create trigger templates_deletion_deletes_page after delete on templates begin
+  delete from galleryPages where rowid in (select page.rowid
+    from faces as face cross join galleryPages as page
+    where face.faceId = old.faceId and page.galleryId = face.galleryId and page.afterSequence < face.sequence
+    and page.toSequence = (select min(next.toSequence) from galleryPages as next
+      where next.galleryId = face.galleryId and next.toSequence >= face.sequence));
+end
+
+create trigger templates_change_deletes_page after update on templates begin
+  delete from galleryPages where rowid in (select page.rowid
+    from faces as face cross join galleryPages as page
+    where face.faceId = old.faceId and page.galleryId = face.galleryId and page.afterSequence < face.sequence
+    and page.toSequence = (select min(next.toSequence) from galleryPages as next
+      where next.galleryId = face.galleryId and next.toSequence >= face.sequence));
+end
+
+create trigger subjects_change_deletes_pages after update on subjects
+  when new.wrappedKey <> old.wrappedKey or new.expiresAtUtc is not old.expiresAtUtc begin
+  delete from galleryPages where rowid in (select page.rowid
+    from faces as face cross join galleryPages as page
+    where face.subjectId = old.subjectId and page.galleryId = face.galleryId and page.afterSequence < face.sequence
+    and page.toSequence = (select min(next.toSequence) from galleryPages as next
+      where next.galleryId = face.galleryId and next.toSequence >= face.sequence));
+end

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { updateProject } from '../../src/store/tenancy/projects.ts'
+import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
+import {
+  answerOf,
+  createSession,
+  startChallengeGallery,
+  wrongAnswerOf,
+  type ChallengeGallery,
+} from '../support/gallery/challenge-gallery.ts'
+
+const origin = 'https://app.example.org'
+
+let service: ChallengeGallery
+before(async () => {
+  service = await startChallengeGallery()
+})
+after(() => service[Symbol.asyncDispose]())
+
+/** Creates a project with an origin, and a session of it. */
+async function createBrowserSession(permissions = ['*']) {
+  const client = await service.createProject(permissions)
+  const { db } = service.gallery.database.store
+  await updateProject(db, client.project.projectId, {
+    livenessOrigins: `https://a.example ${origin}`,
+  })
+  const session = await createSession(client)
+  const token = String(session['sessionToken'])
+  assert.match(token, /^fst_[\w-]{43}$/u)
+  const url = `${client.url}/v1/liveness/sessions/${session.livenessSessionId}/frames`
+  const send = async (params: object, headers: object = {}, requestId = randomUUID()) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        origin,
+        'content-type': 'application/json',
+        'x-session-token': token,
+        ...headers,
+      },
+      body: JSON.stringify({ action: 'svc.liveness', requestId, params }),
+    })
+    // oxlint-disable-next-line typescript/no-explicit-any
+    const body = (await response.json()) as Record<string, any>
+    return { status: response.status, headers: response.headers, body }
+  }
+  return { client, session, token, url, send }
+}
+
+test('A browser sends the frames of its session and reads its state, without a score', async () => {
+  const { client, session, send } = await createBrowserSession()
+  const { images } = answerOf(session)
+  const requestId = randomUUID()
+  const passed = await send({ images }, {}, requestId)
+  assert.equal(passed.status, 200, JSON.stringify(passed.body))
+  assert.equal(passed.headers.get('access-control-allow-origin'), origin)
+  assert.deepEqual(passed.body, {
+    sessionId: session.livenessSessionId,
+    state: 'passed',
+    attemptsLeft: 3,
+    steps: [],
+    expiresAtUtc: null,
+    framesMax: 10,
+    isJudged: true,
+    causes: [],
+    detail: null,
+  })
+  assert.deepEqual((await send({ images }, {}, requestId)).body, passed.body, 'a retry')
+  const billed = (await service.loggedCalls(client)).filter(({ costMicros }) => costMicros > 0n)
+  assert.deepEqual(
+    billed.map(({ action, costMicros }) => [action, costMicros]),
+    [['svc.liveness', 2000n]],
+  )
+})
+
+test('A failed attempt returns its causes and the steps of the next one', async () => {
+  const { session, send } = await createBrowserSession()
+  const { images } = wrongAnswerOf(session)
+  const failed = (await send({ images })).body
+  assert.deepEqual([failed.state, failed.attemptsLeft, failed.isJudged], ['open', 2, true])
+  assert.equal(failed.steps.length, 3)
+  assert.ok(failed.causes.length > 0)
+  const { body } = await send({ images: frameImages(framesOf(failed.steps)) })
+  assert.equal(body.state, 'passed')
+})
+
+test('The token is refused for another session, another origin, another route and without one', async () => {
+  const { client, session, token, send } = await createBrowserSession()
+  const { images } = answerOf(session)
+  const other = await createBrowserSession()
+  const refusals = [
+    await other.send({ images }, { 'x-session-token': token }),
+    await send({ images }, { 'x-session-token': '' }),
+    await send({ images }, { 'x-session-token': '', 'x-api-key': client.key }),
+  ]
+  for (const { status, body } of refusals)
+    assert.deepEqual([status, body], [401, refusals[0]?.body])
+  const foreign = await send({ images }, { origin: 'https://evil.example' })
+  assert.equal(foreign.status, 403)
+  assert.equal(foreign.headers.get('access-control-allow-origin'), null)
+  for (const path of [
+    `/v1/liveness/sessions/${session.livenessSessionId}`,
+    '/v1/subjects',
+    '/v1/me',
+  ]) {
+    const headers = { 'x-session-token': token, 'x-api-key': token, origin }
+    assert.equal((await fetch(client.url + path, { headers })).status, 401, path)
+  }
+  assert.equal((await send({ images })).body.state, 'passed', 'no refusal spent the attempt')
+})
+
+test('A page sends images only: no other action, parameter or session', async () => {
+  const { session, send } = await createBrowserSession()
+  const { images } = answerOf(session)
+  for (const params of [
+    { images, threshold: 0 },
+    { images, livenessSessionId: 'other' },
+  ]) {
+    const { body } = await send(params)
+    assert.deepEqual([body.isJudged, body.attemptsLeft], [false, 3])
+    assert.match(body.detail, /a page may send images only/u)
+  }
+})
+
+test('A token sends 12 requests', async () => {
+  const { send } = await createBrowserSession()
+  for (let index = 0; index < 12; index++) {
+    const { status, body } = await send({ images: [] })
+    assert.deepEqual([status, body.isJudged], [200, false])
+  }
+  const last = await send({ images: [] })
+  assert.equal(last.status, 429)
+  assert.match(last.body.detail, /no requests left/u)
+})
+
+test('The preflight of any origin is answered for this route only', async () => {
+  const { client, url } = await createBrowserSession()
+  const headers = { origin, 'access-control-request-method': 'POST' }
+  const preflight = await fetch(url, { method: 'OPTIONS', headers })
+  assert.equal(preflight.status, 204)
+  assert.equal(preflight.headers.get('access-control-allow-origin'), origin)
+  assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /X-Session-Token/u)
+  assert.equal(preflight.headers.get('access-control-allow-credentials'), null)
+  const other = await fetch(`${client.url}/v1/face/execute`, { method: 'OPTIONS', headers })
+  assert.equal(other.status, 405)
+})
