@@ -25,12 +25,12 @@ await prepareBuiltinPack({ folder: modelsFolder })
 await using drawing = await openDrawing(modelsFolder)
 const sources = await findSources(Number(peopleText))
 const people = await drawPeople()
-const lines = ['folder,label,steps,reason']
+const lines = ['folder,label,steps,reason,person']
 const writtenFiles = new Map<Buffer, string>()
 for (const [index, person] of people.entries()) {
   const other = people[(index + 1) % people.length] ?? person
   const sequences = await drawSequences(person, other, seededRandom(index))
-  for (const sequence of sequences) await writeSequence(sequence)
+  for (const sequence of sequences) await writeSequence(sequence, person.name)
 }
 await writeFile(path.join(out, 'labels.csv'), `${lines.join('\n')}\n`)
 await rm(modelsFolder, { recursive: true })
@@ -53,20 +53,20 @@ async function drawPeople(): Promise<DrawnPerson[]> {
   const drawn: DrawnPerson[] = []
   for (const [index, picture] of sources.entries()) {
     const behind = sources[(index + 1) % sources.length] ?? picture
-    drawn.push(await drawing.drawPerson(picture, behind.frame, seededRandom(1000 + index)))
+    drawn.push(await drawing.drawPerson(picture, behind, seededRandom(1000 + index)))
     bar.update(index + 1, sources.length)
   }
   bar.end()
   return drawn
 }
 
-async function writeSequence(sequence: DrawnSequence): Promise<void> {
+async function writeSequence(sequence: DrawnSequence, person: string): Promise<void> {
   const folder = `${sequence.kind.replaceAll(' ', '-')}/${lines.length}`
   await mkdir(path.join(out ?? '', folder), { recursive: true })
   for (const [index, frame] of sequence.frames.entries())
     await writeFrame(path.join(out ?? '', folder, `${index}.jpg`), frame)
   const { kind, steps, expectedReasons } = sequence
-  lines.push([folder, kind, steps.join(' '), expectedReasons.join(' ')].join(','))
+  lines.push([folder, kind, steps.join(' '), expectedReasons.join(' '), person].join(','))
 }
 
 /** A frame of several sequences is stored once. */

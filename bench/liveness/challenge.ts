@@ -4,16 +4,15 @@ import path from 'node:path'
 import sharp from 'sharp'
 import { openDrawing } from '../../eval/challenge/draw-person.ts'
 import { drawView, viewKinds } from '../../eval/challenge/drawn-views.ts'
-import { toChallengeFrame } from '../../src/evaluation/challenge/challenge-frame.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
-import type { Calibration } from '../../src/gallery/calibration/similarity.ts'
+import { similarityOf, type Calibration } from '../../src/gallery/calibration/similarity.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
 import type { EncodedImage } from '../../src/vision/image/input/encoded-image.ts'
+import { judgeFaces } from '../../src/vision/liveness/challenge/compare-frames.ts'
 import { challengeFrameRequest } from '../../src/vision/liveness/challenge/frame-request.ts'
-import { judgeChallenge } from '../../src/vision/liveness/challenge/judge-challenge.ts'
 import { createPipeline, type Pipeline } from '../../src/vision/pipeline.ts'
 import { writeOneFaceImages } from '../support/sample-images.ts'
 import { markdownTable, median, showProgress } from '../support/table.ts'
@@ -77,7 +76,7 @@ async function drawPeople(modelsFolder: string): Promise<EncodedImage[][]> {
   for (const file of await writeOneFaceImages()) {
     const picture = await drawing.readFrontal(await readFile(file), file)
     if (!picture) continue
-    const source = { ...picture, behind: picture.frame }
+    const source = { ...picture, behind: picture }
     const random = seededRandom(people.length)
     const frames: EncodedImage[] = []
     for (const step of [undefined, ...shownSteps])
@@ -122,9 +121,6 @@ async function answerChallenge(
     if (!face) throw new Error('the frame has no face')
     faces.push(face)
   }
-  const compared = faces.map((face, _, [first = face]) =>
-    toChallengeFrame(face, first, calibration),
-  )
-  judgeChallenge(compared, steps)
+  judgeFaces(faces, steps, (a, b) => similarityOf(a, b, calibration))
   return faces.filter(({ certainSimilarity }) => certainSimilarity !== undefined).length
 }

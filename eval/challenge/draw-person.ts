@@ -22,7 +22,7 @@ type Drawing = AsyncDisposable & {
   /** Draws all kinds of views. @param behind another person, visible through the holes of masks. */
   readonly drawPerson: (
     picture: SourcePicture,
-    behind: Frame,
+    behind: SourcePicture,
     random: RandomSource,
   ) => Promise<DrawnPerson>
 }

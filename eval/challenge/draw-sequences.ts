@@ -41,7 +41,7 @@ export async function drawSequences(
   random: RandomSource,
 ): Promise<DrawnSequence[]> {
   const head = viewsOf(person, 'head')
-  const prints = [...person.views].filter(([kind]) => kind !== 'head')
+  const prints = [...person.views].filter(([kind]) => !laterKinds.has(kind) && kind !== 'head')
   return [
     ...prints.flatMap(([kind, views]) => presentationSequences(kind, views, random)),
     ...severalAngles(person, random),
@@ -67,7 +67,67 @@ export async function drawSequences(
       const frames = [head.front, ...framesOf(head, list)]
       return { kind: 'live', steps: list, expectedReasons: [], frames }
     }),
+    ...(await laterSequences(person, random)),
   ]
+}
+
+/** Kinds of views that are drawn after all others, so that those stay the same. */
+const laterKinds = new Set([
+  'panned and sheared',
+  'cylinder 35',
+  'mask before a head 30',
+  'swapped head',
+])
+
+async function laterSequences(person: DrawnPerson, random: RandomSource): Promise<DrawnSequence[]> {
+  const moving = [...person.views].filter(
+    ([kind]) => laterKinds.has(kind) && kind !== 'swapped head',
+  )
+  const photograph = viewsOf(person, 'flat 30').front
+  const swapped = viewsOf(person, 'swapped head')
+  return [
+    ...moving.flatMap(([kind, views]) => presentationSequences(kind, views, random)),
+    ...repeat(listsPerKind, () => {
+      const list = drawSteps(random)
+      const frames = [photograph, ...framesOf(swapped, list)]
+      return attack('face swapped when turned', { list, frames, reason: 'DIFFERENT_PERSON' })
+    }),
+    ...(await crossFades(person, random)),
+  ]
+}
+
+/**
+ * Two photographs, frontal and turned to a side, which are faded into each other. The turned one is
+ * mirrored for the other side; for a look up or down there is none, and the turned one is shown.
+ */
+async function crossFades(person: DrawnPerson, random: RandomSource): Promise<DrawnSequence[]> {
+  const head = viewsOf(person, 'head')
+  const turned = {
+    turnLeft: head.steps.turnLeft,
+    turnRight: await sharp(head.steps.turnLeft).flop().jpeg({ quality: 90 }).toBuffer(),
+  }
+  const sequences: DrawnSequence[] = []
+  for (let index = 0; index < listsPerKind; index++) {
+    const list = index % 2 === 0 ? drawSteps(random) : (['turnLeft', 'turnRight'] as const)
+    const frames = [head.front]
+    for (const step of list) {
+      const target = step === 'turnRight' ? turned.turnRight : turned.turnLeft
+      for (const share of [0.5, 0.8 + 0.2 * random()])
+        frames.push(await fade(head.front, target, share))
+    }
+    const expectedReasons = ['FLAT_FACE', 'CHALLENGE_NOT_FOLLOWED', 'FRAMES_IDENTICAL'] as const
+    sequences.push({ kind: 'two photographs cross-faded', steps: list, frames, expectedReasons })
+  }
+  return sequences
+}
+
+/** @param share of the second picture. */
+async function fade(first: Buffer, second: Buffer, share: number): Promise<Buffer> {
+  const upper = await sharp(second).ensureAlpha(share).png().toBuffer()
+  return sharp(first)
+    .composite([{ input: upper }])
+    .jpeg({ quality: 90 })
+    .toBuffer()
 }
 
 /** A picture that is turned as requested, and, for every other list, to the opposite side. */

@@ -6,17 +6,32 @@ import type { Mesh } from '../../src/vision/landmarks/mesh.ts'
 import type { ChallengeStep } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { simulatePresentation } from '../liveness/simulate-presentation.ts'
 import { renderSurfaces, type Surface, type SurfaceView } from './render-surface.ts'
-import { bentDownwards, bentSideways, cutOutOf, flatShape, headShape } from './surfaces.ts'
+import {
+  bentDownwards,
+  bentSideways,
+  cutOutOf,
+  cylinder,
+  flatShape,
+  headShape,
+} from './surfaces.ts'
+import { swapFace } from './swap-face.ts'
 
-/** A photograph, the mesh of its face, and the face of another person that shows through holes. */
-export type ViewSource = { readonly frame: Frame; readonly mesh: Mesh; readonly behind: Frame }
+/** A photograph and the mesh of its face. */
+type MeshedPicture = { readonly frame: Frame; readonly mesh: Mesh }
+
+/** A photograph, and that of another person, whose face shows through holes or wears the first. */
+export type ViewSource = MeshedPicture & { readonly behind: MeshedPicture }
 
 /** What is turned before the camera. `head` is a solid head: the only kind that is not an attack. */
 type ViewKind = {
   readonly name: string
   /** How far it is turned for a step, degrees. */
   readonly degrees: number
-  readonly surfacesOf: (source: ViewSource, random: RandomSource) => Promise<readonly Surface[]>
+  readonly surfacesOf: (
+    source: ViewSource,
+    random: RandomSource,
+    step: ChallengeStep | undefined,
+  ) => Promise<readonly Surface[]>
 }
 
 export const steps: readonly ChallengeStep[] = ['turnLeft', 'turnRight', 'lookUp', 'lookDown']
@@ -31,6 +46,10 @@ export const viewKinds: readonly ViewKind[] = [
   { name: 'cut-out 45', degrees: 45, surfacesOf: cutOut(flatShape) },
   { name: 'bent cut-out 45', degrees: 45, surfacesOf: cutOut(bentSideways(2.4)) },
   { name: 'head', degrees: 27, surfacesOf: head },
+  { name: 'panned and sheared', degrees: 20, surfacesOf: panned },
+  { name: 'cylinder 35', degrees: 35, surfacesOf: bentPrint(cylinder(2.8)) },
+  { name: 'mask before a head 30', degrees: 30, surfacesOf: maskBeforeHead },
+  { name: 'swapped head', degrees: 27, surfacesOf: swappedHead },
 ]
 
 /** Draws the view for a step, or the frontal view. @returns a JPEG. */
@@ -39,7 +58,7 @@ export async function drawView(
   source: ViewSource,
   { step, random }: { readonly step?: ChallengeStep | undefined; readonly random: RandomSource },
 ): Promise<Buffer> {
-  const surfaces = await kind.surfacesOf(source, random)
+  const surfaces = await kind.surfacesOf(source, random, step)
   const view = viewFor(step, kind.degrees, random)
   const background = [40 + 120 * random(), 40 + 120 * random(), 40 + 120 * random()] as const
   const drawn = renderSurfaces(surfaces, view, { sidePx: renderedSidePx, background })
@@ -86,8 +105,51 @@ function bentPrint(shape: Surface['shape']): ViewKind['surfacesOf'] {
 function cutOut(shape: Surface['shape']): ViewKind['surfacesOf'] {
   return async ({ frame, mesh, behind }) => [
     { texture: frame, shape, isSolid: cutOutOf(mesh, frame) },
-    { texture: behind, shape: (u, v) => ({ x: u, y: v, z: faceDepth + 2 * u ** 2 }) },
+    { texture: behind.frame, shape: (u, v) => ({ x: u, y: v, z: faceDepth + 2 * u ** 2 }) },
   ]
+}
+
+/** A paper mask with holes for eyes and mouth, bent round the head of another person, who moves. */
+async function maskBeforeHead({ frame, mesh, behind }: ViewSource): Promise<Surface[]> {
+  const bent = bentSideways(2.4)
+  const headBehind = headShape(behind.mesh, behind.frame)
+  return [
+    {
+      texture: frame,
+      shape: (u, v) => {
+        const { x, y, z } = bent(u, v)
+        return { x, y, z: z - maskDepth }
+      },
+      isSolid: cutOutOf(mesh, frame),
+    },
+    { texture: behind.frame, shape: headBehind },
+  ]
+}
+
+/** How far the mask is in front of the middle of the edge of the face behind it. */
+const maskDepth = 0.14
+
+/** A flat picture in a video that moves, stretches and shears it in the direction of the step. */
+async function panned(
+  { frame }: ViewSource,
+  random: RandomSource,
+  step: ChallengeStep | undefined,
+): Promise<Surface[]> {
+  if (step === undefined) return [{ texture: frame, shape: flatShape }]
+  const strength = 0.6 + 0.6 * random()
+  const isTurn = step === 'turnLeft' || step === 'turnRight'
+  const sign = step === 'turnLeft' || step === 'lookDown' ? 1 : -1
+  const shape: Surface['shape'] = (u, v) =>
+    isTurn
+      ? { x: u * (1 - 0.25 * strength) + sign * strength * (0.08 + 0.2 * v), y: v, z: 0 }
+      : { x: u, y: v * (1 - 0.25 * strength) + sign * strength * (0.08 + 0.2 * u), z: 0 }
+  return [{ texture: frame, shape }]
+}
+
+/** The head of the other person with the face of the photograph instead of the face of that person. */
+async function swappedHead({ frame, mesh, behind }: ViewSource): Promise<Surface[]> {
+  const texture = swapFace({ frame, mesh }, behind)
+  return [{ texture, shape: headShape(behind.mesh, behind.frame) }]
 }
 
 /** Distance of the face behind a paper mask, widths of the picture. */

@@ -12,6 +12,15 @@ export function bentSideways(bend: number): Surface['shape'] {
   return (u, v) => ({ ...arc(u, bend), y: v })
 }
 
+/** As `bentSideways`, but turned around the axis of its cylinder, as a head turns on its neck. */
+export function cylinder(bend: number): Surface['shape'] {
+  const bent = bentSideways(bend)
+  return (u, v) => {
+    const { x, y, z } = bent(u, v)
+    return { x, y, z: z - 1 / bend }
+  }
+}
+
 /** A sheet that is bent around a horizontal axis. */
 export function bentDownwards(bend: number): Surface['shape'] {
   return (u, v) => {
@@ -100,7 +109,7 @@ function boundsOfOutline(outline: readonly Point[]): Rect {
 }
 
 /** Whether the outline encloses the point (even–odd rule). */
-function isInside(outline: readonly Point[], { x, y }: Point): boolean {
+export function isInside(outline: readonly Point[], { x, y }: Point): boolean {
   let inside = false
   for (let i = 0, j = outline.length - 1; i < outline.length; j = i++) {
     const a = outline[i] ?? { x: 0, y: 0 }

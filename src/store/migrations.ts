@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Migration } from 'kysely'
 import { Migrator, sql } from './load-kysely.ts'
-import { readStatements } from './read-statements.ts'
 import type { Database } from './schema.ts'
 
 /** Each file is called like its migration: SQL, or a module that exports SQL statements. */
@@ -78,6 +77,17 @@ async function loadStatements(file: URL): Promise<readonly string[]> {
   if (file.pathname.endsWith('.sql')) return readStatements(file)
   const module: unknown = await import(file.href)
   return (module as { readonly statements: readonly string[] }).statements
+}
+
+/** Reads the statements of an SQL file, which empty lines separate. Its comments are left out. */
+export function readStatements(file: URL): readonly string[] {
+  const statements = readFileSync(file, 'utf8').split('\n\n')
+  return statements.map(withoutComments).filter((statement) => statement !== '')
+}
+
+function withoutComments(statement: string): string {
+  const lines = statement.split('\n').filter((line) => !line.trimStart().startsWith('--'))
+  return lines.join('\n').trim()
 }
 
 /** Stands for an applied migration of a later version, so that kysely accepts it. */

@@ -67,7 +67,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     async analyzeImage(encodedImage, request, path) {
       const stopwatch = createStopwatch()
       const image = await stopwatch.time('decode', () => openImage(encodedImage, limits, path))
-      const context = createImageContext(stages, request, image, stopwatch)
+      const context = createImageContext(stages, image, stopwatch)
       try {
         const analysis = await analyzeFaces(stages, context, request)
         return {
@@ -109,12 +109,11 @@ function providersFor(
 
 function createImageContext(
   { meshLandmarker }: PipelineStages,
-  { challenge = false }: AnalysisRequest,
   image: OrientedImage,
   stopwatch: Stopwatch,
 ): ImageContext {
   const pyramid = createImagePyramid(image)
-  const fitMesh = meshLandmarker.forImage({ pyramid, stopwatch, usesEyes: !challenge })
+  const fitMesh = meshLandmarker.forImage({ pyramid, stopwatch })
   return { image, pyramid, stopwatch, fitMesh }
 }
 

@@ -1,6 +1,6 @@
 import type { AnalysisRequest, ImageAnalysis } from './image-analysis.ts'
 import type { EncodedImage } from './image/input/encoded-image.ts'
-import type { judgeChallenge } from './liveness/challenge/judge-challenge.ts'
+import type { judgeFaces } from './liveness/challenge/compare-frames.ts'
 
 /** Analyzes the images of calls. */
 export type VisionClient = {
@@ -37,8 +37,8 @@ export type VisionClient = {
     images: readonly Pick<EncodedImage, 'bytes'>[],
     options: ReserveOptions,
   ) => VisionReservation
-  /** Judges the frames of a response to a challenge, from `challenge` of their faces. */
-  readonly judgeChallenge: typeof judgeChallenge
+  /** Judges the faces of the frames of a response to a challenge. */
+  readonly judgeChallenge: typeof judgeFaces
 }
 
 /**

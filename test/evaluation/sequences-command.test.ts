@@ -101,7 +101,13 @@ test('Labels of sequences are rejected by line and cause', async () => {
 })
 
 test('Attacks that passed and live sequences that did not are listed with their reasons', () => {
-  const sequence = { files: [], steps: ['turnLeft'] as const, expectedReasons: [] }
+  const sequence = {
+    files: [],
+    frames: [],
+    steps: ['turnLeft'] as const,
+    expectedReasons: [],
+    person: '',
+  }
   const changeMin = { turn: 20, look: 15 }
   const judgement = { steps: [], samePerson: true, flat: false, changeMin }
   const { errors } = createSequenceReport([

@@ -195,7 +195,7 @@ async function drawHead(): Promise<Record<string, string[]>> {
   const head = viewKinds.find(({ name }) => name === 'head')
   assert.ok(head)
   const random = seededRandom(7)
-  const source = { ...picture, behind: picture.frame }
+  const source = { ...picture, behind: picture }
   const draw = async (degrees: number, step?: keyof typeof texts.steps): Promise<string> => {
     const jpeg = await drawView({ ...head, degrees }, source, { step, random })
     return `data:image/jpeg;base64,${jpeg.toString('base64')}`

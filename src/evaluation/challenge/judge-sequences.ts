@@ -1,21 +1,24 @@
 import { createHash } from 'node:crypto'
-import type { Calibration } from '../../gallery/calibration/similarity.ts'
+import { similarityOf, type Calibration } from '../../gallery/calibration/similarity.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { FaceResult } from '../../vision/image-analysis.ts'
 import type {
   ChallengeFrame,
   ChallengeJudgement,
 } from '../../vision/liveness/challenge/challenge-judgement.ts'
+import { compareFrames } from '../../vision/liveness/challenge/compare-frames.ts'
 import { challengeFrameRequest } from '../../vision/liveness/challenge/frame-request.ts'
 import { judgeChallenge } from '../../vision/liveness/challenge/judge-challenge.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readImage, type AnalyzeImage } from '../read-image.ts'
-import { toChallengeFrame } from './challenge-frame.ts'
 import type { LabelledSequence } from './read-sequences.ts'
 
-/** A sequence with its judgement, or with the error code of a frame without a usable face. */
+/** A sequence with its frames and judgement, or the error code of a frame without a usable face. */
 export type SequenceResult = LabelledSequence &
-  ({ readonly judgement: ChallengeJudgement } | { readonly unusable: string })
+  (
+    | { readonly frames: readonly ChallengeFrame[]; readonly judgement: ChallengeJudgement }
+    | { readonly unusable: string }
+  )
 
 type SequenceModels = {
   readonly analyzeImage: AnalyzeImage
@@ -37,8 +40,8 @@ export function judgeSequences(
     try {
       const faces: FaceResult[] = []
       for (const file of sequence.files) faces.push(await analyze(file, faces[0]))
-      const judgement = judgeChallenge(toFrames(faces, models.calibration), sequence.steps)
-      return { ...sequence, judgement }
+      const frames = compareFrames(faces, (a, b) => similarityOf(a, b, models.calibration))
+      return { ...sequence, frames, judgement: judgeChallenge(frames, sequence.steps) }
     } catch (error) {
       if (error instanceof ActionError) return { ...sequence, unusable: error.code }
       throw error
@@ -75,8 +78,4 @@ function createFrameAnalyzer(analyzeImage: AnalyzeImage) {
     if (!faces[0]) throw new ActionError('NO_FACE_FOUND', 'no face was found in the frame')
     return faces[0]
   }
-}
-
-function toFrames(faces: readonly FaceResult[], calibration: Calibration): ChallengeFrame[] {
-  return faces.map((face, _, [first = face]) => toChallengeFrame(face, first, calibration))
 }

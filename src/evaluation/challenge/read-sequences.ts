@@ -17,6 +17,8 @@ export type LabelledSequence = {
   readonly steps: readonly ChallengeStep[]
   /** The reasons of which an attack should have at least one; empty if the labels have none. */
   readonly expectedReasons: readonly ChallengeReason[]
+  /** The person whose face is used; empty if the labels have none. */
+  readonly person: string
 }
 
 /** Whether the labels of a folder describe sequences: they have a column `steps`. */
@@ -45,7 +47,7 @@ async function readSequence(
   root: string,
   { location, cells }: LabelRow,
 ): Promise<LabelledSequence> {
-  const { folder = '', label: kind = '', steps: stepWords = '', reason = '' } = cells
+  const { folder = '', label: kind = '', steps: stepWords = '', reason = '', person = '' } = cells
   if (folder === '' || kind === '')
     throw new Error(`${location}: the folder or the label is empty; fill both cells`)
   const steps = parseWords(stepWords, stepNames, `${location}: steps`)
@@ -57,7 +59,7 @@ async function readSequence(
       `${location}: ${folder} has ${files.length} frames; ${steps.length} steps need ${steps.length + 1} or more`,
     )
   const expectedReasons = parseWords(reason, reasonNames, `${location}: reason`)
-  return { folder, files, kind, steps, expectedReasons }
+  return { folder, files, kind, steps, expectedReasons, person }
 }
 
 async function readFrames(folder: string, location: string): Promise<string[]> {

@@ -12,7 +12,7 @@ import { sessionFields, toSessionFields } from './liveness-sessions.ts'
 export const sessionFramesPath = '/v1/liveness/sessions/:sessionId/frames'
 
 /** The header of the only credential that is not an API key. */
-export const sessionTokenHeader = 'X-Session-Token'
+const sessionTokenHeader = 'X-Session-Token'
 
 /** The response to the browser: no score and no measurement, which would help an attacker. */
 export const sessionFramesResponse = z

@@ -110,7 +110,8 @@ export async function createTemplates(
   const { samePersonAs } = request
   const similarity =
     started && samePersonAs && certainSimilarity(started.quickTemplate, samePersonAs)
-  if (similarity !== undefined) return { certainSimilarity: similarity }
+  const quick = request.quickTemplates && started && { quickTemplate: started.quickTemplate }
+  if (similarity !== undefined) return { certainSimilarity: similarity, ...quick }
   const create = (recognizer: Recognizer): Promise<Template> =>
     recognizer.createTemplate(face, context, options)
   const template = request.templates ? await (started?.complete() ?? create(active)) : undefined
@@ -122,7 +123,7 @@ export async function createTemplates(
   return {
     ...(template && { template }),
     ...(request.previousTemplates && { previousTemplates }),
-    ...(request.quickTemplates && started && { quickTemplate: started.quickTemplate }),
+    ...quick,
   }
 }
 

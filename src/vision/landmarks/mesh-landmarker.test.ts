@@ -17,11 +17,7 @@ const eyes = [
  * Fits a mesh with networks that return these face scores in turn, and a second time with the same
  * box. @returns the networks in the order of their runs, and the score of the mesh.
  */
-async function fitWith(
-  faceScores: readonly number[],
-  face: { readonly eyes?: typeof eyes },
-  usesEyes = true,
-) {
+async function fitWith(faceScores: readonly number[], face: { readonly eyes?: typeof eyes }) {
   const runs: string[] = []
   const outputs: Record<string, () => Record<string, Float32Array>> = {
     face_landmark_68: () => ({
@@ -52,7 +48,6 @@ async function fitWith(
   const fitMesh = landmarker.forImage({
     pyramid: framePyramid(frame),
     stopwatch: createStopwatch(),
-    usesEyes,
   })
   const mesh = await fitMesh({ box, ...face })
   assert.equal(await fitMesh({ box, ...face }), mesh)
@@ -71,10 +66,5 @@ test('If the mesh does not confirm a face with eyes clearly, the landmark networ
 
 test('The landmark network places the mesh of a face without eyes', async () => {
   const { runs } = await fitWith([0.99], {})
-  assert.deepEqual(runs, ['face_landmark_68', 'facemesh'])
-})
-
-test('For a challenge, the landmark network places the mesh of each face', async () => {
-  const { runs } = await fitWith([0.99], { eyes }, false)
   assert.deepEqual(runs, ['face_landmark_68', 'facemesh'])
 })

@@ -17,16 +17,7 @@ export type MeshLandmarker = {
   /** "id@version" of the models, joined by "+". */
   readonly providers: string
   /** Returns a function for the boxes of one image. It runs the networks once per box. */
-  readonly forImage: (
-    context: Pick<ImageContext, 'pyramid' | 'stopwatch'> & {
-      /**
-       * Whether the eyes of a face place its mesh, default true. For a challenge they do not: its limits
-       * were chosen with the landmark network. With the eyes, 94.8 instead of 87.6 % of turned pictures
-       * of people pass, but 4 instead of 1 of 2,236 drawn attacks.
-       */
-      readonly usesEyes?: boolean
-    },
-  ) => FitMesh
+  readonly forImage: (context: Pick<ImageContext, 'pyramid' | 'stopwatch'>) => FitMesh
 }
 
 /**
@@ -43,13 +34,12 @@ export async function openMeshLandmarker(
   const { models } = builtinPack
   return {
     providers: formatProviders([models.face_landmark_68, models.facemesh]),
-    forImage({ pyramid, stopwatch, usesEyes = true }) {
+    forImage({ pyramid, stopwatch }) {
       const cache = new Map<Rect, Mesh>()
       return async (face) => {
         const cached = cache.get(face.box)
         if (cached) return cached
-        const placed = usesEyes ? face : { ...face, eyes: undefined }
-        const mesh = await stopwatch.time('landmarks', () => fitMesh(networks, pyramid, placed))
+        const mesh = await stopwatch.time('landmarks', () => fitMesh(networks, pyramid, face))
         cache.set(face.box, mesh)
         return mesh
       }

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts'
 import { withSpan } from '../../lib/observability/call-trace.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../image-analysis.ts'
 import type { EncodedImage } from '../image/input/encoded-image.ts'
-import { judgeChallenge } from '../liveness/challenge/judge-challenge.ts'
+import { judgeFaces } from '../liveness/challenge/compare-frames.ts'
 import type {
   AnalyzeImageOptions,
   ReserveOptions,
@@ -71,7 +71,7 @@ export function openVisionPool(options: VisionPoolOptions): VisionPool {
 }
 
 class WorkerPool implements VisionPool {
-  readonly judgeChallenge = judgeChallenge
+  readonly judgeChallenge = judgeFaces
   readonly #queue: WorkerQueue<WorkerProcess>
   readonly #quarantine: CrashQuarantine
   readonly #supervisor: WorkerSupervisor
@@ -280,7 +280,7 @@ function createVisionReservation({
   }
 
   const assertRoom = () => undefined
-  const client = { analyzeImage, assertRoom, judgeChallenge }
+  const client = { analyzeImage, assertRoom, judgeChallenge: judgeFaces }
   const reserve = () => ({ ...client, reserve, [Symbol.dispose]: () => undefined })
   return { ...client, reserve, [Symbol.dispose]: dispose }
 }

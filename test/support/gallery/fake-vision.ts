@@ -15,7 +15,7 @@ import type {
 import type { LivenessResult } from '../../../src/vision/liveness/liveness-result.ts'
 import type { EncodedImage } from '../../../src/vision/image/input/encoded-image.ts'
 import type { Template } from '../../../src/vision/embed/template.ts'
-import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
+import { judgeFaces } from '../../../src/vision/liveness/challenge/compare-frames.ts'
 import type { VisionClient } from '../../../src/vision/vision-client.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
 import { fakeChallengeFacts, type HeadTurn } from './fake-head.ts'
@@ -131,7 +131,7 @@ export function unlimitedVisionClient(analyzeImage: VisionClient['analyzeImage']
   const client: VisionClient = {
     analyzeImage,
     assertRoom: () => {},
-    judgeChallenge,
+    judgeChallenge: judgeFaces,
     reserve: () => ({ ...client, [Symbol.dispose]: () => {} }),
   }
   return client

@@ -9,14 +9,15 @@ import { largestFace, modelsFolder, type TestPipeline } from './test-pipeline.ts
 /** Returns the face of a woman of the sample photographs with its mesh, and a man's face. */
 export async function readChallengeSource(pipeline: TestPipeline): Promise<ViewSource> {
   const frame = await cropSample(6, womanRegion)
-  const behind = await cropSample(3, manRegion)
+  const { behind } = await readBehindSource(pipeline)
   return { frame, behind, mesh: await readMeshOf(frame, pipeline) }
 }
 
 /** Returns the man's face of `readChallengeSource` with its mesh. */
 export async function readBehindSource(pipeline: TestPipeline): Promise<ViewSource> {
   const frame = await cropSample(3, manRegion)
-  return { frame, behind: frame, mesh: await readMeshOf(frame, pipeline) }
+  const picture = { frame, mesh: await readMeshOf(frame, pipeline) }
+  return { ...picture, behind: picture }
 }
 
 const womanRegion = { left: 1330, top: 130, width: 560, height: 560 }

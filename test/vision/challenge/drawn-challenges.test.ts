@@ -2,15 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { drawView, viewKinds, type ViewSource } from '../../../eval/challenge/drawn-views.ts'
-import { toChallengeFrame } from '../../../src/evaluation/challenge/challenge-frame.ts'
 import { seededRandom } from '../../../src/lib/random/seeded-random.ts'
 import { similarityOf } from '../../../src/gallery/calibration/similarity.ts'
 import { readRecognizerCalibration } from '../../../src/start/active-models.ts'
 import type { FaceResult } from '../../../src/vision/image-analysis.ts'
 import type { Landmarks } from '../../../src/vision/landmarks/mesh.ts'
 import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
+import { judgeFaces as judgeFacesWith } from '../../../src/vision/liveness/challenge/compare-frames.ts'
 import { challengeFrameRequest } from '../../../src/vision/liveness/challenge/frame-request.ts'
-import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { samplePhotograph } from '../../support/facegate/test-facegate.ts'
 import { readBehindSource, readChallengeSource } from '../../support/vision/challenge-source.ts'
 import {
@@ -52,8 +51,7 @@ async function analyzePictures(pictures: readonly Buffer[]): Promise<FaceResult[
 
 async function judgeFaces(faces: readonly FaceResult[], list: readonly ChallengeStep[]) {
   const calibration = await readRecognizerCalibration('builtin')
-  const frames = faces.map((face, _, [first = face]) => toChallengeFrame(face, first, calibration))
-  return judgeChallenge(frames, list)
+  return judgeFacesWith(faces, list, (a, b) => similarityOf(a, b, calibration))
 }
 
 async function judgePictures(pictures: readonly Buffer[], list: readonly ChallengeStep[]) {
@@ -124,7 +122,7 @@ test('A frame that was compressed again, moved and brightened is found when it i
     assert.deepEqual((await judgePictures([front, left, up, again], list)).reasons, [
       'FRAMES_IDENTICAL',
     ])
-  const turnedAgain = await draw('head', 'turnLeft', 3)
+  const turnedAgain = await draw('head', 'turnLeft', 9)
   assert.deepEqual((await judgePictures([front, left, up, turnedAgain], list)).reasons, [])
 })
 

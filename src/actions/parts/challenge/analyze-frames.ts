@@ -53,7 +53,7 @@ export async function analyzeFrames(call: FramesCall): Promise<AnalyzedFrames | 
   const frontal = { templates: true, quickTemplates: true, liveness: true } as const
   const analyzed = await analyze(image, 0, frontal)
   const samePersonAs = 'face' in analyzed ? analyzed.face.quickTemplate : undefined
-  const options = { templates: 'fast', samePersonAs } as const
+  const options = { templates: 'fast', quickTemplates: true, samePersonAs } as const
   // The images are analyzed even without a frontal face: one that cannot be decoded is an error.
   const results = requireUsable([
     analyzed,

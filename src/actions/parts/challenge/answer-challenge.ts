@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import type { Attempt } from '../../../gallery/liveness/session-attempts.ts'
-import type { Matching } from '../../../gallery/matching.ts'
 import { imagesPerCallMax } from '../../../lib/limits/call-limits.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import { roundTo } from '../../../lib/round-to.ts'
@@ -11,12 +10,7 @@ import type { challengeResult } from '../../schemas/challenge.ts'
 import { livenessCallDecision } from '../call-decisions.ts'
 import { debugInfo, toFaceValue, toImageFacts } from '../response-fields.ts'
 import { withLiveness, type FaceParams } from '../extract-probes.ts'
-import {
-  analyzeFrames,
-  type AnalyzedFrame,
-  type AnalyzedFrames,
-  type ReferenceFrame,
-} from './analyze-frames.ts'
+import { analyzeFrames, type AnalyzedFrames } from './analyze-frames.ts'
 import { decideChallenge } from './decide-challenge.ts'
 import { causeOfRejectedFrame, findCauses } from './failure-causes.ts'
 import { selectReference } from './select-reference.ts'
@@ -86,12 +80,8 @@ function judgeFrames(
   { steps }: Attempt,
 ) {
   const { matching, vision } = services
-  const compared = others.map((frame) => ({
-    facts: frame.facts,
-    similarityToFirst: similarityToFrontal(frame, frontal, matching),
-  }))
-  const first = { facts: frontal.facts, similarityToFirst: 1 }
-  const judgement = vision.judgeChallenge([first, ...compared], steps)
+  const faces = [frontal, ...others].map((frame) => frame.face)
+  const judgement = vision.judgeChallenge(faces, steps, (a, b) => matching.compare(a, b).similarity)
   const { analysis } = frontal
   const face = withLiveness(frontal.face)
   const { threshold } = params
@@ -105,16 +95,6 @@ function judgeFrames(
     challenge: { ...toChallengeResult(judgement), causes },
     ...debugInfo(debug, analysis, face),
   }
-}
-
-function similarityToFrontal(
-  { face: { certainSimilarity, template } }: AnalyzedFrame,
-  frontal: ReferenceFrame,
-  matching: Pick<Matching, 'compare'>,
-): number {
-  if (certainSimilarity !== undefined) return certainSimilarity
-  if (!template) throw new Error('the analysis contains no template')
-  return matching.compare(template, frontal.template).similarity
 }
 
 function toChallengeResult({

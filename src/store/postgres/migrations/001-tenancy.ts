@@ -1,4 +1,4 @@
-import { readStatements } from '../../read-statements.ts'
+import { readStatements } from '../../migrations.ts'
 import { fromSqlite } from './from-sqlite.ts'
 import { ofAccount, ofProject, secure } from './row-security.ts'
 

@@ -1,4 +1,4 @@
-import { readStatements } from '../../read-statements.ts'
+import { readStatements } from '../../migrations.ts'
 import { fromSqlite, withFreeSpace } from './from-sqlite.ts'
 import { indexPlans } from './index-plans.ts'
 import { ofAccount, ofGallery, ofProject, secure } from './row-security.ts'

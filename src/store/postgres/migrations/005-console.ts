@@ -1,4 +1,4 @@
-import { readStatements } from '../../read-statements.ts'
+import { readStatements } from '../../migrations.ts'
 import { fromSqlite, withFreeSpace } from './from-sqlite.ts'
 import { appendOnly } from './append-only.ts'
 import { ofAccount, ofUser, secure } from './row-security.ts'

@@ -1,4 +1,4 @@
-import { readStatements } from '../../read-statements.ts'
+import { readStatements } from '../../migrations.ts'
 
 /** Text ordered by code points, as in SQLite; paging through lists depends on this order. */
 const text = 'text collate "C"'

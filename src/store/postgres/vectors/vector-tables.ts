@@ -1,4 +1,4 @@
-import { readStatements } from '../../read-statements.ts'
+import { readStatements } from '../../migrations.ts'
 import { indexPlans } from '../migrations/index-plans.ts'
 import { ofGallery, secure } from '../migrations/row-security.ts'
 

@@ -21,8 +21,10 @@ export type ChallengeFacts = {
 /** One frame of a response to a challenge. */
 export type ChallengeFrame = {
   readonly facts: ChallengeFacts
-  /** The calibrated similarity of the template to that of the first frame; 1 for the first frame. */
+  /** The calibrated similarity of the face to that of the first frame; 1 for the first frame. */
   readonly similarityToFirst: number
+  /** The same with the previous frame; 1 for the first frame. */
+  readonly similarityToPrevious: number
 }
 
 /** Why a challenge was not passed. */

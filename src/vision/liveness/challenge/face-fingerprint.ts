@@ -1,34 +1,46 @@
 import type { Mesh } from '../../landmarks/mesh.ts'
+import { boundsOf } from '../../image/geometry.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import type { ChallengeFacts } from './challenge-judgement.ts'
 import type { ShownStep } from './judge-steps.ts'
 
 /**
- * Returns the luma of the face in few pixels, base64. The mesh crop follows the face, so that moving,
- * enlarging or rotating a picture hardly changes the result.
+ * Returns the luma of the face in few pixels, base64. The bounds of the mesh place them, so that
+ * moving, enlarging or rotating a picture hardly changes the result.
  */
-export function faceFingerprint({ crop: { planes, width, height } }: Mesh): string {
+export function faceFingerprint({ crop: { planes, width, height }, cropPoints }: Mesh): string {
   const size = width * height
-  const cell = width / sidePx
-  const sums = new Float64Array(sidePx ** 2)
-  for (let i = 0; i < size; i++) {
-    const red = planes[i] ?? 0
-    const green = planes[i + size] ?? 0
-    const blue = planes[i + 2 * size] ?? 0
-    const index = Math.floor(i / width / cell) * sidePx + Math.floor((i % width) / cell)
-    sums[index] = (sums[index] ?? 0) + 0.299 * red + 0.587 * green + 0.114 * blue
-  }
-  return Buffer.from(sums.map((sum) => Math.round(sum / cell ** 2))).toString('base64')
+  const bounds = boundsOf(cropPoints)
+  const luma = new Float64Array(sidePx ** 2)
+  const samplesPerSide = sidePx * samplesPerPx
+  for (let row = 0; row < samplesPerSide; row++)
+    for (let column = 0; column < samplesPerSide; column++) {
+      const x = bounds.x + ((column + 0.5) / samplesPerSide) * bounds.width
+      const y = bounds.y + ((row + 0.5) / samplesPerSide) * bounds.height
+      const from = clamp(Math.floor(y), height - 1) * width + clamp(Math.floor(x), width - 1)
+      const [red = 0, green = 0, blue = 0] = [0, size, 2 * size].map(
+        (plane) => planes[from + plane],
+      )
+      const to = Math.floor(row / samplesPerPx) * sidePx + Math.floor(column / samplesPerPx)
+      luma[to] = (luma[to] ?? 0) + 0.299 * red + 0.587 * green + 0.114 * blue
+    }
+  return Buffer.from(luma.map((sum) => Math.round(sum / samplesPerPx ** 2))).toString('base64')
 }
 
-/** Each pixel is the mean of 6 × 6 pixels of the mesh crop, which removes most of the noise. */
+function clamp(value: number, max: number): number {
+  return Math.min(max, Math.max(0, value))
+}
+
 const sidePx = 32
+/** Each pixel is the mean of this number of samples squared, which removes most of the noise. */
+const samplesPerPx = 5
 
 /**
  * Whether one picture is in two frames. Frames of a head that does not move are nearly equal; therefore
  * frames of one movement must only not be equal. A head that has moved in between does not return to
  * exactly the same place with the same look, so such frames must differ more than a picture and its
- * copy that was compressed again, moved or brightened.
+ * copy that was compressed again, moved or brightened. A turn to the other side must not be the mirror
+ * image of a turn either.
  *
  * @param shown the step that each frame shows.
  */
@@ -40,9 +52,15 @@ export function hasRepeatedPicture(
   return frames.some((frame, index) =>
     frames.slice(0, index).some((earlier, earlierIndex) => {
       if (frame.fingerprint === earlier.fingerprint) return true
-      return movements[index] !== movements[earlierIndex] && isSamePicture(frame, earlier)
+      if (movements[index] === movements[earlierIndex]) return false
+      if (areOppositeTurns(shown[index], shown[earlierIndex])) return isMirrored(frame, earlier)
+      return isSamePicture(frame, earlier)
     }),
   )
+}
+
+function areOppositeTurns(a: ShownStep, b: ShownStep): boolean {
+  return (a === 'turnLeft' && b === 'turnRight') || (a === 'turnRight' && b === 'turnLeft')
 }
 
 /** Numbers the movements: consecutive frames that show the same step have the same number. */
@@ -55,10 +73,24 @@ function movementNumbers(shown: readonly ShownStep[]): number[] {
 }
 
 function isSamePicture(a: ChallengeFacts, b: ChallengeFacts): boolean {
-  const { poseDifferenceMin, pictureCorrelationMax } = challengeLimits
   const poseDifference = Math.max(Math.abs(a.yaw - b.yaw), Math.abs(a.pitch - b.pitch))
-  if (poseDifference >= poseDifferenceMin) return false
-  return pictureCorrelation(a.fingerprint, b.fingerprint) > pictureCorrelationMax
+  const limits = challengeLimits.copies.filter(
+    ({ poseDifferenceMin }) => poseDifference < poseDifferenceMin,
+  )
+  if (limits.length === 0) return false
+  const correlation = pictureCorrelation(a.fingerprint, b.fingerprint)
+  return limits.some(({ correlationMax }) => correlation > correlationMax)
+}
+
+/** One order of the comparison is sufficient here, and takes half the time. */
+function isMirrored(a: ChallengeFacts, b: ChallengeFacts): boolean {
+  const from = Buffer.from(a.fingerprint, 'base64')
+  const to = mirrored(Buffer.from(b.fingerprint, 'base64'))
+  return highestCorrelation(from, to) > challengeLimits.mirroredCorrelationMax
+}
+
+function mirrored(pixels: Uint8Array): Uint8Array {
+  return pixels.map((_, i) => pixels[i - (i % sidePx) + sidePx - 1 - (i % sidePx)] ?? 0)
 }
 
 /**

@@ -6,10 +6,10 @@ import type { AnalysisRequest, FaceResult } from '../../image-analysis.ts'
  * @param first the face of the first frame, if this is another one.
  */
 export function challengeFrameRequest(first?: FaceResult) {
-  const common = { crops: false, challenge: true } as const
+  const common = { crops: false, challenge: true, quickTemplates: true } as const
   return (
     first
       ? { ...common, templates: 'fast', samePersonAs: first.quickTemplate }
-      : { ...common, templates: true, quickTemplates: true }
+      : { ...common, templates: true }
   ) satisfies Partial<AnalysisRequest>
 }

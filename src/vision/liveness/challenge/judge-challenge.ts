@@ -25,9 +25,7 @@ export function judgeChallenge(
   const shown = shownSteps(first, others)
   const movements = movementsOf(first, others, shown)
   const { stepJudgements, isFollowed } = judgeSteps(first, movements, steps)
-  const samePerson = frames.every(
-    ({ similarityToFirst }) => similarityToFirst >= challengeLimits.similarityMin,
-  )
+  const samePerson = isOnePerson(frames)
   const flat = isFlat([first, ...others], movements)
   const checks: readonly (readonly [ChallengeReason, boolean])[] = [
     ['DIFFERENT_PERSON', !samePerson],
@@ -39,4 +37,24 @@ export function judgeChallenge(
   const changeMin = { turn: challengeLimits.turn.changeMin, look: challengeLimits.look.changeMin }
   const passed = reasons.length === 0
   return { passed, steps: stepJudgements, samePerson, flat, changeMin, reasons }
+}
+
+/**
+ * Whether each frame shows the person of the first. A turned face differs more from the frontal one
+ * than from its neighbour, so a frame that is a little less similar to the first is accepted if it is
+ * similar to the frame before it or after it, and that one to the first.
+ */
+function isOnePerson(frames: readonly ChallengeFrame[]): boolean {
+  const { similarityMin, linkedSimilarityMin } = challengeLimits
+  const isSimilar = (index: number): boolean =>
+    (frames[index]?.similarityToFirst ?? 0) >= similarityMin
+  const isLinked = (index: number): boolean =>
+    (frames[index]?.similarityToPrevious ?? 0) >= similarityMin
+  return frames.every(
+    ({ similarityToFirst }, index) =>
+      isSimilar(index) ||
+      (similarityToFirst >= linkedSimilarityMin &&
+        ((isLinked(index) && isSimilar(index - 1)) ||
+          (isLinked(index + 1) && isSimilar(index + 1)))),
+  )
 }

@@ -50,8 +50,10 @@ function isFrontal({ yaw, pitch }: ChallengeFacts): boolean {
 /** Consecutive frames that show one step, by the frame in which the head is turned furthest. */
 export type HeadMovement = {
   readonly step: ChallengeStep
-  /** Index into all frames; the first frame has index 0. */
+  /** Index of that frame among all frames; the first frame has index 0. */
   readonly imageIndex: number
+  /** The indices of all its frames. */
+  readonly imageIndices: readonly number[]
   /** Degrees: the change against the first frame. */
   readonly yaw: number
   readonly pitch: number
@@ -68,10 +70,15 @@ export function movementsOf(
     if (step === undefined) continue
     const yaw = facts.yaw - first.yaw
     const pitch = facts.pitch - first.pitch
-    const movement = { step, imageIndex: index + 1, yaw, pitch }
+    const imageIndex = index + 1
+    const movement = { step, imageIndex, imageIndices: [imageIndex], yaw, pitch }
     const last = movements.at(-1)
-    if (last?.step !== step) movements.push(movement)
-    else if (turnOf(movement) > turnOf(last)) movements.splice(-1, 1, movement)
+    if (last?.step !== step) {
+      movements.push(movement)
+      continue
+    }
+    const furthest = turnOf(movement) > turnOf(last) ? movement : last
+    movements.splice(-1, 1, { ...furthest, imageIndices: [...last.imageIndices, imageIndex] })
   }
   return movements
 }

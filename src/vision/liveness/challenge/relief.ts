@@ -1,42 +1,73 @@
-import { meanOf, type Point, applyTransform, type AffineTransform } from '../../image/geometry.ts'
+import { meanOf, applyTransform, type AffineTransform, type Point } from '../../image/geometry.ts'
 import { shrinkFactor } from '../../image/pyramid.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import { readPoints, type ChallengePoints } from './challenge-points.ts'
 import type { ChallengeFacts, ChallengeStep } from './challenge-judgement.ts'
+import { fitAffine } from './fit-affine.ts'
 import { isTurn, type HeadMovement } from './judge-steps.ts'
 
 /** How a turned face differs from a picture of the first face that was turned. */
-type FaceRelief = {
+export type FaceRelief = {
   /**
    * Root mean square of the distances of nose, nostrils, chin and forehead from the plane of eyes,
    * brows and mouth, in eye distances.
    */
   readonly residual: number
+  /** How far the base of the nose is in front of that plane, in eye distances. A picture has none. */
+  readonly noseDepth: number
   /**
-   * How far the base of the nose is in front of that plane, in eye distances, plus the logarithm of
-   * the width that the face keeps, relative to that of a plane turned by the same angle. A picture
-   * has neither. A bent picture has a little of the first, but must be turned much further than the
-   * head that it pretends to show, and becomes too narrow.
+   * The logarithm of the width that all points keep, relative to that of a plane turned by the same
+   * angle. A bent picture must be turned much further than the head that it pretends to show, and
+   * becomes too narrow.
    */
-  readonly depth: number
+  readonly keptWidth: number
 }
 
+/** The log-odds of a head for each unit of a measurement, and without any. */
+export type SolidWeights = Readonly<Record<keyof FaceRelief | 'bias', number>>
+
+/** One set of weights for turns to a side, and one for looks up or down. */
+export type SolidFit = Readonly<Record<'turn' | 'look', { readonly weights: SolidWeights }>>
+
 /**
- * Whether the movements are those of a picture and not of a head. Each movement must have the depth
- * of a head; two or more must also have it in the mean, which varies less than one measurement.
+ * Whether the movements are those of a picture and not of a head. Each movement must show some depth;
+ * two or more must show more in the mean, which varies less than one measurement.
  */
-export function isFlat(frames: readonly ChallengeFacts[], movements: readonly HeadMovement[]) {
+export function isFlat(
+  frames: readonly ChallengeFacts[],
+  movements: readonly HeadMovement[],
+  fit: SolidFit = challengeLimits,
+): boolean {
   const [first] = frames
   if (!first || movements.length === 0) return false
-  const margins: number[] = []
-  for (const { step, imageIndex } of movements) {
-    const limits = isTurn(step) ? challengeLimits.turn : challengeLimits.look
-    const { residual, depth } = measureRelief(first, frames[imageIndex] ?? first, step)
-    if (residual < limits.residualMin || depth < limits.depthMin) return true
-    margins.push(depth - limits.depthMin)
+  const { movementMin, meanMin } = challengeLimits.solid
+  const evidence: number[] = []
+  for (const { step, imageIndices } of movements) {
+    const kind = isTurn(step) ? 'turn' : 'look'
+    const reliefs = imageIndices.map((index) => measureRelief(first, frames[index] ?? first, step))
+    const { residualMin, noseDepthMin } = challengeLimits[kind]
+    const isPlane = ({ residual, noseDepth }: FaceRelief): boolean =>
+      residual < residualMin || noseDepth < noseDepthMin
+    if (reliefs.some(isPlane)) return true
+    evidence.push(meanValue(reliefs.map((relief) => solidEvidence(relief, fit[kind].weights))))
   }
-  const mean = margins.reduce((sum, margin) => sum + margin, 0) / margins.length
-  return movements.length > 1 && mean < challengeLimits.depthMarginMin
+  return (
+    Math.min(...evidence) < movementMin || (evidence.length > 1 && meanValue(evidence) < meanMin)
+  )
+}
+
+function meanValue(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** Returns the log-odds of a head against a picture, for one frame, if both are equally frequent. */
+export function solidEvidence(relief: FaceRelief, weights: SolidWeights): number {
+  return (
+    weights.bias +
+    weights.residual * relief.residual +
+    weights.noseDepth * relief.noseDepth +
+    weights.keptWidth * relief.keptWidth
+  )
 }
 
 /** Compares the points of a turned face with those of the first. */
@@ -49,21 +80,25 @@ export function measureRelief(
   const to = readPoints(turned)
   const plane = fitAffine(from.plane, to.plane)
   const unit = shrinkFactor(plane) * eyeDistance(from)
-  const distancesOf = (points: readonly Point[], actual: readonly Point[]): Point[] =>
+  const shiftsOf = (points: readonly Point[], actual: readonly Point[]): Point[] =>
     points.map((point, index) => {
       const expected = applyTransform(plane, point)
       const { x, y } = actual[index] ?? expected
       return { x: (x - expected.x) / unit, y: (y - expected.y) / unit }
     })
-  const relief = distancesOf(from.relief, to.relief)
   const change = isTurn(step) ? turned.yaw - first.yaw : turned.pitch - first.pitch
   const radians = (Math.min(Math.abs(change), angleMax) * Math.PI) / 180
-  const noseShift = shiftTowards(step, meanOf(distancesOf(from.noseBase, to.noseBase)), to)
   const keptWidth = scaleRatio(fitAffine(from.all, to.all)) / Math.cos(radians)
+  const noseShift = shiftTowards(step, meanOf(shiftsOf(from.noseBase, to.noseBase)), to)
   return {
-    residual: Math.sqrt(relief.reduce((sum, { x, y }) => sum + x * x + y * y, 0) / relief.length),
-    depth: noseShift / Math.sin(radians) + Math.log(Math.max(keptWidth, Number.EPSILON)),
+    residual: rootMeanSquare(shiftsOf(from.relief, to.relief)),
+    noseDepth: noseShift / Math.sin(radians),
+    keptWidth: Math.log(Math.max(keptWidth, Number.EPSILON)),
   }
+}
+
+function rootMeanSquare(shifts: readonly Point[]): number {
+  return Math.sqrt(shifts.reduce((sum, { x, y }) => sum + x * x + y * y, 0) / shifts.length)
 }
 
 /** Degrees. Beyond it, the mesh of a real face is unreliable, and a wrong angle must not help. */
@@ -82,40 +117,6 @@ function shiftTowards(step: ChallengeStep, shift: Point, { eyes }: ChallengePoin
 function eyeDistance({ eyes }: ChallengePoints): number {
   const [left = { x: 0, y: 0 }, right = { x: 1, y: 0 }] = eyes
   return Math.hypot(right.x - left.x, right.y - left.y)
-}
-
-/**
- * Returns the affine transform that maps `from` closest to `to` in the least-squares sense. It is
- * what the camera sees of a plane that turns, apart from its perspective.
- *
- * @throws RangeError if the points are on one line.
- */
-function fitAffine(from: readonly Point[], to: readonly Point[]): AffineTransform {
-  const fromMean = meanOf(from)
-  const toMean = meanOf(to)
-  const sums = { xx: 0, xy: 0, yy: 0, xu: 0, yu: 0, xv: 0, yv: 0 }
-  for (const [index, point] of from.entries()) {
-    const x = point.x - fromMean.x
-    const y = point.y - fromMean.y
-    const u = (to[index]?.x ?? 0) - toMean.x
-    const v = (to[index]?.y ?? 0) - toMean.y
-    sums.xx += x * x
-    sums.xy += x * y
-    sums.yy += y * y
-    sums.xu += x * u
-    sums.yu += y * u
-    sums.xv += x * v
-    sums.yv += y * v
-  }
-  const determinant = sums.xx * sums.yy - sums.xy ** 2
-  if (!(determinant > 0)) throw new RangeError('the points are on one line')
-  const a = (sums.xu * sums.yy - sums.yu * sums.xy) / determinant
-  const b = (sums.yu * sums.xx - sums.xu * sums.xy) / determinant
-  const d = (sums.xv * sums.yy - sums.yv * sums.xy) / determinant
-  const e = (sums.yv * sums.xx - sums.xv * sums.xy) / determinant
-  const c = toMean.x - a * fromMean.x - b * fromMean.y
-  const f = toMean.y - d * fromMean.x - e * fromMean.y
-  return { a, b, c, d, e, f }
 }
 
 /** Returns the smaller of the two scales of a transform, divided by the larger: 1 keeps the shape. */

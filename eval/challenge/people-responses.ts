@@ -1,0 +1,102 @@
+import { createProgressBar } from '../../src/cli/progress-bar.ts'
+import type { EvaluationVisionClient } from '../../src/cli/evaluate/open-vision.ts'
+import { readFaceSet } from '../../src/evaluation/face-set.ts'
+import { findCentralFace } from '../../src/evaluation/find-central-face.ts'
+import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
+import { readImage } from '../../src/evaluation/read-image.ts'
+import { similarityOf, type Calibration } from '../../src/gallery/calibration/similarity.ts'
+import type { FaceResult } from '../../src/vision/image-analysis.ts'
+import type {
+  ChallengeFrame,
+  ChallengeStep,
+} from '../../src/vision/liveness/challenge/challenge-judgement.ts'
+import { challengeLimits } from '../../src/vision/liveness/challenge/challenge-limits.ts'
+import { compareFrames } from '../../src/vision/liveness/challenge/compare-frames.ts'
+import { challengeFrameRequest } from '../../src/vision/liveness/challenge/frame-request.ts'
+import { isTurn, shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
+
+export type PersonPicture = {
+  readonly person: string
+  /** As the first frame of a response. */
+  readonly first: FaceResult
+  /** As another frame, with a template in any case. */
+  readonly later: FaceResult
+}
+
+/** The frames of one response, with the steps that they show. */
+export type ChallengeResponse = {
+  /** What is measured together: a kind of attack, or a number of steps. */
+  readonly kind: string
+  readonly person: string
+  readonly steps: readonly ChallengeStep[]
+  readonly frames: readonly ChallengeFrame[]
+}
+
+const sizes = { minFaceConfidence: 0.6, minFaceSizePx: 20, maxFaces: 20 }
+const firstRequest = { ...sizes, ...challengeFrameRequest() }
+const laterRequest = { ...firstRequest, templates: 'fast' } as const
+
+/** Analyzes the central face of each picture of a set. */
+export async function analyzePictures(
+  set: string,
+  { analyzeImage }: EvaluationVisionClient,
+): Promise<PersonPicture[]> {
+  const { images } = await readFaceSet(set)
+  const bar = createProgressBar('images')
+  const analyzed = await mapConcurrent(
+    images,
+    async ({ file, person }): Promise<PersonPicture[]> => {
+      const image = await readImage(file)
+      const first = findCentralFace(await analyzeImage(image, firstRequest))
+      const later = findCentralFace(await analyzeImage(image, laterRequest))
+      return first && later ? [{ person, first, later }] : []
+    },
+    bar.update,
+  )
+  bar.end()
+  return analyzed.flat()
+}
+
+export function isFrontal({ first: { challenge } }: PersonPicture): boolean {
+  const { firstYawMax, firstPitchMax } = challengeLimits
+  if (!challenge) return false
+  return Math.abs(challenge.yaw) <= firstYawMax && Math.abs(challenge.pitch) <= firstPitchMax
+}
+
+/** Returns all responses of one, two and three steps that the pictures of each person show. */
+export function findResponses(
+  pictures: readonly PersonPicture[],
+  calibration: Calibration,
+): ChallengeResponse[] {
+  const responses: ChallengeResponse[] = []
+  for (const [person, ofPerson] of Map.groupBy(pictures, (picture) => picture.person))
+    for (const first of ofPerson.filter(isFrontal)) {
+      const shown = findShown(first, ofPerson)
+      const add = (kind: string, ...list: readonly ShownPicture[]): void => {
+        const faces = [first.first, ...list.map(({ picture }) => picture.later)]
+        const frames = compareFrames(faces, (a, b) => similarityOf(a, b, calibration))
+        responses.push({ kind, person, steps: list.map(({ step }) => step), frames })
+      }
+      for (const a of shown) {
+        add(isTurn(a.step) ? 'a turn to a side' : 'a look up or down', a)
+        for (const b of shown.filter(({ step }) => step !== a.step)) {
+          add('two steps', a, b)
+          const others = shown.filter((c) => c !== a && c.step !== b.step)
+          for (const c of others) add('three steps', a, b, c)
+        }
+      }
+    }
+  return responses
+}
+
+type ShownPicture = { readonly step: ChallengeStep; readonly picture: PersonPicture }
+
+function findShown(first: PersonPicture, all: readonly PersonPicture[]): ShownPicture[] {
+  const { challenge: firstFacts } = first.first
+  if (!firstFacts) throw new Error('the analysis contains no challenge measurements')
+  return all.flatMap((picture) => {
+    const { challenge: facts } = picture.later
+    const [step] = facts ? shownSteps(firstFacts, [facts]) : []
+    return step && picture !== first ? [{ step, picture }] : []
+  })
+}
