@@ -5,6 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { runCli } from '../support/cli/run-cli.ts'
+import { closeSharedServices } from '../support/shared-service.ts'
 import {
   samplePhotograph,
   sharedFacegate,
@@ -36,6 +37,7 @@ before(async () => {
   )
   assert.equal(enrolled.body.ok, true, JSON.stringify(enrolled.body))
 })
+after(closeSharedServices)
 after(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs a command against the service. */
