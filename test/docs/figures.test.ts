@@ -57,9 +57,9 @@ const phrases: Readonly<Record<string, readonly RegExp[]>> = {
   'load of ten million faces from pages': [/ten million in (\d[\d.]* s)\b/gu],
   'gated calls, SQLite': [/SQLite (?:processes )?(\d[\d,.]* calls\/s)/gu],
   'gated calls, PostgreSQL': [/PostgreSQL (?:processes )?(\d[\d,.]* calls\/s)/gu],
-  'memory of a face of 256 values': [
-    /(\d[\d.]* kB) per template at 256 dimensions/gu,
-    /one face, 256 values \| (\d[\d.]* kB)/gu,
+  'memory of a subject of 256 values, with any number of faces': [
+    /(\d[\d.]* kB) per subject at 256 dimensions/gu,
+    /one subject, 256 values, with any number of faces \| (\d[\d.]* kB)/gu,
   ],
   'disk of a subject with one face, SQLite': [
     /subject with one face takes (\d[\d.]* kB) in SQLite/gu,

@@ -114,8 +114,14 @@ test('An exhausted rate limit rejects a large call before its texts are decoded,
   const requestId = randomUUID()
   assert.equal((await client.post(undecodable(requestId))).status, 400, 'within the limit')
   const { db } = gallery.database.store
-  await updateProject(db, client.project.projectId, { sustainedPerS: 1, burst: 1 })
-  await client.call('svc.detect', {})
+  const { projectId } = client.project
+  await updateProject(db, projectId, { sustainedPerS: 1, burst: 1 })
+  // No token, however long the call takes to arrive.
+  await db
+    .updateTable('buckets')
+    .set({ fullAtUs: 2 ** 50 })
+    .where('projectId', '=', projectId)
+    .execute()
   const { status, body, headers } = await client.post(undecodable(requestId))
   assert.equal(status, 200)
   assert.equal(body.errors[0].code, 'RATE_LIMITED')
