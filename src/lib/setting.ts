@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { isOrigin } from './validation/is-origin.ts'
 
 /** One setting: an environment variable that is validated and converted at startup. */
 export type Setting<T> = {
@@ -112,13 +113,6 @@ export function originsSetting(description: string): Setting<readonly string[]> 
       'must be * or a list of origins such as https://app.example.org, separated by commas: scheme, host and port only, in lower case, without a path, a slash at the end or a wildcard',
     )
   return { defaultValue: '', range: 'origins, or `*`', description, schema }
-}
-
-/** Browsers send an origin exactly as `URL` writes it. */
-export function isOrigin(text: string): boolean {
-  const url = URL.parse(text)
-  const isExact = url !== null && url.origin === text && !text.includes('*')
-  return isExact && /^https?:$/u.test(url.protocol)
 }
 
 /** Accepts the empty text or one origin. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
 import { parseMicros, type Micros } from '../../lib/money.ts'
 import { parseUtc } from '../../lib/clock.ts'
-import { isOrigin } from '../../lib/setting.ts'
+import { isOrigin } from '../../lib/validation/is-origin.ts'
 import { nearestName } from './nearest-name.ts'
 import { UsageError, type ChoiceList, type ValueKind } from '../command.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
-import { isOrigin } from '../../lib/setting.ts'
+import { isOrigin } from '../../lib/validation/is-origin.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
 import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import { createProject, findProject, updateProject } from '../../store/tenancy/projects.ts'

@@ -15,14 +15,12 @@ export const sessionFramesPath = '/v1/liveness/sessions/:sessionId/frames'
 const sessionTokenHeader = 'X-Session-Token'
 
 /** The response to the browser: no score and no measurement, which would help an attacker. */
-export const sessionFramesResponse = z
-  .object({
-    ...sessionFields,
-    isJudged: z.boolean().meta({ description: 'Whether the frames were judged and count.' }),
-    causes: attemptCauses,
-    detail: z.string().nullable().meta({ description: 'Why the frames were not judged.' }),
-  })
-  .meta({ id: 'LivenessSessionFrames' })
+export const sessionFramesResponse = z.object({
+  ...sessionFields,
+  isJudged: z.boolean().meta({ description: 'Whether the frames were judged and count.' }),
+  causes: attemptCauses,
+  detail: z.string().nullable().meta({ description: 'Why the frames were not judged.' }),
+})
 
 type FoundSession = NonNullable<
   Awaited<ReturnType<ExecuteOptions['services']['livenessSessions']['findByToken']>>
