@@ -60,7 +60,9 @@ function operationOf(route: DescribedRoute): OpenApiObject {
         ...(route.images && { headers: unsupportedPlugins }),
         content: { 'application/json': { schema: compreFaceRef(response) } },
       },
-      '4XX': failure,
+      // By number: a generator makes no valid name of the range 4XX.
+      '400': failure,
+      '401': failure,
       default: failure,
     },
   }
