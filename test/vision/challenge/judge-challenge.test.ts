@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { rotationOf } from '../../../eval/challenge/render-surface.ts'
-import type { Mesh } from '../../../src/vision/landmarks/mesh.ts'
 import { challengeLimits } from '../../../src/vision/liveness/challenge/challenge-limits.ts'
 import type {
   ChallengeFacts,
@@ -11,43 +10,23 @@ import type {
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { measureChallenge } from '../../../src/vision/liveness/challenge/challenge-points.ts'
 import { measureRelief, solidEvidence } from '../../../src/vision/liveness/challenge/relief.ts'
-import { readChallengeSource } from '../../support/vision/challenge-source.ts'
-import { openTestPipeline } from '../../support/vision/test-pipeline.ts'
-import { fingerprint, toFrontal, turnedPoints } from '../../support/vision/turned-mesh.ts'
+import {
+  judgeFaces,
+  ofSamePerson,
+  openTurnedFaces,
+  views,
+} from '../../support/vision/turned-faces.ts'
+import { fingerprint } from '../../support/vision/turned-mesh.ts'
 
-const views = {
-  turnLeft: { yaw: 28, pitch: 0 },
-  turnRight: { yaw: -28, pitch: 0 },
-  lookUp: { yaw: 0, pitch: 24 },
-  lookDown: { yaw: 0, pitch: -24 },
-}
 const allSteps = Object.keys(views) as ChallengeStep[]
 
-let mesh: Mesh
+let faces: Awaited<ReturnType<typeof openTurnedFaces>>
 before(async () => {
-  const pipeline = await openTestPipeline()
-  mesh = toFrontal((await readChallengeSource(pipeline)).mesh)
-  await pipeline.close()
+  faces = await openTurnedFaces()
 })
 
-/** Projects the mesh of a real face, turned; `depth` 1 is the face, 0 a picture of it. */
-function turned(view: { yaw: number; pitch: number }, depth = 1): ChallengeFacts {
-  const points = turnedPoints(mesh, view, depth)
-  // The picture of a face shows no change of its pose, but a mesh network can misread one.
-  return {
-    ...measureChallenge({ ...mesh, points }),
-    ...view,
-    fingerprint: fingerprint(JSON.stringify(view).length + view.yaw),
-  }
-}
-
-const front = (depth = 1): ChallengeFacts => turned({ yaw: 0, pitch: 0 }, depth)
-const ofSamePerson = (...all: readonly ChallengeFacts[]): ChallengeFrame[] =>
-  all.map((facts) => ({ facts, similarityToFirst: 0.95, similarityToPrevious: 0.95 }))
-
-function judgeFaces(steps: readonly ChallengeStep[], ...all: readonly ChallengeFacts[]) {
-  return judgeChallenge(ofSamePerson(...all), steps)
-}
+const turned = (...view: Parameters<typeof faces.turned>) => faces.turned(...view)
+const front = (depth = 1) => faces.front(depth)
 
 test('A turned head passes each step, and the same turn of its picture is a flat face', () => {
   for (const step of allSteps) {
@@ -65,13 +44,13 @@ test('A turned head passes each step, and the same turn of its picture is a flat
 test('Left and right are those of the person: turned left, the nose is at the right of the image', () => {
   const noseIndex = 1
   const noseX = (yaw: number): number =>
-    rotationOf({ yaw, pitch: 0, roll: 0 })(mesh.points[noseIndex] ?? { x: 0, y: 0, z: 0 }).x
+    rotationOf({ yaw, pitch: 0, roll: 0 })(faces.mesh.points[noseIndex] ?? { x: 0, y: 0, z: 0 }).x
   assert.ok(noseX(views.turnLeft.yaw) > noseX(0), 'the nose moves to the right of the image')
   const pose = measureChallenge({
-    ...mesh,
-    points: mesh.points.map(rotationOf({ yaw: 28, pitch: 0, roll: 0 })),
+    ...faces.mesh,
+    points: faces.mesh.points.map(rotationOf({ yaw: 28, pitch: 0, roll: 0 })),
   })
-  assert.ok(pose.yaw > measureChallenge(mesh).yaw + 20, `yaw ${pose.yaw}`)
+  assert.ok(pose.yaw > measureChallenge(faces.mesh).yaw + 20, `yaw ${pose.yaw}`)
 })
 
 test('A step is reached from its limit on, and each direction has its own', () => {

@@ -1,56 +1,17 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { Mesh } from '../../../src/vision/landmarks/mesh.ts'
 import { challengeLimits } from '../../../src/vision/liveness/challenge/challenge-limits.ts'
-import type {
-  ChallengeFacts,
-  ChallengeFrame,
-  ChallengeStep,
-} from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { pictureCorrelation } from '../../../src/vision/liveness/challenge/face-fingerprint.ts'
-import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
-import { measureChallenge } from '../../../src/vision/liveness/challenge/challenge-points.ts'
-import { readChallengeSource } from '../../support/vision/challenge-source.ts'
-import { openTestPipeline } from '../../support/vision/test-pipeline.ts'
-import {
-  fingerprint,
-  smoothFingerprint,
-  toFrontal,
-  turnedPoints,
-} from '../../support/vision/turned-mesh.ts'
+import { judgeFaces, openTurnedFaces, views } from '../../support/vision/turned-faces.ts'
+import { smoothFingerprint } from '../../support/vision/turned-mesh.ts'
 
-const views = {
-  turnLeft: { yaw: 28, pitch: 0 },
-  turnRight: { yaw: -28, pitch: 0 },
-  lookUp: { yaw: 0, pitch: 24 },
-  lookDown: { yaw: 0, pitch: -24 },
-}
-
-let mesh: Mesh
+let faces: Awaited<ReturnType<typeof openTurnedFaces>>
 before(async () => {
-  const pipeline = await openTestPipeline()
-  mesh = toFrontal((await readChallengeSource(pipeline)).mesh)
-  await pipeline.close()
+  faces = await openTurnedFaces()
 })
 
-/** Projects the mesh of a real face, turned; `depth` 1 is the face, 0 a picture of it. */
-function turned(view: { yaw: number; pitch: number }, depth = 1): ChallengeFacts {
-  const points = turnedPoints(mesh, view, depth)
-  // The picture of a face shows no change of its pose, but a mesh network can misread one.
-  return {
-    ...measureChallenge({ ...mesh, points }),
-    ...view,
-    fingerprint: fingerprint(JSON.stringify(view).length + view.yaw),
-  }
-}
-
-const front = (depth = 1): ChallengeFacts => turned({ yaw: 0, pitch: 0 }, depth)
-const ofSamePerson = (...all: readonly ChallengeFacts[]): ChallengeFrame[] =>
-  all.map((facts) => ({ facts, similarityToFirst: 0.95, similarityToPrevious: 0.95 }))
-
-function judgeFaces(steps: readonly ChallengeStep[], ...all: readonly ChallengeFacts[]) {
-  return judgeChallenge(ofSamePerson(...all), steps)
-}
+const turned = (...view: Parameters<typeof faces.turned>) => faces.turned(...view)
+const front = (depth = 1) => faces.front(depth)
 
 test('One picture in two frames is found from its limits on, and a held pose is not', () => {
   const steps = ['turnLeft', 'lookUp', 'turnLeft'] as const
