@@ -16,14 +16,18 @@ export const firstSteps = [
 
 type FirstStep = { readonly step: (typeof firstSteps)[number]; readonly isDone: boolean }
 
+type InstallationState = {
+  readonly projects: readonly ProjectSummary[]
+  readonly hasInstalledModels: boolean
+}
+
 /** Returns the steps of a new installation; none if all are done. */
 export async function findFirstSteps(
   tx: ReadTx,
   { identity, services }: ConsoleContext,
-  projects: readonly ProjectSummary[],
+  { projects, hasInstalledModels }: InstallationState,
 ): Promise<readonly FirstStep[]> {
   const { accountId, userId } = identity
-  const { installed } = await services.readModels()
   const factor = userId === null ? undefined : await findSecondFactor(tx, userId)
   const [lastUsed] = await findKeys(tx, {
     accountId,
@@ -36,7 +40,7 @@ export async function findFirstSteps(
     secondFactor: factor?.isConfirmed === 1,
     firstCall: (lastUsed?.lastUsedAtUtc ?? null) !== null,
     firstSubject: projects.some(({ subjectCount }) => subjectCount > 0),
-    recommendedModels: installed.length > 0,
+    recommendedModels: hasInstalledModels,
     // PostgreSQL has its own tools for backups.
     backup: services.store.isShared || (await findAuditEntries(tx, backups)).length > 0,
   }

@@ -86,6 +86,7 @@ export const getOverview = defineRead({
     const { accountId } = identity
     const { projectId } = query
     const { disk } = await services.readSystem()
+    const hasInstalledModels = (await services.readModels()).installed.length > 0
     const walletMicros = await readWalletMicros(services.store.db, accountId)
     return services.store.read(async (tx) => {
       const projects = await findProjectSummaries(tx, accountId, projectId)
@@ -109,7 +110,7 @@ export const getOverview = defineRead({
           subjects: subjectCount,
           templates: templateCount,
         })),
-        firstSteps: await findFirstSteps(tx, call, projects),
+        firstSteps: await findFirstSteps(tx, call, { projects, hasInstalledModels }),
         alerts: await findAlerts(tx, {
           accountId,
           projectId,

@@ -1,5 +1,5 @@
-import { readStatements } from '../../migrations.ts'
 import { readFileSync } from 'node:fs'
+import { readStatements } from '../../migrations.ts'
 import { fromSqlite, withFreeSpace } from './from-sqlite.ts'
 import { indexPlans } from './index-plans.ts'
 import { ofProject, secure } from './row-security.ts'
