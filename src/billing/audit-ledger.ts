@@ -53,7 +53,7 @@ const auditRules: readonly AuditRule[] = [
 
 /** Checks the ledger in one consistent snapshot, while other transactions may write. */
 export function auditLedger(db: Database, nowMs: number): Promise<AuditCheck[]> {
-  const transaction = db.transaction().setIsolationLevel('repeatable read')
+  const transaction = db.transaction().setAccessMode('read only')
   return transaction.execute((snapshot) => auditSnapshot(snapshot, nowMs))
 }
 

@@ -14,6 +14,7 @@ export const {
   PostgresIntrospector,
   PostgresQueryCompiler,
   SqliteDialect,
+  SqliteDriver,
   sql,
 } = createRequire(import.meta.url)('kysely') as typeof KyselyModule
 

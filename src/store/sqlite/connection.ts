@@ -1,7 +1,13 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { SqliteDialect } from '../load-kysely.ts'
+import { CompiledQuery, SqliteDialect, SqliteDriver } from '../load-kysely.ts'
 import { createPrivateFile, requirePrivateDatabase } from './database-files.ts'
-import type { Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
+import type {
+  DatabaseConnection,
+  Dialect,
+  SqliteDatabase,
+  SqliteStatement,
+  TransactionSettings,
+} from 'kysely'
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
 
@@ -116,7 +122,22 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
     close: () => database.close(),
     prepare: createStatementCache(database),
   }
-  return new SqliteDialect({ database: adapted })
+  const dialect = new SqliteDialect({ database: adapted })
+  return Object.assign(dialect, { createDriver: () => new LockingDriver({ database: adapted }) })
+}
+
+/**
+ * Takes the write lock at the begin of a transaction, unless it only reads. A transaction that reads
+ * first fails at its first write if another process has written in between (SQLITE_BUSY_SNAPSHOT).
+ */
+class LockingDriver extends SqliteDriver {
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    { accessMode }: TransactionSettings = {},
+  ): Promise<void> {
+    const begin = accessMode === 'read only' ? 'begin' : 'begin immediate'
+    await connection.executeQuery(CompiledQuery.raw(begin))
+  }
 }
 
 /** Returns a function that prepares each text once. */

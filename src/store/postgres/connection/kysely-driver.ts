@@ -89,7 +89,7 @@ async function beginManualTransaction(
 ): Promise<ManualTransaction> {
   const ready = Promise.withResolvers<PostgresSession['run']>()
   const ending = Promise.withResolvers<'commit' | 'rollback'>()
-  const isSnapshot = settings.isolationLevel === 'repeatable read'
+  const isSnapshot = settings.accessMode === 'read only'
   const options: TransactionOptions = isSnapshot
     ? { access: 'read', statementTimeoutMs: 0 }
     : writeOptions
