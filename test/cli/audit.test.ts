@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -11,7 +11,8 @@ import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { Store } from '../../src/store/database.ts'
 import { sql } from '../../src/store/load-kysely.ts'
 import { openTestStore } from '../support/database/engine.ts'
-import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { createDataFolder } from '../support/database/data-folder.ts'
+import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { runLines } from '../support/cli/run-json.ts'
 import {
   calibratedRecognizer,
@@ -144,14 +145,14 @@ function runnableCommands(of: readonly CliCommand[], parent: readonly string[] =
 }
 
 /** Returns the entries of the audit log in their order. */
-async function entriesIn(dataDir: string) {
-  await using store = await openDisposable(dataDir)
+async function entriesIn(folder: string) {
+  await using store = await openDisposable(folder)
   return await store.db.selectFrom('auditLog').selectAll().orderBy('auditId').execute()
 }
 
 /** Returns every row of every table. */
-async function contentOf(dataDir: string): Promise<Readonly<Record<string, unknown>>> {
-  await using store = await openDisposable(dataDir)
+async function contentOf(folder: string): Promise<Readonly<Record<string, unknown>>> {
+  await using store = await openDisposable(folder)
   const tables = await sql<{ name: string }>`
     select name from sqlite_schema where type = 'table' order by name`.execute(store.db)
   const content: Record<string, unknown> = {}
@@ -166,14 +167,14 @@ async function openDisposable(dataDir: string): Promise<Pick<Store, 'db'> & Asyn
 }
 
 describe('changes of the command line in the audit log', () => {
-  let gallery: TestGallery
+  let dataDir: string
   let models: ModelsCli
   let values: Values
   let restoredDir: string
   let entriesOfCopy: Awaited<ReturnType<typeof entriesIn>>
   before(async () => {
     models = await startModelsCli()
-    gallery = await startGallery()
+    dataDir = await createDataFolder()
     restoredDir = path.join(models.folder, 'restored')
     await mkdir(restoredDir)
     const files = { 'net.onnx': smallNetwork(16), ...recognizerFiles }
@@ -189,16 +190,14 @@ describe('changes of the command line in the audit log', () => {
     values = { key: '', webhook: '', pack, builtinModel, copy, records }
   })
   after(async () => {
-    await gallery?.[Symbol.asyncDispose]()
+    await rm(dataDir, { recursive: true, force: true })
     await models?.[Symbol.asyncDispose]()
   })
 
-  const dataDirOf = (write: Partial<Write>) => (write.in ? restoredDir : gallery.dataDir)
-
-  async function run(name: string, line: string, dataDir = gallery.dataDir): Promise<string[]> {
+  async function run(name: string, line: string, folder = dataDir): Promise<string[]> {
     const { command, rest } = findCommand(commands, [...name.split(' '), ...line.split(' ')])
     assert.ok(command, name)
-    return runLines(dataDir, command, rest.filter(Boolean).join(' '))
+    return runLines(folder, command, rest.filter(Boolean).join(' '))
   }
 
   test('every declared command is listed here with its entry, or as one that changes nothing', () => {
@@ -209,24 +208,30 @@ describe('changes of the command line in the audit log', () => {
   })
 
   test('each change writes one entry with the actor "command line", and other commands none', async () => {
-    const { subjectId } = await gallery.value('svc.enroll', imageParams('Ada'))
-    // The entry of a backup is written after the copy.
-    entriesOfCopy = await entriesIn(gallery.dataDir)
-    await run('backup', `--to ${values.copy}`)
-    await copyFile(path.join(gallery.dataDir, 'master.key'), path.join(restoredDir, 'master.key'))
-    await gallery.value('svc.deleteSubject', { subjectId })
-    await gallery.value('svc.enroll', { ...imageParams('Ben'), externalId: 'audited' })
+    await addSubjects()
     for (const [name, expected] of Object.entries(declared)) {
       if ('run' in expected) await assertEntry(name, expected)
       else if ('reads' in expected) await assertUnchanged(name, expected)
     }
   })
 
+  /** Enrolls and deletes with a service that ends: a running one changes the database by itself. */
+  async function addSubjects(): Promise<void> {
+    await using gallery = await startGallery({ dataDir })
+    const { subjectId } = await gallery.value('svc.enroll', imageParams('Ada'))
+    // The entry of a backup is written after the copy.
+    entriesOfCopy = await entriesIn(dataDir)
+    await run('backup', `--to ${values.copy}`)
+    await copyFile(path.join(dataDir, 'master.key'), path.join(restoredDir, 'master.key'))
+    await gallery.value('svc.deleteSubject', { subjectId })
+    await gallery.value('svc.enroll', { ...imageParams('Ben'), externalId: 'audited' })
+  }
+
   async function assertEntry(name: string, write: Write): Promise<void> {
-    const dataDir = dataDirOf(write)
-    const before = name === 'restore' ? entriesOfCopy : await entriesIn(dataDir)
-    const lines = await run(name, `${write.run(values)} --json`, dataDir)
-    const all = await entriesIn(dataDir)
+    const folder = write.in ? restoredDir : dataDir
+    const before = name === 'restore' ? entriesOfCopy : await entriesIn(folder)
+    const lines = await run(name, `${write.run(values)} --json`, folder)
+    const all = await entriesIn(folder)
     const added = all.slice(before.length)
     assert.deepEqual(
       added.map(({ auditAction, userId, userName, ip }) => [auditAction, userId, userName, ip]),
@@ -245,9 +250,9 @@ describe('changes of the command line in the audit log', () => {
   }
 
   async function assertUnchanged(name: string, { reads }: Read): Promise<void> {
-    const before = await contentOf(gallery.dataDir)
+    const before = await contentOf(dataDir)
     await run(name, reads(values))
-    assert.deepEqual(await contentOf(gallery.dataDir), before, `${name} changes the database`)
+    assert.deepEqual(await contentOf(dataDir), before, `${name} changes the database`)
   }
 
   test('the entries that other files test are named there', async () => {
@@ -260,10 +265,10 @@ describe('changes of the command line in the audit log', () => {
   })
 
   test('a change that fails leaves no entry', async () => {
-    const before = await entriesIn(gallery.dataDir)
+    const before = await entriesIn(dataDir)
     await assert.rejects(run('budget allocate', '--project kiosk --amount 99999999999999'))
     await assert.rejects(run('key revoke', 'none'), /there is no key none/u)
     await assert.rejects(run('models remove', 'none'), /not installed/u)
-    assert.deepEqual(await entriesIn(gallery.dataDir), before)
+    assert.deepEqual(await entriesIn(dataDir), before)
   })
 })
