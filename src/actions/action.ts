@@ -138,8 +138,11 @@ type ActionDefinition<
   readonly furtherPermissions?: readonly ConditionalPermission[]
   /** The error codes of this action, in addition to those of the gate. */
   readonly errors: readonly ActionErrorCode[]
-  /** For the documentation: parameters without their images, and the value of the response. */
-  readonly example: { readonly params: object; readonly value: z.input<Value> }
+  /**
+   * For the documentation: parameters without their images, and the value of the response. A test
+   * validates them by the schemas.
+   */
+  readonly example: { readonly params: object; readonly value: unknown }
   /**
    * Returns what stays stored for replays after a subject in the value is deleted: the decisions, such
    * as `matched`, without the identities.

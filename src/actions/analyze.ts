@@ -10,7 +10,7 @@ import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { facesMax, findAllFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
-import { faceExample, imageExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, faceParams, imageFacts, livenessThreshold, warnings } from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'
 
@@ -34,36 +34,6 @@ const analyzeParams = z
 
 type AnalyzeCall = ActionCall<z.output<typeof analyzeParams>>
 
-const example = {
-  params: { features: ['quality', 'landmarks', 'occlusion'] },
-  value: {
-    faceCount: 1,
-    image: { ...imageExample, brightness: 52, sharpness: 88 },
-    faces: [
-      {
-        ...faceExample,
-        quality: {
-          ...faceExample.quality,
-          components: {
-            sharpness: 74,
-            brightness: 100,
-            contrast: 100,
-            exposure: 100,
-            faceSize: 100,
-            headPose: 98,
-            eyesOpen: 100,
-            mouthClosed: 83,
-            occlusion: 100,
-          },
-        },
-        occlusion: { leftEye: 0.01, rightEye: 0.01, lowerFace: 0.02 },
-        suitableForEnrollment: true,
-        reasons: [],
-      },
-    ],
-  },
-}
-
 /** Reports the quality of an image and its faces. An image without a face is not an error. */
 export const analyze = defineAction({
   name: 'svc.analyze',
@@ -86,7 +56,7 @@ export const analyze = defineAction({
     })
     .meta({ id: 'AnalyzeValue' }),
   errors: [...imageErrors, 'MULTIPLE_FACES'],
-  example,
+  example: examples['svc.analyze'],
   run: (call) => analyzeEachImage(call, analyzeImage),
 })
 

@@ -13,7 +13,7 @@ import {
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { findFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
-import { faceExample, imageExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, face, faceParams, imageFacts, warnings } from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'
 
@@ -22,34 +22,6 @@ const attributesParams = z
   .meta({ id: 'AttributesParams' })
 
 type AttributesCall = ActionCall<z.output<typeof attributesParams>>
-
-const example = {
-  params: { include: ['age', 'gender', 'expression', 'eyesOpen', 'mouthOpen', 'glasses'] },
-  value: {
-    face: faceExample,
-    attributes: {
-      age: { value: 31.4, low: 21, high: 41 },
-      gender: { value: 'female' as const, confidence: 0.984 },
-      expression: {
-        value: 'happy' as const,
-        confidence: 0.91,
-        scores: {
-          neutral: 0.06,
-          happy: 0.91,
-          sad: 0.01,
-          angry: 0.005,
-          fearful: 0.005,
-          disgusted: 0.005,
-          surprised: 0.005,
-        },
-      },
-      eyesOpen: { left: 1, right: 0.96 },
-      mouthOpen: { value: false, confidence: 0.83 },
-    },
-    unavailable: ['glasses' as const],
-    image: imageExample,
-  },
-}
 
 /** Estimates the attributes of one face. An attribute without a model is reported as unavailable. */
 export const attributes = defineAction({
@@ -64,7 +36,7 @@ export const attributes = defineAction({
     .object({ face, attributes: appearance, unavailable, image: imageFacts, warnings, debug })
     .meta({ id: 'AttributesValue' }),
   errors: [...imageErrors, 'NO_FACE_FOUND', 'MULTIPLE_FACES', 'FACE_TOO_SMALL', 'LOW_QUALITY'],
-  example,
+  example: examples['svc.attributes'],
   run: (call) => analyzeEachImage(call, estimateAttributes),
 })
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineAction } from './action.ts'
 import { subjectNotFound } from './parts/action-errors.ts'
 import { debugOfDatabase } from './parts/response-fields.ts'
-import { deletionExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, subjectId } from './schemas/fields.ts'
 import { deletionRecord } from './schemas/subject.ts'
 
@@ -24,10 +24,7 @@ export const deleteSubject = defineAction({
     }),
   value: deletionRecord.extend({ debug }).meta({ id: 'DeleteSubjectValue' }),
   errors: ['SUBJECT_NOT_FOUND'],
-  example: {
-    params: { subjectId: deletionExample.subjectId },
-    value: deletionExample,
-  },
+  example: examples['svc.deleteSubject'],
   run: async ({
     params,
     debug: isDebug,

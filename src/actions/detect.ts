@@ -5,7 +5,7 @@ import { imageErrors } from './parts/action-errors.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { facesMax, findAllFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
-import { faceExample, imageExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, face, faceParams, imageFacts, warnings } from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'
 
@@ -67,10 +67,7 @@ export const detect = defineAction({
     })
     .meta({ id: 'DetectValue' }),
   errors: [...imageErrors, 'MULTIPLE_FACES'],
-  example: {
-    params: { maxFaces: 10 },
-    value: { faceCount: 1, faces: [faceExample], image: imageExample },
-  },
+  example: examples['svc.detect'],
   run: async (call) => {
     const outcomes = await analyzeEachImage(call, detectFaces)
     return call.params.replayCrops ? outcomes : omitLargeCrops(outcomes)

@@ -27,7 +27,7 @@ import {
   requireForcePermission,
 } from './parts/subject-permissions.ts'
 import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.ts'
-import { enrollExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import {
   attributes,
   debug,
@@ -130,7 +130,7 @@ export const enroll = defineAction({
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',
   ],
-  example: enrollExample,
+  example: examples['svc.enroll'],
   scrub: (value) => ({ ...value, externalId: null, groups: [], duplicates: [] }),
   checkCall: (call) => {
     requireForcePermission(call)

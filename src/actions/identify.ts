@@ -37,7 +37,7 @@ import {
 } from './parts/extract-probes.ts'
 import { extractMergedProbe, requireFrames } from './parts/pictures/merge-frames.ts'
 import { identifyStored } from './parts/search/identify-stored.ts'
-import { candidateExample, faceExample, imageExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import { identifyParams, identifyValue, pictureFields } from './schemas/identify.ts'
 
 type IdentifyParams = z.output<typeof identifyParams>
@@ -45,20 +45,6 @@ type IdentifyCall = ActionCall<
   IdentifyParams & { readonly images: NonNullable<IdentifyParams['images']> }
 >
 type IdentifyResult = z.input<typeof identifyValue>
-
-const example = {
-  params: { maxCandidates: 3 },
-  value: {
-    matched: true,
-    bestMatch: candidateExample,
-    faces: [{ ...faceExample, matched: true, candidates: [candidateExample] }],
-    threshold: 0.8,
-    thresholdSource: 'auto' as const,
-    calibration: 'model' as const,
-    gallerySize: 120,
-    image: imageExample,
-  },
-}
 
 /** Searches for the people of an image, or for a stored face. Only `debug` returns subjects below the threshold. */
 export const identify = defineAction({
@@ -72,7 +58,7 @@ export const identify = defineAction({
   analyzesAllImages: true,
   value: identifyValue,
   errors: ['GROUP_NOT_FOUND', 'SUBJECT_NOT_FOUND', ...comparisonErrors],
-  example,
+  example: examples['svc.identify'],
   scrub: (value) => ({
     ...value,
     bestMatch: null,

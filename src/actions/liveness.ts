@@ -10,7 +10,7 @@ import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { attemptSessionId, challengeResult } from './schemas/challenge.ts'
-import { faceExample, imageExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import {
   debug,
   face,
@@ -83,19 +83,7 @@ export const liveness = defineAction({
     'LOW_QUALITY',
     'LIVENESS_SESSION_NOT_FOUND',
   ],
-  example: {
-    params: {},
-    value: {
-      decision: 'live' as const,
-      live: true,
-      score: 0.97,
-      threshold: 0.5,
-      reasons: [],
-      face: faceExample,
-      faceCount: 1,
-      image: imageExample,
-    },
-  },
+  example: examples['svc.liveness'],
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
   checkCall: ({ params }) => {
     if (params.livenessSessionId !== undefined && params.allImages)

@@ -22,7 +22,7 @@ import {
   requireForcePermission,
 } from './parts/subject-permissions.ts'
 import { subjectLookup } from './parts/subject-lookup.ts'
-import { subjectExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import {
   debug,
   displayName,
@@ -101,10 +101,7 @@ export const updateSubject = defineAction({
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',
   ],
-  example: {
-    params: { subjectId: subjectExample.subjectId, addGroups: ['night-shift'] },
-    value: subjectExample,
-  },
+  example: examples['svc.updateSubject'],
   scrub: (value) => ({
     ...value,
     externalId: null,

@@ -23,7 +23,7 @@ import { extractOrRefuse, requireUsable } from './parts/pictures/extract-picture
 import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'
-import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
+import examples from './schemas/examples.json' with { type: 'json' }
 import {
   calibration,
   debug,
@@ -100,25 +100,6 @@ const verifyValue = z
   })
   .meta({ id: 'VerifyValue' })
 
-const example = {
-  params: { subjectId: subjectExample.subjectId },
-  value: {
-    mode: 'imageToSubject' as const,
-    matched: true,
-    similarity: 0.93,
-    matchLevel: 'high' as const,
-    threshold: 0.8,
-    thresholds,
-    calibration: 'model' as const,
-    probe: faceExample,
-    reference: null,
-    subjectId: subjectExample.subjectId,
-    externalId: subjectExample.externalId,
-    faceId: faceIdExample,
-    image: imageExample,
-  },
-}
-
 /** Decides whether two faces belong to the same person. */
 export const verify = defineAction({
   name: 'svc.verify',
@@ -129,7 +110,7 @@ export const verify = defineAction({
   analyzesAllImages: true,
   value: verifyValue,
   errors: ['SUBJECT_NOT_FOUND', ...comparisonErrors],
-  example,
+  example: examples['svc.verify'],
   scrub: (value) => ({
     ...value,
     externalId: null,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deletionExample } from '../../actions/schemas/examples.ts'
+import examples from '../../actions/schemas/examples.json' with { type: 'json' }
 import { externalId, utcTime, uuid } from '../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../actions/schemas/subject.ts'
 import {
@@ -44,7 +44,7 @@ export const listDeletions = defineRoute({
   value: z
     .object({ items: z.array(deletionRecord), nextCursor, ...totalFields })
     .meta({ id: 'DeletionPage' }),
-  example: { items: [deletionExample], nextCursor: null },
+  example: { items: [examples['svc.deleteSubject'].value], nextCursor: null },
   run: async ({ query, caller, services: { subjects, maintenance } }) => {
     const isAscending = query.sort === 'deleted'
     const after = unpackCursor(query.cursor, isAscending ? ascendingCursor : z.int())

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deletionExample } from '../../actions/schemas/examples.ts'
+import examples from '../../actions/schemas/examples.json' with { type: 'json' }
 import { groupName } from '../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../actions/schemas/subject.ts'
 import { ActionError } from '../../lib/errors.ts'
@@ -65,7 +65,7 @@ export const deleteGroup = defineRoute({
       }),
     })
     .meta({ id: 'GroupDeletion' }),
-  example: { group: 'staff', deletedCount: 1, records: [deletionExample] },
+  example: { group: 'staff', deletedCount: 1, records: [examples['svc.deleteSubject'].value] },
   run: async ({ query, pathParams, caller, services: { subjects, maintenance } }) => {
     const { galleryId } = caller
     const { name: group } = pathParams

@@ -4,7 +4,7 @@ import { livenessReasons } from '../../actions/schemas/liveness.ts'
 import type { Services } from '../../actions/action.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
-import example from './liveness-session-example.json' with { type: 'json' }
+import examples from './examples.json' with { type: 'json' }
 import { defineRoute } from './rest-route.ts'
 
 /** The text of each step, for the person in front of the camera. */
@@ -106,7 +106,7 @@ export const createLivenessSession = defineRoute({
     }),
   }),
   value: livenessSession,
-  example,
+  example: examples.livenessSession,
   run: async ({ body, caller, services: { livenessSessions } }) => {
     const { steps, requestId } = body
     const request = { stepCount: steps, requestId: requestId?.toLowerCase() }
@@ -133,7 +133,7 @@ export const getLivenessSession = defineRoute({
     }),
   }),
   value: livenessSession,
-  example: { ...example, state: 'passed', decision: 'live' },
+  example: { ...examples.livenessSession, state: 'passed', decision: 'live' },
   run: async ({ pathParams, query, caller: { projectId }, services: { livenessSessions } }) => {
     const state = await livenessSessions.read(projectId, pathParams.sessionId)
     const isRequested = query.referenceFrame === 'true' && state.hasFrame

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { allActions } from '../../actions/all-actions.ts'
 import { hasPermission } from '../../lib/has-permission.ts'
+import examples from './examples.json' with { type: 'json' }
 import { defineRoute } from './rest-route.ts'
 
 /** Amounts are texts: a number of JSON is not exact above 2^53. */
@@ -61,21 +62,7 @@ export const getMe = defineRoute({
   tag: 'key',
   query: z.strictObject({}),
   value: me,
-  example: {
-    keyId: '2f4c9a51-7d0e-4b8a-9c36-51e0a7d2b8f4',
-    keyName: 'door',
-    permissions: ['svc.identify'],
-    expiresAtUtc: '2027-03-01T12:00:00.000Z',
-    project: {
-      projectId: '9d1b6e70-3a5f-4c2d-8e94-0b7f6a1c5d23',
-      name: 'default',
-      galleryMode: 'isolated',
-    },
-    rateLimit: { sustainedPerS: 10, burst: 20, remaining: 19, resetS: 1 },
-    budget: { billing: true, availableMicros: '9998000', reservedMicros: '0' },
-    prices: [{ action: 'svc.identify', priceMicros: '2000' }],
-    models: [{ model: 'builtin/detector', version: '1.0.0', roles: ['detector'] }],
-  },
+  example: examples.me,
   run: async ({ caller, gate, models }) => {
     const { keyId, permissions, projectId } = caller
     const key = await gate.describeKey(caller)

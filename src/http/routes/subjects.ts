@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { subjectExample } from '../../actions/schemas/examples.ts'
+import examples from '../../actions/schemas/examples.json' with { type: 'json' }
 import { externalId, groupName, subjectId, utcTime } from '../../actions/schemas/fields.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { subject } from '../../actions/schemas/subject.ts'
@@ -61,7 +61,7 @@ export const listSubjects = defineRoute({
   value: z
     .object({ items: z.array(subject), nextCursor, ...totalFields })
     .meta({ id: 'SubjectPage' }),
-  example: { items: [subjectExample], nextCursor: null },
+  example: { items: [examples['svc.updateSubject'].value], nextCursor: null },
   run: async ({ query, caller, services: { subjects } }) => {
     const sort = sortOf(query.sort)
     const position = unpackCursor(query.cursor, cursorSchemas[query.sort])
@@ -118,7 +118,7 @@ export const getSubject = defineRoute({
   pathParams: z.object({ subjectId }),
   query: z.strictObject({ include }),
   value: subject,
-  example: subjectExample,
+  example: examples['svc.updateSubject'].value,
   run: ({ query, pathParams, caller, services: { subjects } }) =>
     subjects.read(async (reading) => {
       const found =

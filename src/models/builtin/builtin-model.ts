@@ -5,7 +5,8 @@ import type networks from './networks/networks.json'
 
 /**
  * The built-in pack as plain data: for each ONNX file its source, its input, its outputs, and its
- * expected outputs for a fixed input. `networks.json` contains what no code refers to by name.
+ * expected outputs for a fixed input. `networks.json` contains the facts of each file; the modules
+ * beside it add what the types must state, and the constants.
  */
 export type BuiltinPack = {
   readonly models: Readonly<Record<BuiltinModelId, BuiltinModel>>

@@ -146,6 +146,7 @@ async function predictProbabilities(
 
 function greyTensor(crop: PlanarCrop): Float32Array {
   const { mean, scale, width, height } = models.emotion.input
+  const [greyMean = 0] = mean
   const { values } = cropLuma(crop, { x: 0, y: 0, width, height })
-  return values.map((value) => (value - mean[0]) * scale)
+  return values.map((value) => (value - greyMean) * scale)
 }

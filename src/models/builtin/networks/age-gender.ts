@@ -14,14 +14,7 @@ export const ageGender = {
     ...data.age_gender.source,
     conversion: { from: 'face-api', network: 'age_gender' },
   },
-  input: {
-    name: 'input',
-    width: 112,
-    height: 112,
-    colourOrder: 'RGB',
-    mean: [0, 0, 0],
-    scale: 1,
-  },
+  input: { ...data.age_gender.input, colourOrder: 'RGB' },
   constants: {
     /** The tight square box: the factor 1.2 doubles the error of the age. */
     cropFactor: 1,

@@ -11,14 +11,7 @@ export const blazeface = {
     ...data.blazeface.source,
     conversion: { from: 'tfjs-graph', isAnySize: true },
   },
-  input: {
-    name: 'input',
-    width: 256,
-    height: 256,
-    colourOrder: 'RGB',
-    mean: [127.5, 127.5, 127.5],
-    scale: 1 / 127.5,
-  },
+  input: { ...data.blazeface.input, colourOrder: 'RGB' },
   constants: {
     /** Anchors are in the centre of each cell, row by row, several at the same place. */
     anchors: [

@@ -11,14 +11,7 @@ export const emotion = {
     ...data.emotion.source,
     conversion: { from: 'tfjs-graph', outputs: { probabilities: 'Identity' } },
   },
-  input: {
-    name: 'input_1',
-    width: 64,
-    height: 64,
-    colourOrder: 'grey',
-    mean: [127.5],
-    scale: 1 / 127.5,
-  },
+  input: { ...data.emotion.input, colourOrder: 'grey' },
   constants: {
     cropFactor: 1,
     labels: ['angry', 'disgusted', 'fearful', 'happy', 'sad', 'surprised', 'neutral'],

@@ -11,14 +11,7 @@ export const faceExpression = {
     ...data.face_expression.source,
     conversion: { from: 'face-api', network: 'face_expression' },
   },
-  input: {
-    name: 'input',
-    width: 112,
-    height: 112,
-    colourOrder: 'RGB',
-    mean: [0, 0, 0],
-    scale: 1,
-  },
+  input: { ...data.face_expression.input, colourOrder: 'RGB' },
   constants: {
     cropFactor: 1,
     labels: ['neutral', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised'],

@@ -11,14 +11,7 @@ export const faceLandmark68 = {
     ...data.face_landmark_68.source,
     conversion: { from: 'face-api', network: 'face_landmark_68' },
   },
-  input: {
-    name: 'input',
-    width: 112,
-    height: 112,
-    colourOrder: 'RGB',
-    mean: [0, 0, 0],
-    scale: 1,
-  },
+  input: { ...data.face_landmark_68.input, colourOrder: 'RGB' },
   constants: {
     /** The crop is a square with the longer side of the box, about its centre. */
     cropFactor: 1,

@@ -53,14 +53,7 @@ export const faceRecognition = {
     ...data.face_recognition.source,
     conversion: { from: 'face-api', network: 'face_recognition' },
   },
-  input: {
-    name: 'input',
-    width: 150,
-    height: 150,
-    colourOrder: 'RGB',
-    mean: [0, 0, 0],
-    scale: 1,
-  },
+  input: { ...data.face_recognition.input, colourOrder: 'RGB' },
   constants: {
     /** The crop is the aligned template plus a border of this fraction of its side. */
     cropPadding: 0.25,

@@ -23,14 +23,7 @@ export const facemesh = {
       outputs: { Identity_1: 'Identity_1', Identity_2: 'Identity_2' },
     },
   },
-  input: {
-    name: 'input_1',
-    width: 192,
-    height: 192,
-    colourOrder: 'RGB',
-    mean: [0, 0, 0],
-    scale: 1 / 255,
-  },
+  input: { ...data.facemesh.input, colourOrder: 'RGB' },
   constants: {
     /** The crop is a square, 1.5 times the longer side of the box around the 68 landmarks. */
     cropFactor: 1.5,

@@ -18,14 +18,7 @@ export const faceres = {
       },
     },
   },
-  input: {
-    name: 'input_1',
-    width: 224,
-    height: 224,
-    colourOrder: 'BGR',
-    mean: [103.939, 116.779, 123.68],
-    scale: 1,
-  },
+  input: { ...data.faceres.input, colourOrder: 'BGR' },
   constants: {
     /** Scale of the ArcFace template about the centre of the crop; the face is aligned to it by five points. */
     templateScale: 0.8,

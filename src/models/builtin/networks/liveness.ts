@@ -11,14 +11,7 @@ export const liveness = {
     ...data.liveness.source,
     conversion: { from: 'tfjs-graph', outputs: { probabilities: 'Identity' } },
   },
-  input: {
-    name: 'conv2d_1_input',
-    width: 32,
-    height: 32,
-    colourOrder: 'RGB',
-    mean: [0, 0, 0],
-    scale: 1 / 255,
-  },
+  input: { ...data.liveness.input, colourOrder: 'RGB' },
   constants: {
     /**
      * Square crops about the centre of the face, `cropFactor` times its longer side, and the weight of

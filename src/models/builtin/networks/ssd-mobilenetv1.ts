@@ -27,14 +27,7 @@ export const ssdMobilenetv1 = {
     ...data.ssd_mobilenetv1.source,
     conversion: { from: 'face-api', network: 'ssd_mobilenetv1' },
   },
-  input: {
-    name: 'input',
-    width: 512,
-    height: 512,
-    colourOrder: 'RGB',
-    mean: [127.5, 127.5, 127.5],
-    scale: 1 / 127.5,
-  },
+  input: { ...data.ssd_mobilenetv1.input, colourOrder: 'RGB' },
   constants: {
     /**
      * The feature maps with predictions. Anchors are in the centre of each cell, row by row. Shapes:
