@@ -9,6 +9,7 @@ import { AuthGate } from '../auth/auth-gate.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { ErrorPage } from './error-page.tsx'
 import { lazyRouteComponent } from './lazy-page.ts'
+import { PendingPage } from './pending-page.tsx'
 import {
   parseSearch,
   stringifySearch,
@@ -239,6 +240,7 @@ export function createConsoleRouter() {
     routeTree,
     parseSearch,
     stringifySearch,
+    defaultPendingComponent: PendingPage,
     defaultPreload: 'intent',
     scrollRestoration: true,
   })

@@ -1,4 +1,4 @@
-import { formatCount } from '../format/numbers.ts'
+import { formatCount, formatQuantity } from '../format/numbers.ts'
 import { ColumnPlot } from './columns/column-plot.tsx'
 import type { ChartMark } from './columns/chart-parts.ts'
 import type { LogSearch } from './log-search.ts'
@@ -29,7 +29,7 @@ export function Histogram({ label, edges, counts, threshold, search }: Props) {
   const marks = columns.flatMap(({ values }, column): readonly ChartMark[] => {
     const calls = counts[column] ?? 0
     if (calls === 0) return []
-    const markLabel = `Score ${values[0]?.name}: ${formatCount(calls)} calls`
+    const markLabel = `Score ${values[0]?.name}: ${formatQuantity(calls, 'call')}`
     return [{ column, series: 0, from: 0, to: calls, color, label: markLabel, search }]
   })
   return (

@@ -6,6 +6,11 @@ export function formatCount(value: number | null): string {
   return value === null ? unknownText : String(value).replaceAll(/\B(?=(?:\d{3})+$)/gu, '\u202F')
 }
 
+/** Formats a number with its noun: `1 day`, `12 days`. */
+export function formatQuantity(value: number, one: string, many = `${one}s`): string {
+  return `${formatCount(value)} ${value === 1 ? one : many}`
+}
+
 /** Formats milliseconds with three digits: `3.41 ms`, `128 ms`, `2.10 s`. */
 export function formatDuration(valueMs: number | null): string {
   if (valueMs === null) return unknownText

@@ -3,7 +3,7 @@ import { ApiError } from '../api/api-error.ts'
 import { useApiQuery, useApiMutation } from '../api/use-api.ts'
 import { SubjectDeletionFacts } from '../components/confirm/subject-deletion-facts.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { formatCount } from '../format/numbers.ts'
+import { formatQuantity } from '../format/numbers.ts'
 
 type Props = { readonly projectId: string; readonly name: string; readonly onClose: () => void }
 
@@ -16,7 +16,7 @@ export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
     path: '/projects/:projectId/groups/:name',
     removedPath: '/projects/:projectId/groups/:name',
     onSuccess: ({ deletedCount }) => {
-      notifications.show({ message: `${formatCount(deletedCount)} subjects deleted` })
+      notifications.show({ message: `${formatQuantity(deletedCount, 'subject')} deleted` })
       onClose()
     },
     onError: (error) => {
@@ -24,11 +24,12 @@ export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
       if (error instanceof ApiError && error.status === 409) void preview.refetch()
     },
   })
+  const countText = formatQuantity(preview.data?.count ?? 0, 'subject')
   return (
     <ConfirmDialog
-      title="Delete all subjects in group"
+      title={`Delete all subjects in group ${name}`}
       confirmationText={name}
-      confirmLabel={`Delete ${formatCount(preview.data?.count ?? null)} subjects`}
+      confirmLabel={preview.data ? `Delete ${countText}` : 'Delete subjects'}
       isPending={remove.isPending}
       errorTitle="Couldn't delete subjects"
       error={remove.error ?? preview.error}
@@ -40,8 +41,8 @@ export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
     >
       {preview.data ? (
         <>
-          This deletes <strong>{formatCount(preview.data.count)} subjects</strong> with all their
-          data, including subjects that are also in other groups.
+          This deletes <strong>{countText}</strong> with all their data, including subjects that are
+          also in other groups.
           <SubjectDeletionFacts isMany />
         </>
       ) : (

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import type { ConsoleSubject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
@@ -6,6 +6,7 @@ import { useApiMutation } from '../api/use-api.ts'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { subjectNameOf } from '../format/subject-name.ts'
 import { SubjectThumbnail } from './subjects/subject-thumbnail.tsx'
 
 type SubjectFace = NonNullable<ConsoleSubject['faces']>[number]
@@ -56,6 +57,10 @@ export function FaceTable({ projectId, subject, croppedFaces }: Props) {
           }
           onClose={() => setFaceToRemove(undefined)}
         >
+          <Group gap="sm" wrap="nowrap" mb="sm">
+            <FaceCrop {...{ projectId, subject, croppedFaces }} faceId={faceToRemove.faceId} />
+            <strong style={{ overflowWrap: 'anywhere' }}>{subjectNameOf(subject)}</strong>
+          </Group>
           The subject is then matched only by its other templates. This cannot be undone.
         </ConfirmDialog>
       )}
@@ -70,19 +75,25 @@ const columns: readonly Column<SubjectFace>[] = [
   { name: 'Added', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
 ]
 
-function cropColumn({ projectId, subject, croppedFaces }: Props): Column<SubjectFace> {
-  return {
-    name: 'Crop',
-    renderCell: ({ faceId }) => (
-      <SubjectThumbnail
-        projectId={projectId}
-        subjectId={subject.subjectId}
-        faceId={croppedFaces.includes(faceId) ? faceId : undefined}
-        sizePx={48}
-        alt={`Crop of face ${faceId.slice(0, 8)}`}
-      />
-    ),
-  }
+function cropColumn(props: Props): Column<SubjectFace> {
+  return { name: 'Crop', renderCell: ({ faceId }) => <FaceCrop {...props} faceId={faceId} /> }
+}
+
+function FaceCrop({
+  projectId,
+  subject,
+  croppedFaces,
+  faceId,
+}: Props & { readonly faceId: string }) {
+  return (
+    <SubjectThumbnail
+      projectId={projectId}
+      subjectId={subject.subjectId}
+      faceId={croppedFaces.includes(faceId) ? faceId : undefined}
+      sizePx={48}
+      alt={`Crop of face ${faceId.slice(0, 8)}`}
+    />
+  )
 }
 
 function removeColumn(onRemove: (face: SubjectFace) => void): Column<SubjectFace> {

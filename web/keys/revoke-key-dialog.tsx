@@ -9,7 +9,7 @@ export function RevokeKeyDialog({ apiKey, onClose }: Props) {
   const revoke = useApiMutation({ method: 'POST', path: '/keys/:keyId/revoke', onSuccess: onClose })
   return (
     <ConfirmDialog
-      title="Revoke API key"
+      title={`Revoke API key ${apiKey.name}`}
       confirmationText={apiKey.name}
       confirmLabel="Revoke key"
       isPending={revoke.isPending}
@@ -20,8 +20,9 @@ export function RevokeKeyDialog({ apiKey, onClose }: Props) {
       }
       onClose={onClose}
     >
-      The next call with the key <span className="fg-mono">…{apiKey.last4}</span> fails with
-      UNAUTHORIZED. This cannot be undone. If a program still uses the key, create a new one first.
+      The next call with the key <span className="fg-mono">…{apiKey.last4}</span> of the project{' '}
+      {apiKey.projectName} fails with UNAUTHORIZED. This cannot be undone. If a program still uses
+      the key, create a new one first.
     </ConfirmDialog>
   )
 }

@@ -7,7 +7,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { StatCard } from '../components/stat-card.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
-import { formatCount, formatDuration } from '../format/numbers.ts'
+import { formatCount, formatDuration, formatQuantity } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { CallTile } from './call-tile.tsx'
 import { groupByKey, type KeyActivity } from './group-by-key.ts'
@@ -85,7 +85,7 @@ function KeyPanel({ activity }: { readonly activity: KeyActivity }) {
           </Text>
         </Text>
         <Text size="xs" c="dimmed">
-          {formatCount(calls.length)} calls, {formatCount(failed)} failed, median{' '}
+          {formatQuantity(calls.length, 'call')}, {formatCount(failed)} failed, median{' '}
           {formatDuration(medianMs)} ·{' '}
           <Anchor
             size="xs"

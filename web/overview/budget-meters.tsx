@@ -2,6 +2,7 @@ import { Group, Stack, Text } from '@mantine/core'
 import type { ProjectBudget } from '../api/responses.ts'
 import { BudgetBar } from '../money/budget-bar.tsx'
 import { byUsedShare } from '../money/budget-use.ts'
+import { formatQuantity } from '../format/numbers.ts'
 import { MoneyAmount } from '../money/money-amount.tsx'
 import { LargestOf } from './largest-of.tsx'
 
@@ -39,6 +40,5 @@ export function BudgetMeters({ budgets }: { readonly budgets: readonly ProjectBu
 }
 
 function formatDays(days: number): string {
-  if (days === 0) return 'less than a day'
-  return days === 1 ? '1 day' : `${days} days`
+  return days === 0 ? 'less than a day' : formatQuantity(days, 'day')
 }

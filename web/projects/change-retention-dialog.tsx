@@ -3,6 +3,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { formatLoss } from '../components/confirm/losses.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { formatQuantity } from '../format/numbers.ts'
 
 type Props = {
   readonly project: ConsoleProject
@@ -51,14 +52,15 @@ type RetentionEffectProps = {
 function RetentionEffect({ retention }: RetentionEffectProps) {
   const { days, previousDays, subjects, beforeUtc, intervalS } = retention
   if (days >= previousDays)
-    return `The retention changes from ${previousDays} to ${days} days. It deletes no subject earlier than before.`
+    return `The retention changes from ${previousDays} to ${formatQuantity(days, 'day')}. It deletes no subject earlier than before.`
   return (
     <>
       <p>
-        The retention changes from {previousDays} to {days} days. The next run permanently deletes{' '}
+        The retention changes from {previousDays} to {formatQuantity(days, 'day')}. The next run
+        permanently deletes{' '}
         <strong>{formatLoss({ count: subjects, one: 'subject', many: 'subjects' })}</strong> of this
         project, with no activity since <UtcTime timestampUtc={beforeUtc} /> (UTC). Later runs
-        delete each further subject after {days} days without activity.
+        delete each further subject after {formatQuantity(days, 'day')} without activity.
       </p>
       <p>
         The deletion runs every {intervalS} seconds. Until its next run nothing is lost, and the

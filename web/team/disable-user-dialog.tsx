@@ -19,7 +19,7 @@ export function DisableUserDialog({ user, isPending, error, onConfirm, onClose }
   const { data } = sessions
   return (
     <ConfirmDialog
-      title="Disable account"
+      title={`Disable the account of ${user.name}`}
       confirmationText={user.name}
       confirmLabel="Disable account"
       isReady={data !== undefined}

@@ -107,7 +107,7 @@ function WebhookActions({ webhook, eventTypes, onDeleted }: ActionsProps) {
       )}
       {dialog === 'delete' && (
         <ConfirmDialog
-          title="Delete webhook"
+          title={`Delete webhook ${new URL(webhook.url).hostname}`}
           confirmationText={new URL(webhook.url).hostname}
           confirmLabel="Delete webhook"
           isPending={remove.isPending}
@@ -116,8 +116,8 @@ function WebhookActions({ webhook, eventTypes, onDeleted }: ActionsProps) {
           onConfirm={() => remove.mutate({ pathParams })}
           onClose={() => setDialog(undefined)}
         >
-          This deletes the webhook with its signing secret and its list of deliveries. Pending
-          events that are never delivered:{' '}
+          This deletes the webhook <span className="fg-mono">{webhook.url}</span> with its signing
+          secret and its list of deliveries. Pending events that are never delivered:{' '}
           <strong>{formatLoss({ count: webhook.pending, one: 'event', many: 'events' })}</strong>.
           This cannot be undone. A new webhook has another secret.
         </ConfirmDialog>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { ConsoleSubject, SubjectGroupChanges } from '../../api/responses.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { subjectNameOf } from '../../format/subject-name.ts'
-import { formatCount } from '../../format/numbers.ts'
+import { formatCount, formatQuantity } from '../../format/numbers.ts'
 import { GroupPicker, groupProblem } from './group-picker.tsx'
 import { useChunkedChange } from './use-chunked-change.ts'
 
@@ -34,7 +34,7 @@ export function ChangeGroupsDialog({ projectId, subjects, onClose }: Props) {
     <Modal
       opened
       onClose={onClose}
-      title={`Change the groups of ${formatCount(subjects.length)} subjects`}
+      title={`Change the groups of ${formatQuantity(subjects.length, 'subject')}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
@@ -60,7 +60,7 @@ export function ChangeGroupsDialog({ projectId, subjects, onClose }: Props) {
             {progress.isRunning && (
               <Progress
                 value={(progress.done / subjects.length) * 100}
-                aria-label={`${progress.done} of ${subjects.length} subjects`}
+                aria-label={`${progress.done} of ${formatQuantity(subjects.length, 'subject')}`}
               />
             )}
             <ErrorNotice title="Couldn't change all groups" error={progress.error} />
@@ -101,7 +101,8 @@ function ChangeReport({ items, subjects }: ChangeReportProps) {
   return (
     <output>
       <Text size="sm">
-        {formatCount(items.length - failed.length)} of {formatCount(items.length)} subjects changed.
+        {formatCount(items.length - failed.length)} of {formatQuantity(items.length, 'subject')}{' '}
+        changed.
       </Text>
       {failed.length > 0 && (
         <List size="sm" aria-label="Subjects that were not changed">

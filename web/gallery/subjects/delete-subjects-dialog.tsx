@@ -1,7 +1,7 @@
 import { Group, Progress } from '@mantine/core'
 import type { ConsoleSubject } from '../../api/responses.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { formatCount } from '../../format/numbers.ts'
+import { formatCount, formatQuantity } from '../../format/numbers.ts'
 import { subjectNameOf } from '../../format/subject-name.ts'
 import { SubjectThumbnail, useCroppedFaces } from './subject-thumbnail.tsx'
 import { useChunkedChange } from './use-chunked-change.ts'
@@ -42,7 +42,7 @@ export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }
       confirmationText={confirmationOf(subjects.length)}
       confirmLabel={progress.error === undefined ? 'Delete permanently' : 'Continue'}
       isPending={progress.isRunning}
-      errorTitle={`${progress.done} of ${subjects.length} subjects were deleted`}
+      errorTitle={`Deleted: ${progress.done} of ${formatQuantity(subjects.length, 'subject')}`}
       error={progress.error}
       onConfirm={() => void start(subjects.map(({ subjectId }) => subjectId))}
       onClose={onClose}
@@ -61,16 +61,16 @@ export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }
         ))}
         {subjects.length > shownMax && `and ${formatCount(subjects.length - shownMax)} more`}
       </Group>
-      This deletes <strong>{formatCount(subjects.length)} subjects</strong> with{' '}
-      {formatCount(templates)} {templates === 1 ? 'template' : 'templates'}, their crops, names,
-      attributes and group links, and removes them from stored responses. This cannot be undone. For
-      each subject the deletion ledger permanently keeps: the ids of the record, the subject and the
-      account, the external id, the names of the groups, the number of templates, and the time.
+      This deletes <strong>{formatQuantity(subjects.length, 'subject')}</strong> with{' '}
+      {formatQuantity(templates, 'template')}, their crops, names, attributes and group links, and
+      removes them from stored responses. This cannot be undone. For each subject the deletion
+      ledger permanently keeps: the ids of the record, the subject and the account, the external id,
+      the names of the groups, the number of templates, and the time.
       {progress.isRunning && (
         <Progress
           mt="sm"
           value={(progress.done / subjects.length) * 100}
-          aria-label={`${progress.done} of ${subjects.length} subjects`}
+          aria-label={`${progress.done} of ${formatQuantity(subjects.length, 'subject')}`}
         />
       )}
     </ConfirmDialog>
