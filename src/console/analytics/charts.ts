@@ -63,7 +63,6 @@ const groupColumns = {
 
 export const callsChart = defineRead({
   path: '/analytics/calls',
-  minimumRole: 'viewer',
   query: z.strictObject({
     by: z.enum(['action', 'project', 'key', 'code', 'outcome']),
     ...filterFields,
@@ -95,7 +94,6 @@ export const callsChart = defineRead({
 
 export const spendChart = defineRead({
   path: '/analytics/spend',
-  minimumRole: 'viewer',
   query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filterFields }),
   response: z.object({
     ...chartFields,
@@ -163,7 +161,6 @@ const milliseconds = z.number().nullable()
 
 export const latencyChart = defineRead({
   path: '/analytics/latency',
-  minimumRole: 'viewer',
   query: z.strictObject(filterFields),
   response: z.object({
     ...chartFields,
@@ -206,7 +203,6 @@ function percentilesOf(histogram: LatencyHistogram) {
 
 export const scoresChart = defineRead({
   path: '/analytics/scores',
-  minimumRole: 'viewer',
   query: z.strictObject({
     kind: z.enum(['similarity', 'liveness']),
     projectId: id.optional(),

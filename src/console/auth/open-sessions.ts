@@ -20,7 +20,6 @@ const sessionItem = z.object({
 /** The sessions of the signed-in user. */
 export const listSessions = defineRead({
   path: '/sessions',
-  minimumRole: 'viewer',
   response: z.object({ items: z.array(sessionItem) }),
   handle: async ({ identity, services }) => ({
     items: await listOpenSessions(identity.userId ?? '', { identity, services }),
@@ -97,7 +96,6 @@ export const endOwnSession = defineWrite({
 
 /** Ends all sessions of the signed-in user except for the current one. */
 export const signOutElsewhere = defineWrite({
-  method: 'POST',
   path: '/sessions/sign-out-elsewhere',
   minimumRole: 'viewer',
   auditAction: 'session.signOutElsewhere',

@@ -57,7 +57,6 @@ export function setupLinkPath(token: string, name?: string): string {
 
 /** Sets the password of a setup link: for the first owner, an invited user or a lost password. */
 export const setUp = defineWrite({
-  method: 'POST',
   path: '/setup',
   minimumRole: 'anonymous',
   auditAction: 'session.setUp',

@@ -47,7 +47,6 @@ export const getSession = defineRead({
 })
 
 export const signIn = defineWrite({
-  method: 'POST',
   path: '/sign-in',
   minimumRole: 'anonymous',
   auditAction: 'session.signIn',
@@ -82,7 +81,6 @@ export const signIn = defineWrite({
 })
 
 export const signOut = defineWrite({
-  method: 'POST',
   path: '/sign-out',
   minimumRole: 'viewer',
   auditAction: 'session.signOut',
@@ -98,7 +96,6 @@ export const signOut = defineWrite({
 })
 
 export const changePassword = defineWrite({
-  method: 'POST',
   path: '/password',
   minimumRole: 'viewer',
   auditAction: 'session.changePassword',

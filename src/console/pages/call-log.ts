@@ -90,7 +90,6 @@ const sortColumns = { time: 'atMs', latency: 'latencyMs' } as const
 
 export const { pages: listLog, csv: logCsv } = defineList({
   path: '/log',
-  minimumRole: 'viewer',
   filter: logFilter,
   item: logEntry,
   sortBy: ['time', 'latency'],
@@ -177,7 +176,6 @@ async function requireSelectivePrefix(tx: ReadTx, prefix: string | undefined): P
  */
 export const getCall = defineRead({
   path: '/log/:callId',
-  minimumRole: 'viewer',
   response: logEntry.extend({
     transfer: transfer.optional(),
     problems: z

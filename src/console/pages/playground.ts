@@ -20,7 +20,6 @@ const jsonObject = z.record(z.string(), z.unknown())
 /** Returns every action with its schemas, prices, errors and example, for forms and documentation. */
 export const listActions = defineRead({
   path: '/actions',
-  minimumRole: 'viewer',
   response: z.array(
     z.object({
       name: z.string(),
@@ -65,7 +64,6 @@ export function imageLimits(params: z.ZodType) {
 /** Returns the limits of images and the false-match rates, for checks in the browser. */
 export const getPlaygroundSettings = defineRead({
   path: '/playground/settings',
-  minimumRole: 'viewer',
   response: z.object({
     imageBytesMax: z.int(),
     imagePixelsMax: z.int(),
@@ -84,7 +82,6 @@ export const getPlaygroundSettings = defineRead({
 
 export const listErrors = defineRead({
   path: '/errors',
-  minimumRole: 'viewer',
   response: z.array(
     z.object({ code: z.string(), message: z.string(), remedy: z.string(), http: z.int() }),
   ),
@@ -99,9 +96,7 @@ export const listErrors = defineRead({
  * project has a separate, hidden key for it.
  */
 export const runPlaygroundCall = defineWrite({
-  method: 'POST',
   path: '/playground',
-  minimumRole: 'admin',
   auditAction: 'playground.call',
   isDoneByPrepare: true,
   body: z.strictObject({
@@ -143,9 +138,7 @@ export const runPlaygroundCall = defineWrite({
 
 /** Creates a liveness session as the API does: rate limited and logged, with the hidden key. */
 export const createPlaygroundSession = defineWrite({
-  method: 'POST',
   path: '/playground/liveness-sessions',
-  minimumRole: 'admin',
   auditAction: 'playground.session',
   isDoneByPrepare: true,
   body: z.strictObject({ projectId: id }),

@@ -21,7 +21,6 @@ const boundedCount = z.object({ total: count, isCapped: z.boolean() })
 /** Counts what a change of the settings of a project would delete. */
 export const previewLosses = defineRead({
   path: '/projects/:projectId/losses',
-  minimumRole: 'viewer',
   query: z.strictObject({
     retentionDays: z
       .union([

@@ -50,7 +50,6 @@ const project = z.object({
 
 export const listProjects = defineRead({
   path: '/projects',
-  minimumRole: 'viewer',
   response: z.object({ items: z.array(project) }),
   handle: async ({ identity, services }) => {
     const projects = await services.store.read((tx) => findProjectSummaries(tx, identity.accountId))
@@ -60,7 +59,6 @@ export const listProjects = defineRead({
 
 export const getProject = defineRead({
   path: '/projects/:projectId',
-  minimumRole: 'viewer',
   response: project,
   handle: async (call) => {
     const { store } = call.services
@@ -69,9 +67,7 @@ export const getProject = defineRead({
 })
 
 export const addProject = defineWrite({
-  method: 'POST',
   path: '/projects',
-  minimumRole: 'admin',
   auditAction: 'project.create',
   body: z.strictObject({ name, galleryMode }),
   response: project,
@@ -88,7 +84,6 @@ export const addProject = defineWrite({
 export const editProject = defineWrite({
   method: 'PATCH',
   path: '/projects/:projectId',
-  minimumRole: 'admin',
   auditAction: 'project.update',
   body: z.strictObject({
     name: name.optional(),

@@ -135,8 +135,10 @@ const noContent = z.undefined()
 type EmptyQuery = typeof emptyQuery
 type NoContent = typeof noContent
 
-/** The schemas of a definition, where a route may have none. */
-type OptionalSchemas<QuerySchema, BodySchema, ResponseSchema> = {
+/** The part of a definition that a route can omit: its schemas, and a role that is the usual one. */
+type OptionalParts<QuerySchema, BodySchema, ResponseSchema> = {
+  /** `viewer` for a route that changes nothing, `admin` for the others. */
+  readonly minimumRole?: AccessRole
   readonly query?: QuerySchema
   readonly body?: BodySchema
   readonly response?: ResponseSchema
@@ -148,23 +150,25 @@ export function defineRead<
   ResponseSchema extends z.ZodType,
   QuerySchema extends z.ZodType = EmptyQuery,
 >(
-  route: Omit<ReadRoute<Path, QuerySchema, ResponseSchema>, 'method' | 'body' | 'query'> &
-    Pick<OptionalSchemas<QuerySchema, never, never>, 'query'>,
+  route: Pick<ReadRoute<Path, QuerySchema, ResponseSchema>, 'path' | 'response' | 'handle'> &
+    Pick<OptionalParts<QuerySchema, never, never>, 'minimumRole' | 'query'>,
 ): ReadRoute<Path, QuerySchema, ResponseSchema> {
   const { query = emptyQuery } = route
   // The default of the type parameter is the type of the default schema.
-  return { ...route, method: 'GET', query: query as QuerySchema, body: noContent }
+  return { ...readDefaults, ...route, query: query as QuerySchema }
 }
+
+const readDefaults = { method: 'GET', minimumRole: 'viewer', body: noContent } as const
 
 /** Like `defineRead`, for a route without a query that returns a file. */
-export function defineFile(route: Pick<FileRoute, 'path' | 'minimumRole' | 'readFile'>): FileRoute {
-  return { ...route, method: 'GET', query: emptyQuery, body: noContent, response: noContent }
+export function defineFile(route: Pick<FileRoute, 'path' | 'readFile'>): FileRoute {
+  return { ...readDefaults, ...route, query: emptyQuery, response: noContent }
 }
 
-/** Like `defineRead`, for a route that changes data. */
+/** Like `defineRead`, for a route that changes data; its method is `POST` unless it states another. */
 export function defineWrite<
-  const Method extends WriteMethod,
   const Path extends RoutePath,
+  const Method extends WriteMethod = 'POST',
   QuerySchema extends z.ZodType = EmptyQuery,
   BodySchema extends z.ZodType = NoContent,
   ResponseSchema extends z.ZodType = NoContent,
@@ -172,14 +176,16 @@ export function defineWrite<
 >(
   route: Omit<
     WriteRoute<Method, Path, QuerySchema, BodySchema, ResponseSchema, Prepared>,
-    keyof OptionalSchemas<never, never, never>
+    keyof OptionalParts<never, never, never> | 'method'
   > &
-    OptionalSchemas<QuerySchema, BodySchema, ResponseSchema>,
+    OptionalParts<QuerySchema, BodySchema, ResponseSchema> & { readonly method?: Method },
 ): WriteRoute<Method, Path, QuerySchema, BodySchema, ResponseSchema, Prepared> {
-  const { query = emptyQuery, body = noContent, response = noContent } = route
+  const { query = emptyQuery, body = noContent, response = noContent, method = 'POST' } = route
   return {
+    minimumRole: 'admin',
     ...route,
-    // The default of each type parameter is the type of its default schema.
+    // The default of each type parameter is the type of its default value.
+    method: method as Method,
     query: query as QuerySchema,
     body: body as BodySchema,
     response: response as ResponseSchema,

@@ -12,7 +12,6 @@ import {
   unpackCursor,
 } from '../../http/routes/pagination.ts'
 import { defineRead, type ConsoleContext, type CsvRoute, type RoutePath } from './console-route.ts'
-import type { AccessRole } from '../auth/identity.ts'
 
 /** The part of a list to read: at most `limit` items after a position. */
 export type PageRequest<Position, SortBy extends string = string> = {
@@ -34,7 +33,6 @@ type ListDefinition<
   SortBy extends string,
 > = {
   readonly path: Path
-  readonly minimumRole: AccessRole
   readonly filter: z.ZodObject<Shape>
   readonly item: Item
   /** The columns that the list can be sorted by. The first one is the default. */
@@ -77,7 +75,7 @@ type AnyList = ListDefinition<
 
 /**
  * Defines a list that the database filters, sorts and pages: the route of its pages, and the route of
- * the whole list as CSV, which has the same path with `.csv`.
+ * the whole list as CSV, which has the same path with `.csv`. Every role can read it.
  */
 export function defineList<
   const Path extends RoutePath,
@@ -96,7 +94,6 @@ export function defineList<
   const anyList = list as unknown as AnyList
   const pages = defineRead({
     path: list.path,
-    minimumRole: list.minimumRole,
     query,
     response,
     handle: async (call) => (await readPage(anyList, call as ConsoleContext<Paging>)) as never,
@@ -167,7 +164,7 @@ function csvRouteOf(list: AnyList): CsvRoute {
   return {
     method: 'GET',
     path: `${list.path}.csv`,
-    minimumRole: list.minimumRole,
+    minimumRole: 'viewer',
     query: list.filter.extend({ sort: sortParameter(list) }),
     body: z.undefined(),
     response: z.undefined(),

@@ -17,7 +17,6 @@ const recoveryCodes = z.array(z.string()).readonly().meta({
 
 export const getSecondFactor = defineRead({
   path: '/second-factor',
-  minimumRole: 'viewer',
   response: z.object({ isEnabled: z.boolean(), recoveryCodesLeft: z.int() }),
   handle: ({ identity, services: { store, secondFactors } }) => {
     const userId = identity.userId ?? ''
@@ -30,7 +29,6 @@ export const getSecondFactor = defineRead({
 
 /** Creates the secret. Sign-in requires a code from `confirmSecondFactor` on. */
 export const beginSecondFactor = defineWrite({
-  method: 'POST',
   path: '/second-factor',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.begin',
@@ -49,7 +47,6 @@ export const beginSecondFactor = defineWrite({
 })
 
 export const confirmSecondFactor = defineWrite({
-  method: 'POST',
   path: '/second-factor/confirm',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.enable',
@@ -69,7 +66,6 @@ export const confirmSecondFactor = defineWrite({
 })
 
 export const renewRecoveryCodes = defineWrite({
-  method: 'POST',
   path: '/second-factor/recovery-codes',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.renewRecoveryCodes',
@@ -86,7 +82,6 @@ export const renewRecoveryCodes = defineWrite({
 })
 
 export const removeSecondFactor = defineWrite({
-  method: 'POST',
   path: '/second-factor/remove',
   minimumRole: 'viewer',
   auditAction: 'secondFactor.remove',

@@ -15,9 +15,7 @@ const groupList = z.array(groupName).max(20).default([])
 
 /** Adds subjects to groups and removes them from groups. A subject that cannot be changed is reported. */
 export const changeGroups = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/subjects/groups',
-  minimumRole: 'admin',
   auditAction: 'subject.changeGroups',
   body: z
     .strictObject({
@@ -64,9 +62,7 @@ const deletionConfirmation = (count: number): string =>
 
 /** Deletes subjects, in one transaction. Subjects that no longer exist are reported. */
 export const removeSubjects = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/subjects/delete',
-  minimumRole: 'admin',
   auditAction: 'subject.deleteSeveral',
   body: z.strictObject({
     subjectIds: subjectIdList(subjectDeletionsMax),

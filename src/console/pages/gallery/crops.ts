@@ -10,7 +10,6 @@ import { requireSubject } from './subjects.ts'
 /** Returns the faces of subjects that have a stored crop, the oldest of each subject first. */
 export const listCroppedFaces = defineRead({
   path: '/projects/:projectId/cropped-faces',
-  minimumRole: 'viewer',
   query: z.strictObject({ subjectIds: subjectIdQuery }),
   response: z.object({
     items: z.array(z.object({ subjectId: z.string(), faceId: z.string() })),
@@ -29,7 +28,6 @@ export const listCroppedFaces = defineRead({
 /** Returns the stored crop of a face as a JPEG. */
 export const getCrop = defineFile({
   path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/crop',
-  minimumRole: 'viewer',
   readFile: async (call) => {
     const { store, subjects } = call.services
     const { faceId = '' } = call.pathParameters

@@ -19,7 +19,6 @@ const deletionFilter = z.strictObject({
 /** The records of the gallery of one project, or of all galleries of the account. */
 export const { pages: listDeletions, csv: deletionsCsv } = defineList({
   path: '/deletions',
-  minimumRole: 'viewer',
   filter: deletionFilter,
   item: deletionRecord.extend({
     projects: z
@@ -61,7 +60,6 @@ async function readConditions(tx: ReadTx, call: ConsoleContext<z.output<typeof d
 /** Checks that the deletion records are unchanged: their hash chain and the triggers that protect them. */
 export const checkDeletions = defineRead({
   path: '/deletions/check',
-  minimumRole: 'viewer',
   response: z.object({ ok: z.boolean(), detail: z.string() }),
   handle: async (call) => {
     const checks = await call.services.auditor.audit()

@@ -8,7 +8,6 @@ import { requireProject } from '../../server/require-project.ts'
 /** Returns what changes for a project if its gallery mode is switched. */
 export const previewGalleryMode = defineRead({
   path: '/projects/:projectId/gallery-mode-preview',
-  minimumRole: 'viewer',
   response: z.object({
     from: z.string(),
     to: z.string(),

@@ -13,7 +13,6 @@ const groupItem = z.object({ name: z.string(), subjectCount: count })
 
 export const { pages: listAllGroups } = defineList({
   path: '/projects/:projectId/groups',
-  minimumRole: 'viewer',
   filter: z.strictObject({ q: z.string().min(1).max(64).optional() }),
   item: groupItem,
   sortBy: ['name'],
@@ -33,7 +32,6 @@ export const { pages: listAllGroups } = defineList({
 /** Returns the number of subjects that deleting a group would delete. */
 export const countGroup = defineRead({
   path: '/projects/:projectId/groups/:name',
-  minimumRole: 'viewer',
   response: z.object({ group: z.string(), count }),
   handle: async (call) =>
     call.services.store.read(async (tx) => {
@@ -49,7 +47,6 @@ export const countGroup = defineRead({
 export const removeGroup = defineWrite({
   method: 'DELETE',
   path: '/projects/:projectId/groups/:name',
-  minimumRole: 'admin',
   auditAction: 'group.delete',
   body: z.strictObject({
     confirm: z.string().max(64),
@@ -88,9 +85,7 @@ export const removeGroup = defineWrite({
 
 /** Renames a group. */
 export const changeGroupName = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/groups/:name/rename',
-  minimumRole: 'admin',
   auditAction: 'group.rename',
   body: z.strictObject({ name: groupName }),
   response: groupItem,

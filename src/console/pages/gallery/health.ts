@@ -14,7 +14,6 @@ const path = '/projects/:projectId/health'
  */
 export const getHealth = defineRead({
   path,
-  minimumRole: 'viewer',
   response: z.object({
     check: z.custom<GalleryMeasurement<GalleryHealth>>().nullable(),
     merges: z.array(
@@ -44,9 +43,7 @@ export const getHealth = defineRead({
  * @throws HttpError 409 while another one runs on this server.
  */
 export const startHealthCheck = defineWrite({
-  method: 'POST',
   path,
-  minimumRole: 'admin',
   auditAction: 'gallery.check',
   isDoneByPrepare: true,
   response: z.object({ measurementId: z.string() }),
@@ -69,9 +66,7 @@ export const startHealthCheck = defineWrite({
 
 /** Remembers that two subjects are different people, or no longer: a check then lists no duplicate. */
 export const setDistinct = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/subjects/:subjectId/distinct',
-  minimumRole: 'admin',
   auditAction: 'subject.setDistinct',
   body: z.strictObject({ otherSubjectId: id, distinct: z.boolean() }),
   handle: async (call, { tx }) => {

@@ -45,9 +45,7 @@ const importResult = z.object({
  * a picture.
  */
 export const importSubjects = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/subjects/import',
-  minimumRole: 'admin',
   auditAction: 'subject.import',
   body: z.strictObject({
     rows: z

@@ -13,9 +13,7 @@ import { lockSubject, requireSubject, toSubjectResponse } from './subjects.ts'
  * The merge can be undone for 30 days.
  */
 export const mergeIntoSubject = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/subjects/:subjectId/merge',
-  minimumRole: 'admin',
   auditAction: 'subject.merge',
   body: z.strictObject({ sourceSubjectId: id, confirm: z.string().max(64) }),
   response: z.object({ subject, deletionId: z.string(), mergeId: z.string() }),
@@ -53,9 +51,7 @@ export const mergeIntoSubject = defineWrite({
 
 /** Undoes a merge: the deleted subject exists again, with its faces and a new id. */
 export const undoMerge = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/merges/:mergeId/undo',
-  minimumRole: 'admin',
   auditAction: 'subject.undoMerge',
   response: z.object({ subject, target: subject }),
   handle: async (call, { tx }) => {
@@ -79,9 +75,7 @@ export const undoMerge = defineWrite({
 
 /** Moves a face of the subject in the path to another subject of the gallery. */
 export const moveFace = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/move',
-  minimumRole: 'admin',
   auditAction: 'subject.moveFace',
   body: z.strictObject({ targetSubjectId: id }),
   response: z.object({ subject, target: subject }),

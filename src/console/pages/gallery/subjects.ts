@@ -30,7 +30,6 @@ const subjectFilter = z.strictObject({
 /** The list of subjects, also exported as CSV. */
 export const { list: subjectList, pages: listSubjects } = defineList({
   path: '/projects/:projectId/subjects',
-  minimumRole: 'viewer',
   filter: subjectFilter,
   item: subject,
   sortBy: ['created', 'updated'],
@@ -70,7 +69,6 @@ async function readConditions(call: ConsoleContext<z.output<typeof subjectFilter
 
 export const getSubject = defineRead({
   path: '/projects/:projectId/subjects/:subjectId',
-  minimumRole: 'viewer',
   response: subject,
   handle: async (call) =>
     call.services.store.read(async (tx) =>
@@ -81,7 +79,6 @@ export const getSubject = defineRead({
 export const editSubject = defineWrite({
   method: 'PATCH',
   path: '/projects/:projectId/subjects/:subjectId',
-  minimumRole: 'admin',
   auditAction: 'subject.update',
   body: z.strictObject({
     displayName: displayName.nullable().optional(),
@@ -110,7 +107,6 @@ export const editSubject = defineWrite({
 export const removeSubject = defineWrite({
   method: 'DELETE',
   path: '/projects/:projectId/subjects/:subjectId',
-  minimumRole: 'admin',
   auditAction: 'subject.delete',
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: deletionRecord,
@@ -134,7 +130,6 @@ export const removeSubject = defineWrite({
 export const removeFace = defineWrite({
   method: 'DELETE',
   path: '/projects/:projectId/subjects/:subjectId/faces/:faceId',
-  minimumRole: 'admin',
   auditAction: 'subject.removeFace',
   response: subject,
   handle: async (call, { tx }) => {

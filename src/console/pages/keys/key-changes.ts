@@ -24,7 +24,6 @@ import {
 export const editKey = defineWrite({
   method: 'PATCH',
   path: '/keys/:keyId',
-  minimumRole: 'admin',
   auditAction: 'key.edit',
   body: z.strictObject({
     name: name.optional(),
@@ -82,9 +81,7 @@ const overlapHours = z.union(
 
 /** Gives a key a new secret, which only this response contains. The former one ends after the overlap. */
 export const rotateKeyById = defineWrite({
-  method: 'POST',
   path: '/keys/:keyId/rotate',
-  minimumRole: 'admin',
   auditAction: 'key.rotate',
   body: z.strictObject({ overlapHours }),
   response: keyWithSecret,
@@ -111,9 +108,7 @@ const rotationRefusals = {
 
 /** Ends the overlap of a rotation: the former secret is rejected from the next call on. */
 export const endOverlap = defineWrite({
-  method: 'POST',
   path: '/keys/:keyId/end-overlap',
-  minimumRole: 'admin',
   auditAction: 'key.endOverlap',
   response: key,
   handle: async (call, { tx }) => {

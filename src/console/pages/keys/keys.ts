@@ -66,7 +66,6 @@ const keySortColumns = {
 
 export const { pages: listKeys } = defineList({
   path: '/keys',
-  minimumRole: 'viewer',
   filter: z.strictObject({
     projectId: id.optional(),
     state: z.enum(['active', 'revoked', 'expired']).optional(),
@@ -95,7 +94,6 @@ export const { pages: listKeys } = defineList({
 
 export const listPermissions = defineRead({
   path: '/permissions',
-  minimumRole: 'viewer',
   response: z.array(z.object({ permission: z.string(), summary: z.string() })),
   handle: async () => allPermissions,
 })
@@ -103,9 +101,7 @@ export const listPermissions = defineRead({
 export const permission = z.enum(allPermissions.map(({ permission }) => permission))
 
 export const addKey = defineWrite({
-  method: 'POST',
   path: '/keys',
-  minimumRole: 'admin',
   auditAction: 'key.create',
   body: z.strictObject({
     projectId: id,
@@ -140,9 +136,7 @@ export const addKey = defineWrite({
 })
 
 export const revokeKeyById = defineWrite({
-  method: 'POST',
   path: '/keys/:keyId/revoke',
-  minimumRole: 'admin',
   auditAction: 'key.revoke',
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: key,

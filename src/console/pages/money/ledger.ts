@@ -35,7 +35,6 @@ const ledgerFilter = z.strictObject({
 
 export const { pages: listLedger, csv: ledgerCsv } = defineList({
   path: '/money/ledger',
-  minimumRole: 'viewer',
   filter: ledgerFilter,
   item: transfer,
   sortBy: ['time'],
@@ -84,7 +83,6 @@ export function toTransferResponse(
 
 export const verifyLedger = defineRead({
   path: '/money/verify',
-  minimumRole: 'viewer',
   response: z.object({
     ok: z.boolean(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
@@ -100,7 +98,6 @@ const dayMs = 86_400_000
 /** Compares the request log with the ledger; without a range, for the last 30 days. */
 export const reconcileLedger = defineRead({
   path: '/money/reconcile',
-  minimumRole: 'viewer',
   query: z.strictObject({ projectId: id.optional(), ...timeRange }),
   response: z.object({
     logMicros: micros,

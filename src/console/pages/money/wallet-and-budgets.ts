@@ -58,7 +58,6 @@ const balance = z.object({ walletMicros: micros, budgetMicros: micros.optional()
 
 export const getMoney = defineRead({
   path: '/money',
-  minimumRole: 'viewer',
   response: z.object({
     walletMicros: micros,
     currency: z.string(),
@@ -107,9 +106,7 @@ const amount = micros.transform(BigInt).refine((value) => value !== 0n && value 
 })
 
 export const topUpWallet = defineWrite({
-  method: 'POST',
   path: '/money/top-up',
-  minimumRole: 'admin',
   auditAction: 'money.topUp',
   body: z.strictObject({
     amountMicros: amount,
@@ -150,9 +147,7 @@ function requireRepeatedAmount({
 }
 
 export const allocateBudget = defineWrite({
-  method: 'POST',
   path: '/money/allocate',
-  minimumRole: 'admin',
   auditAction: 'money.allocate',
   body: z.strictObject({
     projectId: id,

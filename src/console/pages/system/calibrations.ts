@@ -86,9 +86,7 @@ function toPoints(
 
 /** Returns the gallery of a project to the tables of the models. The table stays as history. */
 export const revertCalibration = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/calibration/revert',
-  minimumRole: 'admin',
   auditAction: 'calibration.revert',
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: z.object({ calibrationIds: z.array(z.string()) }),

@@ -41,7 +41,6 @@ const path = '/projects/:projectId/calibration/measurement'
 /** Returns the last measurement of a gallery that this server started, for 15 minutes after its end. */
 export const getMeasurement = defineRead({
   path,
-  minimumRole: 'viewer',
   response: measurement,
   handle: async (call) => {
     const { store, measurements } = call.services
@@ -73,9 +72,7 @@ const samePersonMax = 1_000
  * @throws HttpError 409 while another one runs on this server.
  */
 export const startMeasurement = defineWrite({
-  method: 'POST',
   path,
-  minimumRole: 'admin',
   auditAction: 'calibration.measure',
   isDoneByPrepare: true,
   body: z.strictObject({ samePerson: z.array(z.tuple([id, id])).max(samePersonMax) }),
@@ -108,7 +105,6 @@ export const startMeasurement = defineWrite({
 export const discardMeasurement = defineWrite({
   method: 'DELETE',
   path,
-  minimumRole: 'admin',
   auditAction: 'calibration.discard',
   isDoneByPrepare: true,
   prepare: async (call) => {
@@ -127,9 +123,7 @@ export const discardMeasurement = defineWrite({
 
 /** Makes the measured table the one of the gallery: all its similarities are rates of this table. */
 export const applyMeasurement = defineWrite({
-  method: 'POST',
   path: '/projects/:projectId/calibration/apply',
-  minimumRole: 'admin',
   auditAction: 'calibration.apply',
   body: z.strictObject({ measurementId: id, confirm: z.string().max(128) }),
   response: z.object({ calibrationId: z.string() }),

@@ -8,7 +8,6 @@ import { modelSummary } from './server-status.ts'
 /** Returns the networks and the calibration of the active recognizer. */
 export const getModels = defineRead({
   path: '/models',
-  minimumRole: 'viewer',
   response: z.object({
     active: z.array(modelSummary),
     installed: z.array(modelSummary),

@@ -42,7 +42,6 @@ const server = z.object({
 
 export const getSystem = defineRead({
   path: '/system',
-  minimumRole: 'viewer',
   response: z.object({
     version: z.string(),
     uptimeS: z.number(),
@@ -124,9 +123,7 @@ async function readServers({
  * receive it.
  */
 export const downloadSupportBundle = defineWrite({
-  method: 'POST',
   path: '/system/support-bundle',
-  minimumRole: 'admin',
   auditAction: 'system.supportBundle',
   response: z.record(z.string(), z.unknown()),
   prepare: async ({ identity, services }) => {

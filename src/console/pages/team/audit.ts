@@ -18,7 +18,6 @@ const auditFilter = z.strictObject({
 
 export const { pages: listAudit, csv: auditCsv } = defineList({
   path: '/audit',
-  minimumRole: 'viewer',
   filter: auditFilter,
   sortBy: ['time'],
   isDescending: true,
@@ -63,7 +62,6 @@ function entryFilter(call: ConsoleContext<z.output<typeof auditFilter>>) {
 /** The audit actions that the filter offers. */
 export const listAuditActions = defineRead({
   path: '/audit/actions',
-  minimumRole: 'viewer',
   response: z.array(z.object({ auditAction: z.string(), description: z.string() })),
   handle: async () =>
     Object.entries(auditActions).map(([auditAction, description]) => ({

@@ -44,7 +44,6 @@ const invitation = z.object({
 
 export const listTeam = defineRead({
   path: '/users',
-  minimumRole: 'viewer',
   response: z.object({ items: z.array(userItem) }),
   handle: async ({ identity, services: { store } }) => {
     return store.read(async (tx) => {
@@ -58,7 +57,6 @@ export const listTeam = defineRead({
 /** Returns the number of sessions that end when the user is disabled. */
 export const countOpenSessions = defineRead({
   path: '/users/:userId/open-sessions',
-  minimumRole: 'viewer',
   response: z.object({ count }),
   handle: async (call) => {
     const { store, clock } = call.services
@@ -71,7 +69,6 @@ export const countOpenSessions = defineRead({
 })
 
 export const inviteUser = defineWrite({
-  method: 'POST',
   path: '/users',
   minimumRole: 'owner',
   auditAction: 'user.invite',
@@ -98,7 +95,6 @@ export const inviteUser = defineWrite({
 })
 
 export const resendInvite = defineWrite({
-  method: 'POST',
   path: '/users/:userId/invite',
   minimumRole: 'owner',
   auditAction: 'user.resendInvite',
@@ -150,7 +146,6 @@ async function requireOwner(tx: ReadTx, accountId: string): Promise<void> {
 }
 
 export const endSessionsOfUser = defineWrite({
-  method: 'POST',
   path: '/users/:userId/sign-out',
   minimumRole: 'owner',
   auditAction: 'user.signOut',
@@ -163,7 +158,6 @@ export const endSessionsOfUser = defineWrite({
 
 /** For a user who lost the authenticator app and the recovery codes. It ends the user's sessions. */
 export const removeSecondFactorOfUser = defineWrite({
-  method: 'POST',
   path: '/users/:userId/second-factor/remove',
   minimumRole: 'owner',
   auditAction: 'user.removeSecondFactor',

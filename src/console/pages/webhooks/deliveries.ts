@@ -22,7 +22,6 @@ const delivery = z.object({
 
 export const { pages: listWebhookDeliveries } = defineList({
   path: '/webhooks/:webhookId/deliveries',
-  minimumRole: 'viewer',
   filter: z.strictObject({
     state: z.enum(['pending', 'delivered', 'failed']).optional(),
     type: z.enum([...allEventTypes, testEventType]).optional(),
@@ -47,9 +46,7 @@ export const { pages: listWebhookDeliveries } = defineList({
 })
 
 export const redeliverEvent = defineWrite({
-  method: 'POST',
   path: '/webhooks/:webhookId/deliveries/:eventId/redeliver',
-  minimumRole: 'admin',
   auditAction: 'webhook.redeliver',
   handle: async (call, { tx }) => {
     const { webhooks, clock } = call.services

@@ -73,7 +73,6 @@ const secret = z
 
 export const listWebhooks = defineRead({
   path: '/webhooks',
-  minimumRole: 'viewer',
   query: z.strictObject({ projectId: id.optional() }),
   response: z.object({
     items: z.array(webhookItem.extend({ lastAttempt: lastAttempt.nullable() })),
@@ -104,9 +103,7 @@ export const listWebhooks = defineRead({
 })
 
 export const addWebhook = defineWrite({
-  method: 'POST',
   path: '/webhooks',
-  minimumRole: 'admin',
   auditAction: 'webhook.create',
   body: receivedEvents.extend({ projectId: id, url: z.string().min(1) }),
   response: webhookItem.extend({ secret }),
@@ -130,7 +127,6 @@ export const addWebhook = defineWrite({
 export const editWebhook = defineWrite({
   method: 'PATCH',
   path: '/webhooks/:webhookId',
-  minimumRole: 'admin',
   auditAction: 'webhook.edit',
   body: receivedEvents,
   response: webhookItem,
@@ -146,7 +142,6 @@ export const editWebhook = defineWrite({
 export const removeWebhook = defineWrite({
   method: 'DELETE',
   path: '/webhooks/:webhookId',
-  minimumRole: 'admin',
   auditAction: 'webhook.delete',
   handle: async (call, { tx }) => {
     const webhook = await requireWebhook(tx, call)
@@ -158,9 +153,7 @@ export const removeWebhook = defineWrite({
 })
 
 export const rotateWebhookSecret = defineWrite({
-  method: 'POST',
   path: '/webhooks/:webhookId/rotate-secret',
-  minimumRole: 'admin',
   auditAction: 'webhook.rotateSecret',
   body: z.strictObject({
     overlapHours: z.int().min(0).max(overlapHoursMax).default(overlapHoursDefault),
@@ -177,9 +170,7 @@ export const rotateWebhookSecret = defineWrite({
 })
 
 export const testWebhook = defineWrite({
-  method: 'POST',
   path: '/webhooks/:webhookId/test',
-  minimumRole: 'admin',
   auditAction: 'webhook.test',
   response: z.object({ eventId: z.string() }),
   handle: async (call, { tx }) => {
