@@ -190,15 +190,24 @@ async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<Http
  */
 async function* authorizedRows(route: CsvRoute, call: ConsoleContext) {
   let count = 0
+  await ownTurn()
   for await (const row of route.rows(call)) {
     count += 1
     if (count % csvPageRows === 0) {
       // SQLite and a fast client need no turn of the event loop: the whole file would be one.
-      await nextTurn()
+      await ownTurn()
       await call.services.store.read((tx) => authorizeAgain(tx, route, call))
     }
     yield row
   }
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** Resolves in a turn of the event loop in which no other download goes on. */
+function ownTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => nextTurn())
+  return lastTurn
 }
 
 function toCsvResponse(path: string, body: unknown): HttpResponse {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { steadyClock } from '../../lib/clock.ts'
 import { fileSize } from '../../lib/file-size.ts'
 import type { DatabaseInfo, Store, StoreOptions } from '../database.ts'
@@ -135,12 +136,21 @@ async function migrateSchema(db: Kysely<Schema>, connection: DatabaseSync): Prom
   }
 }
 
+/** Reads that began this long ago leave the event loop free before the next one. */
+const turnMsMax = 10
+
 /** Runs reads one after another, because a connection has one snapshot at a time. */
 function serializeReads(read: Store['read']): Store['read'] {
   let last: Promise<unknown> = Promise.resolve()
+  let turnStartMs = 0
+  const leaveTurn = async (): Promise<void> => {
+    if (performance.now() - turnStartMs < turnMsMax) return
+    await nextTurn()
+    turnStartMs = performance.now()
+  }
   return (job) => {
     const result = last.then(() => read(job))
-    last = result.catch(() => undefined)
+    last = result.catch(() => undefined).then(leaveTurn)
     return result
   }
 }
