@@ -25,7 +25,7 @@ import { rootDir } from '../support/paths.ts'
 
 /** The values of the commands, which exist only when the tests run. */
 type Values = Readonly<
-  Record<'key' | 'webhook' | 'pack' | 'builtinModel' | 'copy' | 'records', string>
+  Record<'key' | 'webhook' | 'merge' | 'pack' | 'builtinModel' | 'copy' | 'records', string>
 >
 
 /** A command that changes data, its arguments, and the audit action of its entry. */
@@ -96,6 +96,19 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'subject export': {
     auditAction: 'subject.export',
     run: ({ copy }) => `audited --project default --out ${copy}.subject.json`,
+  },
+  'subject merge': {
+    auditAction: 'subject.merge',
+    run: () => 'audited-again --into audited --project default',
+  },
+  'subject merges': { reads: () => '--project default' },
+  'subject unmerge': {
+    auditAction: 'subject.undoMerge',
+    run: ({ merge }) => `${merge} --project default`,
+  },
+  'subject distinct': {
+    auditAction: 'subject.setDistinct',
+    run: () => 'audited audited-again --project default',
   },
   'subject delete': { auditAction: 'subject.delete', run: () => 'audited --project default' },
   'gallery check': { reads: () => '--project kiosk' },
@@ -187,7 +200,7 @@ describe('changes of the command line in the audit log', () => {
     const { modelId: builtinModel } = await readTemplateModel()
     const copy = path.join(models.folder, 'copy.db')
     const records = path.join(models.folder, 'deletions.jsonl')
-    values = { key: '', webhook: '', pack, builtinModel, copy, records }
+    values = { key: '', webhook: '', merge: '', pack, builtinModel, copy, records }
   })
   after(async () => {
     await rm(dataDir, { recursive: true, force: true })
@@ -225,6 +238,7 @@ describe('changes of the command line in the audit log', () => {
     await copyFile(path.join(dataDir, 'master.key'), path.join(restoredDir, 'master.key'))
     await gallery.value('svc.deleteSubject', { subjectId })
     await gallery.value('svc.enroll', { ...imageParams('Ben'), externalId: 'audited' })
+    await gallery.value('svc.enroll', { ...imageParams('Cat'), externalId: 'audited-again' })
   }
 
   async function assertEntry(name: string, write: Write): Promise<void> {
@@ -246,6 +260,7 @@ describe('changes of the command line in the audit log', () => {
       ...values,
       ...(name === 'key create' && { key: printed.keyId }),
       ...(name === 'webhook create' && { webhook: printed.webhookId }),
+      ...(name === 'subject merge' && { merge: printed.mergeId }),
     }
   }
 

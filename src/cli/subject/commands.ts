@@ -1,17 +1,18 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import { anyText, outputFile, wholeNumber } from '../command-line/value-kinds.ts'
-import { optional, required, requiredProject, withDefault } from '../options.ts'
+import { flag, optional, required, requiredProject, withDefault } from '../options.ts'
 
 /** The most subjects of one output. */
 const limitMax = 10_000
 
 const options = { project: requiredProject }
-const subject = required('<subject>', 'subjectId or externalId of the subject', anyText)
+const subjectKind = (summary: string) => required('<subject>', summary, anyText)
+const subject = subjectKind('subjectId or externalId of the subject')
 
 export const subjectCommands = defineGroup(
   {
     name: 'subject',
-    summary: 'list, show, export and delete subjects',
+    summary: 'list, show, export, merge and delete subjects',
     description:
       'These commands read and change the database directly, also while servers run. A subject is given by its subjectId or its externalId.',
   },
@@ -74,6 +75,50 @@ export const subjectCommands = defineGroup(
         examples: ['facegate subject delete badge-1042 --project door'],
       },
       async (values) => (await import('./remove-subject.ts')).remove(values),
+    ),
+    defineCommand(
+      {
+        name: 'merge',
+        summary: 'move all faces and groups of a subject to another one, and delete the first',
+        arguments: { subject: subjectKind('the subject that ends') },
+        options: { ...options, into: subjectKind('the subject that remains') },
+        description:
+          'The remaining subject keeps its ids, name, attributes and expiry. The merge can be undone for 30 days.',
+        examples: ['facegate subject merge badge-1042 --into badge-17 --project door'],
+      },
+      async (values) => (await import('./merge-subjects.ts')).merge(values),
+    ),
+    defineCommand(
+      {
+        name: 'merges',
+        summary: 'list the merges that can be undone, the newest first',
+        options,
+        examples: ['facegate subject merges --project door'],
+      },
+      async (values) => (await import('./merge-subjects.ts')).listMerges(values),
+    ),
+    defineCommand(
+      {
+        name: 'unmerge',
+        summary: 'undo a merge; the merged subject exists again, with a new id',
+        arguments: {
+          mergeId: required('<merge>', 'mergeId of facegate subject merges', anyText),
+        },
+        options,
+        examples: ['facegate subject unmerge 0190c0de-0000-7000-8000-000000000000 --project door'],
+      },
+      async (values) => (await import('./merge-subjects.ts')).unmerge(values),
+    ),
+    defineCommand(
+      {
+        name: 'distinct',
+        summary: 'mark two similar subjects as different people',
+        arguments: { subject, other: subjectKind('the other subject') },
+        options: { ...options, undo: flag('remove the mark') },
+        description: 'facegate gallery check no longer reports the two as a duplicate.',
+        examples: ['facegate subject distinct badge-1042 badge-17 --project door'],
+      },
+      async (values) => (await import('./merge-subjects.ts')).setDistinct(values),
     ),
   ],
 )

@@ -1,11 +1,8 @@
 import { writeFile } from 'node:fs/promises'
-import { openKeyring } from '../../gallery/keys/keyring.ts'
-import { createSubjectKeys } from '../../gallery/keys/subject-keys.ts'
 import { createReadCrop } from '../../gallery/read-crop.ts'
 import { loadSubjectDetails } from '../../gallery/subjects.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import { formatUtc } from '../../lib/clock.ts'
-import { masterKeyPath } from '../../start/store-location.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
@@ -13,8 +10,8 @@ import type { ReadTx } from '../../store/tx.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import type { CommandValues } from '../command.ts'
 import { print } from '../output.ts'
-import { readSettings } from '../read-settings.ts'
-import { requireSubject, withProject } from './find-subject.ts'
+import { openSubjectKeys } from './change-gallery.ts'
+import { failForTampered, requireSubject, withProject } from './find-subject.ts'
 
 type ExportValues = CommandValues<'project' | 'subject' | 'out'>
 
@@ -40,8 +37,7 @@ export async function exportSubject({ project, subject, out, json }: ExportValue
 }
 
 async function readFaces(tx: ReadTx, subject: SubjectRow) {
-  const keys = createSubjectKeys(openKeyring(masterKeyPath(readSettings())), Date.now)
-  const readCrop = createReadCrop({ keys, log: { error: failForTampered } })
+  const readCrop = createReadCrop({ keys: openSubjectKeys(), log: { error: failForTampered } })
   const templates = await findSubjectTemplates(tx, [subject.subjectId])
   const byFace = Map.groupBy(templates, ({ faceId }) => faceId)
   const faces = await findSubjectFaces(tx, subject.subjectId)
@@ -52,10 +48,6 @@ async function readFaces(tx: ReadTx, subject: SubjectRow) {
     templatesOfModels: (byFace.get(faceId) ?? []).map(({ modelId }) => modelId),
     cropJpeg: (await readCrop(tx, subject, faceId))?.toString('base64') ?? null,
   }))
-}
-
-function failForTampered(): never {
-  throw new Error('a stored crop cannot be decrypted, so the export would not be complete')
 }
 
 async function writeNewFile(file: string, text: string): Promise<void> {

@@ -31,3 +31,8 @@ export async function requireSubject(
   if (found && !hasExpired(found, formatUtc(Date.now()))) return found
   throw new Error(`the gallery has no subject ${text}; facegate subject list prints its subjects`)
 }
+
+/** Must be passed as the log of a decryption: a change with unreadable data would not be complete. */
+export function failForTampered(): never {
+  throw new Error('stored data of a subject cannot be decrypted; nothing was changed or exported')
+}
