@@ -100,6 +100,15 @@ test('The examples match their schemas, and the service accepts them', () => {
   for (const { value, example } of restRoutes) assert.deepEqual(value.parse(example), example)
 })
 
+test('The hints of the examples are the remedies of their codes', () => {
+  const errors = [
+    ...JSON.stringify(description).matchAll(/"code":"([A-Z_]+)"[^}]*"hint":"([^"]+)"/gu),
+  ]
+  assert.ok(errors.length >= 2)
+  for (const [, code = '', hint] of errors)
+    assert.equal(hint, errorTable[code as keyof typeof errorTable].remedy)
+})
+
 test('The description contains every error code with its condition and remedy', () => {
   const text = JSON.stringify(description)
   for (const [code, { condition, remedy }] of Object.entries(errorTable))

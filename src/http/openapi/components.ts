@@ -2,7 +2,6 @@ import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
 import { apiKeyChallenge, unauthorizedMessages } from '../../gate/authenticate.ts'
-import { errorTable } from '../../lib/errors.ts'
 import components from './components.json' with { type: 'json' }
 import type { OpenApiObject } from './openapi-schemas.ts'
 
@@ -73,7 +72,7 @@ export function errorResponseRefs(statuses: readonly ErrorStatus[]): OpenApiObje
   )
 }
 
-const requestId = '7f8f4c0e-3a52-4f0b-9a70-0c6c8c2f9f61'
+const { requestId } = components.failures.failure.value
 
 /** An image, truncated to its first bytes. */
 const image = { kind: 'image', contentType: 'image/jpeg', bytes: '/9j/4AAQSkZJRg==' }
@@ -85,18 +84,14 @@ export function openApiExamples(): OpenApiObject {
       [`${action.name}.request`, requestExample(action)],
       [`${action.name}.response`, responseExample(action)],
     ]),
-    ['failure', failureExample],
-    ['rateLimited', rateLimitedExample],
+    ...Object.entries(components.failures),
   ])
 }
 
 /** Returns references to the examples of all requests or responses. */
 export function exampleRefs(kind: 'request' | 'response'): OpenApiObject {
   const actionExamples = allActions.map(({ name }) => [name, `${name}.${kind}`] as const)
-  const failures = [
-    ['failure', 'failure'],
-    ['rateLimited', 'rateLimited'],
-  ] as const
+  const failures = Object.keys(components.failures).map((name) => [name, name] as const)
   return Object.fromEntries(
     [...actionExamples, ...(kind === 'response' ? failures : [])].map(([name, component]) => [
       name,
@@ -119,37 +114,4 @@ function responseExample({ name, summary, example }: Action): OpenApiObject {
   const result = { index: 0, correlationId: 'auto-0', ok: true, value: example.value }
   const value = { ok: true, requestId, action: name, data: { results: [result] }, errors: [] }
   return { summary, value }
-}
-
-const failedEnvelope = { ok: false, requestId, action: 'svc.detect', data: null }
-
-const failureExample = {
-  summary: 'The image cannot be decoded.',
-  value: {
-    ...failedEnvelope,
-    errors: [
-      {
-        code: 'IMAGE_DECODE_FAILED',
-        message: 'params.images[0].bytes: damaged or truncated',
-        path: 'params.images[0].bytes',
-        imageIndex: 0,
-        correlationId: 'auto-0',
-        hint: errorTable.IMAGE_DECODE_FAILED.remedy,
-      },
-    ],
-  },
-}
-
-const rateLimitedExample = {
-  summary: 'Too many calls: wait for Retry-After, then retry with the same requestId.',
-  value: {
-    ...failedEnvelope,
-    errors: [
-      {
-        code: 'RATE_LIMITED',
-        message: 'Project rate limit exceeded.',
-        hint: errorTable.RATE_LIMITED.remedy,
-      },
-    ],
-  },
 }

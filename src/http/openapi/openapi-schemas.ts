@@ -84,28 +84,15 @@ function errorCodeSchema(): OpenApiObject {
 
 function requestSchema(action: Action): OpenApiObject {
   const { name, summary, errors } = action
+  const { requestId, debug, validateOnly } = components.requestFields
   const codes = errors.map((code) => `\`${code}\``).join(', ')
   return objectSchema(
     {
       action: { type: 'string', const: name },
-      requestId: {
-        type: 'string',
-        format: 'uuid',
-        description:
-          'An id from you, for safe retries, other than the nil UUID; generated if absent.',
-      },
+      requestId,
       params: schemaRef(`${schemaName(action)}Params`),
-      debug: toRequestSchema({
-        type: 'boolean',
-        default: false,
-        description: 'Adds debug information to the response; needs the permission `debug`.',
-      }),
-      validateOnly: toRequestSchema({
-        type: 'boolean',
-        default: false,
-        description:
-          'Checks the call and returns its price in `data.validation`. Nothing is run, changed, charged or stored for replays.',
-      }),
+      debug: toRequestSchema(debug),
+      validateOnly: toRequestSchema(validateOnly),
     },
     {
       description: `${summary} ${describePrice(action)} Needs the permission ${describePermissions(action)}. Error codes of this action: ${codes}.`,

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
 import { acceptedContentTypes, type ExtraImageType } from '../../lib/image-types/image-types.ts'
+import components from './components.json' with { type: 'json' }
 import { errorResponses, openApiExamples, openApiHeaders } from './components.ts'
 import { openApiPaths } from './paths.ts'
 import { openApiWebhooks } from './webhooks.ts'
@@ -34,25 +36,17 @@ export function openApiDocument(
   extensions: ApiExtensions = {},
 ): OpenApiObject {
   const { extraImageTypes, imageBodyTypes, optionalRoutes: optional = [] } = extensions
-  const schemes = extensions.bearerKeys ? { ...apiKeyScheme, ...bearerScheme } : apiKeyScheme
+  const { apiKey, bearerKey } = components.securitySchemes
+  const schemes = { apiKey, ...(extensions.bearerKeys && { bearerKey }) }
+  const description = [introduction, limitsText(limits), errorsText()].join('\n\n')
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Facegate',
-      version,
-      summary: 'Self-hosted face recognition: one endpoint, an action per call.',
-      description: [introduction, limitsText(limits), errorsText()].join('\n\n'),
-      contact: { name: 'The operator of this service' },
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/', description: 'The service that returned this description.' }],
+    info: { ...components.info, version, description },
+    servers: components.servers,
     security: Object.keys(schemes).map((name) => ({ [name]: [] })),
     tags: [
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
-      { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
-      { name: 'key', description: 'The key of the request. Free of charge.' },
-      { name: 'service', description: 'About the service. No key needed.' },
-      { name: 'webhooks', description: 'The requests that the service sends to your webhooks.' },
+      ...components.tags,
       ...optional.map(({ tag }) => tag),
     ],
     paths: mergeObjects(openApiPaths(imageBodyTypes), ...optional.map(({ paths }) => paths)),
@@ -72,37 +66,11 @@ export function openApiDocument(
   }
 }
 
-const bearerScheme = {
-  bearerKey: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'The same key as `Authorization: Bearer`.',
-  },
-}
-
-const apiKeyScheme = {
-  apiKey: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'X-Api-Key',
-    description: 'The complete key. It determines the project, its gallery, budget and rate limit.',
-  },
-}
-
 function mergeObjects(...objects: readonly OpenApiObject[]): OpenApiObject {
   return Object.fromEntries(objects.flatMap((object) => Object.entries(object)))
 }
 
-const introduction = `Every action is a call of \`POST /v1/face/execute\`; \`action\` selects it. A successful
-or failed action is HTTP 200: branch on \`ok\`, and on \`errors[].code\` when it is false. Other
-statuses have the body \`{"detail"}\`.
-
-**Retries.** Send a \`requestId\` (a UUID) with every call. A call that is repeated with the same id
-within 24 hours runs and is charged once; the repeated response has \`meta.idempotencyReplay\`. If a
-subject of the response was deleted in the meantime, it also has \`meta.redacted\`: the decisions stay,
-and the identities are removed. Retry
-RATE_LIMITED, 429, 503 and broken connections with the same id, after \`Retry-After\` and a random,
-increasing delay. Only \`ok: true\` is charged.`
+const introduction = readFileSync(new URL('introduction.md', import.meta.url), 'utf8').trim()
 
 function limitsText(limits: ApiLimits): string {
   const rows = Object.entries(limits).map(([name, value]) => `| \`${name}\` | ${value} |`)

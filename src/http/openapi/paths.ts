@@ -18,13 +18,7 @@ export function openApiPaths(imageBodyTypes: readonly string[] | undefined): Ope
   }
 }
 
-const versionParameter: OpenApiObject = {
-  name: 'X-Api-Version',
-  in: 'header',
-  required: false,
-  description: 'The version of the envelope; there is one. Default: `"1"`.',
-  schema: { type: 'string', const: '1' },
-}
+const { versionParameter, imageBodyFields } = components
 
 /** The statuses that every operation can have: of HTTP, of the server, and while it stops. */
 const transportStatuses = [400, 405, 408, 417, 431, 500, 503] as const
@@ -34,10 +28,7 @@ function executePath(imageBodyTypes: readonly string[] | undefined): OpenApiObje
   return {
     '/v1/face/execute': {
       post: {
-        operationId: 'execute',
-        tags: ['face'],
-        summary: 'Run one action',
-        description: 'Action-level failures are HTTP 200 with `ok` false: branch on `ok`.',
+        ...components.execute,
         parameters: [versionParameter, ...(binary?.parameters ?? [])],
         requestBody: {
           required: true,
@@ -176,19 +167,6 @@ function serviceOperation(operation: ServiceOperation): OpenApiObject {
   }
 }
 
-/** The fields of a call beside its image, in a form or in the query. */
-const fields: Readonly<Record<string, OpenApiObject>> = {
-  action: { type: 'string', description: 'The action.' },
-  params: {
-    type: 'string',
-    description: 'The other parameters of the action as JSON, without `images`; `{}` by default.',
-  },
-  requestId: { type: 'string', format: 'uuid', description: 'As in JSON.' },
-  debug: { type: 'boolean', description: 'As in JSON.' },
-  validateOnly: { type: 'boolean', description: 'As in JSON.' },
-  correlationId: { type: 'string', description: 'That of the image.' },
-}
-
 /** Returns the contents of a call that are not JSON, and the parameters of an image as the body. */
 function binaryBody(imageBodyTypes: readonly string[]): {
   readonly content: OpenApiObject
@@ -198,17 +176,17 @@ function binaryBody(imageBodyTypes: readonly string[]): {
     type: 'object',
     properties: {
       image: { type: 'string', contentMediaType: 'application/octet-stream' },
-      ...fields,
+      ...imageBodyFields,
     },
     required: ['action', 'image'],
     additionalProperties: false,
   }
   const images = imageBodyTypes.map((type) => [type, { schema: {} }])
-  const parameters = Object.entries(fields).map(([name, { description, ...schema }]) => ({
+  const parameters = Object.entries(imageBodyFields).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
     required: false,
-    description: `Only with an image as the body. ${String(description)}`,
+    description: `Only with an image as the body. ${description}`,
     schema,
   }))
   return {
