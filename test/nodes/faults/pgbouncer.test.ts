@@ -10,6 +10,7 @@ import { openStore } from '../../../src/store/open-store.ts'
 import { createMigratedDatabase, openStoreAt } from '../../support/database/engine.ts'
 import { pgbouncerSkipReason, startPgBouncer } from '../../support/database/pgbouncer.ts'
 import { postgresSkipReason, sharedPostgresServer } from '../../support/database/postgres-server.ts'
+import { repeatWhileBusy } from '../../support/facegate/test-client.ts'
 import { imageParams, startGallery } from '../../support/gallery/test-gallery.ts'
 import {
   assertLedgerAudit,
@@ -70,7 +71,8 @@ test(
     await setBudget(a, 60n)
     const requestIds = Array.from({ length: 50 }, () => randomUUID())
     // Both servers receive each call. It runs on one of them and is replayed by the other.
-    const send = (requestId: string, { post }: typeof a) => post(echoRequest(requestId, requestId))
+    const send = (requestId: string, { post }: typeof a) =>
+      repeatWhileBusy(() => post(echoRequest(requestId, requestId)))
     const responses = await Promise.all(
       requestIds.flatMap((requestId) => [send(requestId, a), send(requestId, b)]),
     )
