@@ -6,7 +6,6 @@ import { parseJsonBody } from '../http/input/parse-large-json.ts'
 import { HttpError } from '../lib/errors.ts'
 import { requireValid } from '../lib/validation/parse-input.ts'
 import { refuseParameters } from './input/query.ts'
-import type { RouteDescription } from './description/route-description.ts'
 import {
   routeName,
   type CallContext,
@@ -19,8 +18,6 @@ type JsonRoute<Query, Body> = {
   readonly method: CompreFaceRoute['method']
   readonly path: string
   readonly status?: 201
-  /** Without it the OpenAPI document omits the route. */
-  readonly description?: Omit<RouteDescription, 'permissions'> & Partial<RouteDescription>
   /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
   /**
@@ -47,13 +44,12 @@ type JsonRouteCall<Query, Body> = CallContext & {
 export function defineJsonRoute<Query = undefined, Body = undefined>(
   route: JsonRoute<Query, Body>,
 ): CompreFaceRoute {
-  const { method, path, status = 200, description } = route
+  const { method, path, status = 200 } = route
   const permissions = typeof route.permissions === 'function' ? [] : route.permissions
   return {
     method,
     path,
     status,
-    description: description && { permissions, ...description },
     known: route.body && { name: routeName(route), permissions },
     parse: async (compreFaceRequest) => {
       const { request } = compreFaceRequest

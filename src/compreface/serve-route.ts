@@ -14,7 +14,6 @@ import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
-import type { RouteDescription } from './description/route-description.ts'
 import { compreFaceErrorFormat } from './error-response.ts'
 import { describeFields } from '../http/input/describe-request.ts'
 import { requireValidParameters } from '../http/input/parse-json.ts'
@@ -26,8 +25,6 @@ export type CompreFaceRoute = {
   readonly path: string
   /** The status of a successful response. */
   readonly status: 200 | 201
-  /** Without it the OpenAPI document omits the route. */
-  readonly description?: RouteDescription | undefined
   /** The part of every call that is known before its body is read; undefined without a body. */
   readonly known?: KnownCall | undefined
   /** @throws ActionError or HttpError if the request is malformed; the gate rejects the call. */

@@ -1,10 +1,10 @@
-import { compreFaceDescription } from '../compreface/description/describe-routes.ts'
+import compreFaceApi from '../compreface/openapi.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import { acceptedContentTypes } from '../lib/image-types/image-types.ts'
 
 /** What the API description publishes to callers. */
 export function apiDescription(config: Config) {
-  const optionalRoutes = config.COMPREFACE_API === 'on' ? [compreFaceDescription()] : []
+  const optionalRoutes = config.COMPREFACE_API === 'on' ? [compreFaceApi] : []
   const bearerKeys = config.BEARER_KEYS === 'on'
   const extensions = { ...apiFormats(config), bearerKeys, optionalRoutes }
   return { limits: apiLimits(config), extensions }

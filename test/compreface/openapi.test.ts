@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { z } from 'zod'
-import { comprefaceRoutes } from '../../src/compreface/compreface-routes.ts'
-import { compreFaceDescription } from '../../src/compreface/description/describe-routes.ts'
+import { allActions } from '../../src/actions/all-actions.ts'
+import { compreFaceRouteList, comprefaceRoutes } from '../../src/compreface/compreface-routes.ts'
+import compreFaceApi from '../../src/compreface/openapi.json' with { type: 'json' }
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
 import { toOpenApiPath } from '../../src/http/openapi/paths.ts'
 import { fakeImageFile, sendCompreFace } from '../support/compreface/send.ts'
@@ -12,7 +13,7 @@ type DocumentNode = { readonly [key: string]: DocumentNode }
 
 /** The document of a service with the routes, as clients receive it. */
 const document = JSON.parse(
-  JSON.stringify(openApiDocument('test', {}, { optionalRoutes: [compreFaceDescription()] })),
+  JSON.stringify(openApiDocument('test', {}, { optionalRoutes: [compreFaceApi] })),
 ) as DocumentNode
 
 let gallery: TestGallery
@@ -46,6 +47,18 @@ test('The description of a route contains all permissions of its calls', () => {
   ] as const) {
     const text = JSON.stringify(document['paths']?.[path]?.[method]?.['description'])
     for (const permission of permissions) assert.ok(text.includes(`\`${permission}\``), text)
+  }
+})
+
+test('The description of a route states its status, its permissions and its price', () => {
+  for (const { method, path, status, known } of compreFaceRouteList) {
+    const operation = document['paths']?.[toOpenApiPath(path)]?.[method.toLowerCase()]
+    if (!operation) continue
+    assert.ok(operation['responses']?.[String(status)], path)
+    const text = JSON.stringify(operation['description'])
+    for (const permission of known?.permissions ?? []) assert.ok(text.includes(permission), path)
+    const action = allActions.find(({ name }) => name === known?.name)
+    assert.match(text, action ? new RegExp(`Costs ${action.price(1)} units`, 'u') : /Free/u, path)
   }
 })
 

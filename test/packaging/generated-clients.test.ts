@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { ZodType } from 'zod'
-import { compreFaceDescription } from '../../src/compreface/description/describe-routes.ts'
+import compreFaceApi from '../../src/compreface/openapi.json' with { type: 'json' }
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
 import { mapSequential } from '../../src/lib/account-context.ts'
 import { fakeImage } from '../support/gallery/fake-vision.ts'
@@ -23,7 +23,7 @@ before(async () => {
   for (const file of ['package.json', 'package-lock.json', '.npmrc'])
     await cp(path.join(generators, file), path.join(folder, file))
   await run('npm', ['ci', '--no-audit', '--no-fund'], folder)
-  const document = openApiDocument('test', {}, { optionalRoutes: [compreFaceDescription()] })
+  const document = openApiDocument('test', {}, { optionalRoutes: [compreFaceApi] })
   await writeFile(path.join(folder, 'openapi.json'), JSON.stringify(document))
   gallery = await startGallery({ environment: { COMPREFACE_API: 'on' } })
 })

@@ -1,5 +1,4 @@
 import { enroll } from '../../actions/enroll.ts'
-import { subjectParameter, threshold } from '../description/route-description.ts'
 import { readImages } from '../input/read-images.ts'
 import { readImageQuery, readQuery, subjectQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
@@ -12,15 +11,6 @@ export const addFace: CompreFaceRoute = {
   path: '/api/v1/recognition/faces',
   status: 201,
   known: { name: enroll.name, permissions: [enroll.name] },
-  description: {
-    operationId: 'compreFaceAddFace',
-    summary: 'Add a face to a subject',
-    permissions: [enroll.name],
-    units: enroll.price(1),
-    query: [subjectParameter(true), threshold],
-    images: ['file'],
-    response: 'Example',
-  },
   parse: async (compreFaceRequest) => {
     const { request, caller, options } = compreFaceRequest
     const { subjects } = options.services

@@ -3,7 +3,6 @@ import { facesMax } from '../../actions/parts/extract-probes.ts'
 import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
-import { imageOptions } from '../description/route-description.ts'
 import { readImages } from '../input/read-images.ts'
 import { readImageQuery } from '../input/query.ts'
 import {
@@ -23,15 +22,6 @@ export const detectFaces: CompreFaceRoute = {
   status: 200,
   // The plugins decide between the two actions, and so the permission.
   known: { name: detect.name, permissions: [] },
-  description: {
-    operationId: 'compreFaceDetect',
-    summary: 'Detect the faces of an image',
-    permissions: [detect.name],
-    units: detect.price(1),
-    query: imageOptions,
-    images: ['file'],
-    response: 'Detection',
-  },
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])

@@ -4,8 +4,6 @@ import { externalId, uuid } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import type { Tx } from '../../store/tx.ts'
-import { parameter, subjectParameter } from '../description/route-description.ts'
-import { listOf } from '../description/schemas.ts'
 import {
   pageQuery,
   readExactQuery,
@@ -23,16 +21,6 @@ export const listFaces = defineJsonRoute({
   method: 'GET',
   path: '/api/v1/recognition/faces',
   permissions: ['subjects:read'],
-  description: {
-    operationId: 'compreFaceListFaces',
-    summary: 'List faces',
-    query: [
-      parameter('page', { type: 'integer', minimum: 0 }, 'From 0. Default: 0.'),
-      parameter('size', { type: 'integer', minimum: 1, maximum: 1000 }, 'Default: 20.'),
-      subjectParameter(false),
-    ],
-    response: 'ExamplePage',
-  },
   query: (query) => readQuery(pageQuery, query),
   run: async ({ query: { page, size, subject: name }, caller, services: { subjects } }) => {
     const { galleryId } = caller
@@ -68,11 +56,6 @@ export const deleteFace = defineJsonRoute({
   method: 'DELETE',
   path: '/api/v1/recognition/faces/:image_id',
   permissions: ['svc.deleteSubject'],
-  description: {
-    operationId: 'compreFaceDeleteFace',
-    summary: 'Delete a face',
-    response: 'Example',
-  },
   run: (call) => {
     const faceId = readImageId(call)
     return changeSubjects(
@@ -89,12 +72,6 @@ export const deleteFaceList = defineJsonRoute({
   method: 'POST',
   path: '/api/v1/recognition/faces/delete',
   permissions: ['svc.deleteSubject'],
-  description: {
-    operationId: 'compreFaceDeleteFaceList',
-    summary: 'Delete faces by id',
-    body: { ...listOf({ type: 'string', format: 'uuid' }), minItems: 1, maxItems: facesMax },
-    response: 'Examples',
-  },
   query: refuseParameters,
   body: z.array(uuid).min(1).max(facesMax),
   run: (call) =>
@@ -109,14 +86,6 @@ export const deleteFaces = defineJsonRoute({
   method: 'DELETE',
   path: '/api/v1/recognition/faces',
   permissions: (name) => (name === undefined ? deleteAllPermissions : ['svc.deleteSubject']),
-  description: {
-    operationId: 'compreFaceDeleteFaces',
-    summary: 'Delete a subject with its faces, or all subjects',
-    permissions: ['svc.deleteSubject'],
-    furtherPermissions: 'Without `subject` it also needs `groups:delete`.',
-    query: [subjectParameter(false)],
-    response: 'Deleted',
-  },
   query: optionalSubject,
   run: async (call) => {
     const { query: name, caller, services } = call

@@ -1,6 +1,5 @@
 import { identify } from '../../actions/identify.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
-import { imageOptions, predictionCount } from '../description/route-description.ts'
 import { readImages } from '../input/read-images.ts'
 import { readImageQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
@@ -16,15 +15,6 @@ export const recognizeFaces: CompreFaceRoute = {
   path: '/api/v1/recognition/recognize',
   status: 200,
   known: { name: identify.name, permissions: [identify.name] },
-  description: {
-    operationId: 'compreFaceRecognize',
-    summary: 'Search the subjects of the faces of an image',
-    permissions: [identify.name],
-    units: identify.price(1),
-    query: [...imageOptions, predictionCount],
-    images: ['file'],
-    response: 'Recognition',
-  },
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])

@@ -7,7 +7,6 @@ import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/tx.ts'
-import { compreFaceRef } from '../description/schemas.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import type { CallContext } from '../serve-route.ts'
 import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
@@ -21,11 +20,6 @@ export const listSubjects = defineJsonRoute({
   method: 'GET',
   path: subjectsPath,
   permissions: ['subjects:read'],
-  description: {
-    operationId: 'compreFaceListSubjects',
-    summary: 'List the names of all subjects',
-    response: 'Subjects',
-  },
   run: async ({ caller, services }) => {
     const subjects = await listSubjectNames(services, caller)
     return { outcome: { body: { subjects } } }
@@ -38,12 +32,6 @@ export const addSubject = defineJsonRoute({
   path: subjectsPath,
   status: 201,
   permissions: ['svc.enroll'],
-  description: {
-    operationId: 'compreFaceAddSubject',
-    summary: 'Create a subject without a face',
-    body: compreFaceRef('Subject'),
-    response: 'Subject',
-  },
   body: subjectBody,
   run: ({ body: { subject: name }, caller, services }) => ({
     effect: async (tx) => {
@@ -66,13 +54,6 @@ export const renameSubject = defineJsonRoute({
   method: 'PUT',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.updateSubject'],
-  description: {
-    operationId: 'compreFaceRenameSubject',
-    summary: 'Rename a subject, or merge it into the subject with the new name',
-    furtherPermissions: 'Merging also needs `svc.deleteSubject` and `faces:force`.',
-    body: compreFaceRef('Subject'),
-    response: 'Updated',
-  },
   body: subjectBody,
   run: (call) =>
     changeSubjects(call, async (tx) => {
@@ -100,11 +81,6 @@ export const deleteSubject = defineJsonRoute({
   method: 'DELETE',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.deleteSubject'],
-  description: {
-    operationId: 'compreFaceDeleteSubject',
-    summary: 'Delete a subject',
-    response: 'Subject',
-  },
   run: (call) =>
     changeSubjects(call, async (tx) => {
       const subject = await requireSubject(tx, call)
@@ -125,11 +101,6 @@ export const deleteSubjects = defineJsonRoute({
   method: 'DELETE',
   path: subjectsPath,
   permissions: deleteAllPermissions,
-  description: {
-    operationId: 'compreFaceDeleteSubjects',
-    summary: 'Delete all subjects of the gallery',
-    response: 'Deleted',
-  },
   run: (call) => deleteAllSubjects(call, (records) => records.length),
 })
 

@@ -1,7 +1,6 @@
 import { verify } from '../../actions/verify.ts'
 import { newId } from '../../lib/ids.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
-import { imageOptions } from '../description/route-description.ts'
 import { readImages } from '../input/read-images.ts'
 import { readImageId, readImageQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
@@ -16,15 +15,6 @@ export const verifyFace: CompreFaceRoute = {
   path: '/api/v1/recognition/faces/:image_id/verify',
   status: 200,
   known: { name: verify.name, permissions: [verify.name] },
-  description: {
-    operationId: 'compreFaceVerifyFace',
-    summary: 'Compare an image with the subject of a face',
-    permissions: [verify.name],
-    units: verify.price(1),
-    query: imageOptions,
-    images: ['file'],
-    response: 'FaceVerification',
-  },
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])

@@ -5,7 +5,6 @@ import { extractOrRefuse, requireUsable } from '../../actions/parts/pictures/ext
 import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
 import type { debug, FaceValue } from '../../actions/schemas/fields.ts'
 import { verify, verifyThreshold } from '../../actions/verify.ts'
-import { imageOptions } from '../description/route-description.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages, type CompreFaceImage } from '../input/read-images.ts'
 import { readImageQuery, type ImageQuery } from '../input/query.ts'
@@ -18,15 +17,6 @@ export const verifyImages: CompreFaceRoute = {
   path: '/api/v1/verification/verify',
   status: 200,
   known: { name: verify.name, permissions: [verify.name] },
-  description: {
-    operationId: 'compreFaceVerifyImages',
-    summary: 'Compare the face of an image with the faces of another',
-    permissions: [verify.name],
-    units: verify.price(1),
-    query: imageOptions,
-    images: ['source_image', 'target_image'],
-    response: 'ImageVerification',
-  },
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const images = await readImages(compreFaceRequest, ['source_image', 'target_image'])
