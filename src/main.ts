@@ -82,7 +82,7 @@ Your API key. It is shown only once and expires after ${defaultKeyLifetimeDays} 
 Try it:
 
   printf '{"action":"svc.detect","params":{"images":[{"kind":"image","contentType":"image/jpeg","bytes":"%s"}]}}' \\
-    "$(curl -sS ${publicUrl}/docs/sample.jpg | base64 | tr -d '\\n')" |
+    "$(curl -sS ${publicUrl}/docs/samples/group.jpg | base64 | tr -d '\\n')" |
     curl -sS ${publicUrl}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
 
 ${credit}

@@ -8,12 +8,16 @@ import type * as Vite from 'vite'
 const webDir = import.meta.dirname
 const distDir = path.join(webDir, 'dist')
 
+/** The pages of the site that are beside the programs that they describe. */
+const readmeFolders = '{bench,client,clients/*,eval,examples,examples/*,fuzz,soak,test,test/nodes}'
+
 if (import.meta.main) await buildConsole()
 
 /**
- * Builds the console into `web/dist` if a source file is newer than the last build. Without the
- * build tool (an installation without development packages) it changes nothing. The service then
- * runs without the console, and its page reports this.
+ * Builds the console into `web/dist`, and the site of the documentation into `web/dist/docs`, if a
+ * source file is newer than the last build. Without the build tool (an installation without
+ * development packages) it changes nothing. The service then runs without both, and its page reports
+ * this.
  *
  * @returns 'built' after a build, 'fresh' if the last build is current, 'no build tool' otherwise.
  */
@@ -32,6 +36,7 @@ export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool
     mode: 'production',
     logLevel: 'warn',
   })
+  await buildDocumentation()
   await compress()
   return 'built'
 }
@@ -42,9 +47,20 @@ function sourceFiles(): string[] {
     cwd: webDir,
     exclude: ['dist/**'],
   })
-  const clientFiles = globSync('../client/src/liveness/*.ts', { cwd: webDir })
-  const files = [...webFiles, ...clientFiles, '../package-lock.json']
+  const otherFiles = globSync(
+    ['../client/src/liveness/*.ts', '../docs/**/*', '../*.md', `../${readmeFolders}/README.md`],
+    { cwd: webDir },
+  )
+  const files = [...webFiles, ...otherFiles, '../package-lock.json']
   return files.map((file) => path.join(webDir, file))
+}
+
+/** The modules of the site need development packages, which are loaded only now. */
+async function buildDocumentation(): Promise<void> {
+  const { buildSite } = await import('../docs/build/build-site.ts')
+  const { llmsText } = await import('../docs/build/llms-text.ts')
+  const outlines = await buildSite(path.join(distDir, 'docs'))
+  await writeFile(path.join(distDir, 'llms.txt'), llmsText(outlines, '/docs/'))
 }
 
 /** Returns the modification time of the last file that a build writes, or 0 without a build. */
@@ -68,7 +84,7 @@ async function loadVite(): Promise<typeof Vite | undefined> {
 
 /** Writes a brotli and a gzip copy of each text file, so that requests need no compression. */
 async function compress(): Promise<void> {
-  const files = globSync('**/*.{js,css,svg,html}', { cwd: distDir })
+  const files = globSync('**/*.{js,css,svg,html,json,txt}', { cwd: distDir })
   // index.html is last: its compressed copy marks the build as complete.
   files.sort((a, b) => Number(a === 'index.html') - Number(b === 'index.html'))
   for (const file of files) {

@@ -12,6 +12,7 @@ export const contents: readonly ContentsSection[] = [
     files: [
       'README.md',
       'docs/tutorial.md',
+      'docs/samples/README.md',
       'docs/faq.md',
       'docs/operations/troubleshooting.md',
       'docs/comparison.md',

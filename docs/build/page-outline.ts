@@ -4,40 +4,103 @@ import { Marked, type Token, type Tokens } from 'marked'
 export type CodeBlock = {
   /** The first word after the fence: sh, json, ts or text; empty without one. */
   readonly language: string
-  /** The attributes after the language: `prints="…"`, `error="…"`, `skip="…"`. */
+  /** The attributes after the language: `prints="…"`, `error="…"`, `skip="…"`, `tab="…"`. */
   readonly attributes: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** The parts of a page that the tests check. */
+export type PageHeading = {
+  /** 1 is the title of the page. */
+  readonly depth: number
+  /** Plain text. */
+  readonly text: string
+  /** The link target after `#`. */
+  readonly anchor: string
+}
+
+/** A heading and the plain text up to the next one. */
+export type PageSection = PageHeading & { readonly content: string }
+
+/** The parts of a page that the site and the tests use. */
 export type PageOutline = {
   readonly title: string
+  /** The first sentence of the page. */
+  readonly description: string
   readonly blocks: readonly CodeBlock[]
   /** The targets of links and pictures, as written. */
   readonly links: readonly string[]
   /** The headings as link targets after `#`. */
   readonly anchors: readonly string[]
+  readonly sections: readonly PageSection[]
 }
 
 export function parseOutline(markdown: string): PageOutline {
   const marked = new Marked()
+  const tokens = marked.lexer(markdown)
   const blocks: CodeBlock[] = []
   const links: string[] = []
-  const headings: Tokens.Heading[] = []
   // The callback is synchronous, so the returned list of promises is empty.
-  void marked.walkTokens(marked.lexer(markdown), (token) => {
+  void marked.walkTokens(tokens, (token) => {
     if (isCode(token)) blocks.push(parseCodeBlock(token))
     if (isLink(token)) links.push(token.href)
-    if (isHeading(token)) headings.push(token)
   })
-  const slug = createSlugger()
+  const sections = splitSections(tokens)
   return {
-    title: headings[0]?.text.replaceAll('`', '') ?? '',
+    title: sections[0]?.text ?? '',
+    description: descriptionOf(tokens),
     blocks,
     links,
-    anchors: headings.map(({ text }) => slug(text)),
+    anchors: sections.map(({ anchor }) => anchor),
+    sections,
   }
 }
+
+function splitSections(tokens: readonly Token[]): PageSection[] {
+  const slug = createSlugger()
+  const sections: { heading: PageHeading; parts: string[] }[] = []
+  for (const token of tokens)
+    if (isHeading(token)) {
+      const { depth, text } = token
+      const heading = { depth, text: plainText([token]).trim(), anchor: slug(text) }
+      sections.push({ heading, parts: [] })
+    } else sections.at(-1)?.parts.push(plainText([token]))
+  return sections.map(({ heading, parts }) => ({
+    ...heading,
+    content: parts.join(' ').replaceAll(/\s+/gu, ' ').trim(),
+  }))
+}
+
+/** The first sentence of the first paragraph that does not state how the page was generated. */
+function descriptionOf(tokens: readonly Token[]): string {
+  const paragraphs = tokens.filter(({ type }) => type === 'paragraph')
+  const texts = paragraphs.map((token) => plainText([token]).replaceAll(/\s+/gu, ' ').trim())
+  const text = texts.find((paragraph) => !/^Generated from .*do not edit/u.test(paragraph)) ?? ''
+  return (/^.+?[.:](?= |$)/u.exec(text)?.[0] ?? text).replace(/:$/u, '.')
+}
+
+function plainText(tokens: readonly Token[]): string {
+  return tokens.map(textOf).join('')
+}
+
+/** Parts of a list, a table or a quotation are separated by spaces. */
+function textOf(token: Token): string {
+  if (token.type === 'list') return (token as Tokens.List).items.map(textOf).join(' ')
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table
+    return [header, ...rows]
+      .flat()
+      .map((cell) => plainText(cell.tokens))
+      .join(' ')
+  }
+  if (token.type === 'image') return ''
+  if (token.type === 'br' || token.type === 'space') return ' '
+  if ('tokens' in token && token.tokens)
+    return plainText(token.tokens) + (isInline(token) ? '' : ' ')
+  return 'text' in token ? String(token.text) : ''
+}
+
+const isInline = ({ type }: Token): boolean =>
+  ['strong', 'em', 'del', 'link', 'text', 'codespan'].includes(type)
 
 /** Splits the fence `sh prints="badge-1042"` into language and attributes. */
 export function parseCodeBlock({ lang = '', text }: Tokens.Code): CodeBlock {
@@ -62,7 +125,7 @@ export function createSlugger(): (heading: string) => string {
 }
 
 // `type` does not narrow the token union of the library, because it contains a generic token.
-const isCode = (token: Token): token is Tokens.Code => token.type === 'code'
+export const isCode = (token: Token): token is Tokens.Code => token.type === 'code'
 const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading'
 const isLink = (token: Token): token is Tokens.Link | Tokens.Image =>
   token.type === 'link' || token.type === 'image'

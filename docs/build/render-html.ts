@@ -1,17 +1,21 @@
 import { Marked, type RendererObject } from 'marked'
-import { pageFiles } from './contents.ts'
-import { parseCodeBlock, createSlugger, type CodeBlock } from './page-outline.ts'
-import { isExternalLink, relativeLink, pagePathOf } from './page-path.ts'
 import path from 'node:path'
+import { pageFiles } from './contents.ts'
+import { escapeHtml } from './escape-html.ts'
+import { parseCodeBlock, createSlugger, type CodeBlock } from './page-outline.ts'
+import {
+  isExternalLink,
+  relativeLink,
+  pagePathOf,
+  servedSitePathOf,
+  sitePathOf,
+} from './page-path.ts'
+import { tabsExtension } from './tabs.ts'
 
 /** Returns the HTML body of a page. HTML markup in the Markdown is escaped. */
 export function renderHtml(file: string, markdown: string): string {
-  return new Marked({ renderer: createRenderer(file) }).parse(markdown, { async: false })
-}
-
-export function escapeHtml(text: string): string {
-  const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' }
-  return text.replaceAll(/[&<"]/gu, (character) => names[character] ?? character)
+  const marked = new Marked({ renderer: createRenderer(file) }, tabsExtension())
+  return marked.parse(markdown, { async: false })
 }
 
 function createRenderer(file: string): RendererObject {
@@ -22,7 +26,12 @@ function createRenderer(file: string): RendererObject {
       return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`
     },
     link({ href, tokens }) {
-      return `<a href="${escapeHtml(hrefOf(file, href))}">${this.parser.parseInline(tokens)}</a>`
+      const target = hrefOf(file, href)
+      const text = this.parser.parseInline(tokens)
+      return target === undefined ? text : `<a href="${escapeHtml(target)}">${text}</a>`
+    },
+    image({ href, text }) {
+      return `<img src="${escapeHtml(hrefOf(file, href) ?? href)}" alt="${escapeHtml(text)}">`
     },
     code(token) {
       const { language, attributes, text } = parseCodeBlock(token)
@@ -61,11 +70,19 @@ function expectedOutput({ prints, error }: CodeBlock['attributes']): string {
     : `<p class="expected">Prints <code>${escapeHtml(text)}</code>.</p>\n`
 }
 
-/** Converts links between pages. Links to source files stay as they are on GitHub. */
-function hrefOf(file: string, href: string): string {
-  if (isExternalLink(href) || href.startsWith('#')) return href
+/**
+ * Converts the target of a link. Returns undefined for source files, which the site does not contain:
+ * only their text remains.
+ */
+function hrefOf(file: string, href: string): string | undefined {
+  if (href.startsWith('#')) return href
+  const served = servedSitePathOf(href)
+  if (served !== undefined) return relativeLink(file, served)
+  if (isExternalLink(href)) return href
   const [linkPath = '', anchor] = href.split('#')
   const target = path.posix.join(path.posix.dirname(file), linkPath)
-  const page = pageFiles.includes(target) ? relativeLink(file, pagePathOf(target)) : linkPath
+  if (target.startsWith('docs/pictures/')) return relativeLink(file, sitePathOf(target))
+  if (!pageFiles.includes(target)) return undefined
+  const page = relativeLink(file, pagePathOf(target))
   return anchor === undefined ? page : `${page}#${anchor}`
 }

@@ -19,6 +19,10 @@ before(async () => {
   await put('dist/assets/app-1a2b.js.br', 'brotli')
   await put('dist/assets/app-1a2b.js.map', 'map')
   await put('dist/favicon.svg', '<svg/>')
+  await mkdir(path.join(folder, 'dist', 'docs', 'samples'), { recursive: true })
+  await put('dist/docs/index.html', 'the front page')
+  await put('dist/docs/samples/index.html', 'the samples')
+  await put('dist/docs/samples/mia.jpg', 'a picture')
 })
 after(() => rm(folder, { recursive: true }))
 
@@ -96,6 +100,8 @@ test('Source maps, paths outside the folder and API paths are not served', async
     '/assets/..%2f..%2fsecret.js',
     '/v1/nothing',
     '/console/v1/nothing',
+    '/docs/none.html',
+    '/docs/none/',
   ]
   for (const pagePath of missing) {
     const response = await fetch(url + pagePath, { headers: browserHeaders })
@@ -104,6 +110,39 @@ test('Source maps, paths outside the folder and API paths are not served', async
   }
   assert.equal((await fetch(`${url}/anything`)).status, 404)
   assert.equal((await fetch(`${url}/`, { method: 'POST' })).status, 404)
+  await close()
+})
+
+test('The documentation is a folder of pages with a policy that permits no inline script', async () => {
+  const { url, close } = await serve('dist')
+  const redirected = await fetch(`${url}/docs`, { redirect: 'manual' })
+  assert.equal(redirected.status, 302)
+  assert.equal(redirected.headers.get('location'), '/docs/')
+  for (const [address, text] of [
+    ['/docs', 'the front page'],
+    ['/docs/', 'the front page'],
+    ['/docs/index.html', 'the front page'],
+    ['/docs/samples', 'the samples'],
+    ['/docs/samples/', 'the samples'],
+  ] as const) {
+    const response = await fetch(url + address, { headers: browserHeaders })
+    assert.equal(await response.text(), text)
+    const policy = response.headers.get('content-security-policy') ?? ''
+    assert.match(policy, /script-src 'self'; style-src 'self';/u)
+    assert.match(policy, /frame-ancestors 'none'/u)
+    assert.ok(!policy.includes('unsafe'))
+    assert.equal(response.headers.get('cache-control'), 'no-cache')
+  }
+  const picture = await fetch(`${url}/docs/samples/mia.jpg`)
+  assert.equal(picture.headers.get('content-type'), 'image/jpeg')
+  await close()
+})
+
+test('Without a build, /docs leads to the page of the API', async () => {
+  const { url, close } = await serve('none')
+  const { status, headers } = await fetch(`${url}/docs`, { redirect: 'manual' })
+  assert.equal(status, 302)
+  assert.equal(headers.get('location'), '/docs/api')
   await close()
 })
 

@@ -22,14 +22,15 @@ const noncePlaceholder = '__CSP_NONCE__'
 const hashedAssetsPath = '/assets/'
 
 /** API paths never return the application page, because clients would parse it as a response. */
-const apiPaths = /^\/(?:v1|api\/v1|console\/v1|assets)(?:\/|$)/u
+const apiPaths = /^\/(?:v1|api\/v1|console\/v1|assets|docs)(?:\/|$)/u
 
 /**
- * Serves the files of the console from memory. All files are read once, at the start, so no request
- * path reaches the disk. Other paths return the application page if the request accepts HTML; `/`
- * always does.
+ * Serves the files of the console and the site of the documentation from memory. All files are read
+ * once, at the start, so no request path reaches the disk. Other paths return the application page if
+ * the request accepts HTML; `/` always does.
  *
- * @param folder the build folder; if it does not exist, `/` returns an explanation.
+ * @param folder the build folder; if it does not exist, `/` returns an explanation and `/docs` leads
+ *   to the page of the API.
  */
 export function serveStaticFiles(folder: string): (request: HttpRequest) => HttpResponse {
   const files = readStaticFiles(folder)
@@ -37,13 +38,21 @@ export function serveStaticFiles(folder: string): (request: HttpRequest) => Http
   return (request) => {
     const { method, headers } = request
     if (method !== 'GET' && method !== 'HEAD') return routeNotFound
-    const file = files.get(request.path)
-    if (file && request.path !== '/index.html') return fileResponse(request, file)
+    if (files.has(`${request.path}/index.html`)) return redirectTo(`${request.path}/`)
+    if (request.path === '/docs') return redirectTo('/docs/api')
+    const filePath = request.path.replace(/\/$/u, '/index.html')
+    const file = files.get(filePath)
+    if (file && filePath !== '/index.html') return fileResponse(request, file)
     const acceptsHtml = headers['accept']?.includes('text/html') === true
     const wantsPage = acceptsHtml || request.path === '/'
     if (!wantsPage || apiPaths.test(request.path)) return routeNotFound
     return page === undefined ? consoleNotBuilt : applicationResponse(page)
   }
+}
+
+/** A redirect is not stored: the target depends on the build. */
+function redirectTo(location: string): HttpResponse {
+  return { status: 302, headers: { location, 'content-type': 'text/plain' }, body: location }
 }
 
 const routeNotFound: HttpResponse = { status: 404, body: { detail: noSuchRoute } }
@@ -64,7 +73,8 @@ function fileResponse(request: HttpRequest, file: StaticFile): HttpResponse {
   const isImmutable = requestPath.startsWith(hashedAssetsPath)
   const cacheHeaders = {
     ...securityHeaders,
-    'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+    'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    ...(contentType === contentTypes['.html'] && sitePolicy),
     etag: `W/${etag}`,
     vary: 'accept-encoding',
   }
@@ -78,16 +88,14 @@ function fileResponse(request: HttpRequest, file: StaticFile): HttpResponse {
 }
 
 /**
- * Returns the application page. Scripts are loaded only from this service, and inline scripts are
- * blocked. Styles that the component library creates at run time have the nonce. The page cannot be
- * embedded in a frame.
+ * Scripts are loaded only from this service, and inline scripts are blocked. A page cannot be embedded
+ * in a frame.
  */
-function applicationResponse(html: string): HttpResponse {
-  const nonce = randomBytes(16).toString('base64')
-  const policy = [
+function policyOf(styleSources: string): string {
+  return [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
+    `style-src ${styleSources}`,
     "img-src 'self' data: blob:",
     "media-src 'self' blob:",
     "font-src 'self'",
@@ -96,11 +104,20 @@ function applicationResponse(html: string): HttpResponse {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-  ]
+  ].join('; ')
+}
+
+const sitePolicy = { 'content-security-policy': policyOf("'self'") }
+
+/**
+ * Returns the application page. Styles that the component library creates at run time have the nonce.
+ */
+function applicationResponse(html: string): HttpResponse {
+  const nonce = randomBytes(16).toString('base64')
   const headers = {
     ...securityHeaders,
     'cache-control': 'no-cache',
-    'content-security-policy': policy.join('; '),
+    'content-security-policy': policyOf(`'self' 'nonce-${nonce}'`),
     'content-type': 'text/html; charset=utf-8',
     'permissions-policy': 'camera=(self), geolocation=(), microphone=()',
   }
@@ -147,6 +164,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.jpg': 'image/jpeg',
   '.ico': 'image/x-icon',
   '.webp': 'image/webp',
   '.woff2': 'font/woff2',

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { pageFiles, rootDir } from '../../docs/build/contents.ts'
 import { parseOutline, type CodeBlock } from '../../docs/build/page-outline.ts'
+import { buildConsole } from '../../web/build.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
 import { readerEnvironment, createClone } from '../support/docs/reader-environment.ts'
 import { interpreterSkipReason, runBlocks, shellLanguages } from '../support/docs/shell-blocks.ts'
@@ -32,6 +33,8 @@ let facegate: FacegateProcess
 const total = { ran: 0, skipped: 0 }
 
 before(async () => {
+  // The service serves the sample pictures from the built site.
+  await buildConsole()
   clone = await createClone()
   facegate = await spawnFacegate({ VISION_WORKERS: '1', BINARY_BODIES: 'on' })
 })

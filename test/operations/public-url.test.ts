@@ -11,7 +11,7 @@ test('The first start prints its calls and its link with PUBLIC_URL, and later s
   await using first = await spawnFacegate({ PUBLIC_URL, VISION_WORKERS: '1' })
   const output = first.stdout()
   assert.ok(output.includes(`Facegate is running at ${first.url}, for clients at ${PUBLIC_URL}\n`))
-  for (const part of ['/docs/sample.jpg', '/v1/face/execute', '/setup#', '/docs'])
+  for (const part of ['/docs/samples/group.jpg', '/v1/face/execute', '/setup#', '/docs'])
     assert.ok(output.includes(PUBLIC_URL + part), part)
   assert.ok(!output.includes(`${first.url}/`), 'no link contains the local address')
   // The address changes no check: a call to the local address is served.

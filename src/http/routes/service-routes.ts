@@ -68,8 +68,8 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
       }),
     },
     { method: 'GET', path: '/v1/openapi.json', handle: description },
-    { method: 'GET', path: '/docs', handle: page },
-    { method: 'GET', path: '/docs/sample.jpg', handle: servePhotograph() },
+    { method: 'GET', path: '/docs/api', handle: page },
+    { method: 'GET', path: '/docs/samples/group.jpg', handle: servePhotograph() },
   ]
 }
 

@@ -1,10 +1,10 @@
 import { chmod, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import sharp, { type Sharp } from 'sharp'
+import sharp from 'sharp'
 import { rootDir } from '../../../docs/build/contents.ts'
+import { readSamplePictures } from '../../../docs/build/sample-pictures.ts'
 import { installExamples } from '../facegate/install-examples.ts'
-import { samplePhotograph } from '../facegate/test-facegate.ts'
 import type { FacegateProcess } from '../facegate/spawn-facegate.ts'
 import { outputDir } from '../paths.ts'
 
@@ -51,22 +51,12 @@ async function writeNpxScript(clone: string): Promise<void> {
   await chmod(file, 0o755)
 }
 
-/** Writes two pictures of one person, a group, another person and an image without a face. */
+/** Writes the sample pictures, a copy of the portrait and an image without a face. */
 async function writeImages(clone: string): Promise<void> {
-  const [first, third, sixth] = await Promise.all(([1, 3, 6] as const).map(samplePhotograph))
-  const save = (name: string, image: Sharp) => image.jpeg().toFile(path.join(clone, name))
-  const mia = { left: 950, top: 80, width: 470, height: 560 }
-  await save('mia.jpg', sharp(third!.bytes).extract(mia))
-  await save('photo.jpg', sharp(third!.bytes).extract(mia))
-  await save(
-    'door.jpg',
-    sharp(first!.bytes).extract({ left: 1400, top: 150, width: 330, height: 360 }),
-  )
-  await save('group.jpg', sharp(sixth!.bytes))
-  await save(
-    'other.jpg',
-    sharp(sixth!.bytes).extract({ left: 1380, top: 190, width: 448, height: 504 }),
-  )
+  const samples = await readSamplePictures()
+  const portrait = samples.get('mia.jpg') ?? Buffer.alloc(0)
+  for (const [name, bytes] of [...samples, ['photo.jpg', portrait] as const])
+    await writeFile(path.join(clone, name), bytes)
   const grey = { width: 300, height: 300, channels: 3, background: '#888' } as const
-  await save('wall.jpg', sharp({ create: grey }))
+  await sharp({ create: grey }).jpeg().toFile(path.join(clone, 'wall.jpg'))
 }
