@@ -7,6 +7,7 @@ import { defineCommand } from './command-line/define-command.ts'
 import { completionCommand } from './completion/commands.ts'
 import { backup, deletions, restore } from './database/commands.ts'
 import { gallery } from './gallery/commands.ts'
+import { installationCommands } from './installation/commands.ts'
 import { evaluate } from './evaluate/commands.ts'
 import { importFaces } from './import/commands.ts'
 import { migrate } from './migrate/commands.ts'
@@ -34,6 +35,7 @@ const serve = defineCommand(
 /** Every command of the command line, in the order of its help. */
 export const commands: readonly CliCommand[] = [
   serve,
+  ...installationCommands,
   importFaces,
   ...pictureCommands,
   accountCommands,

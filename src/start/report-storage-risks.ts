@@ -1,19 +1,20 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.ts'
-import type { Log } from '../lib/log.ts'
 import { masterKeyPath } from './store-location.ts'
 
 /** The bits of a folder's mode: its files can be deleted by all users, or only by their owners. */
 const writableByOthers = 0o002
 const sticky = 0o1000
 
+type RiskLog = Readonly<Record<'info' | 'warn', (fields: object, text: string) => void>>
+
 /**
  * Logs a master key in the folder of the database, and the folders of both that all users may write.
  * Such folders do not prevent the start: their files are private, and volumes of containers often have
  * this mode.
  */
-export function reportStorageRisks(config: Config, log: Pick<Log, 'info' | 'warn'>): void {
+export function reportStorageRisks(config: Config, log: RiskLog): void {
   const masterKeyFile = path.resolve(masterKeyPath(config))
   const keyFolder = path.dirname(masterKeyFile)
   const dataFolder = config.DATABASE_URL === '' ? path.resolve(config.DATA_DIR) : keyFolder

@@ -48,6 +48,8 @@ type WithoutDatabase = { readonly withoutDatabase: string }
 /** Every declared command. The commands run in this order. */
 const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutDatabase>> = {
   serve: { withoutDatabase: 'the server' },
+  status: { reads: () => '' },
+  doctor: { reads: () => '' },
   import: { withoutDatabase: 'its calls of the API are in the request log' },
   detect: { withoutDatabase: 'its call of the API is in the request log' },
   identify: { withoutDatabase: 'its call of the API is in the request log' },
@@ -73,6 +75,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'key add-master': { auditAction: 'masterKey.add', run: () => '' },
   'key rotate-master': { auditAction: 'masterKey.rotate', run: () => '--prepared' },
   'console link': { auditAction: 'session.createSetupLink', run: () => '' },
+  open: { auditAction: 'session.createSetupLink', run: () => '' },
   'wallet top-up': { auditAction: 'money.topUp', run: () => '--amount 5000' },
   'wallet show': { reads: () => '' },
   'budget allocate': { auditAction: 'money.allocate', run: () => '--project kiosk --amount 500' },

@@ -1,6 +1,7 @@
 import { runOnPostgres } from '../support/database/engine.ts'
 
 runOnPostgres([
+  'cli/installation',
   'console/auth/held-writes',
   'console/auth/session',
   'console/auth/sign-in-throttle',

@@ -57,7 +57,7 @@ const connectFailures: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was closed',
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'AbortError') return `no connection within ${connectMsMax / 1000} s`
   const code = 'code' in error ? String(error.code) : ''

@@ -12,6 +12,15 @@ export async function verify({
   packs: names,
   json,
 }: CommandValues & { readonly packs: readonly string[] }): Promise<void> {
+  const results = await findModelFaults(names)
+  print(results, json, () => table(results))
+  const faulty = results.filter(({ fault }) => fault !== null)
+  if (faulty.length > 0)
+    throw new Error(`${faulty.length} of ${results.length} models must be installed again`)
+}
+
+/** Checks the models of the named packs; without names, of all. @throws Error if one is missing. */
+export async function findModelFaults(names: readonly string[]): Promise<readonly ModelFault[]> {
   const packs = await listPacks(modelsFolder())
   for (const name of names)
     if (!packs.some(({ manifest }) => manifest.name === name))
@@ -24,10 +33,7 @@ export async function verify({
       results.push({ model: modelRefOf(installed), fault: (await findFault(installed)) ?? null })
     }
   }
-  print(results, json, () => table(results))
-  const faulty = results.filter(({ fault }) => fault !== null)
-  if (faulty.length > 0)
-    throw new Error(`${faulty.length} of ${results.length} models must be installed again`)
+  return results
 }
 
 /** Checks the checksums before it loads the model: an altered file is not loaded. */

@@ -5,6 +5,7 @@ import type { Store } from '../../store/database.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { UsageError, type CommandValues } from '../command.ts'
 import { print } from '../output.ts'
+import { publicAddress } from '../installation/service-address.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 
@@ -13,20 +14,18 @@ type LinkValues = CommandValues<never, 'account' | 'user'>
 export async function createLink({ account, user, json }: LinkValues): Promise<void> {
   if ((account === undefined) !== (user === undefined))
     throw new UsageError('--account and --user belong together; pass both or none')
-  const { HOST, PORT, PUBLIC_URL } = readSettings()
   const path = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
     return user === undefined
       ? createOwnerLink(store, accountId)
       : createUserLink(store, accountId, user)
   })
-  const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST
-  const link = `${PUBLIC_URL || `http://${host}:${PORT}`}${path}`
+  const link = `${publicAddress(readSettings())}${path}`
   print({ link }, json, () => link)
 }
 
-/** The link for an owner of the oldest account, who enters a name on the page. */
-function createOwnerLink(store: Store, accountId: string): Promise<string> {
+/** The link for an owner of the oldest account, whose name is entered on the page. */
+export function createOwnerLink(store: Store, accountId: string): Promise<string> {
   return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {
     const result = setupLinkPath(await createSetupLink(tx, null, nowMs))
     return { result, accountId, target: 'owner' }

@@ -20,14 +20,15 @@ export const accountAlert = z.object({
   keyId: z.string().optional(),
 })
 
-type AccountAlert = z.output<typeof accountAlert>
+export type AccountAlert = z.output<typeof accountAlert>
 
 export type AlertInput = {
   readonly accountId: string
   /** Leaves out the keys and webhooks of other projects. */
   readonly projectId?: string | undefined
   readonly projects: readonly ProjectSummary[]
-  readonly disk: DiskUsage
+  /** Without it, the disk is not checked. */
+  readonly disk?: Pick<DiskUsage, 'freeBytes'>
   readonly nowMs: number
 }
 
@@ -47,7 +48,7 @@ const diskLowBytes = 5 * 1024 ** 3
 /** Returns what needs attention, the most severe alerts first. */
 export async function findAlerts(tx: ReadTx, input: AlertInput): Promise<AccountAlert[]> {
   const alerts = [
-    ...diskAlerts(input),
+    ...(input.disk ? diskAlerts(input.disk) : []),
     ...budgetAlerts(input),
     ...(await keyAlerts(tx, input)),
     ...(await webhookAlerts(tx, input)),
@@ -56,7 +57,7 @@ export async function findAlerts(tx: ReadTx, input: AlertInput): Promise<Account
   return alerts.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity))
 }
 
-function diskAlerts({ disk: { freeBytes } }: AlertInput): AccountAlert[] {
+export function diskAlerts({ freeBytes }: Pick<DiskUsage, 'freeBytes'>): AccountAlert[] {
   if (freeBytes >= diskLowBytes) return []
   const severity = freeBytes < diskEmptyBytes ? 'critical' : 'warning'
   const free = (freeBytes / 1024 ** 3).toFixed(1)

@@ -69,6 +69,16 @@ export async function prepareBuiltinPack({
   }
 }
 
+/** Returns the files of the pack in `folder` that exist and are damaged or of another version. */
+export async function findDamagedFiles(folder: string): Promise<readonly string[]> {
+  const damaged: string[] = []
+  for (const { artifact } of Object.values(builtinPack.models).flatMap(conversionsOf)) {
+    const file = path.join(folder, artifact.file)
+    if ((await readArtifactState(file, artifact.sha256)) === 'damaged') damaged.push(file)
+  }
+  return damaged
+}
+
 type ArtifactConversion = {
   readonly artifact: OnnxArtifact
   readonly convert: (source: SourceBytes) => Uint8Array | Promise<Uint8Array>

@@ -1,0 +1,183 @@
+import { existsSync, statfsSync } from 'node:fs'
+import type { Config } from '../../config.ts'
+import { diskAlerts, findAlerts, type AccountAlert } from '../../console/analytics/alerts.ts'
+import { openKeyring } from '../../gallery/keys/keyring.ts'
+import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
+import { readActiveSet } from '../../models/active-set.ts'
+import { findDamagedFiles } from '../../models/builtin/prepare-builtin-pack.ts'
+import { readRecognizerCalibration } from '../../start/active-models.ts'
+import { reportStorageRisks } from '../../start/report-storage-risks.ts'
+import { masterKeyPath, modelsFolderOf } from '../../start/store-location.ts'
+import { findAuditEntries } from '../../store/console/audit-log.ts'
+import type { Store } from '../../store/database.ts'
+import { countRows } from '../../store/system/system-history.ts'
+import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
+import { listAccounts } from '../../store/tenancy/projects.ts'
+import { describeError } from '../command-line/describe-error.ts'
+import { findModelFaults } from '../models/verify.ts'
+import { withStore } from '../with-store.ts'
+import { localAddress, requestStatus } from './service-address.ts'
+
+const causes = 'docs/operations/troubleshooting.md lists the causes and their remedies'
+const addBudget = 'facegate budget allocate, or facegate project set <project> --billing off'
+
+/** What is checked, and what to do about a problem. */
+const remedies = {
+  node: 'install Node 24',
+  service: `start it with facegate serve, with the same HOST and PORT; ${causes}`,
+  publicUrl: 'correct PUBLIC_URL, or the proxy, the DNS entry or the certificate',
+  database: causes,
+  masterKey: causes,
+  folders: 'set MASTER_KEY_FILE to a file on another disk, or change the mode of the folder',
+  backup: 'run facegate backup --to <file on another disk> every day',
+  builtinModels: 'facegate models prepare',
+  models: 'facegate models install <pack>, or facegate models use builtin',
+  keyExpiring: 'facegate key rotate <key>, or facegate key create',
+  keyExpired: 'facegate key create, and facegate key revoke for the expired one',
+  budgetLow: addBudget,
+  budgetEmpty: addBudget,
+  webhookFailing: 'facegate webhook list, and facegate webhook deliveries for the reason',
+  diskLow: 'delete other files, or move DATA_DIR to a larger disk',
+} satisfies Record<AccountAlert['kind'], string> & Record<string, string>
+
+/** Something that does not work (`repair`), or that can become a problem (`warning`). */
+type InstallationProblem = {
+  readonly check: keyof typeof remedies
+  readonly severity: 'repair' | 'warning'
+  readonly problem: string
+}
+
+export type Installation = Awaited<ReturnType<typeof inspectInstallation>>
+
+/** Reads the state of the installation and finds its problems. It changes nothing. */
+export async function inspectInstallation(config: Config) {
+  const address = localAddress(config)
+  const service = await requestStatus(`${address}/readyz`)
+  const database = await withStore(readDatabase).catch(describeError)
+  const freeBytes = findFreeBytes(config.DATA_DIR)
+  const problems: readonly InstallationProblem[] = [
+    ...findRuntimeProblems(process.versions.node),
+    ...(service.status === 200
+      ? []
+      : [problemOf('service', `${address}: ${service.detail}`, service.status === null)]),
+    ...(await findAddressProblems(config)),
+    ...(await findDatabaseProblems(config, database)),
+    ...findFolderProblems(config),
+    ...(freeBytes === null ? [] : diskAlerts({ freeBytes }).map(toProblem)),
+    ...(await findModelProblems(modelsFolderOf(config))),
+  ]
+  const withRemedies = problems.map((problem) => ({ ...problem, remedy: remedies[problem.check] }))
+  return { address, service, database, freeBytes, problems: withRemedies }
+}
+
+function problemOf(
+  check: InstallationProblem['check'],
+  problem: string,
+  isWarning = false,
+): InstallationProblem {
+  return { check, severity: isWarning ? 'warning' : 'repair', problem }
+}
+
+function findFreeBytes(folder: string): number | null {
+  if (!existsSync(folder)) return null
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
+/** @param version of Node, such as `24.1.0`. */
+export function findRuntimeProblems(version: string): readonly InstallationProblem[] {
+  if (Number.parseInt(version, 10) >= 24) return []
+  return [problemOf('node', `Node ${version} lacks a stable SQLite module`, true)]
+}
+
+/** The API answers a request without a key with 401, also through a proxy. */
+async function findAddressProblems({
+  PUBLIC_URL,
+}: Config): Promise<readonly InstallationProblem[]> {
+  if (PUBLIC_URL === '') return []
+  const { status, detail } = await requestStatus(`${PUBLIC_URL}/v1/me`)
+  if (status === 401) return []
+  return [problemOf('publicUrl', `${PUBLIC_URL} does not reach the service: ${detail}`, true)]
+}
+
+type DatabaseSummary = Awaited<ReturnType<typeof readDatabase>>
+
+async function readDatabase(store: Store) {
+  const { servers: _servers, ...info } = await store.readInfo()
+  const nowMs = (store.timeOfDay ?? Date.now)()
+  const accounts = await listAccounts(store.db)
+  return store.read(async (tx) => {
+    const alerts: AccountAlert[] = []
+    let lastBackupMs: number | null = null
+    for (const { accountId } of accounts) {
+      const projects = await findProjectSummaries(tx, accountId)
+      alerts.push(...(await findAlerts(tx, { accountId, projects, nowMs })))
+      const backups = { accountId, auditAction: 'database.backup', limit: 1 }
+      lastBackupMs ??= (await findAuditEntries(tx, backups))[0]?.atMs ?? null
+    }
+    return { ...info, rows: await countRows(tx), nowMs, lastBackupMs, alerts }
+  })
+}
+
+const dayMs = 86_400_000
+const backupDaysMax = 7
+
+async function findDatabaseProblems(
+  config: Config,
+  database: DatabaseSummary | string,
+): Promise<readonly InstallationProblem[]> {
+  if (typeof database === 'string') return [problemOf('database', database)]
+  const { kind, lastBackupMs, nowMs, alerts } = database
+  const problems = alerts.map(toProblem)
+  const masterKeyFault = await findMasterKeyFault(masterKeyPath(config))
+  if (masterKeyFault !== undefined) problems.push(problemOf('masterKey', masterKeyFault))
+  const backupDays = lastBackupMs === null ? Infinity : (nowMs - lastBackupMs) / dayMs
+  // PostgreSQL has its own tools for backups.
+  if (kind === 'sqlite' && backupDays > backupDaysMax)
+    problems.push(
+      problemOf(
+        'backup',
+        Number.isFinite(backupDays)
+          ? `the last facegate backup is ${Math.floor(backupDays)} days old`
+          : 'there was no facegate backup',
+        true,
+      ),
+    )
+  return problems
+}
+
+/** Returns why the master key cannot be used; undefined if it decrypts the database. */
+async function findMasterKeyFault(file: string): Promise<string | undefined> {
+  try {
+    openKeyring(file)
+    await withStore((store) => checkMasterKey(store, file))
+    return undefined
+  } catch (error) {
+    return describeError(error)
+  }
+}
+
+function toProblem({ kind, severity, text }: AccountAlert): InstallationProblem {
+  return problemOf(kind, text, severity !== 'critical')
+}
+
+function findFolderProblems(config: Config): readonly InstallationProblem[] {
+  const problems: InstallationProblem[] = []
+  const add = (fields: object, text: string): void =>
+    void problems.push(problemOf('folders', `${Object.values(fields).join()}: ${text}`, true))
+  reportStorageRisks(config, { info: add, warn: add })
+  return problems
+}
+
+async function findModelProblems(modelsFolder: string): Promise<readonly InstallationProblem[]> {
+  const damaged = await findDamagedFiles(modelsFolder)
+  const problems = damaged.map((file) => problemOf('builtinModels', `${file} is damaged`))
+  try {
+    for (const { model, fault } of await findModelFaults([]))
+      if (fault !== null) problems.push(problemOf('models', `${model}: ${fault}`))
+    await readRecognizerCalibration((await readActiveSet(modelsFolder)).recognizer)
+  } catch (error) {
+    problems.push(problemOf('models', describeError(error)))
+  }
+  return problems
+}
