@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { createKeyedQueue } from '../lib/limits/keyed-queue.ts'
 import type { StoreLocation } from '../store/database.ts'
 import type { ReconciliationPeriod, Reconciliation } from '../store/billing/ledger-transfers.ts'
 import type { AuditCheck } from './audit-ledger.ts'
@@ -20,6 +21,10 @@ export type AuditThreadData = {
  */
 export function createAuditRunner(location: StoreLocation) {
   let running: Promise<readonly AuditCheck[]> | undefined
+  const accountQueue = createKeyedQueue({
+    waitingMax: 4,
+    detail: 'The account compares other periods now. Send the request again.',
+  })
   return {
     /** Audits the ledger. Concurrent calls share one audit. */
     audit: () => {
@@ -30,9 +35,16 @@ export function createAuditRunner(location: StoreLocation) {
       return running
     },
 
-    /** Compares the request log of a period with the ledger. */
+    /**
+     * Compares the request log of a period with the ledger. The comparisons of an account wait for each
+     * other: a thread for each request would use up the memory and the processors.
+     *
+     * @throws HttpError 503 if too many are waiting.
+     */
     reconcile: (period: ReconciliationPeriod) =>
-      runInThread<Reconciliation>({ location, task: { kind: 'reconcile', period } }),
+      accountQueue(period.accountId, () =>
+        runInThread<Reconciliation>({ location, task: { kind: 'reconcile', period } }),
+      ),
   }
 }
 

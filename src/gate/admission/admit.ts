@@ -1,5 +1,5 @@
 import { ActionError, HttpError, unavailable } from '../../lib/errors.ts'
-import { createKeyedQueue } from './keyed-queue.ts'
+import { createKeyedQueue } from '../../lib/limits/keyed-queue.ts'
 import { limitHeaders, takeToken, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
@@ -146,7 +146,10 @@ type RunInTransaction = <T>(call: AuthenticatedCall, job: (tx: Tx) => Promise<T>
  * They wait here instead.
  */
 function createProjectTransactions(store: Store): RunInTransaction {
-  const projectQueue = createKeyedQueue()
+  const projectQueue = createKeyedQueue({
+    waitingMax: 1000,
+    detail: 'Too many calls of the project are waiting.',
+  })
   return ({ caller: { projectId } }, job) => {
     const run = () => store.write(job)
     return store.isShared ? projectQueue(projectId, run) : run()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createKeyedQueue } from './keyed-queue.ts'
 
 test('work with one key runs in order, work with another key runs concurrently, also after a failure', async () => {
-  const enqueue = createKeyedQueue()
+  const enqueue = createKeyedQueue({ waitingMax: 1000, detail: 'full' })
   const events: string[] = []
   const work = (name: string, fails = false) =>
     enqueue(name.charAt(0), async () => {
@@ -24,7 +24,7 @@ test('work with one key runs in order, work with another key runs concurrently, 
 })
 
 test('a queue with a thousand entries rejects further work with 503', async () => {
-  const enqueue = createKeyedQueue()
+  const enqueue = createKeyedQueue({ waitingMax: 1000, detail: 'full' })
   const held = Promise.withResolvers<void>()
   const waiting = Array.from({ length: 1000 }, () => enqueue('a', () => held.promise))
   await assert.rejects(
