@@ -16,6 +16,7 @@ import {
   type CallCount,
   countScores,
   findLatencies,
+  readChart,
   type CallGrouping,
 } from '../../store/console/call-charts.ts'
 import { scoreBinCount } from '../../store/gate/hourly-counts.ts'
@@ -75,8 +76,8 @@ export const callsChart = defineRead({
     const timeBuckets = createTimeBuckets(query, clock())
     const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
     const grouping = { by: groupColumns[query.by], stepMs: timeBuckets.stepMs }
+    const rows = await readChart(store, filter, (tx, part) => countCalls(tx, part, grouping))
     return store.read(async (tx) => {
-      const rows = await countCalls(tx, filter, grouping)
       const names = await readNames(tx, identity.accountId)
       const seriesById = groupSeries(rows, timeBuckets, { zero: 0, value: ({ calls }) => calls })
       const series = [...seriesById].map(([id, counts]) => {
@@ -112,10 +113,9 @@ export const spendChart = defineRead({
     const timeBuckets = createTimeBuckets(query, clock())
     const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
     const grouping = { by: groupColumns[query.by], stepMs: timeBuckets.stepMs }
+    const counted = await readChart(store, filter, (tx, part) => countCalls(tx, part, grouping))
+    const rows = counted.filter(({ costMicros, meteredMicros }) => costMicros + meteredMicros > 0n)
     return store.read(async (tx) => {
-      const rows = (await countCalls(tx, filter, grouping)).filter(
-        ({ costMicros, meteredMicros }) => costMicros + meteredMicros > 0n,
-      )
       const names = await readNames(tx, identity.accountId)
       const seriesBy = (value: (row: CallCount) => bigint) =>
         groupSeries(rows, timeBuckets, { zero: 0n, value })
@@ -176,7 +176,10 @@ export const latencyChart = defineRead({
   handle: async ({ query, identity, services: { store, clock } }) => {
     const timeBuckets = createTimeBuckets(query, clock())
     const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
-    const histograms = await store.read((tx) => findLatencies(tx, filter, timeBuckets.stepMs))
+    const { stepMs } = timeBuckets
+    const histograms = new Map(
+      await readChart(store, filter, (tx, part) => findLatencies(tx, part, stepMs)),
+    )
     const overall = createLatencyHistogram()
     for (const histogram of histograms.values()) addHistogram(overall, histogram)
     const perBucket = (share: number) =>
@@ -223,10 +226,11 @@ export const scoresChart = defineRead({
     const { kind, projectId } = query
     const timeBuckets = createTimeBuckets(query, clock())
     const { fromMs, toMs } = timeBuckets
+    const filter = { accountId, projectId, kind, fromMs, toMs }
+    const bins = await readChart(store, filter, countScores)
     return store.read(async (tx) => {
-      const bins = await countScores(tx, { accountId, projectId, kind, fromMs, toMs })
       const counts = Array.from({ length: scoreBinCount }, () => 0)
-      for (const { bin, count } of bins) counts[bin] = count
+      for (const { bin, count } of bins) counts[bin] = (counts[bin] ?? 0) + count
       const [project] =
         projectId === undefined ? [] : await findProjectSummaries(tx, accountId, projectId)
       return {

@@ -8,6 +8,7 @@ import { HttpError } from '../../lib/errors.ts'
 import {
   countCalls,
   findLatencies,
+  readChart,
   type CallCount,
   type ChartFilter,
 } from '../../store/console/call-charts.ts'
@@ -29,6 +30,7 @@ import { findFirstSteps, firstSteps } from './first-steps.ts'
 import { createTimeBuckets } from './time-buckets.ts'
 import { count, id, micros } from '../server/field-schemas.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
+import type { ConsoleServices } from '../services.ts'
 
 const dayMs = 86_400_000
 const errorsShown = 5
@@ -87,6 +89,8 @@ export const getOverview = defineRead({
     const { disk } = await services.readSystem()
     const hasInstalledModels = (await services.readModels()).installed.length > 0
     const walletMicros = await readWalletMicros(services.store.db, accountId)
+    const spent = await readSpend(call)
+    const traffic = await summarizeTraffic(call)
     return services.store.read(async (tx) => {
       const projects = await findProjectSummaries(tx, accountId, projectId)
       if (projectId !== undefined && projects.length === 0)
@@ -95,9 +99,9 @@ export const getOverview = defineRead({
         ({ galleryId }) =>
           projectId === undefined || projects.some((project) => project.galleryId === galleryId),
       )
-      const forecasts = await forecastBudgets(tx, call, projects)
+      const forecasts = forecastBudgets(spent, projects)
       return {
-        ...(await summarizeTraffic(tx, call)),
+        ...traffic,
         budgets: projects.map((project) => ({
           ...toBudget(project),
           daysLeft: forecasts.get(project.projectId) ?? null,
@@ -127,7 +131,7 @@ type OverviewContext = ConsoleContext<{
   readonly days: string
 }>
 
-async function summarizeTraffic(tx: ReadTx, { query, identity, services }: OverviewContext) {
+async function summarizeTraffic({ query, identity, services }: OverviewContext) {
   const nowMs = services.clock()
   const days = Number(query.days)
   const timeBuckets = createTimeBuckets(
@@ -141,7 +145,9 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
   )
   const { fromMs, toMs, stepMs } = timeBuckets
   const filter = { fromMs, toMs, accountId: identity.accountId, projectId: query.projectId }
-  const rows = await countCalls(tx, filter, { by: 'code', stepMs })
+  const { store } = services
+  const count = (tx: ReadTx, part: ChartFilter) => countCalls(tx, part, { by: 'code', stepMs })
+  const rows = await readChart(store, filter, count)
   const series = timeBuckets.buckets.map((atUtc) => ({ atUtc, calls: 0, errors: 0 }))
   const codes = new Map<string, number>()
   for (const { atMs, id: code, calls } of rows) {
@@ -155,8 +161,8 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
   // The period before has as many hours, up to the same hour of its last day.
   const earlier = { ...filter, fromMs: fromMs - days * dayMs, toMs: toMs - days * dayMs }
   return {
-    ...(await summarize(tx, filter, rows)),
-    before: await summarize(tx, earlier, await countCalls(tx, earlier, { by: 'code', stepMs })),
+    ...(await summarize(store, filter, rows)),
+    before: await summarize(store, earlier, await readChart(store, earlier, count)),
     meteredMicros: String(rows.reduce((sum, row) => sum + row.meteredMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
     topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),
@@ -166,13 +172,13 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
 }
 
 async function summarize(
-  tx: ReadTx,
+  store: ConsoleServices['store'],
   filter: ChartFilter,
   rows: readonly CallCount[],
 ): Promise<z.input<z.ZodObject<typeof trafficFields>>> {
   const latencies = createLatencyHistogram()
-  for (const histogram of (await findLatencies(tx, filter, dayMs)).values())
-    addHistogram(latencies, histogram)
+  const days = await readChart(store, filter, (tx, part) => findLatencies(tx, part, dayMs))
+  for (const [, histogram] of days) addHistogram(latencies, histogram)
   const calls = rows.reduce((sum, row) => sum + row.calls, 0)
   const ok = rows.reduce((sum, { id: code, calls }) => sum + (code === 'OK' ? calls : 0), 0)
   return {
@@ -184,17 +190,22 @@ async function summarize(
   }
 }
 
-/** Returns in how many whole days each project spends its budget at the rate of the last week. */
-async function forecastBudgets(
-  tx: ReadTx,
-  { identity, services }: OverviewContext,
-  projects: readonly ProjectSummary[],
-): Promise<ReadonlyMap<string, number>> {
-  const toMs = Math.ceil(services.clock() / hourMs) * hourMs
+/** Returns what each project has spent in the last week. */
+async function readSpend({ identity, services: { store, clock } }: OverviewContext) {
+  const toMs = Math.ceil(clock() / hourMs) * hourMs
   const filter = { accountId: identity.accountId, fromMs: toMs - forecastDays * dayMs, toMs }
+  const grouping = { by: 'projectId', stepMs: dayMs } as const
   const spent = new Map<string, bigint>()
-  for (const { id, costMicros } of await countCalls(tx, filter, { by: 'projectId', stepMs: dayMs }))
-    spent.set(id, (spent.get(id) ?? 0n) + costMicros)
+  const rows = await readChart(store, filter, (tx, part) => countCalls(tx, part, grouping))
+  for (const { id, costMicros } of rows) spent.set(id, (spent.get(id) ?? 0n) + costMicros)
+  return spent
+}
+
+/** Returns in how many whole days each project spends its budget at the rate of the last week. */
+function forecastBudgets(
+  spent: ReadonlyMap<string, bigint>,
+  projects: readonly ProjectSummary[],
+): ReadonlyMap<string, number> {
   return new Map(
     projects.flatMap(({ projectId, balanceMicros }) => {
       const micros = spent.get(projectId) ?? 0n
