@@ -1,9 +1,4 @@
-import {
-  findAuditViolations,
-  chainHeads,
-  readChain,
-  type AuditRuleName,
-} from '../store/billing/ledger-audit.ts'
+import { findAuditViolations, chainHeads, readChain } from '../store/billing/ledger-audit.ts'
 import { findBrokenAuditEntries } from '../store/console/audit-log.ts'
 import type { Database } from '../store/schema.ts'
 import { findBrokenDeletions } from '../store/gallery/deletions.ts'
@@ -20,7 +15,8 @@ export type AuditCheck = {
 type AuditRule = {
   readonly name: string
   readonly description: string
-  readonly queries: readonly AuditRuleName[]
+  /** In `store/billing/ledger-audit.sql`. */
+  readonly queries: readonly string[]
 }
 
 const auditRules: readonly AuditRule[] = [

@@ -2,6 +2,7 @@ import type { CallDetail } from '../../gate/log-call.ts'
 import { errorTable } from '../../lib/errors.ts'
 import { readCalls, type LoggedCall } from '../../store/gate/calls.ts'
 import type { ReadTx } from '../../store/tx.ts'
+import otherCodes from './other-codes.json' with { type: 'json' }
 
 /** Returns why a call failed, in one line; null for a success. */
 export function messageOf(call: LoggedCall): string | null {
@@ -45,7 +46,10 @@ export function problemsOf(
   })
 }
 
-/** Explains a code for which no message is stored. */
+/**
+ * Explains a code for which no message is stored. `other-codes.json` has the codes of the request log
+ * that are not in the table of errors.
+ */
 function generalProblems(code: string): CallDetail['problems'] {
   if (code === 'OK') return []
   const explained = { ...errorTable, ...otherCodes } as Readonly<
@@ -54,27 +58,3 @@ function generalProblems(code: string): CallDetail['problems'] {
   const { condition, remedy } = explained[code] ?? otherCodes.HTTP_500
   return [{ code, message: condition, hint: remedy }]
 }
-
-/** The codes of the request log that are not in the table of errors. */
-const otherCodes = {
-  EXPIRED: {
-    condition: 'The call did not finish in time, or the server stopped during the call.',
-    remedy: 'Send the call again with the same requestId. Nothing was charged.',
-  },
-  HTTP_404: {
-    condition: 'The requested object does not exist.',
-    remedy: 'Check the ids in the path and the query.',
-  },
-  HTTP_499: {
-    condition: 'The client disconnected before the call ran.',
-    remedy: 'Increase the timeout of the client, or send smaller images.',
-  },
-  HTTP_500: {
-    condition: 'An internal error occurred.',
-    remedy: 'Search the log of the service for this request id, and send the call again.',
-  },
-  HTTP_503: {
-    condition: 'The service was overloaded or temporarily not available.',
-    remedy: 'Send the call again after the time in Retry-After.',
-  },
-} as const

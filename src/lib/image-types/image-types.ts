@@ -1,3 +1,5 @@
+import signatures from './signatures.json' with { type: 'json' }
+
 /** The file types that the setting IMAGE_TYPES_EXTRA can add to JPEG and PNG. */
 export const extraImageTypes = ['webp', 'gif', 'avif', 'tiff'] as const
 
@@ -58,14 +60,19 @@ export function contentTypeOf(bytes: Uint8Array): ImageContentType | undefined {
 
 /**
  * Returns the file type that the first bytes indicate, decodable or not; `undefined` for an unknown one.
+ * `signatures.json` has the magic numbers of the specifications, as Latin-1; all parts of one must
+ * match. That of PNG is complete, because its last bytes reveal a transfer that changed line ends. That
+ * of BMP has the reserved words of the header, because two letters are not enough.
  */
 export function sniffFileType(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes))
   const start = head.toString('latin1')
   if (hasAvifBrand(start)) return 'AVIF'
+  const isAt = ({ offset, text }: (typeof signatures)[number]['parts'][number]): boolean =>
+    start.startsWith(text, offset)
   return (
-    signatures.find(({ parts }) => parts.every(([offset, text]) => start.startsWith(text, offset)))
-      ?.name ?? textSignatures.find(({ pattern }) => pattern.test(head.toString('utf8')))?.name
+    signatures.find(({ parts }) => parts.every(isAt))?.name ??
+    textSignatures.find(({ pattern }) => pattern.test(head.toString('utf8')))?.name
   )
 }
 
@@ -87,51 +94,6 @@ function hasAvifBrand(start: string): boolean {
 
 /** Enough for an XML prologue and a licence comment before the first `<svg`. */
 const headBytes = 1024
-
-type Signature = {
-  readonly name: string
-  /** The bytes at each offset, as Latin-1; all parts must match. */
-  readonly parts: readonly (readonly [offset: number, text: string])[]
-}
-
-/** Magic numbers from the specifications of the formats. */
-const signatures: readonly Signature[] = [
-  { name: 'JPEG', parts: [[0, '\xff\xd8\xff']] },
-  // The whole signature: its last bytes reveal a transfer that changed line ends.
-  { name: 'PNG', parts: [[0, '\x89PNG\r\n\x1a\n']] },
-  { name: 'GIF', parts: [[0, 'GIF8']] },
-  {
-    name: 'WebP',
-    parts: [
-      [0, 'RIFF'],
-      [8, 'WEBP'],
-    ],
-  },
-  { name: 'TIFF', parts: [[0, 'II*\0']] },
-  { name: 'TIFF', parts: [[0, 'MM\0*']] },
-  { name: 'HEIC', parts: [[4, 'ftyphe']] },
-  { name: 'HEIF', parts: [[4, 'ftypmif1']] },
-  { name: 'HEIF', parts: [[4, 'ftypmsf1']] },
-  { name: 'MP4', parts: [[4, 'ftyp']] },
-  { name: 'JPEG XL', parts: [[0, '\xff\x0a']] },
-  { name: 'JPEG XL', parts: [[4, 'JXL \r\n']] },
-  { name: 'JPEG 2000', parts: [[4, 'jP  \r\n']] },
-  { name: 'JPEG 2000', parts: [[0, '\xff\x4f\xff\x51']] },
-  { name: 'Photoshop', parts: [[0, '8BPS\0']] },
-  { name: 'PDF', parts: [[0, '%PDF-']] },
-  { name: 'ZIP', parts: [[0, 'PK\x03\x04']] },
-  { name: 'gzip', parts: [[0, '\x1f\x8b\x08']] },
-  { name: 'ICO', parts: [[0, '\0\0\x01\0']] },
-  { name: 'ICO', parts: [[0, '\0\0\x02\0']] },
-  // Two letters are not enough: the reserved words of the header must also be zero.
-  {
-    name: 'BMP',
-    parts: [
-      [0, 'BM'],
-      [6, '\0\0\0\0'],
-    ],
-  },
-]
 
 const textSignatures = [
   {

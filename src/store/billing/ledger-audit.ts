@@ -1,15 +1,10 @@
-import type { RawBuilder, Selectable } from 'kysely'
-import { dialectOf, type SqlDialect } from '../dialect.ts'
+import { readFileSync } from 'node:fs'
+import type { Selectable } from 'kysely'
+import { dialectOf } from '../dialect.ts'
 import type { LedgerHead } from '../gate/statements.ts'
 import { readPages } from '../lists.ts'
 import { sql } from '../load-kysely.ts'
 import type { Database, TransferRow } from '../schema.ts'
-
-/**
- * Audit rules that one SQL query each can check. A query returns one line of text for each row that
- * breaks the rule, at most `violationsMax` of them.
- */
-export type AuditRuleName = keyof typeof auditRules
 
 const violationsMax = 5
 
@@ -19,116 +14,34 @@ const violationsMax = 5
  */
 const sweepMarginMs = 600_000
 
+/** The queries of `ledger-audit.sql`, by their names. */
+const queries = new Map(
+  readFileSync(new URL('ledger-audit.sql', import.meta.url), 'utf8')
+    .split(/^-- (?=\w+$)/mu)
+    .map((section) => [section.split('\n', 1)[0], section.slice(section.indexOf('\n'))]),
+)
+
+/**
+ * Returns one line of text for each row that breaks a rule, at most `violationsMax` of them.
+ *
+ * @param name a query of `ledger-audit.sql`.
+ */
 export async function findAuditViolations(
   db: Database,
-  rule: AuditRuleName,
+  name: string,
   nowMs: number,
 ): Promise<readonly string[]> {
-  const queryOf: AuditRuleQuery = auditRules[rule]
-  const { rows } = await queryOf(nowMs, dialectOf(db)).execute(db)
+  const query = queries.get(name)
+  if (query === undefined) throw new Error(`there is no audit query ${name}`)
+  const { immutabilityTriggers, fractionalAmounts } = dialectOf(db)
+  const values = { nowMs, violationsMax, sweepMarginMs, immutabilityTriggers, fractionalAmounts }
+  const parts = query.split(/:(\w+)/u).map((part, index) =>
+    // Every second part is a name.
+    index % 2 === 0 ? sql.raw(part) : sql`${values[part as keyof typeof values]}`,
+  )
+  const { rows } = await sql<{ readonly line: string }>`${sql.join(parts, sql``)}`.execute(db)
   return rows.map(({ line }) => line)
 }
-
-type AuditRuleQuery = (nowMs: number, dialect: SqlDialect) => RawBuilder<{ readonly line: string }>
-
-const posted = sql`(select ledger, sum("amountMicros") as "sumMicros" from "ledgerPostings"
-  group by ledger) as postings`
-const sweptBefore = sql`coalesce((select "valueMs" from watermarks
-  where name = 'callsSweptBefore'), 0)`
-const checkable = sql`kind = 'charge' and "windowStartMs" >= ${sweptBefore} + ${sweepMarginMs}`
-
-const auditRules = {
-  unbalanced: () => sql`
-    select ledger || ' has the balance ' || "balanceMicros" || ', but its postings sum to '
-      || coalesce("sumMicros", 0) as line
-    from ledgers left join ${posted} using (ledger)
-    where "balanceMicros" <> coalesce("sumMicros", 0) limit ${violationsMax}`,
-  misbilled: () => sql`
-    select 'transfer ' || t."transferId" || ' charges ' || t."amountMicros" || ' for request '
-      || t."requestId" || ', but the log has ' || c."costMicros" || ' for ' || c."requestId" as line
-    from calls c join "ledgerTransfers" t using ("transferId")
-    where t.kind <> 'charge' or t."amountMicros" <> c."costMicros" or t."projectId" <> c."projectId"
-      or t."requestId" <> lower(c."requestId")
-    union all
-    select 'request ' || "requestId" || ' was charged ' || count(*) || ' times' from "ledgerTransfers"
-    where kind = 'charge' group by "projectId", "requestId", "windowStartMs" having count(*) > 1
-    limit ${violationsMax}`,
-  negative: () => sql`
-    select ledger || ' has the balance ' || "balanceMicros" || ', of which ' || "reservedMicros"
-      || ' is reserved' as line
-    from ledgers
-    where "balanceMicros" < 0 or "reservedMicros" < 0 or "balanceMicros" < "reservedMicros"
-    limit ${violationsMax}`,
-  misreserved: () => sql`
-    select ledger || ' has ' || "reservedMicros" || ' reserved, but its running calls need '
-      || coalesce("neededMicros", 0) as line
-    from ledgers left join (
-      select 'budget:' || "projectId" as ledger, sum("reservedMicros") as "neededMicros"
-      from attempts where state = 'running' group by "projectId") as reserved using (ledger)
-    where "reservedMicros" <> coalesce("neededMicros", 0) limit ${violationsMax}`,
-  overdue: (nowMs) => sql`
-    select 'request ' || "requestId" || ' was due ' 
-      || (cast(${nowMs} as bigint) - "deadlineMs") || ' ms ago' as line
-    from attempts
-    where state = 'running' and "deadlineMs" < cast(${nowMs} as bigint) - 30000 limit ${violationsMax}`,
-  unaccounted: () => sql`
-    select 'account ' || "accountId" || ' has ' || "totalMicros" || ' in its ledgers, but its payments '
-      || 'minus its charges are ' || "netMicros" as line
-    from (
-      select "accountId", sum("balanceMicros") as "totalMicros" from ledgers group by "accountId") as balances
-    join (
-      select "accountId", sum(case kind when 'topUp' then "amountMicros" when 'charge' then -"amountMicros"
-        else 0 end) as "netMicros"
-      from ledgers join "ledgerTransfers" on chain = ledger group by "accountId") as net
-      using ("accountId")
-    where "totalMicros" <> "netMicros" limit ${violationsMax}`,
-  misrouted: () => sql`
-    select 'transfer ' || "transferId" || ' is from ' || "fromLedger" || ' to ' || "toLedger" as line
-    from "ledgerTransfers" where not case kind
-      when 'topUp' then "fromLedger" = 'external' and "toLedger" = chain and chain like 'wallet:%'
-      when 'charge' then "fromLedger" = chain and chain = 'budget:' || "projectId"
-        and "toLedger" like 'revenue:%'
-      else chain like 'wallet:%' and 'budget:' || "projectId" in ("fromLedger", "toLedger")
-        and chain in ("fromLedger", "toLedger") end
-    limit ${violationsMax}`,
-  mutable: (_, { immutabilityTriggers }) => sql`
-    select 'the trigger ' || name || ' is missing' as line
-    from (select t || '_no_' || change as name, t as "tableName"
-      from (select 'ledgerTransfers' as t union select 'deletions' union select 'auditLog') as tables
-      cross join (select 'update' as change union select 'delete') as changes) as wanted
-    where not exists (select 1 from (${immutabilityTriggers}) as found
-      where found.name = wanted.name and found."tableName" = wanted."tableName")
-    order by name`,
-  fractional: (_, { fractionalAmounts }) => sql`
-    select place || ' has an amount of type ' || type as line
-    from (${fractionalAmounts}) as found limit ${violationsMax}`,
-  incomplete: () => sql`
-    select 'subject ' || "subjectId" || ' has no template' as line from subjects
-    where "withoutFaces" = 0
-      and not exists (select 1 from faces where faces."subjectId" = subjects."subjectId")
-    union all
-    select 'face ' || "faceId" || ' has no template' from faces
-    where not exists (select 1 from templates where templates."faceId" = faces."faceId")
-    union all
-    select 'subject ' || "subjectId" || ' has a deletion record, but still exists'
-    from subjects join deletions using ("subjectId")
-    union all
-    select 'gallery ' || "galleryId" || ' has the counts ' || "subjectCount" || ' subjects and '
-      || "templateCount" || ' templates, which differ from its rows'
-    from galleries g
-    where "subjectCount" <> (select count(*) from subjects s where s."galleryId" = g."galleryId")
-      or "templateCount" <> (select count(*) from faces f where f."galleryId" = g."galleryId")
-    limit ${violationsMax}`,
-  unlogged: () => sql`
-    select 'transfer ' || t."transferId" || ' for request ' || t."requestId" || ' has no log row' as line
-    from "ledgerTransfers" t left join calls c using ("transferId")
-    where ${checkable} and c."callId" is null
-    union all
-    select 'call ' || "callId" || ' was billed by transfer ' || "transferId" || ', which is missing'
-    from calls c where "transferId" is not null
-      and not exists (select 1 from "ledgerTransfers" t where t."transferId" = c."transferId")
-    limit ${violationsMax}`,
-} as const satisfies Readonly<Record<string, AuditRuleQuery>>
 
 /** Returns the heads of all hash chains. */
 export function chainHeads(db: Database): Promise<(LedgerHead & { readonly ledger: string })[]> {

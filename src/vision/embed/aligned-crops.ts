@@ -60,7 +60,7 @@ const templatePoints = [
 const { face_recognition: dlib, faceres } = builtinPack.models
 
 /** The position of each of 33 landmarks in the crop, in continuous coordinates. */
-const dlibTemplate = dlib.constants.template.map(([landmark, x, y]) => {
+const dlibTemplate = dlib.constants.template.map(([landmark = 0, x = 0, y = 0]) => {
   const { cropPadding } = dlib.constants
   // dlib uses the coordinates of pixel centres; half a pixel is added here.
   const toCrop = (share: number, size: number): number =>

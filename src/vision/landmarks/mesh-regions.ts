@@ -1,32 +1,10 @@
-/** Parts of a face as outlines of mesh points (0..467); left and right as seen in the image. */
-export const meshRegions = {
-  /** The eye with its lids. */
-  leftEye: [226, 31, 228, 229, 230, 231, 232, 233, 244, 189, 221, 222, 223, 224, 225, 113],
-  rightEye: [446, 261, 448, 449, 450, 451, 452, 453, 464, 413, 441, 442, 443, 444, 445, 342],
-  /** The visible part of the eye between the lids. */
-  leftOpening: [33, 246, 161, 160, 159, 158, 157, 173, 133, 155, 154, 153, 145, 144, 163, 7],
-  rightOpening: [263, 466, 388, 387, 386, 385, 384, 398, 362, 382, 381, 380, 374, 373, 390, 249],
-  nose: [197, 196, 198, 129, 98, 97, 2, 326, 327, 358, 420, 419],
-  bridge: [168, 193, 122, 196, 197, 419, 351, 417],
-  lips: [61, 185, 40, 39, 37, 0, 267, 269, 270, 409, 291, 375, 321, 405, 314, 17, 84, 181, 91, 146],
-  /** The lips and the skin around them. */
-  mouth: [
-    164, 393, 391, 322, 410, 432, 422, 424, 418, 421, 200, 201, 194, 204, 202, 212, 186, 92, 165,
-    167,
-  ],
-  chin: [
-    200, 421, 418, 424, 430, 394, 379, 378, 400, 377, 152, 148, 176, 149, 150, 169, 210, 204, 194,
-    201,
-  ],
-  leftCheek: [116, 117, 118, 119, 100, 142, 36, 205, 187, 147, 123],
-  rightCheek: [345, 346, 347, 348, 329, 371, 266, 425, 411, 376, 352],
-  /** The part of the forehead that is below the hair of most people. */
-  forehead: [69, 108, 151, 337, 299, 296, 336, 9, 107, 66],
-  /** The edge of the face. */
-  oval: [
-    10, 338, 297, 332, 284, 251, 389, 356, 454, 323, 361, 288, 397, 365, 379, 378, 400, 377, 152,
-    148, 176, 149, 150, 136, 172, 58, 132, 93, 234, 127, 162, 21, 54, 103, 67, 109,
-  ],
-} as const
+import meshRegions from './mesh-regions.json' with { type: 'json' }
+
+/**
+ * Parts of a face as outlines of mesh points (0..467); left and right as seen in the image. An eye has
+ * its lids, and an opening is the visible part of the eye between them. The mouth has the skin around
+ * the lips. The forehead ends below the hair of most people. The oval is the edge of the face.
+ */
+export { meshRegions }
 
 export type MeshRegion = keyof typeof meshRegions

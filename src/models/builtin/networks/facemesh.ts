@@ -1,13 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 import data from './networks.json' with { type: 'json' }
-
-/** The index of the mesh point (0..467) at each of the 68 landmarks of the iBUG order. */
-const meshPointsOfLandmarks68 = [
-  162, 234, 93, 58, 172, 136, 149, 148, 152, 377, 378, 365, 397, 288, 323, 454, 389, 71, 63, 105,
-  66, 107, 336, 296, 334, 293, 301, 168, 197, 5, 4, 75, 97, 2, 326, 305, 33, 160, 158, 133, 153,
-  144, 362, 385, 387, 263, 373, 380, 61, 39, 37, 0, 267, 269, 291, 405, 314, 17, 84, 181, 78, 82,
-  13, 312, 308, 317, 14, 87,
-] as const
+import points from './points.json' with { type: 'json' }
 
 /** Finds 468 points in 3D from an upright crop. */
 export const facemesh = {
@@ -29,6 +22,7 @@ export const facemesh = {
     cropFactor: 1.5,
     /** The centre of the crop is the centre of the box, moved along y by this fraction of the longer side. */
     centreShift: -0.1,
-    landmarks68: meshPointsOfLandmarks68,
+    /** The index of the mesh point (0..467) at each of the 68 landmarks of the iBUG order. */
+    landmarks68: points.landmarks68,
   },
 } as const satisfies BuiltinModel
