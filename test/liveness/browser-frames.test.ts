@@ -10,6 +10,7 @@ import {
   wrongAnswerOf,
   type ChallengeGallery,
 } from '../support/gallery/challenge-gallery.ts'
+import type { FakePerson } from '../support/gallery/fake-vision.ts'
 
 const origin = 'https://app.example.org'
 
@@ -30,7 +31,12 @@ async function createBrowserSession(permissions = ['*']) {
   const token = String(session['sessionToken'])
   assert.match(token, /^fst_[\w-]{43}$/u)
   const url = `${client.url}/v1/liveness/sessions/${session.livenessSessionId}/frames`
-  const send = async (params: object, headers: object = {}, requestId = randomUUID()) => {
+  const send = async (
+    params: object,
+    headers: object = {},
+    requestId = randomUUID(),
+    action = 'svc.liveness',
+  ) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
@@ -39,13 +45,14 @@ async function createBrowserSession(permissions = ['*']) {
         'x-session-token': token,
         ...headers,
       },
-      body: JSON.stringify({ action: 'svc.liveness', requestId, params }),
+      body: JSON.stringify({ action, requestId, params }),
     })
     // oxlint-disable-next-line typescript/no-explicit-any
     const body = (await response.json()) as Record<string, any>
     return { status: response.status, headers: response.headers, body }
   }
-  return { client, session, token, url, send }
+  const check = (params: object) => send(params, {}, randomUUID(), 'svc.analyze')
+  return { client, session, token, url, send, check }
 }
 
 test('A browser sends the frames of its session and reads its state, without a score', async () => {
@@ -64,6 +71,7 @@ test('A browser sends the frames of its session and reads its state, without a s
     framesMax: 10,
     isJudged: true,
     causes: [],
+    face: null,
     detail: null,
   })
   assert.deepEqual((await send({ images }, {}, requestId)).body, passed.body, 'a retry')
@@ -123,9 +131,42 @@ test('A page sends images only: no other action, parameter or session', async ()
   }
 })
 
-test('A token sends 12 requests', async () => {
+test('A browser checks single frames: the causes and the pose, without an attempt', async () => {
+  const { client, session, send, check } = await createBrowserSession()
+  const checkPeople = async (...people: FakePerson[]) => {
+    const { status, body } = await check({ images: frameImages([people]) })
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.deepEqual([body.state, body.attemptsLeft, body.isJudged], ['open', 3, false])
+    assert.deepEqual(body.steps, session.steps)
+    return { face: body.face, causes: body.causes.map(({ cause }: { cause: string }) => cause) }
+  }
+  const ada = { name: 'Ada' }
+  const turned = await checkPeople({ ...ada, yaw: 21 })
+  assert.deepEqual(turned, { face: { yaw: 21, pitch: 0 }, causes: [] })
+  assert.deepEqual(await checkPeople(), { face: null, causes: ['NO_FACE'] })
+  const several = await checkPeople(ada, { name: 'Bea', left: 400 })
+  assert.deepEqual(several, { face: null, causes: ['ANOTHER_PERSON'] })
+  const billed = (await service.loggedCalls(client)).filter(({ costMicros }) => costMicros > 0n)
+  assert.deepEqual(
+    billed.map(({ action, costMicros }) => [action, costMicros]),
+    Array.from({ length: 2 }, () => ['svc.analyze', 1000n]),
+  )
+  const refused = await check({ images: frameImages([[ada]]), maxFaces: 3 })
+  assert.match(refused.body.detail, /a page may send images only/u)
+  assert.equal((await send({ images: answerOf(session).images })).body.state, 'passed')
+})
+
+test('Without the permission svc.analyze, a browser sends attempts only', async () => {
+  const { session, send, check } = await createBrowserSession(['svc.liveness'])
+  const { body } = await check({ images: frameImages([[{ name: 'Ada' }]]) })
+  assert.deepEqual([body.face, body.causes, body.isJudged], [null, [], false])
+  assert.match(body.detail, /svc\.analyze/u)
+  assert.equal((await send({ images: answerOf(session).images })).body.state, 'passed')
+})
+
+test('A token sends 200 requests', async () => {
   const { send } = await createBrowserSession()
-  for (let index = 0; index < 12; index++) {
+  for (let index = 0; index < 200; index++) {
     const { status, body } = await send({ images: [] })
     assert.deepEqual([status, body.isJudged], [200, false])
   }

@@ -20,7 +20,10 @@ const areas = {
   },
   gate: { folders: ['test/gate'], separate: ['crash'] },
   http: { folders: ['test/http'], separate: ['hostile-input', 'body-budget'] },
-  liveness: { folders: ['test/liveness'], separate: ['camera-component', 'crash'] },
+  liveness: {
+    folders: ['test/liveness'],
+    separate: ['camera-component', 'camera-problems', 'crash'],
+  },
   models: { folders: ['test/models'] },
   nodes: {
     folders: ['test/nodes'],

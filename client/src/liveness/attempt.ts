@@ -1,12 +1,18 @@
-import { openCamera } from './camera.ts'
+import { listCameras, openCamera } from './camera.ts'
 import { LivenessError } from './liveness-check.ts'
-import type { LivenessVerdict, PageServer, RequestedSession } from './liveness-check.ts'
+import type { JudgedAttempt, LivenessTransport, SessionProgress } from './liveness-check.ts'
 import { recordFrames, type RecordingTimes } from './record-frames.ts'
 import type { LivenessView } from './view.ts'
 
-export type AttemptOptions<Verdict extends LivenessVerdict> = PageServer<Verdict> & {
+/** A session whose steps can be shown until `endMs` of the clock of the page. */
+export type OpenSession = { readonly session: SessionProgress; readonly endMs: number }
+
+export type AttemptOptions = {
   readonly view: LivenessView
+  readonly transport: LivenessTransport
   readonly times: RecordingTimes
+  /** Gets the open session, or creates one. */
+  readonly openSession: (signal: AbortSignal) => Promise<OpenSession>
   readonly signal: AbortSignal
 }
 
@@ -15,41 +21,66 @@ const stepsLifeMs = 120_000
 /** The frames must arrive before the steps expire. */
 const uploadReserveMs = 10_000
 
+/** Returns a session with the time at which its frames must be recorded. */
+export function withEnd(session: SessionProgress): OpenSession {
+  const leftMs = Date.parse(session.expiresAtUtc ?? '') - Date.now()
+  const lifeMs = leftMs > uploadReserveMs && leftMs < stepsLifeMs ? leftMs : stepsLifeMs
+  return { session, endMs: performance.now() + lifeMs - uploadReserveMs }
+}
+
 /**
  * Opens the camera, records the frames of a new attempt and has them judged. The camera is closed
  * before the frames are sent.
  *
+ * @returns undefined if the person has selected another camera: the attempt starts again.
  * @throws LivenessError for every failure that a person can act on.
  */
-export async function attemptCheck<Verdict extends LivenessVerdict>(
-  options: AttemptOptions<Verdict>,
-): Promise<Verdict> {
-  const { view, signal } = options
+export async function runAttempt(options: AttemptOptions): Promise<JudgedAttempt | undefined> {
+  const { view, transport, signal } = options
   view.showProgress('openingCamera')
-  const camera = await openCamera(view.video)
-  const limit = limitAttempt(signal)
-  let session: RequestedSession
+  const limit = limitAttempt(view, signal)
+  let session: SessionProgress
   let frames: Blob[]
   try {
-    session = await reachServer(() => options.createSession(limit.signal), limit.signal)
-    limit.expireAt(session.expiresAtUtc)
-    const { steps } = session
-    frames = await recordFrames({
-      camera,
-      session,
-      times: options.times,
-      showStep: (step, index) => view.showStep(step, index, steps.length),
-      signal: limit.signal,
-    })
+    const camera = await openCamera(view.video, view.selectedCamera())
+    try {
+      limit.signal.throwIfAborted()
+      view.showCameras(await listCameras(), camera.deviceId)
+      const opened = await reachServer(() => options.openSession(limit.signal), limit.signal)
+      limit.endAt(opened.endMs)
+      ;({ session } = opened)
+      frames = await record(options, { camera, session, signal: limit.signal })
+    } finally {
+      camera.close()
+    }
+  } catch (error) {
+    if (limit.isCameraChanged() && !signal.aborted) return undefined
+    throw error
   } finally {
-    camera.close()
     limit.end()
   }
   view.showProgress('checking')
-  return reachServer(() => options.submitFrames(session, frames, signal), signal)
+  return reachServer(() => transport.sendFrames(session, frames, signal), signal)
 }
 
-/** Runs a request of the page; its failure gets a text for the person. */
+function record(
+  { view, transport, times }: AttemptOptions,
+  options: Pick<Parameters<typeof recordFrames>[0], 'camera' | 'session' | 'signal'>,
+): Promise<Blob[]> {
+  const { checkFrame } = transport
+  const { steps } = options.session
+  return recordFrames({
+    ...options,
+    times,
+    checkFrame:
+      checkFrame &&
+      ((frame, signal) => reachServer(() => checkFrame(frame, signal), options.signal)),
+    showStep: (step, index) => view.showStep(step, index, steps.length),
+    showGuidance: view.showGuidance,
+  })
+}
+
+/** Runs a request; its failure gets a text for the person. */
 async function reachServer<Value>(
   request: () => Promise<Value>,
   signal: AbortSignal,
@@ -64,13 +95,18 @@ async function reachServer<Value>(
 
 type AttemptLimit = {
   readonly signal: AbortSignal
-  readonly expireAt: (expiresAtUtc: string | null) => void
+  readonly endAt: (endMs: number) => void
+  readonly isCameraChanged: () => boolean
   readonly end: () => void
 }
 
-/** Aborts an attempt when the caller aborts, the page is hidden or the steps expire. */
-function limitAttempt(signal: AbortSignal): AttemptLimit {
+/**
+ * Aborts an attempt when the component is removed, the page is hidden, another camera is selected or
+ * the steps expire.
+ */
+function limitAttempt(view: LivenessView, signal: AbortSignal): AttemptLimit {
   const controller = new AbortController()
+  const cameraChanged = new Error('another camera was selected')
   const abort = (): void => controller.abort(signal.reason)
   const abortHidden = (): void => {
     if (document.hidden) controller.abort(new LivenessError('pageHidden'))
@@ -78,14 +114,14 @@ function limitAttempt(signal: AbortSignal): AttemptLimit {
   let timer: ReturnType<typeof setTimeout> | undefined
   signal.addEventListener('abort', abort, { once: true })
   document.addEventListener('visibilitychange', abortHidden)
+  view.onCameraChange(() => controller.abort(cameraChanged), controller.signal)
   return {
     signal: controller.signal,
-    expireAt: (expiresAtUtc) => {
-      const leftMs = Date.parse(expiresAtUtc ?? '') - Date.now()
-      const lifeMs = leftMs > uploadReserveMs && leftMs < stepsLifeMs ? leftMs : stepsLifeMs
+    endAt: (endMs) => {
       const expire = (): void => controller.abort(new LivenessError('timeOver'))
-      timer = setTimeout(expire, lifeMs - uploadReserveMs)
+      timer = setTimeout(expire, Math.max(0, endMs - performance.now()))
     },
+    isCameraChanged: () => controller.signal.reason === cameraChanged,
     end: () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)

@@ -6,6 +6,7 @@ export type Camera = {
   readonly takeFrame: () => CameraFrame
   /** Whether the camera still delivers pictures. */
   readonly isRunning: () => boolean
+  readonly deviceId: string | undefined
   readonly close: () => void
 }
 
@@ -18,12 +19,16 @@ const frameSideMax = 960
 const sharpnessSide = 160
 
 /**
- * Opens the front camera and plays it in `video`.
+ * Opens the selected camera, or else the front camera, and plays it in `video`. The picture of a front
+ * camera is mirrored on the page, as people expect.
  *
- * @throws LivenessError insecurePage, cameraRefused, cameraMissing or cameraBusy.
+ * @throws LivenessError insecurePage, cameraUnsupported, cameraRefused, cameraMissing or cameraBusy.
  */
-export async function openCamera(video: HTMLVideoElement): Promise<Camera> {
-  const stream = await requestStream()
+export async function openCamera(
+  video: HTMLVideoElement,
+  selected: string | undefined,
+): Promise<Camera> {
+  const stream = await requestStream(selected)
   const close = (): void => {
     for (const track of stream.getTracks()) track.stop()
     video.srcObject = null
@@ -35,25 +40,65 @@ export async function openCamera(video: HTMLVideoElement): Promise<Camera> {
     close()
     throw new LivenessError('cameraBusy', { cause })
   }
+  const { deviceId, facingMode } = stream.getVideoTracks()[0]?.getSettings() ?? {}
+  video.dataset['facing'] = facingMode ?? 'user'
   return {
     takeFrame: () => takeFrame(video),
     isRunning: () => stream.getTracks().every(({ readyState }) => readyState === 'live'),
+    deviceId,
     close,
   }
 }
 
-async function requestStream(): Promise<MediaStream> {
-  // Pages over plain http have no `mediaDevices`.
-  if (!window.isSecureContext || !('mediaDevices' in navigator))
-    throw new LivenessError('insecurePage')
+/** Lists the cameras. Browsers name them only after the camera was allowed. */
+export async function listCameras(): Promise<MediaDeviceInfo[]> {
+  const devices = await navigator.mediaDevices.enumerateDevices()
+  return devices.filter(({ kind, deviceId }) => kind === 'videoinput' && deviceId !== '')
+}
+
+const selectedCameraKey = 'facegate-liveness-camera'
+
+/** Stores the camera that the person has selected, for later visits. */
+export function rememberCamera(deviceId: string): void {
   try {
-    return await navigator.mediaDevices.getUserMedia({
-      audio: false,
-      video: { facingMode: 'user', width: { ideal: 1280 }, height: { ideal: 720 } },
-    })
+    localStorage.setItem(selectedCameraKey, deviceId)
+  } catch {
+    // Without storage, the choice applies until the page is closed.
+  }
+}
+
+/** Returns the camera that the person has selected on an earlier visit. */
+export function rememberedCamera(): string | undefined {
+  try {
+    return localStorage.getItem(selectedCameraKey) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+const frameSize = { width: { ideal: 1280 }, height: { ideal: 720 } } as const
+
+async function requestStream(selected: string | undefined): Promise<MediaStream> {
+  // Pages over plain http have no `mediaDevices`, and some WebViews neither.
+  if (!window.isSecureContext) throw new LivenessError('insecurePage')
+  if (!navigator.mediaDevices?.getUserMedia) throw new LivenessError('cameraUnsupported')
+  try {
+    if (selected !== undefined)
+      try {
+        return await requestVideo({ deviceId: { exact: selected } })
+      } catch (error) {
+        // The selected camera is not connected.
+        if (problemOf(error) !== 'cameraMissing') throw error
+      }
+    return await requestVideo({ facingMode: 'user' })
   } catch (cause) {
     throw new LivenessError(problemOf(cause), { cause })
   }
+}
+
+function requestVideo(selection: MediaTrackConstraints): Promise<MediaStream> {
+  const video = { ...selection, ...frameSize }
+  return navigator.mediaDevices.getUserMedia({ audio: false, video })
 }
 
 function problemOf(cause: unknown): 'cameraRefused' | 'cameraMissing' | 'cameraBusy' {

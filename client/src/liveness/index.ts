@@ -1,10 +1,13 @@
 /** The camera component for liveness sessions in browsers: `facegate-client/liveness`. */
-export { runLivenessCheck, type LivenessCheckOptions } from './run-liveness-check.ts'
-export { englishTexts, type LivenessTexts } from './texts.ts'
+export { FacegateLiveness } from './liveness-element.ts'
+export { englishTexts, type LivenessTexts, type ReplacedTexts } from './texts.ts'
+export { type LivenessEvents } from './run-session.ts'
+export { type SessionWithToken } from './session-transport.ts'
 export {
   LivenessError,
-  type RequestedSession,
-  type LivenessOutcome,
+  type JudgedAttempt,
+  type FrameCheck,
   type LivenessProblem,
-  type LivenessVerdict,
+  type LivenessTransport,
+  type SessionProgress,
 } from './liveness-check.ts'

@@ -3,52 +3,52 @@ import type { LivenessSession } from '../contract.ts'
 /** A head movement that the service requests; left and right are those of the person. */
 export type LivenessStep = LivenessSession['steps'][number]
 
-/** Why a step, or a whole attempt, was not passed. */
-export type LivenessCause = LivenessSession['causes'][number]['cause']
+/** What a person can correct: of a step, or with `step` null of a whole attempt or frame. */
+export type LivenessCauses = LivenessSession['causes']
+export type LivenessCause = LivenessCauses[number]['cause']
 
-/** The part of a session that the component needs, passed on by the server of the page. */
-export type RequestedSession = Pick<
+/** The part of a session that the component needs. */
+export type SessionProgress = Pick<
   LivenessSession,
-  'sessionId' | 'steps' | 'expiresAtUtc' | 'framesMax'
+  'sessionId' | 'state' | 'attemptsLeft' | 'steps' | 'expiresAtUtc' | 'framesMax'
 >
 
-/** What the server of the page returns for the frames. It can contain more fields. */
-export type LivenessVerdict = {
-  /** Whether the session was passed. */
-  readonly live: boolean
-  /** Codes such as `CHALLENGE_NOT_FOLLOWED`; the component shows a text for each known one. */
+/** A session after an attempt. */
+export type JudgedAttempt = SessionProgress & {
+  readonly causes: LivenessCauses
+  /** Shown if there are no causes: codes of svc.liveness, or the error code of a frame. */
   readonly reasons?: readonly string[] | undefined
-  /** Why the attempt failed: the component shows these texts in place of those of the reasons. */
-  readonly causes?: LivenessSession['causes'] | undefined
 }
 
-/** The requests of the component to the server of the page. */
-export type PageServer<Verdict extends LivenessVerdict> = {
-  /**
-   * Gets a session from the server of the page, which calls `POST /v1/liveness/sessions`. The API key
-   * stays on that server.
-   */
-  readonly createSession: (signal: AbortSignal) => Promise<RequestedSession>
-  /**
-   * Sends the frames (JPEG, in order, the first frontal) to the server of the page, which calls
-   * `svc.liveness` with the `livenessSessionId`.
-   */
-  readonly submitFrames: (
-    session: RequestedSession,
+/** What one frame shows while the person moves. */
+export type FrameCheck = {
+  /** The pose of the head in degrees; null without exactly one face. */
+  readonly face: { readonly yaw: number; readonly pitch: number } | null
+  readonly causes: LivenessCauses
+}
+
+/** The requests of the component. By default they are sent to the service with the session token. */
+export type LivenessTransport = {
+  /** Whether `open` can create another session after the end of one. */
+  readonly canReopen: boolean
+  /** Creates a session, or returns the state of an existing one. */
+  readonly open: (signal: AbortSignal) => Promise<SessionProgress>
+  /** Sends the frames of an attempt: JPEG, in order, the first frontal. */
+  readonly sendFrames: (
+    session: SessionProgress,
     frames: readonly Blob[],
     signal: AbortSignal,
-  ) => Promise<Verdict>
+  ) => Promise<JudgedAttempt>
+  /** Checks one frame; undefined if the service refuses. Absent: no guidance while the person moves. */
+  readonly checkFrame?:
+    | ((frame: Blob, signal: AbortSignal) => Promise<FrameCheck | undefined>)
+    | undefined
 }
-
-/** How a check ended. */
-export type LivenessOutcome<Verdict extends LivenessVerdict> =
-  | { readonly status: 'passed'; readonly verdict: Verdict }
-  /** The person closed the component; `verdict` is the last one, if frames were judged. */
-  | { readonly status: 'closed'; readonly verdict: Verdict | undefined }
 
 /** A failure that is shown to the person; each has a text. */
 export type LivenessProblem =
   | 'insecurePage'
+  | 'cameraUnsupported'
   | 'cameraRefused'
   | 'cameraMissing'
   | 'cameraBusy'
@@ -56,15 +56,19 @@ export type LivenessProblem =
   | 'timeOver'
   | 'pageHidden'
   | 'serverFailed'
+  | 'notReady'
   | 'notLive'
 
 /** Ends an attempt with a text for the person; `cause` is the original error. */
 export class LivenessError extends Error {
   override readonly name = 'LivenessError'
   readonly problem: LivenessProblem
+  /** What the person can correct. */
+  readonly causes: LivenessCauses
 
-  constructor(problem: LivenessProblem, options?: ErrorOptions) {
+  constructor(problem: LivenessProblem, options?: ErrorOptions, causes: LivenessCauses = []) {
     super(problem, options)
     this.problem = problem
+    this.causes = causes
   }
 }

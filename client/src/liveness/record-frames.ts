@@ -1,12 +1,19 @@
 import { encodeFrame, type Camera, type CameraFrame } from './camera.ts'
-import { LivenessError, type LivenessStep, type RequestedSession } from './liveness-check.ts'
+import { guideFrontal, guideStep, type Guidance } from './guidance.ts'
+import { LivenessError } from './liveness-check.ts'
+import type {
+  FrameCheck,
+  LivenessStep,
+  LivenessTransport,
+  SessionProgress,
+} from './liveness-check.ts'
 import { waitMs } from './wait.ts'
 
 /** The times of one recording in milliseconds. */
 export type RecordingTimes = {
   /** From an instruction to the first picture: the person reads it and moves. */
   readonly moveMs: number
-  /** For how long pictures are taken; the sharpest ones are kept. */
+  /** Without guidance: for how long pictures are taken; the sharpest ones are kept. */
   readonly holdMs: number
 }
 
@@ -19,50 +26,104 @@ const framesPerStepMax = 2
 
 export type RecordingOptions = {
   readonly camera: Camera
-  readonly session: RequestedSession
+  readonly session: SessionProgress
   readonly times: RecordingTimes
+  readonly checkFrame: LivenessTransport['checkFrame']
   /** Shows the instruction of a step; undefined is the frontal picture before the first step. */
   readonly showStep: (step: LivenessStep | undefined, index: number) => void
+  readonly showGuidance: (guidance: Guidance) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Records the frames of an attempt in the order of its steps: one frontal frame, then up to two per
- * step.
+ * Records the frames of an attempt in the order of its steps. With guidance: one frame for each
+ * position, as soon as the service sees it. Without guidance: one frontal frame, then up to two for
+ * each step, after a fixed time.
  *
  * @returns JPEG files, at most `framesMax`.
- * @throws LivenessError cameraStopped; the reason of the signal when it aborts.
+ * @throws LivenessError cameraStopped, notReady; the reason of the signal when it aborts.
  */
 export async function recordFrames(options: RecordingOptions): Promise<Blob[]> {
-  const { session, showStep } = options
-  const { steps, framesMax } = session
+  const { steps, framesMax } = options.session
   const perStep = Math.min(framesPerStepMax, Math.floor((framesMax - 1) / steps.length))
-  showStep(undefined, 0)
-  const frames = [...(await recordStep(options, 1))]
-  for (const [index, step] of steps.entries()) {
-    showStep(step, index)
-    frames.push(...(await recordStep(options, perStep)))
+  const frames: Blob[] = []
+  let isGuided = options.checkFrame !== undefined
+  let first: FrameCheck['face'] = null
+  for (const [position, step] of [undefined, ...steps].entries()) {
+    options.showStep(step, Math.max(0, position - 1))
+    const guided: GuidedFrame | undefined = isGuided
+      ? await recordGuided(options, step, first)
+      : undefined
+    if (guided) {
+      first ??= guided.check.face
+      frames.push(guided.blob)
+      continue
+    }
+    isGuided = false
+    frames.push(...(await recordTimed(options, step === undefined ? 1 : perStep)))
   }
-  return Promise.all(frames.map(encodeFrame))
+  return frames
+}
+
+type GuidedFrame = { readonly blob: Blob; readonly check: FrameCheck; readonly share: number }
+
+/** A person who needs longer gets the cause from the service. */
+const checksPerStepMax = 12
+/** From this check on, a frontal frame with poor light is accepted. */
+const lateCheck = 5
+/** A guided person is seen as soon as the head moves. */
+const guidedMoveShare = 0.3
+const guidedHoldMs = 250
+
+/**
+ * Takes frames until one shows the position.
+ *
+ * @returns the frame that shows most of the movement; undefined if the service gives no guidance.
+ */
+async function recordGuided(
+  options: RecordingOptions,
+  step: LivenessStep | undefined,
+  first: FrameCheck['face'],
+): Promise<GuidedFrame | undefined> {
+  const { times, signal, checkFrame, showGuidance } = options
+  await waitMs(times.moveMs * guidedMoveShare, signal)
+  let best: GuidedFrame | undefined
+  for (let count = 0; count < checksPerStepMax; count++) {
+    const frame = await takeSharpest(options, Math.min(guidedHoldMs, times.holdMs))
+    const blob = await encodeFrame(frame)
+    const check = await checkFrame?.(blob, signal)
+    if (!check) return undefined
+    const guidance =
+      step && first ? guideStep(step, check, first) : guideFrontal(check, count >= lateCheck)
+    showGuidance(guidance)
+    if (!best || guidance.share >= best.share) best = { blob, check, share: guidance.share }
+    if (guidance.share === 1) return best
+  }
+  if (step === undefined) throw new LivenessError('notReady', undefined, best?.check.causes)
+  return best
 }
 
 /** Returns the sharpest pictures of one step, in the order in which they were taken. */
-async function recordStep(
-  { camera, times, signal }: RecordingOptions,
-  count: number,
-): Promise<readonly CameraFrame[]> {
+async function recordTimed(options: RecordingOptions, count: number): Promise<readonly Blob[]> {
+  const { times, signal } = options
   await waitMs(times.moveMs, signal)
-  const parts: CameraFrame[] = []
-  for (let part = 0; part < count; part++) {
-    let best: CameraFrame | undefined
-    const endMs = performance.now() + times.holdMs / count
-    do {
-      if (!camera.isRunning()) throw new LivenessError('cameraStopped')
-      const frame = camera.takeFrame()
-      if (!best || frame.sharpness > best.sharpness) best = frame
-      await waitMs(frameIntervalMs, signal)
-    } while (performance.now() < endMs)
-    parts.push(best)
-  }
-  return parts
+  const frames: Blob[] = []
+  for (let part = 0; part < count; part++)
+    frames.push(await encodeFrame(await takeSharpest(options, times.holdMs / count)))
+  return frames
+}
+
+async function takeSharpest(
+  { camera, signal }: Pick<RecordingOptions, 'camera' | 'signal'>,
+  durationMs: number,
+): Promise<CameraFrame> {
+  let best: CameraFrame | undefined
+  const endMs = performance.now() + durationMs
+  do {
+    if (!camera.isRunning()) throw new LivenessError('cameraStopped')
+    const frame = camera.takeFrame()
+    if (!best || frame.sharpness > best.sharpness) best = frame
+    await waitMs(frameIntervalMs, signal)
+  } while (performance.now() < endMs)
+  return best
 }

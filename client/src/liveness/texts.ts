@@ -6,12 +6,17 @@ export type LivenessTexts = {
   readonly introduction: string
   readonly start: string
   readonly retry: string
-  readonly close: string
+  readonly camera: string
+  /** `{count}` is replaced. */
+  readonly attemptsLeft: string
+  readonly lastAttempt: string
   readonly openingCamera: string
   readonly lookStraight: string
   readonly steps: Readonly<Record<LivenessStep, string>>
   /** `{number}` and `{count}` are replaced. */
   readonly progress: string
+  /** Shown while the person moves. */
+  readonly guidance: Readonly<Record<'further' | 'otherWay' | 'good', string>>
   readonly checking: string
   readonly passed: string
   readonly problems: Readonly<Record<LivenessProblem, string>>
@@ -27,7 +32,9 @@ export const englishTexts: LivenessTexts = {
     'Hold the camera at eye level, in good light. Follow each instruction and hold the position until the next one.',
   start: 'Start',
   retry: 'Try again',
-  close: 'Close',
+  camera: 'Camera',
+  attemptsLeft: '{count} attempts are left.',
+  lastAttempt: 'One attempt is left.',
   openingCamera: 'Opening the camera. Allow the camera if the browser requests it.',
   lookStraight: 'Look straight into the camera',
   steps: {
@@ -37,11 +44,18 @@ export const englishTexts: LivenessTexts = {
     lookDown: 'Look down',
   },
   progress: 'Step {number} of {count}',
+  guidance: {
+    further: 'A little further',
+    otherWay: 'Move in the other direction',
+    good: 'Good',
+  },
   checking: 'Checking the pictures',
   passed: 'The check was passed.',
   problems: {
     insecurePage:
       'Browsers allow the camera only on pages with https or on localhost. Open this page with https.',
+    cameraUnsupported:
+      'This app gives web pages no access to the camera. Open this page in a browser.',
     cameraRefused:
       'The camera is not allowed for this page. Allow it in the settings of the browser, then try again.',
     cameraMissing: 'No camera was found. Connect a camera, then try again.',
@@ -51,6 +65,7 @@ export const englishTexts: LivenessTexts = {
     timeOver: 'The time for this check is over. Try again.',
     pageHidden: 'The page was hidden during the check. Keep it visible and try again.',
     serverFailed: 'The check could not be completed: the server did not respond. Try again.',
+    notReady: 'Your face could not be seen clearly. Try again.',
     notLive: 'The check was not passed.',
   },
   reasons: {
@@ -80,4 +95,20 @@ export const englishTexts: LivenessTexts = {
     LEFT_PICTURE: 'The face left the picture. Keep your whole face inside the frame.',
     PICTURE_OF_PICTURE: 'The pictures look like a photograph of a face.',
   },
+}
+
+/** Some of the texts, also within the groups of texts. */
+export type ReplacedTexts = {
+  readonly [Name in keyof LivenessTexts]?: LivenessTexts[Name] extends string
+    ? string
+    : Partial<LivenessTexts[Name]>
+}
+
+/** Returns the English texts with replacements; later ones take precedence. */
+export function mergeTexts(...replacements: readonly ReplacedTexts[]): LivenessTexts {
+  const merged: Record<string, unknown> = { ...englishTexts }
+  for (const [name, text] of replacements.flatMap((texts) => Object.entries(texts)))
+    merged[name] = typeof text === 'string' ? text : { ...Object(merged[name]), ...text }
+  // Each replacement has the type of the text that it replaces.
+  return merged as LivenessTexts
 }

@@ -18,5 +18,5 @@ export const attemptsMax = 3
 /** The result and the reference frame of a session are kept for this time. */
 export const sessionLifeMs = 900_000
 
-/** The requests that the token of a session may send: attempts, retries and failed uploads. */
-export const sessionRequestsMax = 12
+/** The requests that the token of a session may send: checks of single frames, attempts and retries. */
+export const sessionRequestsMax = 200

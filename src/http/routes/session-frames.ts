@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { analyze } from '../../actions/analyze.ts'
+import { guidanceCauses } from '../../actions/parts/challenge/failure-causes.ts'
 import { attemptCauses } from '../../actions/schemas/challenge.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
 import { ActionError, HttpError } from '../../lib/errors.ts'
@@ -14,11 +16,15 @@ export const sessionFramesPath = '/v1/liveness/sessions/:sessionId/frames'
 /** The header of the only credential that is not an API key. */
 const sessionTokenHeader = 'X-Session-Token'
 
-/** The response to the browser: no score and no measurement, which would help an attacker. */
+/** The response to the browser: no score and no evidence of the judgement, which would help an attacker. */
 export const sessionFramesResponse = z.object({
   ...sessionFields,
   isJudged: z.boolean().meta({ description: 'Whether the frames were judged and count.' }),
   causes: attemptCauses,
+  face: z.object({ yaw: z.number(), pitch: z.number() }).nullable().meta({
+    description:
+      'The pose of the head in a frame that svc.analyze has checked, degrees; above 0 the nose points to image right, or up. null without exactly one face, and for an attempt.',
+  }),
   detail: z.string().nullable().meta({ description: 'Why the frames were not judged.' }),
 })
 
@@ -27,9 +33,9 @@ type FoundSession = NonNullable<
 >
 
 /**
- * Serves the route with which a browser sends the frames of a session. Its body is that of a call of
- * svc.liveness with images only, and runs as one: with the limits, the price and the log of the key
- * that created the session.
+ * Serves the route with which a browser sends the frames of a session. Its body is that of a call with
+ * images only, and runs as one: with the limits, the price and the log of the key that created the
+ * session. svc.liveness judges an attempt. svc.analyze checks one frame while the person moves.
  */
 export function serveSessionFrames(options: ExecuteOptions): Route {
   const route = { method: 'POST', path: sessionFramesPath } as const
@@ -91,12 +97,10 @@ async function runFrames(
   options: ExecuteOptions,
 ): Promise<HttpResponse> {
   // The session permits nothing else, whatever its key permits.
-  const caller = {
-    ...identity,
-    permissions: identity.permissions.some((name) => name === '*' || name === 'svc.liveness')
-      ? ['svc.liveness']
-      : [],
-  }
+  const isPermitted = (name: string) =>
+    identity.permissions.some((one) => one === '*' || one === name)
+  const permissions = ['svc.liveness', 'svc.analyze'].filter(isPermitted)
+  const caller = { ...identity, permissions }
   const authenticate = async () => caller
   const { status, headers, body } = await execute(request, {
     ...options,
@@ -110,17 +114,31 @@ async function runFrames(
     livenessSessions.read(projectId, sessionId),
   )
   const [error] = envelope.errors
+  const isAttempt = envelope.action === 'svc.liveness'
   // A call that was only validated has no results.
-  const isJudged = error ? faceErrors.has(error.code) : (envelope.data?.results ?? []).length > 0
+  const isJudged =
+    isAttempt && (error ? faceErrors.has(error.code) : (envelope.data?.results ?? []).length > 0)
+  const guidance = isAttempt ? { face: null, causes: [] } : toGuidance(envelope)
   return {
     status: error?.code === 'RATE_LIMITED' ? 429 : 200,
     headers,
     body: sessionFramesResponse.parse({
       ...toSessionFields(state),
+      ...guidance,
       isJudged,
-      causes: isJudged ? (state.result?.causes ?? []) : [],
+      causes: isJudged ? (state.result?.causes ?? []) : guidance.causes,
       detail: isJudged ? null : (error?.message ?? null),
     }),
+  }
+}
+
+/** Returns what the person can correct in a frame, and the pose of the head. */
+function toGuidance({ data, errors }: Envelope) {
+  const value = data?.results[0]?.value as z.output<typeof analyze.value> | undefined
+  const face = value?.faces[0]
+  return {
+    face: face ? { yaw: face.pose.yaw, pitch: face.pose.pitch } : null,
+    causes: guidanceCauses(value, errors[0]),
   }
 }
 
@@ -132,19 +150,30 @@ const faceErrors: ReadonlySet<string> = new Set([
   'LOW_QUALITY',
 ])
 
-/** Returns the only action of the route: svc.liveness for this session, with images of the browser. */
+/** Returns the actions of the route, with images of the browser and the parameters of the session. */
 function actionsOf({ actions }: ExecuteOptions, sessionId: string): ExecuteOptions['actions'] {
-  const action = actions.get('svc.liveness')
-  if (!action) throw new Error('svc.liveness is missing')
-  const withoutNulls = (params: unknown) => {
-    const { images, ...others } = Object(action.withoutNulls(params)) as Record<string, unknown>
-    const [unknown] = Object.keys(others)
-    if (unknown !== undefined)
-      throw new ActionError(
-        'INVALID_REQUEST',
-        'params: a page may send images only; the server that creates the session sets the rest',
-      )
-    return { images, livenessSessionId: sessionId }
+  const paramsOf = {
+    'svc.liveness': { livenessSessionId: sessionId },
+    'svc.analyze': { features: ['pose'], facePolicy: 'single' },
   }
-  return new Map([[action.name, { ...action, withoutNulls }]])
+  const ofSession = Object.entries(paramsOf).map(([name, params]) => {
+    const action = actions.get(name)
+    if (!action) throw new Error(`${name} is missing`)
+    const withoutNulls = (sent: unknown) => ({
+      images: imagesOf(action.withoutNulls(sent)),
+      ...params,
+    })
+    return [name, { ...action, withoutNulls }] as const
+  })
+  return new Map(ofSession)
+}
+
+/** @throws ActionError INVALID_REQUEST if the browser sends anything else. */
+function imagesOf(params: unknown): unknown {
+  const { images, ...others } = Object(params) as Record<string, unknown>
+  if (Object.keys(others).length === 0) return images
+  throw new ActionError(
+    'INVALID_REQUEST',
+    'params: a page may send images only; the server that creates the session sets the rest',
+  )
 }

@@ -1,14 +1,14 @@
 import { Modal } from '@mantine/core'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import {
-  runLivenessCheck,
-  type LivenessVerdict,
-  type RequestedSession,
+  FacegateLiveness,
+  type JudgedAttempt,
+  type SessionProgress,
 } from '../../../client/src/liveness/index.ts'
 import { useApi } from '../../api/use-api.ts'
 import { toCall, toRun, type PlaygroundRun } from '../run.ts'
 import { readImageFile } from '../images/playground-image.ts'
-import { toVerdict } from './to-verdict.ts'
+import { toJudgedAttempt } from './to-judged-attempt.ts'
 
 type Props = {
   readonly projectId: string
@@ -37,8 +37,8 @@ export function ChallengeDialog(props: Props) {
 function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) {
   const api = useApi()
   const container = useRef<HTMLDivElement>(null)
-  const submitFrames = useEffectEvent(
-    async (session: RequestedSession, frames: readonly Blob[]): Promise<LivenessVerdict> => {
+  const sendFrames = useEffectEvent(
+    async (session: SessionProgress, frames: readonly Blob[]): Promise<JudgedAttempt> => {
       const files = frames.map((frame, index) => new File([frame], `frame-${index}.jpg`, frame))
       const images = await Promise.all(files.map(readImageFile))
       const answer = { ...params, livenessSessionId: session.sessionId }
@@ -46,25 +46,24 @@ function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) 
       const body = { projectId, call: toCall('svc.liveness', parts) }
       const response = await api.send('POST', '/playground', { body })
       onResult(toRun('svc.liveness', parts, response))
-      return toVerdict(response)
+      return toJudgedAttempt(session, response)
     },
   )
-  const createSession = useEffectEvent(() =>
+  const open = useEffectEvent(() =>
     api.send('POST', '/playground/liveness-sessions', { body: { projectId } }),
   )
   const close = useEffectEvent(onClose)
   useEffect(() => {
-    const controller = new AbortController()
-    if (!container.current) return undefined
-    const check = runLivenessCheck({
-      container: container.current,
-      createSession: () => createSession(),
-      submitFrames: (session, frames) => submitFrames(session, frames),
-      signal: controller.signal,
-    })
-    // The signal aborts when the dialog is closed.
-    check.then(close, () => {})
-    return () => controller.abort()
+    const element = new FacegateLiveness()
+    // The calls of the playground are authenticated by the sign-in, and not by a session token.
+    element.transport = {
+      canReopen: true,
+      open: () => open(),
+      sendFrames: (session, frames) => sendFrames(session, frames),
+    }
+    element.addEventListener('passed', () => close())
+    container.current?.append(element)
+    return () => element.remove()
   }, [])
   return <div ref={container} />
 }

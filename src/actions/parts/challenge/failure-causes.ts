@@ -1,13 +1,16 @@
+import type { z } from 'zod'
 import type { AttemptCause } from '../../../gallery/liveness/session-attempts.ts'
-import type { ActionErrorCode } from '../../../lib/errors.ts'
+import type { ActionErrorCode, ActionProblem } from '../../../lib/errors.ts'
 import { roundTo } from '../../../lib/round-to.ts'
+import type { ImageSize } from '../../../vision/image/geometry.ts'
 import type {
   ChallengeJudgement,
   ChallengeStep,
   ChallengeStepJudgement,
 } from '../../../vision/liveness/challenge/challenge-judgement.ts'
+import type { analyzedFace } from '../analyzed-face.ts'
 import { findQualityReasons, touchesBorder, type QualityReason } from '../quality-reasons.ts'
-import type { AnalyzedFrame, AnalyzedFrames, RejectedFrame } from './analyze-frames.ts'
+import type { AnalyzedFrame, AnalyzedFrames } from './analyze-frames.ts'
 import type { FailureCause } from '../../schemas/challenge.ts'
 
 type Cause = AttemptCause & { readonly cause: FailureCause }
@@ -33,7 +36,7 @@ export function findCauses(
     return [causeOfStep(step, judgement.changeMin, frames.slice(0, 1).concat(frames.slice(from)))]
   })
   if (ofSteps.length > 0) return ofSteps
-  const ofFrontal = causeOfPicture(frontal)
+  const ofFrontal = causeOfFrame(frontal)
   if (reasons.some((reason) => reason === 'FLAT_FACE' || reason === 'FRAMES_IDENTICAL'))
     return [{ step: null, cause: 'PICTURE_OF_PICTURE' }]
   // All steps were shown: the head moved in between, or the frontal frame has a defect.
@@ -60,7 +63,7 @@ function causeOfStep(
       other !== step &&
       candidates.some((frame) => moved(frame, other) >= limitOf(other, changeMin)),
   )
-  const ofPicture = candidates.map(causeOfPicture).find((cause) => cause !== undefined)
+  const ofPicture = candidates.map(causeOfFrame).find((cause) => cause !== undefined)
   if (ofPicture) return { step, cause: ofPicture }
   if (degrees < degreesMin && !isOtherDirection)
     return { step, cause: 'MOVED_TOO_LITTLE', degrees: roundTo(degrees, 1), degreesMin }
@@ -80,14 +83,33 @@ function limitOf(step: ChallengeStep, { turn, look }: ChallengeJudgement['change
   return directions[step].axis === 'yaw' ? turn : look
 }
 
+function causeOfFrame({ face, analysis }: AnalyzedFrame): FailureCause | undefined {
+  return causeOfPicture({ ...face, reasons: findQualityReasons(face, analysis) }, analysis)
+}
+
+type AnalyzedFace = Pick<z.output<typeof analyzedFace>, 'boundingBox' | 'reasons'>
+
 /** Returns the defect of a frame that the person can correct. */
-function causeOfPicture({ face, analysis }: AnalyzedFrame): FailureCause | undefined {
+function causeOfPicture(face: AnalyzedFace, image: ImageSize): FailureCause | undefined {
   const { width, height } = face.boundingBox
-  const share = Math.min(width, height) / Math.min(analysis.width, analysis.height)
-  if (touchesBorder(face, analysis)) return share > faceShareMax ? 'TOO_NEAR' : 'LEFT_PICTURE'
+  const share = Math.min(width, height) / Math.min(image.width, image.height)
+  if (touchesBorder(face, image)) return share > faceShareMax ? 'TOO_NEAR' : 'LEFT_PICTURE'
   if (share > faceShareMax) return 'TOO_NEAR'
   if (share < faceShareMin) return 'TOO_FAR'
-  return causeOfQuality(findQualityReasons(face, analysis))
+  return causeOfQuality(face.reasons)
+}
+
+type CheckedFrame = { readonly image: ImageSize; readonly faces: readonly AnalyzedFace[] }
+
+/** Returns what a person can correct in a frame that svc.analyze has checked, or refused with `error`. */
+export function guidanceCauses(
+  value: CheckedFrame | undefined,
+  error: ActionProblem | undefined,
+): Cause[] {
+  if (!value) return error?.code === 'MULTIPLE_FACES' ? [causeOfRejectedFrame(error)] : []
+  const [face] = value.faces
+  const cause = face ? causeOfPicture(face, value.image) : 'NO_FACE'
+  return cause ? [{ step: null, cause }] : []
 }
 
 function causeOfQuality(reasons: readonly string[]): FailureCause | undefined {
@@ -105,7 +127,7 @@ const qualityCauses: readonly (readonly [QualityReason, FailureCause])[] = [
 ]
 
 /** Returns the cause of an attempt with a frame that does not show exactly one usable face. */
-export function causeOfRejectedFrame({ code, imageIndex, message }: RejectedFrame): Cause {
+export function causeOfRejectedFrame({ code, imageIndex, message }: ActionProblem): Cause {
   const causes: Partial<Record<ActionErrorCode, FailureCause>> = {
     NO_FACE_FOUND: imageIndex === 0 ? 'NO_FACE' : 'LEFT_PICTURE',
     FACE_TOO_SMALL: 'TOO_FAR',

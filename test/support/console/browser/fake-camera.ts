@@ -33,7 +33,28 @@ export async function holdText(page: Page, text: string | undefined): Promise<vo
   }, text)
 }
 
-type CameraState = { cameraFailure?: string; heldText?: string | undefined }
+/** Returns the constraints of every camera request, as JSON. */
+export function requestedCameras(page: Page): Promise<string[]> {
+  return page.evaluate(() => (globalThis as unknown as CameraState).requestedCameras)
+}
+
+/** Makes the page list cameras; one with another deviceId is not found. Pictures are upright if asked. */
+export async function setCameras(
+  page: Page,
+  deviceIds: readonly string[],
+  { isPortrait = false } = {},
+): Promise<void> {
+  await page.evaluate((state) => Object.assign(globalThis, state), {
+    cameraIds: deviceIds,
+    isPortrait,
+  })
+}
+
+type CameraState = {
+  cameraFailure?: string
+  heldText?: string | undefined
+  requestedCameras: string[]
+}
 
 /** The script of the page, where the types of the DOM are not known to the tests. */
 const cameraScript = `
@@ -56,18 +77,28 @@ const cameraScript = `
     return views[Math.max(0, (counts.get(shown) ?? 0) - 1) % views.length]
   }
   const openCamera = () => {
-    const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 480 })
+    const size = globalThis.isPortrait ? { width: 480, height: 640 } : { width: 640, height: 480 }
+    const canvas = Object.assign(document.createElement('canvas'), size)
     const context = canvas.getContext('2d')
+    const [left, top] = [(size.width - 440) / 2, (size.height - 448) / 2]
     setInterval(() => {
       const image = selectImage()
       const side = 440 + 6 * Math.random()
       context.fillStyle = '#8a8f94'
-      context.fillRect(0, 0, 640, 480)
-      context.drawImage(image, 100 + 4 * Math.random(), 16 + 4 * Math.random(), side, side)
+      context.fillRect(0, 0, size.width, size.height)
+      context.drawImage(image, left + 4 * Math.random(), top + 4 * Math.random(), side, side)
     }, 40)
     return canvas.captureStream(25)
   }
-  navigator.mediaDevices.getUserMedia = async () => {
+  globalThis.requestedCameras = []
+  globalThis.cameraIds = ['first']
+  navigator.mediaDevices.enumerateDevices = async () =>
+    globalThis.cameraIds.map((deviceId) => ({ kind: 'videoinput', deviceId, label: deviceId }))
+  navigator.mediaDevices.getUserMedia = async ({ video }) => {
+    globalThis.requestedCameras.push(JSON.stringify(video))
+    const selected = video.deviceId?.exact
+    if (selected !== undefined && !globalThis.cameraIds.includes(selected))
+      throw new DOMException('no such camera', 'OverconstrainedError')
     if (globalThis.cameraFailure) throw new DOMException('not available', globalThis.cameraFailure)
     return openCamera()
   }

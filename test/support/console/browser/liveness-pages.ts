@@ -1,0 +1,116 @@
+import type { Browser, Page } from 'playwright-core'
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { englishTexts as texts } from '../../../../client/src/liveness/texts.ts'
+import { cliOutput } from '../../cli/run-cli.ts'
+import {
+  installExamples,
+  startExampleServer,
+  type ExampleServer,
+} from '../../facegate/install-examples.ts'
+import { startFacegate, type TestFacegate } from '../../facegate/test-facegate.ts'
+import { openChromium, stepTimeoutMs } from './chromium.ts'
+import { drawHead } from './drawn-head.ts'
+import { installFakeCamera } from './fake-camera.ts'
+
+/** A drawn head fails one attempt of seven. */
+const attemptsMax = 6
+
+/** The fake camera needs no time to read the instructions. */
+export const shortTimes = { moveMs: 400, holdMs: 400 }
+
+/** The pages of the examples in a browser whose camera shows a drawn head. */
+export type LivenessPages = AsyncDisposable & {
+  readonly facegate: TestFacegate
+  readonly page: Page
+  /** Starts the server of an example, and permits its page to send frames. */
+  readonly startServer: (name: string) => Promise<ExampleServer>
+  /** Opens the page of `liveness-check`, or of another example. */
+  readonly openPage: (server?: ExampleServer) => Promise<void>
+  /** The same page without checks of single frames, and with a short recording. */
+  readonly openUnguidedPage: () => Promise<void>
+  /** Permits the pages of one server, or of none, to send frames. */
+  readonly setOrigin: (origin: string) => Promise<void>
+  readonly url: string
+  /** Runs a script with the element as `check`. */
+  readonly changeElement: (script: string) => Promise<unknown>
+  /** Waits for a text of the page, and starts other attempts if a drawn head fails. */
+  readonly expectResult: (text?: string) => Promise<void>
+  readonly start: () => Promise<void>
+  readonly retry: () => Promise<void>
+}
+
+export async function startLivenessPages(): Promise<LivenessPages> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-examples-'))
+  await installExamples(folder)
+  const facegate = await startFacegate({ LIVENESS_FAILURES_PER_MINUTE_MAX: '1000' })
+  const browser = await openChromium()
+  const page = await browser.newPage({ reducedMotion: 'reduce' })
+  page.setDefaultTimeout(stepTimeoutMs)
+  await installFakeCamera(page, { images: await drawHead() })
+  const servers: ExampleServer[] = []
+  const setOrigin = async (origin: string) => {
+    const options = ['project', 'set', 'default', '--liveness-origins', origin]
+    await cliOutput(options, { DATA_DIR: facegate.dataDir })
+  }
+  const startServer = async (name: string): Promise<ExampleServer> => {
+    const server = await startExampleServer(path.join(folder, name), facegate)
+    servers.push(server)
+    await setOrigin(server.url)
+    return server
+  }
+  const { url } = await startServer('liveness-check')
+  return {
+    facegate,
+    page,
+    url,
+    setOrigin,
+    startServer,
+    ...pageActions(page, url),
+    [Symbol.asyncDispose]: () => closeAll({ browser, servers, facegate, folder }),
+  }
+}
+
+function pageActions(page: Page, url: string) {
+  const openPage = async (server: Pick<ExampleServer, 'url'> = { url }): Promise<void> => {
+    await page.goto(server.url)
+    await page.getByText(texts.introduction).waitFor()
+  }
+  const changeElement = (script: string): Promise<unknown> =>
+    page.evaluate(`{ const check = document.querySelector('facegate-liveness'); ${script} }`)
+  const openUnguidedPage = async (): Promise<void> => {
+    await openPage()
+    const times = JSON.stringify(shortTimes)
+    await changeElement(`check.removeAttribute('guided'); check.times = ${times}`)
+  }
+  /** The steps are random, and a drawn head shows some of them less clearly than a real one. */
+  const expectResult = async (text = 'Welcome.'): Promise<void> => {
+    const problem = page.getByRole('button', { name: texts.retry })
+    for (let attempt = 1; ; attempt++) {
+      await page.getByText(text).or(problem).first().waitFor()
+      if ((await problem.count()) === 0) return
+      const [message = ''] = await page.locator('.message').allInnerTexts()
+      assert.ok(attempt < attemptsMax, message)
+      await problem.click()
+    }
+  }
+  const start = () => page.getByRole('button', { name: texts.start }).click()
+  const retry = () => page.getByRole('button', { name: texts.retry }).click()
+  return { openPage, changeElement, openUnguidedPage, expectResult, start, retry }
+}
+
+type Opened = {
+  readonly browser: Browser
+  readonly servers: readonly ExampleServer[]
+  readonly facegate: TestFacegate
+  readonly folder: string
+}
+
+async function closeAll({ browser, servers, facegate, folder }: Opened): Promise<void> {
+  await browser.close()
+  for (const server of servers) server.process.kill()
+  await facegate[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+}
