@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { englishTexts as texts } from '../../client/src/liveness/texts.ts'
 import { accessibilityFindings, skipWithoutBrowser } from '../support/console/browser/chromium.ts'
-import { frontalPortrait } from '../support/console/browser/drawn-head.ts'
-import { holdText } from '../support/console/browser/fake-camera.ts'
+import { frontalPortrait } from '../support/liveness/drawn-head.ts'
+import { holdText } from '../support/liveness/fake-camera.ts'
 import {
   startLivenessPages,
   type LivenessPages,
   shortTimes,
-} from '../support/console/browser/liveness-pages.ts'
+} from '../support/liveness/liveness-pages.ts'
 import { samplePortrait } from '../support/facegate/sample-portrait.ts'
 import type { TestFacegate } from '../support/facegate/test-facegate.ts'
 import { sequentialTests } from '../support/console/browser/sequential-tests.ts'

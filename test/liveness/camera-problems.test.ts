@@ -7,11 +7,8 @@ import {
   holdText,
   requestedCameras,
   setCameras,
-} from '../support/console/browser/fake-camera.ts'
-import {
-  startLivenessPages,
-  type LivenessPages,
-} from '../support/console/browser/liveness-pages.ts'
+} from '../support/liveness/fake-camera.ts'
+import { startLivenessPages, type LivenessPages } from '../support/liveness/liveness-pages.ts'
 import { sequentialTests } from '../support/console/browser/sequential-tests.ts'
 
 describe(

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { englishTexts as texts } from '../../../../client/src/liveness/texts.ts'
-import { cliOutput } from '../../cli/run-cli.ts'
+import { englishTexts as texts } from '../../../client/src/liveness/texts.ts'
+import { cliOutput } from '../cli/run-cli.ts'
 import {
   installExamples,
   startExampleServer,
   type ExampleServer,
-} from '../../facegate/install-examples.ts'
-import { startFacegate, type TestFacegate } from '../../facegate/test-facegate.ts'
-import { openChromium, stepTimeoutMs } from './chromium.ts'
+} from '../facegate/install-examples.ts'
+import { startFacegate, type TestFacegate } from '../facegate/test-facegate.ts'
+import { openChromium, stepTimeoutMs } from '../console/browser/chromium.ts'
 import { drawHead } from './drawn-head.ts'
 import { installFakeCamera } from './fake-camera.ts'
 
