@@ -25,6 +25,8 @@ export async function globalSetup(): Promise<void> {
   if (temporaryFiles) process.env['TMPDIR'] = temporaryFiles.folder
   templates = await mkdtemp(path.join(tmpdir(), 'facegate-templates-'))
   process.env['TEST_TEMPLATE_FOLDER'] = templates
+  // The saved context of the developer must not be used.
+  process.env['XDG_CONFIG_HOME'] = path.join(templates, 'config')
   if (clusterSkipReason !== undefined || process.env['TEST_POSTGRES_URL']) return
   cluster = await startPostgresCluster({ isDurable: false })
   process.env['TEST_POSTGRES_URL'] = cluster.adminUrl

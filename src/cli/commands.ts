@@ -3,6 +3,7 @@ import { budget, ledger, price, wallet } from './billing/commands.ts'
 import { calibrate } from './calibrate/commands.ts'
 import { callLog } from './call-log/commands.ts'
 import type { CliCommand } from './command.ts'
+import { contextCommands } from './context/commands.ts'
 import { defineCommand } from './command-line/define-command.ts'
 import { completionCommand } from './completion/commands.ts'
 import { backup, deletions, restore } from './database/commands.ts'
@@ -36,6 +37,7 @@ const serve = defineCommand(
 export const commands: readonly CliCommand[] = [
   serve,
   ...installationCommands,
+  contextCommands,
   importFaces,
   ...pictureCommands,
   accountCommands,

@@ -100,8 +100,18 @@ async function parseText<Value>(
 
 const form = '<id or name>'
 
+const projectOption = required(form, 'the project; without it, that of the saved context', anyText)
+
 /** The project of a command that needs one. */
-export const requiredProject = required(form, 'id or name of the project', anyText)
+export const requiredProject = {
+  ...projectOption,
+  isRequired: false,
+  read: async (texts, name) => {
+    if (texts.length > 0) return projectOption.read(texts, name)
+    const { project } = (await import('./context/saved-context.ts')).readContext()
+    return projectOption.read(project === undefined ? [] : [project], name)
+  },
+} satisfies ValueDeclaration<string>
 
 /** The project of a command that otherwise concerns all projects. */
 export const optionalProject = optional(form, 'only this project, by its id or name', anyText)

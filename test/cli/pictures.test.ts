@@ -106,3 +106,16 @@ test('invalid calls end with one line that contains the remedy', async () => {
   assert.equal(withoutKey.code, 2)
   assert.match(withoutKey.err, /pass --key <key>, or set FACEGATE_KEY/u)
 })
+
+test('a call is sent to the saved address with the saved key', async () => {
+  const settings = {
+    XDG_CONFIG_HOME: path.join(folder, 'config'),
+    FACEGATE_URL: '',
+    FACEGATE_KEY: '',
+  }
+  const save = ['context', 'set', '--url', facegate.url, '--key', facegate.key]
+  assert.equal((await runCli(save, settings)).code, 0)
+  const { code, out, err } = await runCli(['detect', file('mia.jpg'), '--json'], settings)
+  assert.equal(code, 0, err)
+  assert.equal(JSON.parse(out).faces.length, 1)
+})

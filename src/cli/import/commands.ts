@@ -1,16 +1,9 @@
 import type { FacePolicy } from '../../actions/schemas/fields.ts'
 import { defineCommand } from '../command-line/define-command.ts'
-import {
-  anyText,
-  filePath,
-  oneOf,
-  outputFile,
-  textList,
-  wholeNumber,
-} from '../command-line/value-kinds.ts'
-import { serviceUrl } from '../command-line/service-url.ts'
+import { filePath, oneOf, outputFile, textList, wholeNumber } from '../command-line/value-kinds.ts'
+import { serviceOptions } from '../context/commands.ts'
 import { optional, required, withDefault } from '../options.ts'
-import { concurrencyDefault, journalDefault, urlDefault } from './import-options.ts'
+import { concurrencyDefault, journalDefault } from './import-options.ts'
 
 const facePolicies = ['single', 'largest', 'strict'] as const satisfies readonly FacePolicy[]
 
@@ -25,8 +18,7 @@ export const importFaces = defineCommand(
       source: required('<folder|list.csv>', 'the images: see below', filePath),
     },
     options: {
-      url: withDefault('<url>', 'address of the service', { ...serviceUrl, default: urlDefault }),
-      key: optional('<key>', 'the API key; without it, FACEGATE_KEY', anyText),
+      ...serviceOptions,
       groups: optional('<a,b>', 'groups of every subject, beside those of the list', textList),
       'face-policy': optional(
         '<policy>',

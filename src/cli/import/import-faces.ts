@@ -1,4 +1,5 @@
-import { Interruption, UsageError } from '../command.ts'
+import { Interruption } from '../command.ts'
+import { requireService, type ServiceAccess } from '../context/saved-context.ts'
 import { toJson } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { checkService } from './check-service.ts'
@@ -14,8 +15,7 @@ import { listImportEntries, type ImportEntry } from './list-entries.ts'
  * @throws Interruption after Ctrl-C, and Error when an image was refused or the import ended early.
  */
 export async function importFaces(options: ImportOptions): Promise<void> {
-  const key = options.key ?? process.env['FACEGATE_KEY']
-  if (!key) throw new UsageError('the API key was not given; pass --key <key>, or set FACEGATE_KEY')
+  const service = requireService(options)
   const entries = await listImportEntries(options.source)
   const journal = await openImportJournal(options.journal)
   const pending = entries.filter((entry) => !journal.isDone(entry))
@@ -28,8 +28,8 @@ export async function importFaces(options: ImportOptions): Promise<void> {
   }
   process.once('SIGINT', interrupt)
   try {
-    const pace = pending.length === 0 ? undefined : await preparePace(options, key)
-    const counts = pace && (await enrollAll(pending, { options, key, journal, pace, stop }))
+    const pace = pending.length === 0 ? undefined : await preparePace(service, options.rate)
+    const counts = pace && (await enrollAll(pending, { options, service, journal, pace, stop }))
     finish({ ...(counts ?? emptyCounts), skipped: entries.length - pending.length }, options, stop)
   } finally {
     process.off('SIGINT', interrupt)
@@ -37,7 +37,10 @@ export async function importFaces(options: ImportOptions): Promise<void> {
 }
 
 /** Checks the service, and prints the rate of the import. */
-async function preparePace({ url, rate }: ImportOptions, key: string): Promise<ImportPace> {
+async function preparePace(
+  { url, key }: ServiceAccess,
+  rate: number | undefined,
+): Promise<ImportPace> {
   const limit = await checkService(url, key)
   const perS = Math.min(rate ?? Infinity, limit?.sustainedPerS ?? Infinity)
   console.error(`rate: ${describeRate(rate, limit)}`)
@@ -60,7 +63,7 @@ function describeRate(rate: number | undefined, limit: StatedLimit | undefined):
 
 type EnrollAllOptions = {
   readonly options: ImportOptions
-  readonly key: string
+  readonly service: ServiceAccess
   readonly journal: ImportJournal
   readonly pace: ImportPace
   /** Aborted with the reason, which ends the import. */
@@ -78,11 +81,11 @@ const emptyCounts: ImportCounts = { enrolled: 0, refused: [], remaining: 0 }
 
 async function enrollAll(
   pending: readonly ImportEntry[],
-  { options, key, journal, pace, stop }: EnrollAllOptions,
+  { options, service, journal, pace, stop }: EnrollAllOptions,
 ): Promise<ImportCounts> {
-  const { url, groups = [], 'face-policy': facePolicy } = options
+  const { groups = [], 'face-policy': facePolicy } = options
   const { signal } = stop
-  const enroll = createEnrollSender({ url, key, groups, facePolicy, pace, signal })
+  const enroll = createEnrollSender({ ...service, groups, facePolicy, pace, signal })
   const refused: (EnrollResult & { readonly file: string })[] = []
   const bar = createProgressBar('images')
   let done = 0

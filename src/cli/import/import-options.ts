@@ -7,7 +7,7 @@ export const concurrencyDefault = 4
 export const journalDefault = 'facegate-import.jsonl'
 
 /** The values of `facegate import`. */
-export type ImportOptions = CommandValues<'url' | 'journal', 'key' | 'face-policy'> & {
+export type ImportOptions = CommandValues<'journal', 'url' | 'key' | 'face-policy'> & {
   /** A folder or a list, as an absolute path. */
   readonly source: string
   readonly groups: readonly string[] | undefined
@@ -19,7 +19,7 @@ export type ImportOptions = CommandValues<'url' | 'journal', 'key' | 'face-polic
 /** Returns the command line that continues an import, without the secret key. */
 export function resumeCommand(options: ImportOptions): string {
   const given: readonly (readonly [name: string, value: string | number | undefined])[] = [
-    ['--url', options.url === urlDefault ? undefined : options.url],
+    ['--url', options.url],
     ['--key', options.key === undefined ? undefined : '<key>'],
     ['--groups', options.groups?.join(',')],
     ['--face-policy', options['face-policy']],

@@ -1,7 +1,7 @@
 import { UsageError, type ValueKind } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
 import { anyText, filePath, outputFile, share, wholeNumber } from '../command-line/value-kinds.ts'
-import { serviceUrl } from '../command-line/service-url.ts'
+import { serviceOptions } from '../context/commands.ts'
 import { optional, required } from '../options.ts'
 
 const pictureFile = required('<picture>', 'a JPEG or a PNG', filePath)
@@ -14,13 +14,8 @@ const drawnFile: ValueKind<string> = {
   },
 }
 
-const serviceOptions = {
-  url: optional(
-    '<url>',
-    'address of the service; without it, FACEGATE_URL, or http://127.0.0.1:8080',
-    serviceUrl,
-  ),
-  key: optional('<key>', 'the API key; without it, FACEGATE_KEY', anyText),
+const callOptions = {
+  ...serviceOptions,
   draw: optional('<file>', 'write the picture with the faces and results to a file', drawnFile),
 }
 
@@ -36,7 +31,7 @@ export const pictureCommands = [
       name: 'detect',
       summary: 'find the faces of a picture',
       arguments: { picture: pictureFile },
-      options: { ...serviceOptions, 'max-faces': maxFaces(100) },
+      options: { ...callOptions, 'max-faces': maxFaces(100) },
       description: 'Needs a running service and a key. The call is charged like svc.detect.',
       examples: ['facegate detect group.jpg --draw faces.jpg'],
     },
@@ -47,7 +42,7 @@ export const pictureCommands = [
       name: 'identify',
       summary: 'find the subjects in a picture',
       arguments: { picture: pictureFile },
-      options: { ...serviceOptions, group, threshold, 'max-faces': maxFaces(20) },
+      options: { ...callOptions, group, threshold, 'max-faces': maxFaces(20) },
       description:
         'Needs a running service and a key. The call is charged like svc.identify. Without --max-faces, the largest face is searched.',
       examples: ['facegate identify door.jpg', 'facegate identify group.jpg --max-faces 5'],
@@ -63,7 +58,7 @@ export const pictureCommands = [
         other: optional('<picture>', 'the picture to compare with', filePath),
       },
       options: {
-        ...serviceOptions,
+        ...callOptions,
         subject: optional('<subjectId>', 'compare with this subject', anyText),
         'external-id': optional('<id>', 'compare with the subject with this external id', anyText),
         threshold,

@@ -1,15 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
-import { UsageError } from '../command.ts'
+import { requireService, type ServiceOptions } from '../context/saved-context.ts'
 import { detailOf, requireConnection } from '../import/check-service.ts'
-import { urlDefault } from '../import/import-options.ts'
 import { parseJsonText } from '../import/parse-json-text.ts'
-
-export type ServiceOptions = {
-  readonly url: string | undefined
-  readonly key: string | undefined
-}
 
 const problem = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
 const envelopeSchema = z.object({
@@ -31,9 +25,7 @@ export async function executeAction<Value extends z.ZodType>(
   { files, ...params }: { readonly files: readonly string[]; readonly [name: string]: unknown },
   options: ServiceOptions,
 ): Promise<z.output<Value>> {
-  const { key = process.env['FACEGATE_KEY'] } = options
-  const url = options.url ?? process.env['FACEGATE_URL'] ?? urlDefault
-  if (!key) throw new UsageError('the API key was not given; pass --key <key>, or set FACEGATE_KEY')
+  const { url, key } = requireService(options)
   const images = await Promise.all(files.map(readPicture))
   await requireConnection(url)
   const response = await fetch(`${url}/v1/face/execute`, {

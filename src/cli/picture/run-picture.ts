@@ -3,9 +3,10 @@ import { identify } from '../../actions/identify.ts'
 import { verify } from '../../actions/verify.ts'
 import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { UsageError } from '../command.ts'
+import type { ServiceOptions } from '../context/saved-context.ts'
 import { formatTable, print } from '../output.ts'
 import type { MarkedFace } from './draw-faces.ts'
-import { executeAction, type ServiceOptions } from './execute-action.ts'
+import { executeAction } from './execute-action.ts'
 
 type PictureOptions = ServiceOptions & {
   readonly picture: string
