@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { densityBytes } from './density-bytes.ts'
+import { readFileSync } from 'node:fs'
 
 /** Templates of other people, and how many of the nearest ones a density is the mean of. */
 export type DensityCohort = {
@@ -82,7 +82,7 @@ function insertSorted(nearest: Float64Array, distance: number): void {
 }
 
 function openKernel(memory: WebAssembly.Memory): MeasureDistances {
-  const module = new WebAssembly.Module(Buffer.from(densityBytes, 'base64'))
+  const module = new WebAssembly.Module(readFileSync(new URL('density.wasm', import.meta.url)))
   const { exports } = new WebAssembly.Instance(module, { densities: { memory } })
   return exports['measureDistances'] as MeasureDistances
 }

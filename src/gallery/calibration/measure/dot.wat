@@ -1,5 +1,5 @@
 ;; Dot products of one row of float32 values with consecutive rows, by SIMD.
-;; Assembled into dot-bytes.ts by npm run kernels.
+;; Assembled into dot.wasm by npm run kernels.
 (module
   (import "dot" "memory" (memory 1 65536 shared))
 

@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs'
 import type { GalleryTemplates } from '../read-templates.ts'
-import { dotBytes } from './dot-bytes.ts'
 
 /** Scores templates by their indexes as the service does: −|a−b|² − ½(density + density), in float32. */
 export type TemplateScorer = {
@@ -58,7 +58,7 @@ export function createTemplateScorer(templates: ScoredTemplates): TemplateScorer
 }
 
 function openDotKernel(memory: WebAssembly.Memory): DotProducts {
-  const module = new WebAssembly.Module(Buffer.from(dotBytes, 'base64'))
+  const module = new WebAssembly.Module(readFileSync(new URL('dot.wasm', import.meta.url)))
   const { exports } = new WebAssembly.Instance(module, { dot: { memory } })
   // The export of dot.wat.
   return exports['dotProducts'] as DotProducts

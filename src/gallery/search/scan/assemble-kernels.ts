@@ -1,5 +1,5 @@
 /**
- * Assembles the kernels, WebAssembly in text form, into a file of bytes beside each of them.
+ * Assembles the kernels, WebAssembly in text form, into a binary file beside each of them.
  *
  * Run `npm run kernels` after a kernel has changed. Only this script needs wabt: the bytes are
  * committed, and a test compares them with the texts.
@@ -26,33 +26,25 @@ export const kernelFolders = {
 type KernelName = keyof typeof kernelFolders
 
 const root = new URL('../../../../', import.meta.url)
-const lineLength = 92
 const features = { simd: true, threads: true }
 
 if (import.meta.main)
   for (const name of ['scan', 'quantise', 'density', 'dot', 'image'] as const)
     await writeFile(
-      new URL(`${kernelFolders[name]}/${name}-bytes.ts`, root),
+      new URL(`${kernelFolders[name]}/${name}.wasm`, root),
       await assembleKernel(name),
     )
 
 /**
- * Returns the text of the file with the bytes.
+ * Returns the binary form of a kernel.
  *
  * @throws Error with code MODULE_NOT_FOUND if wabt is not installed.
  */
-export async function assembleKernel(name: KernelName): Promise<string> {
+export async function assembleKernel(name: KernelName): Promise<Uint8Array> {
   const openWabt = createRequire(import.meta.url)('wabt') as () => Promise<Wabt>
   const wabt = await openWabt()
   const text = await readFile(new URL(`${kernelFolders[name]}/${name}.wat`, root), 'utf8')
   const module = wabt.parseWat(`${name}.wat`, text, features)
   module.validate(features)
-  const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64')
-  const lines = base64.match(new RegExp(`.{1,${lineLength}}`, 'gu')) ?? []
-  return [
-    `/** \`${name}.wat\` as WebAssembly in base64. Written by \`npm run kernels\`. */`,
-    `export const ${name}Bytes =`,
-    lines.map((line) => `  '${line}'`).join(' +\n'),
-    '',
-  ].join('\n')
+  return module.toBinary({}).buffer
 }

@@ -1,4 +1,4 @@
-import { quantiseBytes } from './quantise-bytes.ts'
+import { readFileSync } from 'node:fs'
 import { codeBytes, leadAxisCount, leadBytes, rowBytes, type LeadAxes } from './row-layout.ts'
 
 /** Writes the codes and the metadata of rows and of their leads into the shared memory. */
@@ -25,7 +25,7 @@ export const scratchBytes = vectorsOffset + scratchValues * 4
 
 /** @param scratch address of a zeroed scratch area, a multiple of 16. It is zero again after each call. */
 export function openQuantiseKernel(memory: WebAssembly.Memory, scratch: number): QuantiseRows {
-  const module = new WebAssembly.Module(Buffer.from(quantiseBytes, 'base64'))
+  const module = new WebAssembly.Module(readFileSync(new URL('quantise.wasm', import.meta.url)))
   const { exports } = new WebAssembly.Instance(module, { search: { memory } })
   const quantise = exports['quantiseRows'] as (...numbers: readonly number[]) => void
   const { buffer } = memory

@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { Frame } from '../frame.ts'
 import type { ImageSize, AffineTransform } from '../geometry.ts'
-import { imageBytes } from './image-bytes.ts'
 
 // The functions of `image.wat`. They copy pixels to the memory of the kernel and the result out of it,
 // so that a frame or crop has no lifetime to observe. The copies take a tenth of the time.
@@ -117,6 +117,6 @@ type ImageKernel = {
 const kernel = openKernel()
 
 function openKernel(): ImageKernel {
-  const module = new WebAssembly.Module(Buffer.from(imageBytes, 'base64'))
+  const module = new WebAssembly.Module(readFileSync(new URL('image.wasm', import.meta.url)))
   return new WebAssembly.Instance(module, { image: { memory } }).exports as ImageKernel
 }
