@@ -18,9 +18,9 @@ import {
   ratioSetting,
   textSetting,
 } from './lib/setting.ts'
+import { hourMs } from './lib/clock.ts'
 
 const mebibyte = 1024 * 1024
-const hourMs = 3_600_000
 
 const count = integerSetting('')
 const pixels = integerSetting('pixels')

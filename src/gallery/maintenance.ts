@@ -1,4 +1,4 @@
-import { formatUtc, type Clock } from '../lib/clock.ts'
+import { dayMs, formatUtc, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { countDeletions, findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
@@ -119,7 +119,6 @@ async function sweep(options: MaintenanceOptions, purge: Maintenance['purge']): 
   return records.length
 }
 
-const dayMs = 86_400_000
 /** Limit of subjects per sweep, so that no call waits long for it. */
 const subjectsMax = 200
 

@@ -3,7 +3,7 @@ import { allocate, topUp } from '../billing/ledger.ts'
 import type { Config } from '../config.ts'
 import { createGate, type Gate, type GateOptions } from '../gate/gate.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { dayMs, systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store, StoreOptions } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
@@ -36,7 +36,6 @@ export type OpenDatabaseOptions = StoreOptions & {
 export type ServerStore = AsyncDisposable & { readonly store: Store }
 
 const sweepIntervalMs = 5000
-const dayMs = 86_400_000
 
 /** Locks the data folder, opens the database and starts its gate. @throws as `openServerStore`. */
 export async function openDatabase(

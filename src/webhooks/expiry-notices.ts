@@ -1,4 +1,4 @@
-import { formatUtc } from '../lib/clock.ts'
+import { dayMs, formatUtc } from '../lib/clock.ts'
 import type { Store } from '../store/database.ts'
 import { addEvent } from '../store/webhooks/events.ts'
 import {
@@ -10,8 +10,6 @@ import type { Tx } from '../store/tx.ts'
 
 /** `key.expiring` is sent this many days before the expiry of a key. */
 const noticeDays = [1, 14] as const
-
-const dayMs = 86_400_000
 
 /** The most keys per run and notice. */
 const keysMax = 200

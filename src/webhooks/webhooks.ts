@@ -10,14 +10,13 @@ import {
   type Webhook,
 } from '../store/webhooks/webhooks.ts'
 import { findUrlProblem, type AddressRules } from './address-rules.ts'
+import { hourMs } from '../lib/clock.ts'
 
 /** The changes of webhooks by an operator, for the console and the command line. */
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 type WebhookIds = Pick<Webhook, 'webhookId' | 'projectId'>
 type SecretRotation = { readonly nowMs: number; readonly overlapHours: number }
-
-const hourMs = 3_600_000
 
 export function createWebhooks(keyring: Keyring, rules: AddressRules) {
   return {

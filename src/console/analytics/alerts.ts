@@ -4,6 +4,7 @@ import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { findWebhooks } from '../../store/webhooks/webhooks.ts'
 import type { DiskUsage } from '../pages/system/server-status.ts'
+import { dayMs } from '../../lib/clock.ts'
 
 export const accountAlert = z.object({
   kind: z.enum([
@@ -32,7 +33,6 @@ export type AlertInput = {
   readonly nowMs: number
 }
 
-const dayMs = 86_400_000
 const keyExpiringMs = 14 * dayMs
 const keyExpiredMs = 7 * dayMs
 const keysMax = 1000

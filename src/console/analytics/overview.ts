@@ -12,7 +12,6 @@ import {
   type CallCount,
   type ChartFilter,
 } from '../../store/console/call-charts.ts'
-import { hourMs } from '../../store/gate/hourly-counts.ts'
 import {
   findGallerySummaries,
   findProjectSummaries,
@@ -31,8 +30,8 @@ import { createTimeBuckets } from './time-buckets.ts'
 import { count, id, micros } from '../server/field-schemas.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 import type { ConsoleServices } from '../services.ts'
+import { dayMs, hourMs } from '../../lib/clock.ts'
 
-const dayMs = 86_400_000
 const errorsShown = 5
 
 /** A forecast uses the spend of this many days. */

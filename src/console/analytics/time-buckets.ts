@@ -1,8 +1,7 @@
-import { hourMs } from '../../store/gate/hourly-counts.ts'
 import type { z } from 'zod'
 import { resolveTimeRange, type bucket, type period } from '../server/field-schemas.ts'
+import { dayMs, hourMs } from '../../lib/clock.ts'
 
-const dayMs = 24 * hourMs
 const hoursMax = 32 * 24
 const daysMax = 3 * 366
 

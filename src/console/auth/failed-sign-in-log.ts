@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import { hourMs, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
 import type { ConsoleUser } from '../../store/console/users.ts'
@@ -6,7 +6,6 @@ import type { Store } from '../../store/database.ts'
 
 /** Entries per account and hour. The audit log is permanent, so guessing must not fill it. */
 const hourlyEntriesMax = 100
-const hourMs = 3_600_000
 
 /** A name and password, or a code of the second factor, that were rejected. */
 export type FailedSignIn = {

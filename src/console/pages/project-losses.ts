@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { sweepIntervalMs } from '../../lib/limits/sweep-limits.ts'
-import { formatUtc } from '../../lib/clock.ts'
+import { dayMs, formatUtc } from '../../lib/clock.ts'
 import { countCrops } from '../../store/gallery/crops.ts'
 import { countUnseenSubjects } from '../../store/gallery/subjects.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
@@ -10,8 +10,6 @@ import { requireProject } from '../server/require-project.ts'
 import { defineRead } from '../server/console-route.ts'
 import { count } from '../server/field-schemas.ts'
 import type { ConsoleServices } from '../services.ts'
-
-const dayMs = 86_400_000
 
 /** A time without activity after which subjects are deleted. */
 export const retentionDays = z.int().min(1).max(36_500)

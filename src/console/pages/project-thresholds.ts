@@ -4,9 +4,9 @@ import { defineRead } from '../server/console-route.ts'
 import { count } from '../server/field-schemas.ts'
 import { requireProject } from '../server/require-project.ts'
 import { invalidField } from '../server/validation-error.ts'
+import { dayMs } from '../../lib/clock.ts'
 
 const periodDays = 30
-const dayMs = 86_400_000
 
 /**
  * Outside these thresholds most people are matched wrongly or missed, so that a change is confirmed:

@@ -1,4 +1,4 @@
-import { formatUtc } from '../../lib/clock.ts'
+import { dayMs, formatUtc } from '../../lib/clock.ts'
 import texts from './health-issues.json' with { type: 'json' }
 import { createTemplateScorer } from '../calibration/measure/template-scorer.ts'
 import type { GalleryTemplates } from '../calibration/read-templates.ts'
@@ -70,8 +70,6 @@ export type CheckGalleryOptions = Pick<SimilarOptions, 'calibration' | 'isDistin
 
 /** Faces change: pictures that are older are reported. */
 const pictureAgeMaxDays = 3 * 365
-
-const dayMs = 86_400_000
 
 /** Checks the templates of a gallery against each other. */
 export function checkGallery(

@@ -7,11 +7,10 @@ import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/tx.ts'
 import { encryptMerge, type MergedState } from '../keys/merge-encryption.ts'
 import type { SubjectKeys } from '../keys/subject-keys.ts'
+import { dayMs } from '../../lib/clock.ts'
 
 /** The time in which a merge can be undone. */
 export const mergeUndoDays = 30
-
-const dayMs = 86_400_000
 
 /** Stores what undoes a merge. Must be called before the merge changes anything. */
 export async function recordMerge(

@@ -1,7 +1,7 @@
+import { dayMs } from '../clock.ts'
+
 /** The lifetime of a key that is created without an expiry. A key without an end is an explicit choice. */
 export const defaultKeyLifetimeDays = 365
-
-const dayMs = 86_400_000
 
 /** Returns when a key expires that is created now without an expiry. */
 export function defaultKeyExpiry(now: Date): string {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { dayMs, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { splitList } from '../../lib/setting.ts'
 import type { Store } from '../../store/database.ts'
@@ -36,7 +36,6 @@ type WebhookEnvironment = {
 const deliveryIntervalMs = 1000
 const countIntervalMs = 5000
 const sweepIntervalMs = 60_000
-const dayMs = 86_400_000
 
 /** The most rows of each kind per sweep. */
 const rowsMax = 500

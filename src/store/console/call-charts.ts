@@ -3,10 +3,10 @@ import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { ScoreHourRow } from '../console-schema.ts'
 import type { Store } from '../database.ts'
-import { hourMs } from '../gate/hourly-counts.ts'
 import { sql } from '../load-kysely.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
+import { dayMs } from '../../lib/clock.ts'
 
 /** Selects the calls of a chart. `fromMs` and `toMs` are full hours, UTC. */
 export type ChartFilter = {
@@ -39,8 +39,6 @@ export async function readChart<Filter extends ChartRange, Row>(
   }
   return rows
 }
-
-const dayMs = 24 * hourMs
 
 /** The calls of one value in an hour or day; `atMs` is its start. */
 export type CallCount = Awaited<ReturnType<typeof countCalls>>[number]

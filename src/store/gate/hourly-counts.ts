@@ -1,10 +1,9 @@
 import type { Selectable } from 'kysely'
+import { hourMs } from '../../lib/clock.ts'
 import { recordLatency, createLatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { CallHourRow, ScoreHourRow } from '../console-schema.ts'
 import type { CallRow, NewCallRow } from '../schema.ts'
-
-export const hourMs = 3_600_000
 
 /** Scores are counted in bins of 0.02: bin 0 is 0..0.02, bin 49 is 0.98..1. */
 export const scoreBinCount = 50

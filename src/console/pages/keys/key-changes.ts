@@ -17,6 +17,7 @@ import {
   requireKey,
   toKeyItem,
 } from './keys.ts'
+import { hourMs } from '../../../lib/clock.ts'
 
 /** Changes of an existing key. The gate reads keys at each call, so they apply to the next call. */
 
@@ -70,8 +71,6 @@ function pickFields(row: KeyWithProject, change: KeyChange): KeyChange {
     Object.keys(change).map((field) => [field, row[field as keyof KeyChange]]),
   )
 }
-
-const hourMs = 3_600_000
 
 /** How long the former secret stays valid after a rotation, in hours. */
 const overlapHours = z.union(

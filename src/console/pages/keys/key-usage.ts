@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sumKeyUsage, type SummedKeyUsage } from '../../../store/console/key-usage.ts'
-import { hourMs, hourStartMs } from '../../../store/gate/hourly-counts.ts'
+import { hourMs } from '../../../lib/clock.ts'
+import { hourStartMs } from '../../../store/gate/hourly-counts.ts'
 import { defineRead } from '../../server/console-route.ts'
 import { count, id, micros } from '../../server/field-schemas.ts'
 

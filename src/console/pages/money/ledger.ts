@@ -8,6 +8,7 @@ import {
 import { count, id, micros, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
+import { dayMs } from '../../../lib/clock.ts'
 
 const kind = z.enum(['topUp', 'allocate', 'charge'])
 
@@ -92,8 +93,6 @@ export const verifyLedger = defineRead({
     return { ok: checks.every(({ ok }) => ok), checks }
   },
 })
-
-const dayMs = 86_400_000
 
 /** Compares the request log with the ledger; without a range, for the last 30 days. */
 export const reconcileLedger = defineRead({
