@@ -5,13 +5,14 @@ import {
   countCallsByPrefix,
   countLoggedCalls,
   findCall,
-  readCalls,
+  searchCalls,
   type CallFilter,
   type LoggedCall,
 } from '../../store/gate/calls.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { findTransfer } from '../../store/billing/ledger-transfers.ts'
+import type { Store } from '../../store/database.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { callOutcomes } from '../../lib/observability/call-decision.ts'
@@ -86,8 +87,6 @@ const logFilter = z.strictObject({
   ...timeRange,
 })
 
-const sortColumns = { time: 'atMs', latency: 'latencyMs' } as const
-
 export const { pages: listLog, csv: logCsv } = defineList({
   path: '/log',
   filter: logFilter,
@@ -97,26 +96,19 @@ export const { pages: listLog, csv: logCsv } = defineList({
   position: z.tuple([z.number(), z.int()]),
   find: async (call, { after, limit, sort }) => {
     const filter = callFilter(call)
-    const by = sortColumns[sort.by]
-    const position = after && { [by]: after[0], callId: after[1] }
-    const order = { by, isDescending: sort.isDescending }
-    return call.services.store.read(async (tx) => {
-      await requireSelectivePrefix(tx, filter.requestIdPrefix)
-      if (sort.by === 'latency') await requireFewCalls(tx, filter)
-      const calls = await readCalls(tx, { ...filter, sort: order, after: position, limit })
-      const formatCall = await createLogFormatter(tx, filter.accountId)
-      return calls.map((row) => ({
-        item: formatCall(row),
-        position: [row[by], row.callId] as const,
-      }))
-    })
+    const { store } = call.services
+    await store.read((tx) => requireSelectivePrefix(tx, filter.requestIdPrefix))
+    const page = { after, limit, isDescending: sort.isDescending }
+    const calls = await (sort.by === 'latency' ? readByLatency : readByTime)(store, filter, page)
+    const formatCall = await store.read((tx) => createLogFormatter(tx, filter.accountId))
+    const by = sort.by === 'latency' ? 'latencyMs' : 'atMs'
+    return calls.map((row) => ({ item: formatCall(row), position: [row[by], row.callId] as const }))
   },
   count: async (call) => {
     const filter = callFilter(call)
-    return call.services.store.read(async (tx) => {
-      await requireSelectivePrefix(tx, filter.requestIdPrefix)
-      return countLoggedCalls(tx, filter)
-    })
+    const { store } = call.services
+    await store.read((tx) => requireSelectivePrefix(tx, filter.requestIdPrefix))
+    return countLoggedCalls(store, filter)
   },
 })
 
@@ -141,18 +133,41 @@ function callFilter({ query, identity, services: { clock } }: LogContext): LogFi
   }
 }
 
+type LogPage = {
+  readonly after: readonly [value: number, callId: number] | undefined
+  readonly limit: number
+  readonly isDescending: boolean
+}
+
+function readByTime(store: Store, filter: LogFilter, { after, limit, isDescending }: LogPage) {
+  const position = after && { atMs: after[0], callId: after[1] }
+  return searchCalls(store, { ...filter, sort: { isDescending }, after: position, limit })
+}
+
 /**
  * No index has the order of latency, because every call would write it: the calls are sorted when they
  * are read.
  *
  * @throws HttpError 422 if there are too many of them.
  */
-async function requireFewCalls(tx: ReadTx, filter: LogFilter): Promise<void> {
-  if (!(await countLoggedCalls(tx, filter)).isCapped) return
-  throw new HttpError(
-    422,
-    `At most ${listCountMax} calls can be sorted by latency. Choose a shorter period or more filters.`,
-  )
+async function readByLatency(
+  store: Store,
+  filter: LogFilter,
+  { after, limit, isDescending }: LogPage,
+) {
+  const calls = await searchCalls(store, { ...filter, limit: listCountMax + 1 })
+  if (calls.length > listCountMax)
+    throw new HttpError(
+      422,
+      `At most ${listCountMax} calls can be sorted by latency. Choose a shorter period or more filters.`,
+    )
+  const direction = isDescending ? -1 : 1
+  const compare = (a: LoggedCall, latencyMs: number, callId: number): number =>
+    direction * (a.latencyMs - latencyMs || a.callId - callId)
+  return calls
+    .filter((call) => !after || compare(call, ...after) > 0)
+    .sort((a, b) => compare(a, b.latencyMs, b.callId))
+    .slice(0, limit)
 }
 
 /** A complete id is one value; a shorter text is a prefix. */

@@ -25,7 +25,7 @@ export const previewThreshold = defineRead({
   }),
   response: z.object({
     days: z.int(),
-    calls: count.meta({ description: 'Decisions of svc.identify, at most 10,000: the latest.' }),
+    calls: count.meta({ description: 'Decisions of svc.identify among the latest 30,000 calls.' }),
     isCapped: z.boolean(),
     newMatches: count.meta({ description: 'Calls without a match that would have one.' }),
     lostMatches: count.meta({ description: 'Calls with a match that would have none.' }),

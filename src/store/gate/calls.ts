@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Selectable } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
+import type { Store } from '../database.ts'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
 import type { Database, CallRow } from '../schema.ts'
-import { countListed, countRows, selectPage } from '../lists.ts'
+import { countRows, selectPage } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
@@ -31,19 +33,22 @@ export type CallFilter = {
   /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
-  /** By default the newest first. The database sorts by latency without an index: limit the rows. */
+  /** By default the newest first. */
   readonly sort?: CallSort | undefined
   /** The last row of the previous page. */
   readonly after?: CallCursor | undefined
+  /** The last row to read; undefined: the end of the log. */
+  readonly upTo?: CallCursor | undefined
   readonly limit: number
 }
 
-/** The order of rows; rows with equal values are ordered by their ids. */
-export type CallSort = { readonly by: 'atMs' | 'latencyMs'; readonly isDescending: boolean }
+/** The order of rows by time; rows of one millisecond are ordered by their ids. */
+export type CallSort = { readonly isDescending: boolean }
 
-/** The position of a row in the log: its id and the value of the order. */
-export type CallCursor = Pick<LoggedCall, 'callId'> &
-  Partial<Pick<LoggedCall, 'atMs' | 'latencyMs'>>
+const newestFirst: CallSort = { isDescending: true }
+
+/** The position of a row in the log. */
+export type CallCursor = Pick<LoggedCall, 'callId' | 'atMs'>
 
 /** Finds rows of the request log, by default the newest first. New rows do not shift later pages. */
 export function findCalls(db: Database, filter: CallFilter): Promise<LoggedCall[]> {
@@ -55,9 +60,66 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
   return tx.run(callQuery(tx.build, filter))
 }
 
+type CallSource = Pick<Store, 'read' | 'isShared'>
+
+/**
+ * Rows that one read of SQLite compares. It blocks the event loop for some milliseconds meanwhile, and
+ * for 300 ms if no row of a million matches. PostgreSQL does not block it, and needs one read.
+ */
+const stepRows = 5000
+
+/** Finds the same rows. SQLite reads the log in steps, so that other calls run in between. */
+export function searchCalls(source: CallSource, filter: CallFilter): Promise<LoggedCall[]> {
+  return readInSteps(source, filter, readCalls)
+}
+
+/** Counts the rows that a list contains, at most `listCountMax`. */
+export async function countLoggedCalls(
+  source: CallSource,
+  filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>,
+): Promise<ListCount> {
+  const counted = { ...filter, limit: listCountMax + 1 }
+  const ids = await readInSteps(source, counted, (tx, part) =>
+    tx.run(pageOfCalls(tx.build, part).select('callId')),
+  )
+  return toListCount(ids.length)
+}
+
+async function readInSteps<Row>(
+  { read, isShared }: CallSource,
+  filter: CallFilter,
+  find: (tx: ReadTx, part: CallFilter) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const found: Row[] = []
+  for (let { after } = filter; ;) {
+    const part = { ...filter, after, limit: filter.limit - found.length }
+    const { upTo, rows } = await read(async (tx) => {
+      const end = isShared ? undefined : await findStepEnd(tx, part)
+      return { upTo: end, rows: await find(tx, { ...part, upTo: end }) }
+    })
+    found.push(...rows)
+    if (found.length >= filter.limit || !upTo) return found
+    after = upTo
+    await nextTurn()
+  }
+}
+
+/** Returns the position after a step; undefined at the end, and if an index finds few rows. */
+async function findStepEnd(tx: ReadTx, filter: CallFilter): Promise<CallCursor | undefined> {
+  const { keyId, projectId, requestId, requestIdPrefix, fromMs, toMs, after, sort } = filter
+  if ((requestId ?? requestIdPrefix) !== undefined) return undefined
+  const indexed = keyId === undefined ? { projectId } : { keyId }
+  const step = pageOfCalls(tx.build, { ...indexed, fromMs, toMs, after, sort, limit: 1 })
+  return (await tx.run(step.select(['atMs', 'callId']).offset(stepRows - 1)))[0]
+}
+
 function callQuery(db: Database, filter: CallFilter) {
-  const { accountId, after, sort = { by: 'atMs', isDescending: true } } = filter
-  let query = matchingCalls(db, filter).selectAll()
+  return pageOfCalls(db, filter).selectAll()
+}
+
+function pageOfCalls(db: Database, filter: CallFilter) {
+  const { accountId, after, upTo, sort: { isDescending } = newestFirst } = filter
+  let query = matchingCalls(db, filter)
   // The index on projects must not be used: rows are read in the order of time.
   if (accountId !== undefined)
     query = query.where(
@@ -65,52 +127,49 @@ function callQuery(db: Database, filter: CallFilter) {
       'in',
       accountProjectIds(db, accountId),
     )
+  if (upTo)
+    query = query.where((row) =>
+      row(
+        row.refTuple('atMs', 'callId'),
+        isDescending ? '>=' : '<=',
+        row.tuple(upTo.atMs, upTo.callId),
+      ),
+    )
   return selectPage(query, {
-    columns: [sort.by, 'callId'],
-    after: after && [after[sort.by] ?? 0, after.callId],
-    isDescending: sort.isDescending,
+    columns: ['atMs', 'callId'],
+    after: after && [after.atMs, after.callId],
+    isDescending,
     limit: filter.limit,
   })
 }
 
-/** Counts the rows that a list contains, at most `listCountMax`. */
-export function countLoggedCalls(
-  tx: ReadTx,
-  filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>,
-): Promise<ListCount> {
-  const { accountId } = filter
-  let query = matchingCalls(tx.build, filter).select('callId')
-  // The order does not matter, so each project of the account is read with the index on projects.
-  if (accountId !== undefined)
-    query = query.where('projectId', 'in', accountProjectIds(tx.build, accountId))
-  return countListed(tx, query)
-}
-
 function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>) {
   const { result, outcome, nearMiss, requestId, requestIdPrefix, fromMs, toMs } = filter
-  const isByPrefix = requestIdPrefix !== undefined
+  // A key, a project or a prefix limits the rows that are read; the other indexes would read many.
+  const names = ['keyId', 'projectId'] as const
+  const indexed =
+    requestIdPrefix === undefined ? names.find((name) => filter[name] !== undefined) : 'requestId'
+  const column = (name: 'keyId' | 'projectId' | 'action' | 'code' | 'outcome' | 'nearMiss') =>
+    indexed === undefined || indexed === name
+      ? sql.ref(name)
+      : dialectOf(db).withoutIndex(`calls.${name}`)
   let query = db.selectFrom('calls')
-  for (const name of ['projectId', 'keyId', 'action', 'code'] as const) {
+  for (const name of ['projectId', 'keyId', 'action', 'code', 'outcome'] as const) {
     const value = filter[name]
-    if (value === undefined) continue
-    // A prefix selects few rows; the other indexes would read many.
-    query = isByPrefix
-      ? query.where(dialectOf(db).withoutIndex(`calls.${name}`), '=', value)
-      : query.where(name, '=', value)
+    if (value !== undefined) query = query.where(column(name), '=', value)
   }
   if (result === 'ok') query = query.where('code', '=', 'OK')
   // The partial indexes of failures are used only if the query contains their condition.
   const isFailure = filter.code !== undefined && filter.code !== 'OK'
-  if (result === 'failed' || (isFailure && !isByPrefix))
-    query = query.where(sql<boolean>`code <> 'OK'`)
-  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
-  if (outcome !== undefined && !isSuccess(outcome) && !isByPrefix)
+  if (result === 'failed' || (isFailure && indexed === undefined))
+    query = query.where(sql<boolean>`${column('code')} <> 'OK'`)
+  if (outcome !== undefined && !isSuccess(outcome) && indexed === undefined)
     query = query.where(sql<boolean>`outcome not in ('match', 'live', 'passed')`)
   if (nearMiss !== undefined)
-    query = query.where(sql<boolean>`"nearMiss" = ${sql.lit(nearMiss ? 1 : 0)}`)
+    query = query.where(sql<boolean>`${column('nearMiss')} = ${sql.lit(nearMiss ? 1 : 0)}`)
   if (requestId !== undefined)
     query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])
-  if (isByPrefix)
+  if (requestIdPrefix !== undefined)
     query = query.where('callId', 'in', callsByPrefix(db, requestIdPrefix).select('callId'))
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
   return toMs === undefined ? query : query.where('atMs', '<', toMs)

@@ -1,13 +1,13 @@
 import { sql } from '../load-kysely.ts'
 import type { ReadTx } from '../tx.ts'
 
-/** More rows would delay the other reads of SQLite. */
-const decisionsMax = 10_000
+/** The latest calls of a project that are read. More would delay the other reads of SQLite. */
+const callsMax = 30_000
 
 /** The decisions of svc.identify that another threshold would change. */
 export type ThresholdEffect = {
   readonly calls: number
-  /** Whether only the latest calls were counted. */
+  /** Whether the project has more than `callsMax` calls: only the latest were read. */
   readonly isCapped: boolean
   readonly newMatches: number
   readonly lostMatches: number
@@ -27,28 +27,27 @@ export async function countChangedDecisions(
 ): Promise<ThresholdEffect> {
   const latest = tx.build
     .selectFrom('calls')
-    .select(['outcome', 'similarity'])
+    .select(['action', 'outcome', 'similarity'])
     .where('projectId', '=', projectId)
-    .where('action', '=', 'svc.identify')
-    .where('outcome', 'is not', null)
     .where('atMs', '>=', fromMs)
     .orderBy('atMs', 'desc')
-    .limit(decisionsMax + 1)
+    .limit(callsMax + 1)
   const counted = (condition: ReturnType<typeof sql<boolean>>) =>
-    sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
+    sql<number>`coalesce(sum(case when action = 'svc.identify' and ${condition} then 1 else 0 end), 0)`
   const [row] = await tx.run(
     tx.build
       .selectFrom(latest.as('latest'))
       .select([
-        sql<number>`count(*)`.as('calls'),
+        sql<number>`count(*)`.as('read'),
+        counted(sql`outcome is not null`).as('calls'),
         counted(sql`outcome <> 'match' and similarity >= ${threshold}`).as('newMatches'),
         counted(sql`outcome = 'match' and similarity < ${threshold}`).as('lostMatches'),
       ]),
   )
-  const { calls = 0, newMatches = 0, lostMatches = 0 } = row ?? {}
+  const { read = 0, calls = 0, newMatches = 0, lostMatches = 0 } = row ?? {}
   return {
-    calls: Math.min(calls, decisionsMax),
-    isCapped: calls > decisionsMax,
+    calls,
+    isCapped: read > callsMax,
     newMatches,
     lostMatches,
   }

@@ -61,10 +61,16 @@ test('No list filter and no chart scans a large table', async () => {
   for (const filter of logFilters) {
     await readCalls(reading, { accountId, limit: 50, ...filter })
     await readCalls(reading, { accountId, limit: 50, ...times, ...filter })
-    const sort = { by: 'atMs', isDescending: false } as const
+    const sort = { isDescending: false }
     await readCalls(reading, { accountId, limit: 50, sort, ...filter })
-    await countLoggedCalls(reading, { accountId, ...filter })
-    await countLoggedCalls(reading, { accountId, ...times, ...filter })
+    for (const isShared of [false, true]) {
+      const source: Parameters<typeof countLoggedCalls>[0] = {
+        read: async (job) => job(reading),
+        isShared,
+      }
+      await countLoggedCalls(source, { accountId, ...filter })
+      await countLoggedCalls(source, { accountId, ...times, ...filter })
+    }
   }
   for (const filter of [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }] as const) {
     await findTransfers(reading, { accountId, limit: 50, ...filter })
@@ -137,7 +143,7 @@ test('A filter by a prefix of a request id, or by failures, reads only the calls
     assert.doesNotMatch(plan, /TEMP B-TREE/u, 'the rows are in the order of time')
   }
   for (const isDescending of [false, true]) {
-    const sort = { by: 'atMs', isDescending } as const
+    const sort = { isDescending }
     for (const filter of [
       {},
       { outcome: 'spoof' },

@@ -127,19 +127,16 @@ export const callsContract = {
     assertSameValues(await find({ nearMiss: true }), ['R1'])
     assertSameValues(await find({ nearMiss: false }), ['R3', 'R2', 'R0'])
     assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
-    const oldestFirst = { by: 'atMs', isDescending: false } as const
+    const oldestFirst = { isDescending: false }
     assertSameValues(await find({ sort: oldestFirst, limit: 2 }), ['R0', 'R1'])
-    assertSameValues(await find({ sort: { by: 'latencyMs', isDescending: true } }), [
-      'R3',
-      'R2',
-      'R1',
-      'R0',
-    ])
+    const count = (filter: object) => queries.countLoggedCalls(store, filter)
+    assertSameValues(await count({ accountId }), { total: 4, isCapped: false })
+    assertSameValues(await count({ accountId: 'other' }), { total: 0, isCapped: false })
+    assertSameValues((await count({ requestIdPrefix: 'R1', result: 'failed' })).total, 1)
+    const search = async (filter: object) =>
+      (await queries.searchCalls(store, { limit: 9, ...filter })).map((row) => row.requestId)
+    assertSameValues(await search({ accountId, keyId, result: 'failed' }), ['R3', 'R1'])
     await store.read(async (tx) => {
-      const count = (filter: object) => queries.countLoggedCalls(tx, filter)
-      assertSameValues(await count({ accountId }), { total: 4, isCapped: false })
-      assertSameValues(await count({ accountId: 'other' }), { total: 0, isCapped: false })
-      assertSameValues((await count({ requestIdPrefix: 'R1', result: 'failed' })).total, 1)
       const changed = { projectId: project.projectId, threshold: 0.8, fromMs: nowMs }
       assertSameValues(await queries.countChangedDecisions(tx, changed), {
         calls: 0,
@@ -152,12 +149,6 @@ export const callsContract = {
       const before = await queries.readCalls(tx, { after, sort: oldestFirst, limit: 2 })
       assertSameValues(
         before.map((row) => row.requestId),
-        ['R3'],
-      )
-      const byLatency = { by: 'latencyMs', isDescending: false } as const
-      const slower = await queries.readCalls(tx, { after, sort: byLatency, limit: 2 })
-      assertSameValues(
-        slower.map((row) => row.requestId),
         ['R3'],
       )
       const rest = await queries.readCalls(tx, { after, limit: 2 })
@@ -206,6 +197,13 @@ export const callsContract = {
     }))
     await store.write((tx) => chargeCall(tx, fixture, 'paid', { scores }))
     const filter = { accountId, fromMs: startMs, toMs: startMs + 4 * hourMs }
+    const twoDays = { ...filter, fromMs: startMs - 24 * hourMs }
+    const chart = await queries.readChart(store, twoDays, (tx, part) =>
+      queries.countCalls(tx, part, { by: 'projectId', stepMs: hourMs }),
+    )
+    assertSameValues(chart.map((row) => [row.atMs, row.id, row.calls]).slice(0, 1), [
+      [startMs, projectId, 3],
+    ])
     await store.read(async (tx) => {
       const byCode = await queries.countCalls(tx, filter, { by: 'code', stepMs: 2 * hourMs })
       const lines = byCode.map(
