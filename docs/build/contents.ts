@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import path from 'node:path'
 
 /** Root of the repository. Page files are relative to it. */
@@ -57,6 +58,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/reference/compreface.md',
     ],
   },
+  { title: 'Routes', files: routeFiles() },
   {
     title: 'Operation',
     files: [
@@ -109,5 +111,12 @@ export const contents: readonly ContentsSection[] = [
     ],
   },
 ]
+
+/** The generated pages of the routes; the overview first. */
+function routeFiles(): string[] {
+  const folder = 'docs/reference/routes'
+  const files = globSync('*.md', { cwd: path.join(rootDir, folder) }).toSorted()
+  return files.map((file) => `${folder}/${file}`)
+}
 
 export const pageFiles: readonly string[] = contents.flatMap(({ files }) => files)

@@ -4,6 +4,7 @@ import { cliPage } from './pages/cli-page.ts'
 import { configurationPage } from './pages/configuration-page.ts'
 import { errorsPage } from './pages/errors-page.ts'
 import { permissionsPage } from './pages/permissions-page.ts'
+import { routePages } from './pages/route-pages.ts'
 
 /** Pages that are generated from schemas, tables and manifests. `npm run docs` writes them. */
 export const generatedPages: Readonly<Record<string, () => string>> = {
@@ -13,4 +14,5 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorsPage,
   'docs/reference/permissions.md': permissionsPage,
   'docs/models.md': modelCards,
+  ...routePages(),
 }

@@ -3,12 +3,13 @@ import { allActions } from '../../../src/actions/all-actions.ts'
 import { toJsonSchema, toParamsSchema } from '../../../src/actions/schemas/params-schema.ts'
 import { describePermissions } from '../../../src/http/openapi/openapi-schemas.ts'
 import { openApiExamples } from '../../../src/http/openapi/components.ts'
+import { actionSetupTabs, actionTabs, type ExampleCall } from './action-examples.ts'
 import { fieldsTable, type ObjectFields } from './fields-table.ts'
 import { markdownTable } from './markdown-table.ts'
 
 /** `docs/reference/actions.md`: every action, out of the record that runs it. */
 export function actionsPage(): string {
-  return `${[introduction, overview(), ...allActions.map(section), sharedTypes()].join('\n\n')}\n`
+  return `${[introduction, overview(), setup(), ...allActions.map(section), sharedTypes()].join('\n\n')}\n`
 }
 
 const introduction = `# Actions
@@ -28,6 +29,10 @@ function overview(): string {
   )
 }
 
+function setup(): string {
+  return `The examples read a key from \`KEY\` and a picture from \`photo.jpg\`:\n\n${actionSetupTabs()}`
+}
+
 function section(action: Action): string {
   const request = openApiExamples()[`${action.name}.request`]
   return [
@@ -35,8 +40,8 @@ function section(action: Action): string {
     `${action.summary} Permission ${describePermissions(action)} ([permissions](permissions.md)). Price: ${priceOf(action)}.`,
     `Parameters (\\* required):\n\n${fieldsTable(toParamsSchema(action))}`,
     `\`value\` of each result (\\* always there):\n\n${fieldsTable(toJsonSchema(action.value, 'output'))}`,
-    `A call, its picture cut to the first bytes, and the \`value\` of an answer:`,
-    jsonBlock(exampleValueOf(request)),
+    'A call and the `value` of its answer:',
+    actionTabs(exampleCallOf(request)),
     jsonBlock(action.example.value),
     `Own errors: ${action.errors.map(errorLink).join(', ')}.`,
   ].join('\n\n')
@@ -70,8 +75,7 @@ function jsonBlock(value: unknown): string {
   return `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``
 }
 
-function exampleValueOf(example: unknown): unknown {
-  return typeof example === 'object' && example !== null && 'value' in example
-    ? example.value
-    : undefined
+/** Every request of the description has an action and parameters. */
+function exampleCallOf(example: unknown): ExampleCall {
+  return (example as { readonly value: ExampleCall }).value
 }
