@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { pageFiles } from '../../docs/build/contents.ts'
 import { pagePathOf } from '../../docs/build/page-path.ts'
 import { buildConsole } from '../../web/build.ts'
+import { helpAddressOf, helpPages } from '../../web/help/help-pages.ts'
 import {
   accessibilityFindings,
   openChromium,
@@ -13,6 +14,7 @@ import {
   stepTimeoutMs,
   watchPageErrors,
 } from '../support/console/browser/chromium.ts'
+import { consolePages } from '../support/console/browser/console-pages.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
 import { rootDir } from '../support/paths.ts'
 
@@ -87,6 +89,20 @@ test('The built site has at most the stated size', (t) => {
   const bytes = files.filter((file) => file.isFile()).reduce((sum, { size }) => sum + size, 0)
   t.diagnostic(`${(bytes / 1e6).toFixed(1)} MB`)
   assert.ok(bytes <= siteBytesMax, `${bytes} bytes`)
+})
+
+test('The help of each page of the console leads to a section of the site', async () => {
+  assert.deepEqual(
+    Object.keys(helpPages).toSorted(),
+    consolePages.map(([, address]) => address).toSorted(),
+  )
+  for (const address of [...Object.keys(helpPages), '/projects/1', '/none']) {
+    const target = helpAddressOf(address)
+    const text = await (await get(target)).text()
+    const [, anchor] = target.split('#')
+    assert.ok(anchor === undefined || text.includes(` id="${anchor}"`), target)
+    assert.match(text, /<title>/u, target)
+  }
 })
 
 describe('The served site in a browser', { skip: skipWithoutBrowser }, () => {

@@ -100,6 +100,7 @@ test(
     t.diagnostic(`a detected face after ${Math.round(performance.now() - startMs)} ms`)
     client = createTestClient(welcome.url, welcome.key)
     assert.match(await (await fetch(welcome.url)).text(), /<script/u)
+    assert.match(await (await fetch(`${welcome.url}/docs`)).text(), /<nav id="contents"/u)
     await runHealthCheck()
   },
 )

@@ -6,6 +6,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { pageFiles } from '../../docs/build/contents.ts'
+import { pagePathOf } from '../../docs/build/page-path.ts'
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import { environmentOfUser, installNode } from '../support/packaging/node-versions.ts'
 import { runTool } from '../support/packaging/tools.ts'
@@ -42,7 +44,7 @@ async function cloneCheckout(target: string): Promise<void> {
   const { stdout } = await runTool('git', options, { cwd: rootDir })
   for (const file of stdout
     .split('\0')
-    .filter((name) => name !== '' && !name.startsWith('test/'))) {
+    .filter((name) => name !== '' && (!name.startsWith('test/') || name.endsWith('.md')))) {
     const source = path.join(rootDir, file)
     await cp(source, path.join(target, file)).catch((error: NodeJS.ErrnoException) => {
       // A file that was deleted but is still under version control.
@@ -63,6 +65,9 @@ test('npm pack makes a package of compiled files and restores package.json', asy
   const files = [...stdout.matchAll(/"path": "(.+)"/gu)].map(([, file = '']) => file)
   assert.ok(files.includes('dist/src/main.js'))
   assert.ok(files.includes('dist/web/dist/index.html'))
+  assert.ok(files.includes('dist/web/dist/llms.txt'))
+  for (const file of pageFiles)
+    assert.ok(files.includes(`dist/web/dist/docs/${pagePathOf(file)}`), file)
   const others = files.filter((file) => !/^(?:bin|dist)\/|^(?:LICENSE|README\.md)$/u.test(file))
   assert.deepEqual(others, ['package.json'])
   assert.deepEqual(
@@ -112,7 +117,8 @@ test(`npx facegate serve answers the printed call on Node ${oldestNode}`, async 
   const optimized = globSync('data/models/optimized/*/*.ort', { cwd: userFolder })
   assert.equal(optimized.length, Object.keys(builtinPack.models).length)
   assert.match(await (await fetch(url)).text(), /<script/u)
-  assert.match(await (await fetch(`${url}/docs`)).text(), /svc\.detect/u)
+  assert.match(await (await fetch(`${url}/docs/api`)).text(), /svc\.detect/u)
+  assert.match(await (await fetch(`${url}/docs`)).text(), /<nav id="contents"/u)
   assert.equal(errors, '')
 })
 

@@ -89,15 +89,6 @@ const pairTester = createRoute({
     'PairTesterPage',
   ),
 })
-const documentation = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/documentation',
-  validateSearch: textSearchParams('topic'),
-  component: lazyRouteComponent(
-    () => import('../documentation/documentation-page.tsx'),
-    'DocumentationPage',
-  ),
-})
 const subjects = createRoute({
   getParentRoute: () => rootRoute,
   path: '/subjects',
@@ -217,7 +208,6 @@ const routeTree = rootRoute.addChildren([
   analytics,
   playground,
   pairTester,
-  documentation,
   subjects,
   groups,
   deletions,

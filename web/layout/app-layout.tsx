@@ -2,6 +2,7 @@ import { Burger, Drawer, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { Brand } from './brand.tsx'
+import { HelpLink } from '../help/help-link.tsx'
 import { Navigation } from './navigation.tsx'
 import { SearchButton } from '../search/search-button.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
@@ -33,6 +34,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
         <ProjectSwitcher />
         <Group gap="xs" wrap="nowrap" ml="auto">
           <SearchButton />
+          <HelpLink />
           <UtcClock />
           <UserMenu />
         </Group>

@@ -38,7 +38,6 @@ export const sections = [
     links: [
       { to: '/playground', text: 'Playground', Icon: IconFlask },
       { to: '/pair-tester', text: 'Pair tester', Icon: IconArrowsLeftRight },
-      { to: '/documentation', text: 'Documentation', Icon: IconBook2 },
     ],
   },
   {
@@ -97,6 +96,12 @@ export function Navigation({ onNavigate }: { readonly onNavigate: () => void }) 
               {text}
             </Link>
           ))}
+          {name === 'Developers' && (
+            <a href="/docs/" target="_blank" rel="noreferrer" className="fg-nav-link">
+              <IconBook2 size={16} stroke={1.6} aria-hidden />
+              Documentation
+            </a>
+          )}
         </Box>
       ))}
     </Stack>
