@@ -70,7 +70,10 @@ function sortedLists(): readonly (readonly [string, Readonly<Record<string, stri
     ['/audit', { time: 'atUtc' }],
     ['/money/ledger', { time: 'atUtc' }],
     ['/deletions', { deleted: 'deletedAtUtc' }],
-    [`${project}/subjects`, { created: 'createdAtUtc', updated: 'updatedAtUtc' }],
+    [
+      `${project}/subjects`,
+      { created: 'createdAtUtc', updated: 'updatedAtUtc', matched: 'lastSeenAtUtc', name: '' },
+    ],
     [`${project}/groups`, { name: 'name' }],
   ]
 }

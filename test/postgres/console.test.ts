@@ -9,6 +9,7 @@ runOnPostgres([
   'console/calibrations',
   'console/confirmations',
   'console/gallery/gallery-health',
+  'console/gallery/subject-order',
   'console/keys',
   'console/log/outcomes',
   'console/lists',

@@ -110,6 +110,15 @@ const groups = createRoute({
   validateSearch: textSearchParams('q', ...listParams),
   component: lazyRouteComponent(() => import('../gallery/groups-page.tsx'), 'GroupsPage'),
 })
+const galleryHealth = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/gallery-health',
+  validateSearch: textSearchParams('tab', 'issue', 'subject'),
+  component: lazyRouteComponent(
+    () => import('../gallery/health/health-page.tsx'),
+    'GalleryHealthPage',
+  ),
+})
 const deletions = createRoute({
   getParentRoute: () => rootRoute,
   path: '/deletions',
@@ -209,6 +218,7 @@ const routeTree = rootRoute.addChildren([
   playground,
   pairTester,
   subjects,
+  galleryHealth,
   groups,
   deletions,
   projects,

@@ -1,12 +1,10 @@
-import { Button, Group } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { ConsoleSubject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
-import { useApiMutation } from '../api/use-api.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
-import { subjectNameOf } from '../format/subject-name.ts'
+import { RemoveFaceDialog } from './subjects/remove-face-dialog.tsx'
 import { SubjectThumbnail } from './subjects/subject-thumbnail.tsx'
 
 type SubjectFace = NonNullable<ConsoleSubject['faces']>[number]
@@ -22,11 +20,6 @@ export function FaceTable({ projectId, subject, croppedFaces }: Props) {
   const mayWrite = useHasRole('admin')
   const [faceToRemove, setFaceToRemove] = useState<SubjectFace>()
   const faces = subject.faces ?? []
-  const remove = useApiMutation({
-    method: 'DELETE',
-    path: '/projects/:projectId/subjects/:subjectId/faces/:faceId',
-    onSuccess: () => setFaceToRemove(undefined),
-  })
   // The last template can be deleted only with its subject.
   const isRemovable = mayWrite && faces.length > 1
   return (
@@ -43,26 +36,14 @@ export function FaceTable({ projectId, subject, croppedFaces }: Props) {
         empty={null}
       />
       {faceToRemove && (
-        <ConfirmDialog
-          title="Remove template"
-          confirmationText={faceToRemove.faceId.slice(0, 8)}
-          confirmLabel="Remove template"
-          isPending={remove.isPending}
-          errorTitle="Couldn't remove template"
-          error={remove.error}
-          onConfirm={() =>
-            remove.mutate({
-              pathParams: { projectId, subjectId: subject.subjectId, faceId: faceToRemove.faceId },
-            })
-          }
+        <RemoveFaceDialog
+          projectId={projectId}
+          subject={subject}
+          faceId={faceToRemove.faceId}
+          hasCrop={croppedFaces.includes(faceToRemove.faceId)}
+          onRemoved={() => setFaceToRemove(undefined)}
           onClose={() => setFaceToRemove(undefined)}
-        >
-          <Group gap="sm" wrap="nowrap" mb="sm">
-            <FaceCrop {...{ projectId, subject, croppedFaces }} faceId={faceToRemove.faceId} />
-            <strong style={{ overflowWrap: 'anywhere' }}>{subjectNameOf(subject)}</strong>
-          </Group>
-          The subject is then matched only by its other templates. This cannot be undone.
-        </ConfirmDialog>
+        />
       )}
     </>
   )
@@ -75,25 +56,19 @@ const columns: readonly Column<SubjectFace>[] = [
   { name: 'Added', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
 ]
 
-function cropColumn(props: Props): Column<SubjectFace> {
-  return { name: 'Crop', renderCell: ({ faceId }) => <FaceCrop {...props} faceId={faceId} /> }
-}
-
-function FaceCrop({
-  projectId,
-  subject,
-  croppedFaces,
-  faceId,
-}: Props & { readonly faceId: string }) {
-  return (
-    <SubjectThumbnail
-      projectId={projectId}
-      subjectId={subject.subjectId}
-      faceId={croppedFaces.includes(faceId) ? faceId : undefined}
-      sizePx={48}
-      alt={`Crop of face ${faceId.slice(0, 8)}`}
-    />
-  )
+function cropColumn({ projectId, subject, croppedFaces }: Props): Column<SubjectFace> {
+  return {
+    name: 'Crop',
+    renderCell: ({ faceId }) => (
+      <SubjectThumbnail
+        projectId={projectId}
+        subjectId={subject.subjectId}
+        faceId={croppedFaces.includes(faceId) ? faceId : undefined}
+        sizePx={48}
+        alt={`Crop of face ${faceId.slice(0, 8)}`}
+      />
+    ),
+  }
 }
 
 function removeColumn(onRemove: (face: SubjectFace) => void): Column<SubjectFace> {

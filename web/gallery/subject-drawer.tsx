@@ -13,7 +13,7 @@ import { ShortId } from '../components/names/short-id.tsx'
 import { subjectNameOf } from '../format/subject-name.ts'
 import { EditSubjectForm } from './edit-subject-form.tsx'
 import { FaceTable } from './face-table.tsx'
-import { EnrollDrawer, SimilarSubjects } from './lazy-parts.tsx'
+import { EnrollDrawer, SimilarSubjects, SubjectHealth } from './lazy-parts.tsx'
 import { SubjectThumbnail, useCroppedFaces } from './subjects/subject-thumbnail.tsx'
 
 type Props = {
@@ -76,6 +76,7 @@ function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsP
           'Subject id': <ShortId label="subject id" id={subject.subjectId} />,
           Enrolled: <UtcTime timestampUtc={subject.createdAtUtc} />,
           Updated: <UtcTime timestampUtc={subject.updatedAtUtc} />,
+          'Last match or picture': <UtcTime timestampUtc={subject.lastSeenAtUtc} />,
           Templates: subject.embeddingCount,
         }}
       />
@@ -88,6 +89,7 @@ function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsP
         )}
       </Group>
       <FaceTable projectId={projectId} subject={subject} croppedFaces={croppedFaces} />
+      <SubjectHealth projectId={projectId} subject={subject} croppedFaces={croppedFaces} />
       {mayWrite && <SimilarSubjects projectId={projectId} subject={subject} onOpen={onOpen} />}
       <Title order={3}>Details</Title>
       <EditSubjectForm

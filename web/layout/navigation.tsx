@@ -14,6 +14,7 @@ import {
   IconKey,
   IconListDetails,
   IconReceipt,
+  IconStethoscope,
   IconTags,
   IconTrash,
   IconUserShield,
@@ -44,6 +45,7 @@ export const sections = [
     name: 'Gallery',
     links: [
       { to: '/subjects', text: 'Subjects', Icon: IconUsers },
+      { to: '/gallery-health', text: 'Gallery health', Icon: IconStethoscope },
       { to: '/groups', text: 'Groups', Icon: IconTags },
       { to: '/deletions', text: 'Deletion ledger', Icon: IconTrash },
     ],
@@ -78,7 +80,7 @@ const exactMatch = { exact: true, includeSearch: false } as const
 
 export function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
   return (
-    <Stack component="nav" aria-label="Main" gap="md">
+    <Stack component="nav" aria-label="Main" gap="sm">
       {sections.map(({ name, links }) => (
         <Box key={name}>
           <div className="fg-caption" style={{ padding: '0 10px 4px' }}>

@@ -4,12 +4,13 @@ import { useEffect } from 'react'
 type FocusPlace = {
   readonly element: HTMLElement
   readonly label: string
-  /** The label of the table that contains the element, and the number of its row. */
+  /** The label of the table or list that contains the element, and the number of its row. */
   readonly table: string | null | undefined
   readonly row: number
 }
 
 const controls = 'button, a[href], input, select, textarea, [tabindex]'
+const rows = 'tbody tr, [data-row]'
 
 /**
  * Returns the focus to where it was when its element disappears: after a dialog to the control that
@@ -57,12 +58,12 @@ function dialogOf(element: Element): Element | null {
 }
 
 function placeOf(element: HTMLElement): FocusPlace {
-  const row = element.closest('tbody tr')
+  const row = element.closest<HTMLElement>(rows)
   return {
     element,
     label: labelOf(element),
     table: row?.closest('section')?.getAttribute('aria-label'),
-    row: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : -1,
+    row: row ? rowsOf(row.closest('section')).indexOf(row) : -1,
   }
 }
 
@@ -81,7 +82,7 @@ function successorOf(
   const candidates = [...(list ?? scope).querySelectorAll<HTMLElement>(controls)]
   const same = label === '' ? undefined : candidates.find((other) => labelOf(other) === label)
   if (same) return same
-  const control = nearestControl([...(list?.querySelectorAll('tbody tr') ?? [])], row)
+  const control = nearestControl(rowsOf(list), row)
   if (control) return control
   const heading = dialog ?? document.querySelector('h1')
   if (!(heading instanceof HTMLElement)) return undefined
@@ -89,13 +90,21 @@ function successorOf(
   return heading
 }
 
-/** Returns the last control of the row at a position, or of the nearest row that has one. */
-function nearestControl(rows: readonly Element[], position: number): HTMLElement | undefined {
+function rowsOf(list: Element | null | undefined): readonly HTMLElement[] {
+  return [...(list?.querySelectorAll<HTMLElement>(rows) ?? [])]
+}
+
+/**
+ * Returns the last control of the row at a position, or of the nearest row that has one; the row itself
+ * if it can have the focus.
+ */
+function nearestControl(shown: readonly HTMLElement[], position: number): HTMLElement | undefined {
   const distanceOf = (index: number): number => Math.abs(index - position)
-  const nearest = rows
+  const nearest = shown
     .map((row, index) => ({ row, distance: distanceOf(index) }))
     .toSorted((a, b) => a.distance - b.distance)
   for (const { row } of nearest) {
+    if (row.matches(controls)) return row
     const control = [...row.querySelectorAll<HTMLElement>(controls)].at(-1)
     if (control) return control
   }

@@ -97,7 +97,14 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
           </Panel>
         )}
         {overview.galleries.length > 0 && (
-          <Panel title="Galleries">
+          <Panel
+            title="Galleries"
+            actions={
+              <LinkButton to="/gallery-health" size="compact-sm" variant="default">
+                Check a gallery
+              </LinkButton>
+            }
+          >
             <GalleryTable overview={overview} />
           </Panel>
         )}

@@ -113,7 +113,7 @@ async function listSubjectNames({ subjects }: Services, { galleryId }: Caller): 
   const names: string[] = []
   let after: SubjectRow | undefined
   do {
-    const position = after && { atUtc: after.createdAtUtc, subjectId: after.subjectId }
+    const position = after && { value: after.createdAtUtc, subjectId: after.subjectId }
     const filter = { galleryId, after: position, limit: pageSize }
     const page = await subjects.list(filter, async (_reading, found) => found)
     names.push(...page.map(subjectName))

@@ -74,7 +74,7 @@ export const listSubjects = defineRoute({
       createdToUtc: toStoredTimestamp(query.createdToUtc),
       attribute: attributeOf(query.attribute),
       sort,
-      after: position && { atUtc: position[0], subjectId: position[1] },
+      after: position && { value: position[0], subjectId: position[1] },
       limit: query.limit + 1,
     }
     const counted = query.total === 'true' && toTotal(await subjects.count(filter))

@@ -20,7 +20,7 @@ export async function findCrop(tx: ReadTx, faceId: string): Promise<CropRow | un
 /** A face with a stored crop. */
 export type CroppedFace = Pick<FaceRow, 'subjectId' | 'faceId'>
 
-/** Finds the faces of subjects that have a stored crop, the oldest of each subject first. */
+/** Finds the faces of subjects that have a stored crop, the best picture of each subject first. */
 export async function findCroppedFaces(
   tx: ReadTx,
   subjectIds: readonly string[],
@@ -31,7 +31,8 @@ export async function findCroppedFaces(
     .innerJoin('crops', 'crops.faceId', 'faces.faceId')
     .select(['faces.subjectId', 'faces.faceId'])
     .where('faces.subjectId', 'in', subjectIds)
-  return tx.run(query.orderBy('faces.createdAtUtc').orderBy('faces.faceId'))
+  const bestFirst = query.orderBy('faces.qualityScore', 'desc').orderBy('faces.createdAtUtc')
+  return tx.run(bestFirst.orderBy('faces.faceId'))
 }
 
 /** Finds the stored crop of a face of this subject; undefined for a face of another subject. */

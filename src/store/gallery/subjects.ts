@@ -94,7 +94,7 @@ export type SubjectFilter = {
   /** A part of the display name or the external id; case and accents are ignored. */
   readonly text?: string | undefined
   /** Only these subjects. */
-  readonly subjectIds?: readonly string[]
+  readonly subjectIds?: readonly string[] | undefined
   /** Times `>= createdFromUtc` and `< createdToUtc`. */
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
@@ -117,7 +117,7 @@ export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonl
 function pageOf({ sort = enrollmentOrder, after, limit }: SubjectFilter) {
   const columns = [sort.by, 'subjectId'] as const
   const { isDescending } = sort
-  return { columns, after: after && ([after.atUtc, after.subjectId] as const), isDescending, limit }
+  return { columns, after: after && ([after.value, after.subjectId] as const), isDescending, limit }
 }
 
 export type SubjectRange = SubjectFilter & {
@@ -137,7 +137,7 @@ export function findSubjectPositions(
       row(
         row.refTuple(by, 'subjectId'),
         isDescending ? '>=' : '<=',
-        row.tuple(upTo.atUtc, upTo.subjectId),
+        row.tuple(upTo.value, upTo.subjectId),
       ),
     )
   return tx.run(selectPage(query, pageOf(filter)))
@@ -156,7 +156,7 @@ export async function findStepEnd(
 
 function selectPositions(tx: ReadTx, filter: SubjectFilter) {
   const { by } = filter.sort ?? enrollmentOrder
-  return matchingSubjects(tx, filter).select([`${by} as atUtc`, 'subjectId'])
+  return matchingSubjects(tx, filter).select([`${by} as value`, 'subjectId'])
 }
 
 /** Builds the conditions of a filter. */

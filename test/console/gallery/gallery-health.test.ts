@@ -137,7 +137,11 @@ test('A merge is encrypted, and deleted with its subject or after 30 days', asyn
   assertOk(await decide(distinctFrom, false))
   assert.deepEqual(await db.selectFrom('distinctSubjects').selectAll().execute(), [])
   assertOk(await decide(distinctFrom))
-  assert.equal((await db.selectFrom('distinctSubjects').selectAll().execute()).length, 1)
+  const { distinct } = assertOk(await get('/health')).body
+  const pair = [first.target, distinctFrom].toSorted()
+  assert.equal(distinct.length, 1)
+  assert.deepEqual([distinct[0].subjectId, distinct[0].otherId], pair)
+  assert.equal(distinct[0].decidedBy, 'Olga')
   assert.equal((await decide(first.target)).status, 422)
   assert.equal((await decide(randomUUID())).status, 404)
   assert.equal((await lastAuditEntry()).auditAction, 'subject.setDistinct')

@@ -182,7 +182,7 @@ test('A search for a text reads only an index, and the found subjects by their i
     })
     return plan
   }
-  const after = { atUtc: '2026', subjectId: 's' }
+  const after = { value: '2026', subjectId: 's' }
   const filters = [{}, { after }, { group: 'g' }, { createdFromUtc: '2026', createdToUtc: '2027' }]
   for (const part of filters) {
     const filter = { galleryId: 'g', text: 't', limit: 51, ...part }
@@ -199,10 +199,12 @@ test('A search for a text reads only an index, and the found subjects by their i
   }
   for (const isDescending of [false, true])
     for (const part of [{}, { after }]) {
-      const sort = { by: 'updatedAtUtc', isDescending } as const
-      const filter = { galleryId: 'g', limit: 51, sort, ...part }
-      const plan = await planOf((reading) => findSubjects(reading, filter))
-      assert.match(plan, /INDEX subjects_by_update \(galleryId=\?/u)
+      const indexes = { updatedAtUtc: 'update', lastSeenAtUtc: 'match', searchText: 'name' }
+      for (const by of ['updatedAtUtc', 'lastSeenAtUtc', 'searchText'] as const) {
+        const filter = { galleryId: 'g', limit: 51, sort: { by, isDescending }, ...part }
+        const plan = await planOf((reading) => findSubjects(reading, filter))
+        assert.ok(plan.includes(`INDEX subjects_by_${indexes[by]} (galleryId=?`), plan)
+      }
     }
   const attribute = { name: 'team', value: 'a' }
   const ids = await planOf((reading) => findFewIdsWithAttribute(reading, 'g', attribute))

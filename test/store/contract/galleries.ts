@@ -63,7 +63,7 @@ export const galleriesContract = {
         's-a',
         's-b',
       ])
-      const after = { atUtc: end?.atUtc ?? '', subjectId: 's-a' }
+      const after = { value: end?.value ?? '', subjectId: 's-a' }
       assertSameValues(await find({ after }), ['s-b'])
       const sort = { by: 'updatedAtUtc', isDescending: true } as const
       assertSameValues((await find({ sort })).toSorted(), ['s-a', 's-b', 's-c'])

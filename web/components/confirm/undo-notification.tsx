@@ -14,8 +14,12 @@ type UndoNotification = {
 /** The time in which a change can be undone from its notification. */
 const undoMs = 20_000
 
-/** Shows a notification with a button that restores the earlier values. */
-export function showUndo(options: UndoNotification): void {
+/**
+ * Shows a notification with a button that restores the earlier values.
+ *
+ * @returns the function of this button.
+ */
+export function showUndo(options: UndoNotification): () => Promise<void> {
   const { message, undoLabel = 'Undo', undo, undoneMessage } = options
   const run = async (): Promise<void> => {
     notifications.hide(id)
@@ -37,4 +41,5 @@ export function showUndo(options: UndoNotification): void {
       </Group>
     ),
   })
+  return run
 }

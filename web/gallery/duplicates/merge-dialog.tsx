@@ -1,87 +1,109 @@
-import { Radio, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { ConsoleSubject } from '../../api/responses.ts'
-import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { useApiMutation } from '../../api/use-api.ts'
 import { DefinitionList } from '../../components/definition-list.tsx'
-import { QueryContent } from '../../components/query-content.tsx'
-import { shortIdOf, subjectNameOf } from '../../format/subject-name.ts'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import { UtcTime } from '../../components/utc-time.tsx'
 import { formatCount } from '../../format/numbers.ts'
+import { shortIdOf, subjectNameOf } from '../../format/subject-name.ts'
+import { SubjectThumbnail, useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+
+/** A completed merge. */
+export type Merge = {
+  readonly mergeId: string
+  readonly kept: ConsoleSubject
+  readonly ended: ConsoleSubject
+}
 
 type Props = {
   readonly projectId: string
-  readonly subject: ConsoleSubject
-  readonly otherId: string
-  /** Receives the id of the subject that is kept. */
-  readonly onMerged: (keptId: string) => void
+  /** The first one is kept, unless the user chooses the other one. */
+  readonly pair: readonly [ConsoleSubject, ConsoleSubject]
+  /** The subject that the page shows. If it is not kept, it is not fetched again. */
+  readonly shownId?: string
+  readonly onMerged: (merge: Merge) => void
   readonly onClose: () => void
 }
 
 /** Merges two subjects of one person: one keeps its data and receives the faces of the other one. */
-export function MergeDialog({ projectId, subject, otherId, ...rest }: Props) {
-  const other = useApiQuery('/projects/:projectId/subjects/:subjectId', {
-    pathParams: { projectId, subjectId: otherId },
-  })
-  return (
-    <QueryContent query={other}>
-      {(found) => <MergeForm projectId={projectId} pair={[subject, found]} {...rest} />}
-    </QueryContent>
-  )
-}
-
-type MergeFormProps = Pick<Props, 'projectId' | 'onMerged' | 'onClose'> & {
-  readonly pair: readonly [ConsoleSubject, ConsoleSubject]
-}
-
-function MergeForm({ projectId, pair, onMerged, onClose }: MergeFormProps) {
+export function MergeDialog({ projectId, pair, shownId, onMerged, onClose }: Props) {
   const [first, second] = pair
   const [keptId, setKeptId] = useState(first.subjectId)
   const [kept, ended] = keptId === first.subjectId ? [first, second] : [second, first]
   const merge = useApiMutation({
     method: 'POST',
     path: '/projects/:projectId/subjects/:subjectId/merge',
-    // The drawer shows the first subject, which no longer exists if the second one is kept.
-    ...(ended === first && { removedPath: '/projects/:projectId/subjects/:subjectId' }),
-    onSuccess: ({ subject }) => {
-      notifications.show({
-        message: `Merged. ${subjectNameOf(subject)} has ${subject.embeddingCount} templates.`,
-      })
-      onMerged(subject.subjectId)
-    },
+    ...(ended.subjectId === shownId && {
+      removedPath: '/projects/:projectId/subjects/:subjectId' as const,
+    }),
+    onSuccess: ({ mergeId }) => onMerged({ mergeId, kept, ended }),
   })
+  // A merge can be undone, so that no text must be typed. The route requires the start of the id.
+  const body = { sourceSubjectId: ended.subjectId, confirm: shortIdOf(ended.subjectId) }
   return (
-    <ConfirmDialog
-      title="Merge two subjects"
-      confirmationText={shortIdOf(ended.subjectId)}
-      confirmLabel="Merge"
-      isPending={merge.isPending}
-      errorTitle="Couldn't merge the subjects"
-      error={merge.error}
-      onConfirm={(confirm) =>
-        merge.mutate({
-          pathParams: { projectId, subjectId: kept.subjectId },
-          body: { sourceSubjectId: ended.subjectId, confirm },
-        })
-      }
+    <Modal
+      opened
       onClose={onClose}
+      title="Merge two subjects"
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <Stack gap="sm">
-        <Radio.Group label="Keep" value={keptId} onChange={setKeptId}>
-          <Stack gap={4} mt={4}>
-            {pair.map((subject) => (
-              <Radio
-                key={subject.subjectId}
-                value={subject.subjectId}
-                label={`${subjectNameOf(subject)} (${shortIdOf(subject.subjectId)}, ${templatesText(subject.embeddingCount)})`}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          merge.mutate({ pathParams: { projectId, subjectId: kept.subjectId }, body })
+        }}
+      >
+        <Stack gap="sm">
+          <KeptChoice projectId={projectId} pair={pair} keptId={keptId} onChange={setKeptId} />
+          <MovedData ended={ended} kept={kept} />
+          <ErrorNotice title="Couldn't merge the subjects" error={merge.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={merge.isPending} data-autofocus>
+              Merge
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+type KeptChoiceProps = Pick<Props, 'projectId' | 'pair'> & {
+  readonly keptId: string
+  readonly onChange: (subjectId: string) => void
+}
+
+function KeptChoice({ projectId, pair, keptId, onChange }: KeptChoiceProps) {
+  const crops = useCroppedFaces(
+    projectId,
+    pair.map(({ subjectId }) => subjectId),
+  )
+  return (
+    <Radio.Group label="Keep" value={keptId} onChange={onChange}>
+      <Stack gap={4} mt={4}>
+        {pair.map((subject) => {
+          const { subjectId } = subject
+          return (
+            <Group key={subjectId} gap="sm" wrap="nowrap">
+              <SubjectThumbnail
+                projectId={projectId}
+                subjectId={subjectId}
+                faceId={crops.get(subjectId)?.[0]}
+                sizePx={56}
               />
-            ))}
-          </Stack>
-        </Radio.Group>
-        <LostData ended={ended} kept={kept} />
+              <Radio
+                value={subjectId}
+                label={`${subjectNameOf(subject)} (${shortIdOf(subjectId)}, ${templatesText(subject.embeddingCount)})`}
+              />
+            </Group>
+          )
+        })}
       </Stack>
-    </ConfirmDialog>
+    </Radio.Group>
   )
 }
 
@@ -89,10 +111,10 @@ function templatesText(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'template' : 'templates'}`
 }
 
-type LostDataProps = { readonly ended: ConsoleSubject; readonly kept: ConsoleSubject }
+type MovedDataProps = { readonly ended: ConsoleSubject; readonly kept: ConsoleSubject }
 
-/** What a merge moves, what it deletes, and what the deletion ledger keeps. */
-function LostData({ ended, kept }: LostDataProps) {
+/** What a merge moves and what it deletes until it is undone. */
+function MovedData({ ended, kept }: MovedDataProps) {
   const attributes = Object.keys(ended.attributes)
   const addedGroups = ended.groups.filter((group) => !kept.groups.includes(group))
   const { embeddingCount: moved } = ended
@@ -102,8 +124,7 @@ function LostData({ ended, kept }: LostDataProps) {
         Moved to <strong>{subjectNameOf(kept)}</strong>: {templatesText(moved)}
         {addedGroups.length > 0 && `, and the membership in ${addedGroups.join(', ')}`}. It then has{' '}
         {templatesText(moved + kept.embeddingCount)}. The subject{' '}
-        <strong>{subjectNameOf(ended)}</strong> is deleted. This cannot be undone. These data are
-        lost:
+        <strong>{subjectNameOf(ended)}</strong> is deleted with these data:
       </Text>
       <DefinitionList
         items={{
@@ -115,9 +136,9 @@ function LostData({ ended, kept }: LostDataProps) {
         }}
       />
       <Text size="sm">
-        The subject is removed from stored responses. The deletion ledger permanently keeps: the ids
-        of the record, the subject and the account, the external id, the names of the groups, and
-        the time, with 0 deleted templates.
+        The merge can be undone for 30 days on the page Gallery health: the subject then exists
+        again with its data and faces, and with a new subject id. The deletion ledger permanently
+        keeps the deletion of the former id.
       </Text>
     </>
   )

@@ -3,16 +3,17 @@ import { useState } from 'react'
 import type { ConsoleSubject, PlaygroundResponse, PlaygroundSettings } from '../../api/responses.ts'
 import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { subjectNameOf } from '../../format/subject-name.ts'
 import { CallCost } from '../../money/call-cost.tsx'
 import { CallPrice } from '../../money/call-price.tsx'
-import type { ActionValues, CandidateValue } from '../../playground/result/action-values.ts'
+import type { ActionValues } from '../../playground/result/action-values.ts'
 import type { ResultEnvelope } from '../../playground/result/envelope.ts'
 import { FailureCard } from '../../playground/result/failure-card.tsx'
-import { falseMatchRateAt, formatRate } from '../../playground/result/judge.ts'
-import { ScoreBar } from '../../playground/result/score-bar.tsx'
-import { SubjectThumbnail, useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+import { QueryContent } from '../../components/query-content.tsx'
+import { showUndo } from '../../components/confirm/undo-notification.tsx'
+import { useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+import { CandidateRow } from './candidate-row.tsx'
 import { MergeDialog } from './merge-dialog.tsx'
+import { describeMerge, useUndoMerge } from './use-decisions.tsx'
 
 type Props = {
   readonly projectId: string
@@ -61,7 +62,7 @@ export function SimilarSubjects({ projectId, subject, onOpen }: Props) {
         />
       )}
       {toMerge !== undefined && (
-        <MergeDialog
+        <MergeWithOther
           projectId={projectId}
           subject={subject}
           otherId={toMerge}
@@ -74,6 +75,38 @@ export function SimilarSubjects({ projectId, subject, onOpen }: Props) {
         />
       )}
     </Stack>
+  )
+}
+
+type MergeWithOtherProps = {
+  readonly projectId: string
+  readonly subject: ConsoleSubject
+  readonly otherId: string
+  /** Receives the id of the subject that is kept. */
+  readonly onMerged: (keptId: string) => void
+  readonly onClose: () => void
+}
+
+function MergeWithOther({ projectId, subject, otherId, ...props }: MergeWithOtherProps) {
+  const undoMerge = useUndoMerge(projectId)
+  const other = useApiQuery('/projects/:projectId/subjects/:subjectId', {
+    pathParams: { projectId, subjectId: otherId },
+  })
+  return (
+    <QueryContent query={other}>
+      {(found) => (
+        <MergeDialog
+          projectId={projectId}
+          pair={[subject, found]}
+          shownId={subject.subjectId}
+          onMerged={({ mergeId, kept, ended }) => {
+            showUndo({ ...describeMerge(kept, ended), undo: () => undoMerge(mergeId) })
+            props.onMerged(kept.subjectId)
+          }}
+          onClose={props.onClose}
+        />
+      )}
+    </QueryContent>
   )
 }
 
@@ -125,47 +158,5 @@ function SearchResult({ projectId, response, settings, onOpen, onMerge }: Search
         ))}
       </Stack>
     </output>
-  )
-}
-
-type CandidateRowProps = Omit<SearchResultProps, 'response'> & {
-  readonly candidate: CandidateValue
-  readonly faceId: string | undefined
-}
-
-function CandidateRow({ projectId, candidate, faceId, settings, ...actions }: CandidateRowProps) {
-  const { subjectId, similarity } = candidate
-  const name = subjectNameOf(candidate)
-  const rate = falseMatchRateAt(settings.falseMatchRates, similarity)
-  return (
-    <Group gap="sm" wrap="nowrap" align="flex-start">
-      <SubjectThumbnail projectId={projectId} subjectId={subjectId} faceId={faceId} sizePx={56} />
-      <Stack gap={4} style={{ flex: 1, minWidth: 0 }}>
-        <ScoreBar label={name} value={similarity} text={similarity.toFixed(4)} />
-        {rate && (
-          <Text size="xs" c="dimmed">
-            False-match rate at this similarity: {formatRate(rate)}.
-          </Text>
-        )}
-        <Group gap="xs">
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label={`Open subject ${name}`}
-            onClick={() => actions.onOpen(subjectId)}
-          >
-            Open
-          </Button>
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label={`Merge with ${name}`}
-            onClick={() => actions.onMerge(subjectId)}
-          >
-            Merge
-          </Button>
-        </Group>
-      </Stack>
-    </Group>
   )
 }

@@ -7,7 +7,7 @@ import { requireProject } from '../../server/require-project.ts'
 import { subjectIdQuery } from './subject-ids.ts'
 import { requireSubject } from './subjects.ts'
 
-/** Returns the faces of subjects that have a stored crop, the oldest of each subject first. */
+/** Returns the faces of subjects that have a stored crop, the best picture of each subject first. */
 export const listCroppedFaces = defineRead({
   path: '/projects/:projectId/cropped-faces',
   query: z.strictObject({ subjectIds: subjectIdQuery }),

@@ -2,15 +2,20 @@ import { z } from 'zod'
 import type { GalleryMeasurement } from '../../../gallery/calibration/measurements.ts'
 import type { GalleryHealth } from '../../../gallery/health/check-gallery.ts'
 import { HttpError } from '../../../lib/errors.ts'
+import { findDistinctSubjects } from '../../../store/gallery/duplicates/distinct-subjects.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { count, id } from '../../server/field-schemas.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const path = '/projects/:projectId/health'
 
+/** The newest decisions about pairs that the page lists. */
+const pairsMax = 1_000
+
 /**
  * Returns the last check of a gallery that this server started, for 15 minutes after its end, with the
- * subjects that have an issue, and the merges that can be undone; at most 1,000 of each.
+ * subjects that have an issue, the merges that can be undone, and the pairs of subjects that users have
+ * confirmed as different people; at most 1,000 of each.
  */
 export const getHealth = defineRead({
   path,
@@ -24,6 +29,14 @@ export const getHealth = defineRead({
         expiresAtMs: count,
       }),
     ),
+    distinct: z.array(
+      z.object({
+        subjectId: z.string(),
+        otherId: z.string(),
+        decidedAtUtc: z.string(),
+        decidedBy: z.string(),
+      }),
+    ),
   }),
   handle: async (call) => {
     const { store, healthChecks, subjects } = call.services
@@ -32,7 +45,12 @@ export const getHealth = defineRead({
       const { galleryId } = await requireProject(tx, call)
       const check = healthChecks.find({ accountId, galleryId }) ?? null
       const merges = await subjects.listMerges(tx, galleryId)
-      return { check, merges: merges.map(({ ciphertext: _ciphertext, ...merge }) => merge) }
+      const distinct = (await findDistinctSubjects(tx, galleryId)).slice(0, pairsMax)
+      return {
+        check,
+        merges: merges.map(({ ciphertext: _ciphertext, ...merge }) => merge),
+        distinct,
+      }
     })
   },
 })

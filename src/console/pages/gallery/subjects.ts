@@ -9,6 +9,7 @@ import { deletionRecord, subject } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { listCountMax } from '../../../lib/limits/list-limits.ts'
+import { cursorOf } from '../../../store/gallery/search/subject-order.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
@@ -17,6 +18,7 @@ import { invalidField } from '../../server/validation-error.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
+import { subjectIdQuery } from './subject-ids.ts'
 
 const subjectFilter = z.strictObject({
   q: z.string().min(1).max(128).optional(),
@@ -25,29 +27,30 @@ const subjectFilter = z.strictObject({
   createdFromUtc: utcTime.optional(),
   createdToUtc: utcTime.optional(),
   period,
+  subjectIds: subjectIdQuery.optional(),
+})
+
+const listedSubject = subject.extend({
+  lastSeenAtUtc: z
+    .string()
+    .meta({ description: 'Last enrollment or match; of several on one day, the first one.' }),
 })
 
 /** The list of subjects, also exported as CSV. */
 export const { list: subjectList, pages: listSubjects } = defineList({
   path: '/projects/:projectId/subjects',
   filter: subjectFilter,
-  item: subject,
-  sortBy: ['created', 'updated'],
+  item: listedSubject,
+  sortBy: ['created', 'updated', 'matched', 'name'],
   isDescending: false,
-  position: z.tuple([z.string(), z.string()]),
+  position: z.strictObject({ value: z.string(), subjectId: z.string() }),
   find: async (call, { after, limit, sort }) => {
     const { subjects } = call.services
-    const by = subjectSortColumns[sort.by]
-    const filter = {
-      ...(await readConditions(call)),
-      sort: { by, isDescending: sort.isDescending },
-      after: after && { atUtc: after[0], subjectId: after[1] },
-      limit,
-    }
+    const order = { by: subjectSortColumns[sort.by], isDescending: sort.isDescending }
+    const filter = { ...(await readConditions(call)), sort: order, after, limit }
     return subjects.list(filter, async (tx, rows) => {
-      return (await subjects.loadDetails(tx, rows)).map((item) => {
-        return { item, position: [item[by], item.subjectId] as const }
-      })
+      const items = await toListed(tx, rows, call)
+      return items.map((item) => ({ item, position: cursorOf(item, order) }))
     })
   },
   count: async (call) => {
@@ -56,20 +59,26 @@ export const { list: subjectList, pages: listSubjects } = defineList({
   },
 })
 
-const subjectSortColumns = { created: 'createdAtUtc', updated: 'updatedAtUtc' } as const
+const subjectSortColumns = {
+  created: 'createdAtUtc',
+  updated: 'updatedAtUtc',
+  matched: 'lastSeenAtUtc',
+  name: 'searchText',
+} as const
 
 async function readConditions(call: ConsoleContext<z.output<typeof subjectFilter>>) {
-  const { q: text, externalId, group, createdFromUtc, createdToUtc, period } = call.query
+  const { q: text, createdFromUtc, createdToUtc, period, ...ids } = call.query
+  const { externalId, group, subjectIds } = ids
   const range = { fromUtc: createdFromUtc, toUtc: createdToUtc, period }
   const { fromUtc, toUtc } = resolveTimeRange(range, call.services.clock())
   const { galleryId } = await call.services.store.read((tx) => requireProject(tx, call))
   const times = { createdFromUtc: fromUtc?.toISOString(), createdToUtc: toUtc?.toISOString() }
-  return { galleryId, text, externalId, group, ...times }
+  return { galleryId, text, externalId, group, subjectIds, ...times }
 }
 
 export const getSubject = defineRead({
   path: '/projects/:projectId/subjects/:subjectId',
-  response: subject,
+  response: listedSubject,
   handle: async (call) =>
     call.services.store.read(async (tx) =>
       toSubjectResponse(tx, await requireSubject(tx, call), call),
@@ -162,12 +171,20 @@ export async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<
 }
 
 /** Returns a subject with the details of its faces. */
-export async function toSubjectResponse(
-  tx: ReadTx,
-  row: SubjectRow,
-  { services: { subjects } }: ConsoleContext,
-) {
-  const [details] = await subjects.loadDetails(tx, [row], { faces: true })
+export async function toSubjectResponse(tx: ReadTx, row: SubjectRow, call: ConsoleContext) {
+  const [details] = await toListed(tx, [row], call, { faces: true })
   if (!details) throw new Error('the details of an existing subject are missing')
   return details
+}
+
+async function toListed(
+  tx: ReadTx,
+  rows: readonly SubjectRow[],
+  { services: { subjects } }: Pick<ConsoleContext, 'services'>,
+  include = { faces: false },
+) {
+  const details = await subjects.loadDetails(tx, rows, include)
+  return details.map((item, index) => {
+    return { ...item, lastSeenAtUtc: rows[index]?.lastSeenAtUtc ?? item.createdAtUtc }
+  })
 }

@@ -4,12 +4,13 @@ import type { ReadTx, Tx } from '../../tx.ts'
 /** Two subjects of a gallery, in any order. */
 export type SubjectPair = Pick<DistinctSubjectsRow, 'galleryId' | 'subjectId' | 'otherId'>
 
-/** Finds the pairs of a gallery that are no duplicates. */
+/** Finds the pairs of a gallery that are no duplicates, the newest decision first. */
 export function findDistinctSubjects(
   { build, run }: ReadTx,
   galleryId: string,
-): Promise<readonly SubjectPair[]> {
-  return run(build.selectFrom('distinctSubjects').selectAll().where('galleryId', '=', galleryId))
+): Promise<readonly DistinctSubjectsRow[]> {
+  const query = build.selectFrom('distinctSubjects').selectAll().where('galleryId', '=', galleryId)
+  return run(query.orderBy('decidedAtUtc', 'desc').orderBy('subjectId').orderBy('otherId'))
 }
 
 /** Remembers that two subjects are different people. The first decision stays. */

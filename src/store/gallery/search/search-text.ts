@@ -36,10 +36,18 @@ export function foldText(text: string): string {
 /** Between the two texts of a subject. Folded text never contains it. */
 const separator = '\n'
 
-/** Returns the text in which a subject is searched: its display name and its external id, folded. */
+/** A folded name has up to 4,608 characters; an entry of an index of PostgreSQL at most 2,704 bytes. */
+const foldedCharsMax = 256
+
+/**
+ * Returns the text in which a subject is searched, and by which subjects are sorted: its display name and
+ * its external id, folded, at most 256 characters of each.
+ */
 export function searchTextOf({
   displayName,
   externalId,
 }: Pick<SubjectRow, 'displayName' | 'externalId'>): string {
-  return [displayName, externalId].map((text) => foldText(text ?? '')).join(separator)
+  return [displayName, externalId]
+    .map((text) => foldText(text ?? '').slice(0, foldedCharsMax))
+    .join(separator)
 }

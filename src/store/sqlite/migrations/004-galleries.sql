@@ -58,6 +58,10 @@ create index subjects_by_creation on subjects (galleryId, createdAtUtc, subjectI
 
 create index subjects_by_update on subjects (galleryId, updatedAtUtc, subjectId)
 
+create index subjects_by_match on subjects (galleryId, lastSeenAtUtc, subjectId)
+
+create index subjects_by_name on subjects (galleryId, searchText, subjectId)
+
 -- Contains the text, so that a search reads no other data of the subjects.
 create index subjects_by_text on subjects (galleryId, createdAtUtc, subjectId, searchText)
 

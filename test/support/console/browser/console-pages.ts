@@ -14,6 +14,7 @@ export const consolePages = [
   ['playground', '/playground'],
   ['pair-tester', '/pair-tester'],
   ['subjects', '/subjects'],
+  ['gallery-health', '/gallery-health'],
   ['groups', '/groups'],
   ['deletions', '/deletions'],
   ['projects', '/projects'],
