@@ -14,10 +14,6 @@ const LazySimilarSubjects = lazy(async () => ({
   default: (await import('./duplicates/similar-subjects.tsx')).SimilarSubjects,
 }))
 
-const LazySubjectHealth = lazy(async () => ({
-  default: (await import('./health/subject-health.tsx')).SubjectHealth,
-}))
-
 /** These parts of the subjects page load when the user opens them. */
 export const EnrollDrawer = (props: ComponentProps<typeof LazyEnrollDrawer>) => (
   <Suspense>
@@ -37,10 +33,5 @@ export const BulkActions = (props: ComponentProps<typeof LazyBulkActions>) => (
 export const SimilarSubjects = (props: ComponentProps<typeof LazySimilarSubjects>) => (
   <Suspense fallback={<Skeleton h={60} />}>
     <LazySimilarSubjects {...props} />
-  </Suspense>
-)
-export const SubjectHealth = (props: ComponentProps<typeof LazySubjectHealth>) => (
-  <Suspense fallback={<Skeleton h={60} />}>
-    <LazySubjectHealth {...props} />
   </Suspense>
 )

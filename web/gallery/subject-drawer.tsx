@@ -1,5 +1,5 @@
-import { Button, Group, Text, Title } from '@mantine/core'
-import { useState } from 'react'
+import { Button, Group, Skeleton, Text, Title } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import type { ConsoleSubject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiQuery, useApiMutation } from '../api/use-api.ts'
@@ -13,8 +13,12 @@ import { ShortId } from '../components/names/short-id.tsx'
 import { subjectNameOf } from '../format/subject-name.ts'
 import { EditSubjectForm } from './edit-subject-form.tsx'
 import { FaceTable } from './face-table.tsx'
-import { EnrollDrawer, SimilarSubjects, SubjectHealth } from './lazy-parts.tsx'
+import { EnrollDrawer, SimilarSubjects } from './lazy-parts.tsx'
 import { SubjectThumbnail, useCroppedFaces } from './subjects/subject-thumbnail.tsx'
+
+const SubjectHealth = lazy(async () => ({
+  default: (await import('./health/subject-health.tsx')).SubjectHealth,
+}))
 
 type Props = {
   readonly projectId: string
@@ -89,7 +93,9 @@ function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsP
         )}
       </Group>
       <FaceTable projectId={projectId} subject={subject} croppedFaces={croppedFaces} />
-      <SubjectHealth projectId={projectId} subject={subject} croppedFaces={croppedFaces} />
+      <Suspense fallback={<Skeleton h={60} />}>
+        <SubjectHealth projectId={projectId} subject={subject} croppedFaces={croppedFaces} />
+      </Suspense>
       {mayWrite && <SimilarSubjects projectId={projectId} subject={subject} onOpen={onOpen} />}
       <Title order={3}>Details</Title>
       <EditSubjectForm

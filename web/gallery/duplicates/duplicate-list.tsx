@@ -2,7 +2,7 @@ import { Kbd, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useState, type KeyboardEvent } from 'react'
 import type {
   ConsoleSubject,
-  DuplicatePair,
+  PossibleDuplicate,
   HealthReport,
   PlaygroundSettings,
 } from '../../api/responses.ts'
@@ -22,7 +22,7 @@ import './duplicates.css'
 
 type Props = {
   readonly projectId: string
-  readonly duplicates: readonly DuplicatePair[]
+  readonly duplicates: readonly PossibleDuplicate[]
   readonly distinct: HealthReport['distinct']
   readonly decisions: Decisions
 }
@@ -69,13 +69,13 @@ export function DuplicateList({ projectId, duplicates, distinct, decisions }: Pr
 }
 
 /** Decisions have the smaller id first. */
-function keyOf({ subjectA, subjectB }: DuplicatePair): string {
+function keyOf({ subjectA, subjectB }: PossibleDuplicate): string {
   return [subjectA.subjectId, subjectB.subjectId].toSorted().join(' ')
 }
 
 /** Returns the pairs whose subjects both exist: a merge deletes one of them. */
 function shownPairs(
-  pairs: readonly DuplicatePair[],
+  pairs: readonly PossibleDuplicate[],
   subjects: readonly ConsoleSubject[],
 ): readonly ShownPair[] {
   const byId = new Map(subjects.map((subject) => [subject.subjectId, subject]))

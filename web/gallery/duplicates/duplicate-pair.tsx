@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import type { ConsoleSubject, DuplicatePair, PlaygroundSettings } from '../../api/responses.ts'
+import type { ConsoleSubject, PossibleDuplicate, PlaygroundSettings } from '../../api/responses.ts'
 import { formatCount } from '../../format/numbers.ts'
 import { subjectNameOf } from '../../format/subject-name.ts'
 import { falseMatchRateAt, formatRate } from '../../playground/result/judge.ts'
@@ -11,7 +11,7 @@ import { SubjectThumbnail } from '../subjects/subject-thumbnail.tsx'
 /** A pair whose subjects exist. The first one has more templates, or is older. */
 export type ShownPair = {
   readonly key: string
-  readonly pair: DuplicatePair
+  readonly pair: PossibleDuplicate
   readonly subjects: readonly [ConsoleSubject, ConsoleSubject]
 }
 
@@ -112,7 +112,7 @@ function PairSubject({ projectId, subject, faceId }: PairSubjectProps) {
 }
 
 type PairSimilarityProps = {
-  readonly pair: DuplicatePair
+  readonly pair: PossibleDuplicate
   readonly settings: PlaygroundSettings
 }
 

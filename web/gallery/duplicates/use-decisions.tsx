@@ -4,7 +4,7 @@ import { useApi, useApiMutation } from '../../api/use-api.ts'
 import { showUndo } from '../../components/confirm/undo-notification.tsx'
 import { subjectNameOf, type NamedSubject } from '../../format/subject-name.ts'
 
-type Decision = {
+type PairDecision = {
   readonly message: string
   readonly undo: () => Promise<unknown>
   readonly undoneMessage: string
@@ -37,7 +37,7 @@ export function useDecisions(projectId: string) {
     method: 'POST',
     path: '/projects/:projectId/subjects/:subjectId/distinct',
   })
-  const record = (decision: Decision): void => {
+  const record = (decision: PairDecision): void => {
     const undo = async (): Promise<void> => {
       await decision.undo()
       setUndos((old) => old.filter((other) => other !== shownUndo))

@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import type { HealthIssue } from '../../api/responses.ts'
+import type { GalleryIssue } from '../../api/responses.ts'
 import { QueryContent } from '../../components/query-content.tsx'
 import { Page } from '../../layout/page.tsx'
 import { ProjectScope } from '../../projects/project-scope.tsx'
@@ -65,7 +65,7 @@ function GalleryHealth({ projectId }: { readonly projectId: string }) {
                 projectId={projectId}
                 result={measured}
                 issue={healthIssues.find((name) => name === issue)}
-                onIssueChange={(chosen: HealthIssue | undefined) =>
+                onIssueChange={(chosen: GalleryIssue | undefined) =>
                   void navigate({ search: (old) => ({ ...old, issue: chosen }), replace: true })
                 }
               />

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { HealthIssue, MeasuredHealth, SubjectHealth } from '../../api/responses.ts'
+import type { GalleryIssue, MeasuredHealth, CheckedSubject } from '../../api/responses.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { QueryContent } from '../../components/query-content.tsx'
 import { formatCount } from '../../format/numbers.ts'
@@ -15,8 +15,8 @@ type Props = {
   readonly projectId: string
   readonly result: MeasuredHealth['result']
   /** Shows only subjects with this issue. */
-  readonly issue: HealthIssue | undefined
-  readonly onIssueChange: (issue: HealthIssue | undefined) => void
+  readonly issue: GalleryIssue | undefined
+  readonly onIssueChange: (issue: GalleryIssue | undefined) => void
 }
 
 /** The subjects of one step of the list, so that their names fit into one request. */
@@ -69,8 +69,8 @@ export function IssueList({ projectId, result, issue, onIssueChange }: Props) {
 
 type IssueFilterProps = {
   readonly counts: MeasuredHealth['result']['issues']
-  readonly issue: HealthIssue | undefined
-  readonly onChange: (issue: HealthIssue | undefined) => void
+  readonly issue: GalleryIssue | undefined
+  readonly onChange: (issue: GalleryIssue | undefined) => void
 }
 
 function IssueFilter({ counts, issue, onChange }: IssueFilterProps) {
@@ -111,7 +111,7 @@ function FilterButton({ isOn, onClick, children }: FilterButtonProps) {
 
 type IssueStepProps = {
   readonly projectId: string
-  readonly results: readonly SubjectHealth[]
+  readonly results: readonly CheckedSubject[]
 }
 
 function IssueStep({ projectId, results }: IssueStepProps) {

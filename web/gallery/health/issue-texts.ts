@@ -1,4 +1,4 @@
-import type { HealthIssue } from '../../api/responses.ts'
+import type { GalleryIssue } from '../../api/responses.ts'
 
 type IssueText = {
   /** The name of the issue. */
@@ -8,7 +8,7 @@ type IssueText = {
 }
 
 /** What the issues of a gallery mean and what corrects them, the most urgent first. */
-export const issueTexts: Readonly<Record<HealthIssue, IssueText>> = {
+export const issueTexts: Readonly<Record<GalleryIssue, IssueText>> = {
   otherPerson: {
     name: 'Picture of another person',
     meaning: 'A picture does not match the other pictures of the person.',
@@ -52,4 +52,4 @@ export const issueTexts: Readonly<Record<HealthIssue, IssueText>> = {
 }
 
 // The object has these keys only.
-export const healthIssues = Object.keys(issueTexts) as readonly HealthIssue[]
+export const healthIssues = Object.keys(issueTexts) as readonly GalleryIssue[]

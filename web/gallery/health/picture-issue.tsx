@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ConsoleSubject, SubjectHealth } from '../../api/responses.ts'
+import type { ConsoleSubject, CheckedSubject } from '../../api/responses.ts'
 import { useHasRole } from '../../api/session.ts'
 import { useApi, useApiMutation } from '../../api/use-api.ts'
 import { showUndo } from '../../components/confirm/undo-notification.tsx'
@@ -14,7 +14,7 @@ import { SubjectThumbnail } from '../subjects/subject-thumbnail.tsx'
 type Props = {
   readonly projectId: string
   readonly subject: ConsoleSubject
-  readonly picture: SubjectHealth['pictures'][number]
+  readonly picture: CheckedSubject['pictures'][number]
   /** The subject that the picture matches. */
   readonly owner: NamedSubject | null
   readonly hasCrop: boolean
@@ -96,7 +96,7 @@ export function PictureIssue({ projectId, subject, picture, owner, hasCrop }: Pr
 
 const removedText = 'Removed.'
 
-type MoveOptions = {
+type PictureMove = {
   readonly from: NamedSubject
   readonly to: NamedSubject | null
   /** Receives undefined after an undo. */
@@ -104,7 +104,7 @@ type MoveOptions = {
 }
 
 /** Moves a face to the subject that it matches. The undo moves it back. */
-function useMoveFace(projectId: string, faceId: string, { from, to, onMoved }: MoveOptions) {
+function useMoveFace(projectId: string, faceId: string, { from, to, onMoved }: PictureMove) {
   const api = useApi()
   const client = useQueryClient()
   const move = useApiMutation({

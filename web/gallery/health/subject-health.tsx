@@ -14,7 +14,7 @@ type Props = {
   readonly croppedFaces: readonly string[]
 }
 
-/** The results of a check of the gallery contain at most so many subjects. */
+/** The most subjects that the results of a check contain. */
 const resultsMax = 1_000
 
 /** What the last check of the gallery found about a subject. */

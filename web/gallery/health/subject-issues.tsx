@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { ConsoleSubject, HealthIssue, SubjectHealth } from '../../api/responses.ts'
+import type { ConsoleSubject, GalleryIssue, CheckedSubject } from '../../api/responses.ts'
 import { useHasRole } from '../../api/session.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import type { NamedSubject } from '../../format/subject-name.ts'
@@ -13,7 +13,7 @@ import { issueTexts } from './issue-texts.ts'
 type Props = {
   readonly projectId: string
   readonly subject: ConsoleSubject
-  readonly health: SubjectHealth
+  readonly health: CheckedSubject
   /** The faces of the subject with a stored crop. */
   readonly croppedFaces: readonly string[]
   /** Returns a subject with its name. */
@@ -21,7 +21,7 @@ type Props = {
 }
 
 /** The issues that more pictures correct. */
-const addingIssues = new Set<HealthIssue>(['missed', 'oldPictures', 'onePicture', 'lookAlike'])
+const addingIssues = new Set<GalleryIssue>(['missed', 'oldPictures', 'onePicture', 'lookAlike'])
 
 /** The issues of a subject with their remedies. */
 export function SubjectIssues({ projectId, subject, health, croppedFaces, named }: Props) {
@@ -82,7 +82,7 @@ export function SubjectIssues({ projectId, subject, health, croppedFaces, named 
 function LookAlikes({
   lookAlikes,
   named,
-}: Pick<SubjectHealth, 'lookAlikes'> & Pick<Props, 'named'>) {
+}: Pick<CheckedSubject, 'lookAlikes'> & Pick<Props, 'named'>) {
   return (
     <>
       {lookAlikes.map((other) => (
