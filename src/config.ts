@@ -169,6 +169,15 @@ const imageAnalysis = {
     ),
     defaultText: 'one per core',
   },
+  MODEL_LICENCES: choiceSetting(
+    'any',
+    ['any', 'commercial'],
+    '`commercial`: the service does not start with a network whose [card](models.md) does not permit commercial use, and `facegate models use` refuses it. The built-in networks are among them; see [model-packs.md](recognition/model-packs.md#licences).',
+  ),
+  MODEL_LICENCES_CLEARED: textSetting(
+    '',
+    'Networks that `MODEL_LICENCES=commercial` permits because you have cleared their licences, by their names in `facegate models list`, separated by commas.',
+  ),
   VISION_INT8: choiceSetting(
     'auto',
     ['auto', 'on', 'off'],

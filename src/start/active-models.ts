@@ -8,6 +8,7 @@ import { readVerifiedActiveSet } from '../models/active-set.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from '../models/model-set.ts'
 import { requireRecognizerDecoding } from '../models/decoding.ts'
 import { prepareBuiltinPack, type PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
+import { requireLicences, type LicenceSettings } from '../models/require-licences.ts'
 import { modelsFolderOf } from './store-location.ts'
 import { readTemplateModel } from '../models/template/template-model.ts'
 import { prepareOptimizedNetworks } from '../vision/optimized/optimized-networks.ts'
@@ -32,16 +33,17 @@ export type ActiveModelsOptions = {
 /**
  * Prepares the built-in models and reads which models to use.
  *
- * @throws Error in one sentence when a file is missing or altered, or when a recognizer has no
- *   calibration: its scores would have no meaning.
+ * @throws Error in one sentence when a file is missing or altered, when MODEL_LICENCES refuses a
+ *   network, or when a recognizer has no calibration: its scores would have no meaning.
  */
 export async function readActiveModels(
-  config: Pick<Config, 'MODELS_DIR' | 'DATA_DIR' | 'VISION_INT8'>,
+  config: Pick<Config, 'MODELS_DIR' | 'DATA_DIR' | 'VISION_INT8'> & LicenceSettings,
   { log, onProgress }: ActiveModelsOptions,
 ): Promise<ActiveModels> {
   const modelsFolder = modelsFolderOf(config)
   await prepareBuiltinPack({ folder: modelsFolder, onProgress, log })
   const modelSet = await readVerifiedActiveSet(modelsFolder)
+  await requireLicences(config, modelsFolder, modelSet)
   const { recognizer, formerRecognizers } = modelSet
   return {
     modelsFolder,

@@ -7,6 +7,7 @@ import { readActiveSet } from '../../models/active-set.ts'
 import { findDamagedFiles } from '../../models/builtin/prepare-builtin-pack.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { reportStorageRisks } from '../../start/report-storage-risks.ts'
+import { requireLicences } from '../../models/require-licences.ts'
 import { masterKeyPath, modelsFolderOf } from '../../start/store-location.ts'
 import { findAuditEntries } from '../../store/console/audit-log.ts'
 import type { Store } from '../../store/database.ts'
@@ -64,7 +65,7 @@ export async function inspectInstallation(config: Config) {
     ...(await findDatabaseProblems(config, database)),
     ...findFolderProblems(config),
     ...(freeBytes === null ? [] : diskAlerts({ freeBytes }).map(toProblem)),
-    ...(await findModelProblems(modelsFolderOf(config))),
+    ...(await findModelProblems(config)),
   ]
   const withRemedies = problems.map((problem) => ({ ...problem, remedy: remedies[problem.check] }))
   return { address, service, database, freeBytes, problems: withRemedies }
@@ -169,13 +170,16 @@ function findFolderProblems(config: Config): readonly InstallationProblem[] {
   return problems
 }
 
-async function findModelProblems(modelsFolder: string): Promise<readonly InstallationProblem[]> {
+async function findModelProblems(config: Config): Promise<readonly InstallationProblem[]> {
+  const modelsFolder = modelsFolderOf(config)
   const damaged = await findDamagedFiles(modelsFolder)
   const problems = damaged.map((file) => problemOf('builtinModels', `${file} is damaged`))
   try {
     for (const { model, fault } of await findModelFaults([]))
       if (fault !== null) problems.push(problemOf('models', `${model}: ${fault}`))
-    await readRecognizerCalibration((await readActiveSet(modelsFolder)).recognizer)
+    const set = await readActiveSet(modelsFolder)
+    await readRecognizerCalibration(set.recognizer)
+    await requireLicences(config, modelsFolder, set)
   } catch (error) {
     problems.push(problemOf('models', describeError(error)))
   }

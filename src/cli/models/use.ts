@@ -2,6 +2,7 @@ import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { describeCoverage, selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
 import { builtinSet, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
+import { requireLicences } from '../../models/require-licences.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { print } from '../output.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
@@ -27,12 +28,14 @@ export async function use({
  *
  * @param role the only role to change.
  * @returns the selected models by name, and messages for the user.
+ * @throws Error when MODEL_LICENCES refuses one of them.
  */
 export async function usePack(folder: string, name: string, role?: SelectableModel['role']) {
   const before = await readSet(folder, name)
   const selectable = await listSelectable(folder, name)
   const selected = selectModels(before, selectable, { name, role })
   const after = name === 'builtin' ? await removeBrokenRecognizers(selected) : selected
+  await requireLicences(readSettings(), folder, after, before)
   const chosen = namesOf(after)
   const entry = { auditAction: 'models.use', target: name, detail: chosen }
   await auditedFileChange(entry, () => writeActiveSet(folder, after))
