@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { ageGender } from '../../src/models/builtin/networks/age-gender.ts'
-import { emotion } from '../../src/models/builtin/networks/emotion.ts'
-import { faceLandmark68 } from '../../src/models/builtin/networks/face-landmark-68.ts'
-import { faceRecognition } from '../../src/models/builtin/networks/face-recognition.ts'
-import { liveness } from '../../src/models/builtin/networks/liveness.ts'
-import { ssdMobilenetv1 } from '../../src/models/builtin/networks/ssd-mobilenetv1.ts'
+import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import type { BuiltinModel } from '../../src/models/builtin/builtin-model.ts'
 import { convertModel } from '../../src/models/convert/convert-model.ts'
 import { installedPackageFolder } from '../../src/models/convert/read-source.ts'
 import { graphSeeds } from './graph-seeds.ts'
 import { bufferOf, isPlainRejection, type FuzzTarget } from './target.ts'
+
+const { models } = builtinPack
 
 /** The inputs are a JSON text, NUL, and the file of weights. */
 function sourceOf(input: Uint8Array) {
@@ -28,7 +25,7 @@ export const tensorflow: FuzzTarget = {
   name: 'tensorflow',
   seeds: () => [
     ...graphSeeds().map(({ model, weights }) => encodeSource(model, weights)),
-    ...[emotion, liveness].map(smallSource),
+    ...[models.emotion, models.liveness].map(smallSource),
   ],
   tokens: [
     '"op":',
@@ -64,16 +61,16 @@ export const tensorflow: FuzzTarget = {
   ],
   run: (input) => {
     const conversion = { from: 'tfjs-graph' } as const
-    return convert({ ...liveness, source: { ...liveness.source, conversion } }, input)
+    return convert({ ...models.liveness, source: { ...models.liveness.source, conversion } }, input)
   },
   isExpected: isPlainRejection,
 }
 
 const faceApiModels: readonly BuiltinModel[] = [
-  faceLandmark68,
-  ageGender,
-  faceRecognition,
-  ssdMobilenetv1,
+  models.face_landmark_68,
+  models.age_gender,
+  models.face_recognition,
+  models.ssd_mobilenetv1,
 ]
 
 /** A first byte that selects the network, then the manifest and the weights of face-api. */

@@ -3,20 +3,15 @@ import type { ActivationRanges } from '../convert/onnx/quantize.ts'
 import type { Measurement } from '../pack-manifest.ts'
 import type networks from './networks/networks.json'
 
-/**
- * The built-in pack as plain data: for each ONNX file its source, its input, its outputs, and its
- * expected outputs for a fixed input. `networks.json` contains the facts of each file; the modules
- * beside it add what the types must state, and the constants.
- */
-export type BuiltinPack = {
-  readonly models: Readonly<Record<BuiltinModelId, BuiltinModel>>
-}
-
 export type BuiltinModelId = keyof typeof networks
 
 /** The purpose of a model in the pipeline; a model can have several roles. */
 type ModelRole = 'detector' | 'landmarks' | 'recognizer' | 'attributes' | 'liveness'
 
+/**
+ * A model of the built-in pack as plain data: its source, its input, its outputs, and its expected
+ * outputs for a fixed input.
+ */
 export type BuiltinModel = {
   readonly id: BuiltinModelId
   /** Must be raised when the bytes of the ONNX file change: templates store `id@version`. */
@@ -37,6 +32,17 @@ export type BuiltinModel = {
   readonly constants: ModelConstants
   readonly golden: Golden
 }
+
+/** The facts that `networks.json` contains. */
+export type FileFacts = Omit<BuiltinModel, 'id' | 'roles' | 'constants' | 'source' | 'input'> & {
+  readonly source: Omit<ConversionSource, 'conversion'>
+  readonly input: Omit<ModelInput, 'colourOrder'>
+}
+
+/** The other facts, which `networks.ts` states with their literal types. */
+export type NetworkFacts = Pick<BuiltinModel, 'roles' | 'constants'> &
+  Pick<ConversionSource, 'conversion'> &
+  Pick<ModelInput, 'colourOrder'>
 
 /** The ONNX file that the service loads, in the folder of models. */
 export type OnnxArtifact = { readonly file: string; readonly sha256: string }

@@ -1,14 +1,8 @@
-import { ageGender } from './networks/age-gender.ts'
-import { blazeface } from './networks/blazeface.ts'
-import { emotion } from './networks/emotion.ts'
-import { faceExpression } from './networks/face-expression.ts'
-import { faceLandmark68 } from './networks/face-landmark-68.ts'
-import { faceRecognition } from './networks/face-recognition.ts'
-import { facemesh } from './networks/facemesh.ts'
-import { faceres } from './networks/faceres.ts'
-import { liveness } from './networks/liveness.ts'
-import { ssdMobilenetv1 } from './networks/ssd-mobilenetv1.ts'
-import type { BuiltinModel, BuiltinPack } from './builtin-model.ts'
+import type { BuiltinModel, BuiltinModelId, FileFacts, NetworkFacts } from './builtin-model.ts'
+import data from './networks/networks.json' with { type: 'json' }
+import { networks } from './networks/networks.ts'
+
+const files: Readonly<Record<BuiltinModelId, FileFacts>> = data
 
 /**
  * The pack that needs no download: the weights are part of installed npm packages and are converted
@@ -16,19 +10,27 @@ import type { BuiltinModel, BuiltinPack } from './builtin-model.ts'
  * accuracy at very low false-match rates and its liveness check are weak.
  */
 export const builtinPack = {
-  models: {
-    blazeface,
-    ssd_mobilenetv1: ssdMobilenetv1,
-    face_landmark_68: faceLandmark68,
-    facemesh,
-    face_recognition: faceRecognition,
-    faceres,
-    face_expression: faceExpression,
-    emotion,
-    age_gender: ageGender,
-    liveness,
+  models: Object.fromEntries(
+    Object.entries(networks).map(([id, facts]) => [id, toModel(id as BuiltinModelId, facts)]),
+  ) as {
+    readonly [Id in BuiltinModelId]: BuiltinModel &
+      (typeof data)[Id] & { readonly constants: (typeof networks)[Id]['constants'] }
   },
-} as const satisfies BuiltinPack
+}
+
+function toModel(
+  id: BuiltinModelId,
+  { conversion, colourOrder, ...facts }: NetworkFacts,
+): BuiltinModel {
+  const { source, input, ...file } = files[id]
+  return {
+    id,
+    ...file,
+    ...facts,
+    source: { ...source, conversion },
+    input: { ...input, colourOrder },
+  }
+}
 
 /** The licence of a model as its package states it. */
 export function builtinLicence({ source }: BuiltinModel): string {
