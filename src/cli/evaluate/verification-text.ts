@@ -1,9 +1,9 @@
 import type { AcceptancePoint } from '../../evaluation/verification/acceptance-points.ts'
 import type { DecisionRates } from '../../evaluation/verification/decision-levels.ts'
-import type { ExtremePair } from '../../evaluation/verification/extreme-pairs.ts'
 import type { GroupPairs, GroupsReport } from '../../evaluation/verification/group-counts.ts'
 import type { SearchMetrics } from '../../evaluation/verification/measure-search.ts'
 import type {
+  ExtremePair,
   PairMetrics,
   VerificationMetrics,
   VerificationReport,

@@ -1,3 +1,4 @@
+import { countBelow } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { drawPlot } from '../draw-plot.ts'
 
 /** Scores of live people and of one kind of attack, 0..1, in any order. */
@@ -36,13 +37,7 @@ export function equalErrorRate({ live, attacks }: Omit<DetCurve, 'name'>): numbe
 
 /** Returns the share of `sorted` (ascending) that is at least `threshold`. */
 function shareFrom(sorted: Float64Array, threshold: number): number {
-  let [from, to] = [0, sorted.length]
-  while (from < to) {
-    const middle = (from + to) >>> 1
-    if ((sorted[middle] ?? NaN) >= threshold) to = middle
-    else from = middle + 1
-  }
-  return (sorted.length - from) / sorted.length
+  return (sorted.length - countBelow(sorted, threshold)) / sorted.length
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHighestPairs } from '../../gallery/calibration/measure/highest-pairs.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { similarityAt, autoThreshold } from '../../gallery/calibration/similarity.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
@@ -6,15 +7,16 @@ import type { FaceSet, LabelledPair } from '../face-set.ts'
 import { acceptancePoints } from './acceptance-points.ts'
 import { autoLevels, fixedLevels, decisionRates, type DecisionLevel } from './decision-levels.ts'
 import type { ExtractedTemplate } from './extract-templates.ts'
-import { createExtremePairs, type ExtremePair, type ScoredIndexes } from './extreme-pairs.ts'
 import { foldAccuracy, type FoldAccuracy, type ScoredPair } from './fold-accuracy.ts'
 import { createGroupCounts } from './group-counts.ts'
 import { measureSearch, gallerySizesOf } from './measure-search.ts'
 import { areaUnderCurve } from './operating-points.ts'
 import { possiblePairsIfSampled, scorers, scoreAllPairs } from './pair-scores.ts'
 import type { Scorer, PairScores } from './pair-scores.ts'
+import { extremePairsMax } from './verification-report.ts'
 import type {
   EvaluatedFace,
+  ExtremePair,
   PairMetrics,
   SimilarityMetrics,
   VerificationMetrics,
@@ -144,10 +146,12 @@ function scoreFaces(
   { calibration, groups, onProgress = () => undefined }: VerificationOptions,
 ): { readonly scores: VerificationResult['scores']; readonly pairReport: PairReport } {
   const counted = groups && createGroupCounts(groups, faces, fixedLevels(calibration))
-  const [impostors, genuines] = [createExtremePairs('highest'), createExtremePairs('lowest')]
+  const impostors = createHighestPairs(extremePairsMax)
+  // With the signs of the scores changed, so these are the lowest pairs.
+  const genuines = createHighestPairs(extremePairsMax)
   const onPair = (a: number, b: number, score: number): void => {
-    const extremes = faces[a]?.person === faces[b]?.person ? genuines : impostors
-    extremes.add(a, b, score)
+    if (faces[a]?.person === faces[b]?.person) genuines.add(-score, a, b)
+    else impostors.add(score, a, b)
     counted?.add(a, b, score)
   }
   const scores = {
@@ -156,16 +160,20 @@ function scoreFaces(
   }
   if (scores.raw.genuine.length === 0 || scores.raw.impostor.length === 0)
     throw new Error('the set needs two people and two images of one of them')
-  const toExtremePair = ({ a, b, score }: ScoredIndexes): ExtremePair => ({
-    fileA: faces[a]?.file ?? '',
-    fileB: faces[b]?.file ?? '',
-    score,
-    similarity: calibration ? similarityAt(score, calibration) : null,
-  })
+  const worst = (pairs: typeof impostors, sign: 1 | -1): readonly ExtremePair[] =>
+    pairs
+      .from(-Infinity)
+      .slice(0, extremePairsMax)
+      .map(({ a, b, score }) => ({
+        fileA: faces[a]?.file ?? '',
+        fileB: faces[b]?.file ?? '',
+        score: sign * score,
+        similarity: calibration ? similarityAt(sign * score, calibration) : null,
+      }))
   const pairReport = {
     thresholds: decisionRates(scores.corrected, levelsOf(faces, calibration)),
-    worstImpostors: impostors.list().map(toExtremePair),
-    worstGenuines: genuines.list().map(toExtremePair),
+    worstImpostors: worst(impostors, 1),
+    worstGenuines: worst(genuines, -1),
     groups: counted?.report() ?? null,
   }
   return { scores, pairReport }

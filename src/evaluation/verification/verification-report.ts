@@ -2,7 +2,6 @@ import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import type { UnusableImage } from '../analyze-file.ts'
 import type { AcceptancePoint } from './acceptance-points.ts'
 import type { DecisionRates } from './decision-levels.ts'
-import type { ExtremePair } from './extreme-pairs.ts'
 import type { FoldAccuracy } from './fold-accuracy.ts'
 import type { GroupedFace, GroupsReport } from './group-counts.ts'
 import type { SearchMetrics } from './measure-search.ts'
@@ -75,3 +74,15 @@ export type VerificationOptions = {
   readonly groups?: GroupLabels | undefined
   readonly onProgress?: (done: number, total: number) => void
 }
+
+/** A pair that a threshold is most likely to classify against its label. */
+export type ExtremePair = {
+  readonly fileA: string
+  readonly fileB: string
+  readonly score: number
+  /** Null without a calibration table. */
+  readonly similarity: number | null
+}
+
+/** The number of pairs that are listed by name. */
+export const extremePairsMax = 20

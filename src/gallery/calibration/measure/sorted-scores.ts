@@ -14,12 +14,12 @@ export function countUpTo(sorted: Float32Array, score: number): number {
 }
 
 /** Returns how many of the ascending scores are below `score`. */
-export function countBelow(sorted: Float32Array, score: number): number {
+export function countBelow(sorted: ArrayLike<number>, score: number): number {
   return lowerBound(sorted, (value) => value >= score)
 }
 
 /** Returns the first index where `isReached` is true, by bisection; the length if there is none. */
-function lowerBound(sorted: Float32Array, isReached: (value: number) => boolean): number {
+function lowerBound(sorted: ArrayLike<number>, isReached: (value: number) => boolean): number {
   let from = 0
   let to = sorted.length
   while (from < to) {
