@@ -29,7 +29,8 @@ async function runCommand(args: readonly string[]): Promise<number> {
     return 0
   } catch (error) {
     const isUsage = error instanceof UsageError
-    const message = describeError(error)
+    // A message can quote the response of a service, or a file: it must not control the terminal.
+    const message = describeError(error).replaceAll(/(?!\n)\p{Cc}/gu, '?')
     const hint = message.endsWith('?') ? ` See ${help}` : `; see ${help}`
     console.error(`facegate: ${message}${isUsage ? hint : ''}`)
     if (error instanceof Interruption) return 130

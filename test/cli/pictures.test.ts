@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -119,3 +122,38 @@ test('a call is sent to the saved address with the saved key', async () => {
   assert.equal(code, 0, err)
   assert.equal(JSON.parse(out).faces.length, 1)
 })
+
+test('A redirect is not followed with the key, and a response cannot control the terminal', async () => {
+  const targets: string[] = []
+  await using other = await startServer((request, response) => {
+    targets.push(request.url ?? '')
+    response.end()
+  })
+  let reply: (response: ServerResponse) => void = (response) =>
+    response.writeHead(307, { location: `${other.url}/v1/face/execute` }).end()
+  await using service = await startServer((_request, response) => reply(response))
+  const detect = () => run('detect', file('mia.jpg'), '--url', service.url)
+  const redirected = await detect()
+  assert.deepEqual([redirected.code, targets], [1, []])
+  assert.match(redirected.err, /returned HTTP 307/u)
+  const importFolder = await run('import', folder, '--url', service.url)
+  assert.deepEqual([importFolder.code, targets], [1, []])
+  assert.match(importFolder.err, /is a redirect, which is not followed with the key/u)
+  const errors = [{ code: '\u{1b}[2JCODE', message: 'first\r\nsecond \u{9b}31m' }]
+  reply = (response) => response.end(JSON.stringify({ ok: false, data: null, errors }))
+  assert.equal((await detect()).err.trim(), 'facegate: ?[2JCODE: first?\nsecond ?31m')
+  reply = (response) => response.end(JSON.stringify({ ok: true, data: null, errors: [] }))
+  assert.match((await detect()).err, /returned no value of svc\.detect/u)
+})
+
+async function startServer(respond: RequestListener) {
+  const server = createServer(respond).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

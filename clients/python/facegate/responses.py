@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -106,10 +107,13 @@ _NO_REASON: Problem = {"code": "BAD_RESPONSE", "message": "the response contains
 
 def _read_item(response: ServiceResponse, item: Any) -> ItemResult[Any]:
     # The service validates every response against the schemas that generate the types.
-    index, correlation_id, value = item["index"], item["correlationId"], item["value"]
-    if item["ok"]:
-        return ItemResult(index, correlation_id, None, value)
-    error = _error(response, [problem_of(value["error"])])
+    try:
+        index, correlation_id, value = item["index"], item["correlationId"], item["value"]
+        if item["ok"]:
+            return ItemResult(index, correlation_id, None, value)
+        error = _error(response, [problem_of(value["error"])])
+    except (AttributeError, KeyError, TypeError):
+        raise error_from_response(response) from None
     return ItemResult[Any](index, correlation_id, error, None)
 
 
@@ -157,9 +161,10 @@ def _retry_after_seconds(text: Optional[str]) -> Optional[float]:
     """Parses Retry-After: seconds, or a date (RFC 9110, 10.2.3)."""
     if text is None:
         return None
-    if text.strip().isdigit():
+    # Other digits than these are no numbers for `float`.
+    if re.fullmatch(r"\s*[0-9]{1,9}\s*", text):
         return float(text)
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

@@ -200,7 +200,7 @@ def _parse_json(text: bytes, headers: Mapping[str, str]) -> object:
         return None
     try:
         body: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         # The error of the parser has the body, and logs must not contain names of people.
-        raise ValueError("the response is incomplete") from None
+        raise ValueError("the response is incomplete, or no JSON") from None
     return body

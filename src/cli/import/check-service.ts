@@ -20,11 +20,14 @@ export async function checkService(url: string, key: string): Promise<StatedLimi
   await requireConnection(url)
   const response = await fetch(`${url}/v1/subjects?limit=1`, {
     headers: { 'x-api-key': key },
+    redirect: 'manual',
     signal: AbortSignal.timeout(answerMsMax),
   }).catch((cause: unknown) => {
     throw new Error(`${url} accepts connections but does not answer; check the service`, { cause })
   })
   const body = await response.text()
+  if (response.status >= 300 && response.status < 400)
+    throw new Error(`${url} is a redirect, which is not followed with the key; check --url`)
   // 403: the key may enroll although it may not list subjects.
   if (response.status === 401 || response.status === 404 || response.status === 405)
     throw new Error(lastingFailure(response.status, detailOf(body)))

@@ -118,7 +118,7 @@ function contentUuid(content: string): string {
 async function post(url: string, key: string, body: string): Promise<Response | undefined> {
   try {
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
-    return await fetch(url, { method: 'POST', headers, body })
+    return await fetch(url, { method: 'POST', headers, body, redirect: 'manual' })
   } catch {
     return undefined
   }

@@ -4,6 +4,7 @@ import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import { requireService, type ServiceOptions } from '../context/saved-context.ts'
 import { detailOf, requireConnection } from '../import/check-service.ts'
 import { parseJsonText } from '../import/parse-json-text.ts'
+import { version } from '../version.ts'
 
 const problem = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
 const envelopeSchema = z.object({
@@ -31,6 +32,8 @@ export async function executeAction<Value extends z.ZodType>(
   const response = await fetch(`${url}/v1/face/execute`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    // Following a redirect would send the key to its target.
+    redirect: 'manual',
     body: JSON.stringify({ action: action.name, params: { ...params, images } }),
     signal: AbortSignal.timeout(responseMsMax),
   })
@@ -40,7 +43,10 @@ export async function executeAction<Value extends z.ZodType>(
     throw new Error(`${url} returned HTTP ${response.status}: ${detailOf(text) || 'no envelope'}`)
   const [error] = envelope.errors
   if (error) throw new Error([`${error.code}: ${error.message}`, error.hint ?? ''].join(' ').trim())
-  return action.value.parse(envelope.data?.results[0]?.value)
+  const value = action.value.safeParse(envelope.data?.results[0]?.value)
+  if (!value.success)
+    throw new Error(`${url} returned no value of ${action.name}; is it Facegate ${version}?`)
+  return value.data
 }
 
 async function readPicture(file: string) {

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Dict, Tuple
+
+from facegate import Client, FacegateError
+
+_ENVELOPE = '{"ok":true,"requestId":"r","action":"a","errors":[],"data":{"results":[%s]}}'
+
+
+class HostileResponseTests(unittest.TestCase):
+    def test_each_invalid_response_raises_a_facegate_error(self) -> None:
+        bodies: Tuple[Tuple[str, str], ...] = (
+            ("[" * 200_000, "CONNECTION_FAILED"),
+            (_ENVELOPE % "1", "BAD_RESPONSE"),
+            (_ENVELOPE % "{}", "BAD_RESPONSE"),
+            (_ENVELOPE % '{"index":0,"correlationId":"a","ok":false,"value":{}}', "BAD_RESPONSE"),
+            (_ENVELOPE % '{"index":0,"correlationId":"a","ok":false,"value":"x"}', "BAD_RESPONSE"),
+            (
+                _ENVELOPE % '{"index":0,"correlationId":"a","ok":false,"value":{"error":"x"}}',
+                "BAD_RESPONSE",
+            ),
+        )
+        for body, code in bodies:
+            self.assertEqual(_code_of(200, {}, body), code, body[:100])
+
+    def test_a_retry_after_of_other_digits_or_of_a_far_date_is_ignored(self) -> None:
+        for text in ("\u00b2\u00b3", "9" * 400, "-5", "Fri, 31 Dec 99999 23:59:59 GMT"):
+            self.assertEqual(_code_of(503, {"retry-after": text}, "{}"), "HTTP_503", text)
+
+
+def _code_of(status: int, headers: Dict[str, str], body: str) -> str:
+    """Returns the code of the error that a call raises for this response."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}"
+            with Client(base_url=url, api_key="a-key", attempts_max=1) as client:
+                client.detect(b"\xff\xd8\xff")
+        except FacegateError as error:
+            return error.code
+        finally:
+            server.shutdown()
+            thread.join()
+    raise AssertionError("the call succeeded")
