@@ -181,6 +181,44 @@ describe('The served site in a browser', { skip: skipWithoutBrowser }, () => {
     })
   })
 
+  test('The tabs of an example work by keyboard without scripts', async () => {
+    const options = { javaScriptEnabled: false, viewport: { width: 390, height: 800 } }
+    await visit('/docs/reference/routes/list-groups.html', options, async (page) => {
+      const tabs = page.getByRole('group', { name: 'Language' })
+      assert.ok(await tabs.getByText('curl -sS').isVisible())
+      assert.ok(!(await tabs.getByText('facegate.groups.list').first().isVisible()))
+      await tabs.getByRole('radio', { name: 'curl' }).focus()
+      for (const [name, text] of [
+        ['TypeScript', 'createClient'],
+        ['Python', 'os.environ'],
+      ] as const) {
+        await page.keyboard.press('ArrowRight')
+        assert.ok(await tabs.getByRole('radio', { name }).isChecked())
+        assert.ok(await tabs.locator('pre', { hasText: text }).isVisible())
+        assert.ok(!(await tabs.getByText('curl -sS').isVisible()))
+      }
+      // Without its script, the page has no search.
+      assert.ok(!(await page.locator('.search').isVisible()))
+      await page.getByRole('link', { name: 'All pages' }).click()
+      await page.getByRole('link', { name: 'GET /v1/me' }).click()
+      await page.getByRole('heading', { name: 'GET /v1/me' }).waitFor()
+    })
+  })
+
+  test('The selected language applies to all examples, also on the next page', async () => {
+    await visit('/docs/reference/actions.html', {}, async (page) => {
+      const chosen = page.getByRole('radio', { name: 'Python', checked: true })
+      assert.equal(await chosen.count(), 0)
+      await page.locator('label', { hasText: 'Python' }).nth(2).click()
+      const all = await page.getByRole('radio', { name: 'Python' }).count()
+      assert.ok(all > 9, `${all} examples`)
+      assert.equal(await chosen.count(), all)
+      await page.goto(`${facegate.url}/docs/reference/routes/get-me.html`)
+      await chosen.waitFor()
+      assert.ok(await page.locator('pre', { hasText: 'import os' }).isVisible())
+    })
+  })
+
   test('The list of sections is open beside the text and folded on a phone', async () => {
     for (const [width, isOpen] of [
       [1440, true],
