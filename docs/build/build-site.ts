@@ -20,9 +20,7 @@ import { searchIndex } from './search-index.ts'
  */
 export async function buildSite(folder: string): Promise<ReadonlyMap<string, PageOutline>> {
   const texts = await Promise.all(
-    pageFiles.map(
-      async (file) => [file, await readFile(path.join(rootDir, file), 'utf8')] as const,
-    ),
+    pageFiles.map(async (file) => [file, await readPage(file)] as const),
   )
   const outlines = new Map(texts.map(([file, text]) => [file, parseOutline(text)]))
   await rm(folder, { recursive: true, force: true })
@@ -46,6 +44,12 @@ export async function buildSite(folder: string): Promise<ReadonlyMap<string, Pag
   })
   await buildScript(folder)
   return outlines
+}
+
+/** Reads a page without the notice of generated pages, which is for their editors. */
+async function readPage(file: string): Promise<string> {
+  const text = await readFile(path.join(rootDir, file), 'utf8')
+  return text.replace(/^Generated from .*; do not edit\.$/mu, '')
 }
 
 /** Bundles the script of the pages as one file that is no module, which also runs from the disk. */

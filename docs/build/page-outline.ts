@@ -70,11 +70,10 @@ function splitSections(tokens: readonly Token[]): PageSection[] {
   }))
 }
 
-/** The first sentence of the first paragraph that does not state how the page was generated. */
+/** The first sentence of the first paragraph. */
 function descriptionOf(tokens: readonly Token[]): string {
-  const paragraphs = tokens.filter(({ type }) => type === 'paragraph')
-  const texts = paragraphs.map((token) => plainText([token]).replaceAll(/\s+/gu, ' ').trim())
-  const text = texts.find((paragraph) => !/^Generated from .*do not edit/u.test(paragraph)) ?? ''
+  const paragraph = tokens.filter(({ type }) => type === 'paragraph').slice(0, 1)
+  const text = plainText(paragraph).replaceAll(/\s+/gu, ' ').trim()
   return (/^.+?[.:](?= |$)/u.exec(text)?.[0] ?? text).replace(/:$/u, '.')
 }
 

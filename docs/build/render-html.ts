@@ -18,6 +18,9 @@ export function renderHtml(file: string, markdown: string): string {
   return marked.parse(markdown, { async: false })
 }
 
+/** A table scrolls on narrow screens. From this length on, the text of a cell gets more width. */
+const longCellCharsMin = 40
+
 function createRenderer(file: string): RendererObject {
   const slug = createSlugger()
   return {
@@ -44,7 +47,8 @@ function createRenderer(file: string): RendererObject {
           .map(({ header: isHead, text, tokens }) => {
             // Screen readers announce header cells, so an empty one is a data cell.
             const tag = isHead && text !== '' ? 'th' : 'td'
-            return `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`
+            const width = text.length > longCellCharsMin ? ' class="long"' : ''
+            return `<${tag}${width}>${this.parser.parseInline(tokens)}</${tag}>`
           })
           .join('')}</tr>`
       const hasHead = header.some(({ text }) => text !== '')
