@@ -12,8 +12,8 @@ import { readActiveModels } from '../../src/start/active-models.ts'
 import { iou } from '../../src/vision/image/geometry.ts'
 import type { BoundingBox, Rect } from '../../src/vision/image/geometry.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
-import { readCopyReport } from '../../src/vision/optimized/copy-report.ts'
-import { isWorthwhile } from '../../src/vision/optimized/measure-int8.ts'
+import { optimizedPaths, readCopyReport } from '../../src/vision/optimized/copy-report.ts'
+import { isWorthwhile, measureInt8 } from '../../src/vision/optimized/measure-int8.ts'
 import { selfTestModels } from '../../src/vision/self-test/self-test.ts'
 import { samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { testModelsFolder } from '../support/paths.ts'
@@ -66,6 +66,29 @@ test('VISION_INT8=auto uses the int8 versions that this machine runs faster', as
 test('An int8 version is worthwhile if it is 1.4 times as fast', () => {
   assert.equal(isWorthwhile({ float32Ms: 14, int8Ms: 10 }), true)
   assert.equal(isWorthwhile({ float32Ms: 13.9, int8Ms: 10 }), false)
+})
+
+test('A measurement has eleven rounds, starts none after 10 s and has at least one', async (t) => {
+  const { artifact, input } = builtinPack.models.blazeface
+  const { filePath } = optimizedPaths(await prepare('off'), artifact.sha256)
+  const paths = { float32: filePath, int8: filePath }
+  let [nowMs, roundMs, readings] = [0, 0, 0]
+  t.mock.method(performance, 'now', () => nowMs)
+  // The processor time is read before and after both runs of a round.
+  t.mock.method(process, 'cpuUsage', () => {
+    readings += 1
+    nowMs += roundMs / 4
+    return { user: 1000 * nowMs, system: 0 }
+  })
+  const roundsOf = async (ms: number): Promise<number> => {
+    ;[nowMs, roundMs, readings] = [0, ms, 0]
+    await measureInt8({ input }, paths)
+    return readings / 4
+  }
+  assert.equal(await roundsOf(999), 11)
+  assert.equal(await roundsOf(9_996), 2)
+  assert.equal(await roundsOf(10_000), 1)
+  assert.equal(await roundsOf(60_000), 1)
 })
 
 const opened: TestPipeline[] = []

@@ -14,8 +14,8 @@ export type ConfiguredPoolLimits = {
 
 /** Limits without a setting, with their values. */
 export const fixedPoolLimits = {
-  /** A worker that is not ready by then is given up. */
-  startMsMax: 30_000,
+  /** A worker that is not ready by then is given up. A start takes 1 s on a server. */
+  startMsMax: 120_000,
   /** Resident memory at which a worker is replaced, as a multiple of that after warm-up. */
   workerGrowthMax: 1.5,
   /** The number of warm-up jobs of a worker, during which memory pools and caches fill. */
