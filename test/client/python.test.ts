@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { contractFiles } from '../../client/contract/contract-files.ts'
+import { parseOutline } from '../../docs/build/page-outline.ts'
 import { findCalls } from '../../src/store/gate/calls.ts'
+import { runBlocks } from '../support/docs/shell-blocks.ts'
 import {
   samplePhotograph,
   startFacegate,
@@ -84,6 +86,58 @@ test(
     const charged = rows.filter((row) => row.transferId !== null).map((row) => row.requestId)
     assert.deepEqual(charged.toSorted(), requestIds)
     assert.ok(rows.some((row) => row.isReplay))
+  },
+)
+
+test(
+  'The first call of the Python tutorial runs where only Python is installed',
+  { skip },
+  async () => {
+    const machine = path.join(folder, 'machine')
+    const bin = path.join(machine, 'bin')
+    await mkdir(bin, { recursive: true })
+    await cp(packageFolder, path.join(machine, 'clients/python'), { recursive: true })
+    const { bytes } = await samplePhotograph(3)
+    const region = { left: 950, top: 80, width: 470, height: 560 }
+    await writeFile(path.join(machine, 'photo.jpg'), await sharp(bytes).extract(region).toBuffer())
+    // An environment without pip and without other packages. The shell finds no other program.
+    await promisify(execFile)('python3', ['-m', 'venv', '--without-pip', path.join(folder, 'venv')])
+    await symlink(path.join(folder, 'venv/bin/python3'), path.join(bin, 'python3'))
+    const { stdout: bash } = await promisify(execFile)('which', ['bash'])
+    await symlink(bash.trim(), path.join(bin, 'bash'))
+    const page = await readFile(path.join(rootDir, 'docs/tutorial-python.md'), 'utf8')
+    const blocks = parseOutline(page).blocks.filter(({ attributes }) => !attributes['skip'])
+    const [install, call] = blocks
+    assert.ok(install?.language === 'sh' && call?.language === 'python')
+    assert.equal(call.text.trim().split('\n').length, 3)
+    const env = { PATH: bin, FACEGATE_URL: facegate.url, FACEGATE_KEY: facegate.key }
+    const run = await runBlocks([install, call], { cwd: machine, env, url: facegate.url })
+    assert.deepEqual(run, { runCount: 2, failures: [] })
+  },
+)
+
+/** A Python whose pip can build packages without a network, such as that of Debian. */
+const building = ['python3', '/usr/bin/python3'].find(
+  (python) => spawnSync(python, ['-c', 'import setuptools, wheel, pip']).status === 0,
+)
+const pipSkip = building ? false : 'no Python with pip, setuptools and wheel is installed'
+
+test(
+  'pip installs the Python client from its folder without a network',
+  { skip: pipSkip },
+  async () => {
+    const work = await mkdtemp(path.join(tmpdir(), 'facegate-pip-'))
+    await cp(packageFolder, path.join(work, 'clients/python'), { recursive: true })
+    const page = await readFile(path.join(rootDir, 'docs/tutorial-python.md'), 'utf8')
+    const command = /`python3 (?<args>-m pip install [^`]+)`/u.exec(page)?.groups?.['args'] ?? ''
+    const options = { cwd: work, env: { ...process.env, PIP_ROOT_USER_ACTION: 'ignore' } }
+    await promisify(execFile)(building ?? '', command.split(' '), options)
+    const print = 'import facegate; print(facegate.__version__, facegate.__file__)'
+    const { stdout } = await promisify(execFile)(building ?? '', ['-c', print], {
+      env: { PYTHONPATH: path.join(work, 'libraries') },
+    })
+    assert.ok(stdout.startsWith(`0.1.0 ${work}/libraries/`), stdout)
+    await rm(work, { recursive: true })
   },
 )
 

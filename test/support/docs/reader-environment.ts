@@ -11,7 +11,7 @@ import { outputDir } from '../paths.ts'
 /** Creates a folder like the clone of a reader, with the pictures that the pages use. */
 export async function createClone(): Promise<string> {
   const clone = await mkdtemp(path.join(tmpdir(), 'facegate-clone-'))
-  for (const name of ['node_modules', 'docs', 'client', 'package.json'])
+  for (const name of ['node_modules', 'docs', 'client', 'clients', 'package.json'])
     await symlink(path.join(rootDir, name), path.join(clone, name))
   await installExamples(path.join(clone, 'examples'))
   await writeImages(clone)
