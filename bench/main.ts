@@ -4,6 +4,7 @@ import { run as challenge } from './liveness/challenge.ts'
 import { run as consoleBench } from './console.ts'
 import { run as detect } from './vision/detect.ts'
 import { run as disk } from './disk.ts'
+import { run as firstHour } from './first-hour.ts'
 import { run as logPage } from './console/log-page.ts'
 import { run as galleryCheck } from './search/gallery-check.ts'
 import { run as gate } from './gate.ts'
@@ -43,6 +44,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   console: consoleBench,
   logPage,
   telemetry,
+  'first-hour': firstHour,
 }
 
 const [name, ...args] = process.argv.slice(2)
