@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Starts the command line: the sources in a checkout, the compiled files in the npm package.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { constants, homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,9 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const cacheFolder = process.env.NODE_COMPILE_CACHE ?? findCacheFolder()
 if (cacheFolder) process.env.NODE_COMPILE_CACHE = cacheFolder
 
-if (major >= 24) {
+const systemFault = findSystemFault()
+if (systemFault) exitUnsupported(systemFault)
+else if (major >= 24) {
   // Not a static import: Node 20 lacks the function, and must reach the message below.
   if (cacheFolder) (await import('node:module')).enableCompileCache(cacheFolder)
   await import(main.href)
@@ -23,14 +25,34 @@ if (major >= 24) {
 // Its SQLite module works but prints a warning.
 else if (major === 22 && minor >= 18)
   run(process.execPath, ['--disable-warning=ExperimentalWarning'])
-else exitUnsupported('Node 22.18 or 24')
+else exitUnsupported(`this is Node ${process.versions.node}; facegate needs Node 22.18 or 24`)
 
 /** The Node 24 that `npm ci` installs in a checkout. */
 function bundledNode() {
   const { platform, arch } = process
   const program = platform === 'win32' ? `win-${arch}/bin/node.exe` : `${platform}-${arch}/bin/node`
   const node = fileURLToPath(fileOf(`node_modules/node-${program}`))
-  return existsSync(node) ? node : exitUnsupported('Node 24: run npm ci')
+  const { versions } = process
+  return existsSync(node)
+    ? node
+    : exitUnsupported(`this is Node ${versions.node}; facegate needs Node 24: run npm ci`)
+}
+
+/** Names the part that ONNX Runtime, which computes the networks, has no library for. */
+function findSystemFault() {
+  const { platform, arch } = process
+  if (platform === 'darwin' && arch === 'x64')
+    return 'ONNX Runtime has no library for Intel Macs; use a Mac with an ARM processor or Linux'
+  return platform === 'linux' && isMusl()
+    ? 'ONNX Runtime has no library for musl, as in Alpine; use a system with glibc, such as Debian'
+    : ''
+}
+
+/** The report takes some milliseconds, and systems with the GNU C library rarely have musl. */
+function isMusl() {
+  if (!readdirSync('/lib').some((name) => name.startsWith('ld-musl-'))) return false
+  process.report.excludeNetwork = true
+  return !process.report.getReport().header.glibcVersionRuntime
 }
 
 /** Runs the command line in another process. Ctrl-C reaches both; the command decides when it ends. */
@@ -45,9 +67,8 @@ function run(node, flags) {
   })
 }
 
-function exitUnsupported(needed) {
-  const found = `this is Node ${process.versions.node}`
-  process.stderr.write(`facegate: ${found}; facegate needs ${needed}\n`)
+function exitUnsupported(message) {
+  process.stderr.write(`facegate: ${message}\n`)
   process.exit(1)
 }
 

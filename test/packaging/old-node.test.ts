@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -75,4 +75,30 @@ for (const version of nodeVersions)
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
     child.kill('SIGTERM')
     assert.equal((await ended).code, 0)
+  })
+
+/** What is different on a system without a library of ONNX Runtime. */
+const otherSystems = {
+  'an Intel Mac': {
+    fake: `Object.defineProperty(process, 'platform', { value: 'darwin' })
+      Object.defineProperty(process, 'arch', { value: 'x64' })`,
+    err: /^facegate: ONNX Runtime has no library for Intel Macs; use a Mac with an ARM processor/u,
+  },
+  Alpine: {
+    fake: `require('node:fs').readdirSync = () => ['ld-musl-x86_64.so.1']
+      require('node:module').syncBuiltinESMExports()
+      process.report.getReport = () => ({ header: {} })`,
+    err: /^facegate: ONNX Runtime has no library for musl, as in Alpine; use a system with glibc/u,
+  },
+}
+
+for (const [name, { fake, err }] of Object.entries(otherSystems))
+  test(`serve on ${name} names the missing library`, async () => {
+    const file = path.join(folder, 'system.cjs')
+    await writeFile(file, fake)
+    const program = path.join(newClone, 'bin/facegate.js')
+    const env = { ...process.env, NODE_OPTIONS: `--require=${file}` }
+    const { status, stderr } = spawnSync(process.execPath, [program, 'serve'], { env })
+    assert.equal(status, 1)
+    assert.match(stderr.toString(), err)
   })
