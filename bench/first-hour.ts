@@ -4,8 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import path from 'node:path'
-import sharp from 'sharp'
-import { groupImages } from './support/sample-images.ts'
 import { markdownTable, showProgress } from './support/table.ts'
 
 const root = path.join(import.meta.dirname, '..')
@@ -18,9 +16,16 @@ type Step = {
   readonly prints: RegExp
 }
 
-/** The commands of the README, of examples/README.md and of examples/door/README.md. */
+/** The commands of the README, docs/samples/README.md, examples/README.md and its page of the door. */
 const stepsAfterStart = (firstCall: string): readonly Step[] => [
   { title: 'the printed call', command: firstCall, prints: /"faceCount":\d/u },
+  {
+    title: 'download sample pictures',
+    command: `
+      for name in mia door; do curl -sSfO "$FACEGATE_URL/docs/samples/$name.jpg"; done
+      ls`,
+    prints: /^mia\.jpg$/mu,
+  },
   {
     title: 'project, budget and keys; enroll a person',
     command: `
@@ -83,7 +88,6 @@ export async function run(): Promise<void> {
     await measure('npm ci', () => shell.run('npm ci'))
     const started = await measure('npm start', shell.start)
     server = started.process
-    await writePictures(path.join(folder, 'clone'))
     for (const { title, command, prints } of stepsAfterStart(started.firstCall))
       await measure(title, async () => {
         const output = await shell.run(command)
@@ -103,18 +107,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   server.close()
   return port
-}
-
-/** Two pictures of one person, from different photographs. */
-async function writePictures(clone: string): Promise<void> {
-  const regions = {
-    mia: [2, { left: 950, top: 80, width: 470, height: 560 }],
-    door: [0, { left: 1400, top: 150, width: 330, height: 360 }],
-  } as const
-  for (const [name, [photograph, region]] of Object.entries(regions))
-    await sharp(groupImages[photograph])
-      .extract(region)
-      .toFile(path.join(clone, `${name}.jpg`))
 }
 
 /** Runs commands in a folder, in the environment of a user of the machine. */
