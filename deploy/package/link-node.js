@@ -8,7 +8,7 @@ const modules = path.join(path.dirname(process.env.npm_package_json), 'node_modu
 const link = path.join(modules, '.bin/node')
 // A dry run installs nothing.
 const names = existsSync(modules) ? readdirSync(modules) : []
-const installed = names.find((name) => /^node-linux-/.test(name))
+const installed = names.find((name) => name.startsWith('node-linux-'))
 if (installed && !existsSync(link)) {
   rmSync(link, { force: true })
   symlinkSync(path.join('..', installed, 'bin/node'), link)
