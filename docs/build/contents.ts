@@ -13,7 +13,7 @@ export const contents: readonly ContentsSection[] = [
     files: [
       'README.md',
       'docs/tutorial.md',
-      'docs/tutorial-python.md',
+      'docs/guides/tutorial-python.md',
       'docs/samples/README.md',
       'docs/faq.md',
       'docs/operations/troubleshooting.md',

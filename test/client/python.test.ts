@@ -105,7 +105,7 @@ test(
     await symlink(path.join(folder, 'venv/bin/python3'), path.join(bin, 'python3'))
     const { stdout: bash } = await promisify(execFile)('which', ['bash'])
     await symlink(bash.trim(), path.join(bin, 'bash'))
-    const page = await readFile(path.join(rootDir, 'docs/tutorial-python.md'), 'utf8')
+    const page = await readFile(path.join(rootDir, 'docs/guides/tutorial-python.md'), 'utf8')
     const blocks = parseOutline(page).blocks.filter(({ attributes }) => !attributes['skip'])
     const [install, call] = blocks
     assert.ok(install?.language === 'sh' && call?.language === 'python')
@@ -128,7 +128,7 @@ test(
   async () => {
     const work = await mkdtemp(path.join(tmpdir(), 'facegate-pip-'))
     await cp(packageFolder, path.join(work, 'clients/python'), { recursive: true })
-    const page = await readFile(path.join(rootDir, 'docs/tutorial-python.md'), 'utf8')
+    const page = await readFile(path.join(rootDir, 'docs/guides/tutorial-python.md'), 'utf8')
     const command = /`python3 (?<args>-m pip install [^`]+)`/u.exec(page)?.groups?.['args'] ?? ''
     const options = { cwd: work, env: { ...process.env, PIP_ROOT_USER_ACTION: 'ignore' } }
     await promisify(execFile)(building ?? '', command.split(' '), options)

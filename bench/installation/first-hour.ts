@@ -4,12 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import path from 'node:path'
-import { markdownTable, showProgress } from './support/table.ts'
+import { markdownTable, showProgress } from '../support/table.ts'
 
-const root = path.join(import.meta.dirname, '..')
+const root = path.join(import.meta.dirname, '../..')
 
 /** One command of a page for new users. */
-type Step = {
+type FirstHourStep = {
   readonly title: string
   readonly command: string
   /** The command has worked if it prints this. */
@@ -17,7 +17,7 @@ type Step = {
 }
 
 /** The commands of the README, docs/samples/README.md, examples/README.md and its page of the door. */
-const stepsAfterStart = (firstCall: string): readonly Step[] => [
+const stepsAfterStart = (firstCall: string): readonly FirstHourStep[] => [
   { title: 'the printed call', command: firstCall, prints: /"faceCount":\d/u },
   {
     title: 'download sample pictures',
