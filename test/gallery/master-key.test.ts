@@ -2,10 +2,15 @@ import assert from 'node:assert/strict'
 import { chmod, chown, copyFile, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { keyCommands } from '../../src/cli/tenancy/commands.ts'
 import { openKeyring } from '../../src/gallery/keys/keyring.ts'
+import { updateProject } from '../../src/store/tenancy/projects.ts'
+import type { ChallengeStep } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { runJson } from '../support/cli/run-json.ts'
+import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
+import { proveLiveness } from '../support/gallery/challenge-gallery.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 
 /** Creates a data folder and returns the path of its master key. */
@@ -52,6 +57,52 @@ test('A key rotation prepared on every server keeps all subjects, including thos
   const found = await gallery.withKey(otherKey).value('svc.identify', imageParams('Bea'))
   assert.equal(found.matched, true)
 })
+
+test('After a key rotation, a token of a liveness session still works and its reference frame can be read', async () => {
+  await using folder = await createFolder()
+  const { dataDir, file } = folder
+  const origin = 'https://app.example.org'
+  const send = (session: BrowserSession) =>
+    fetch(`${session.url}/v1/liveness/sessions/${session.sessionId}/frames`, {
+      method: 'POST',
+      headers: { origin, 'content-type': 'application/json', 'x-session-token': session.token },
+      body: JSON.stringify({
+        action: 'svc.liveness',
+        requestId: randomUUID(),
+        params: { images: frameImages(framesOf(session.steps)) },
+      }),
+    })
+  let key: string
+  let livenessSessionId: string
+  let open: Omit<BrowserSession, 'url'>
+  {
+    await using gallery = await startGallery({ dataDir })
+    key = gallery.key
+    const { store } = gallery.database
+    const { projectId } = (await gallery.rest('GET', '/v1/me')).body.project
+    await updateProject(store.db, projectId, { livenessOrigins: origin })
+    livenessSessionId = await proveLiveness(gallery)
+    const { body } = await gallery.rest('POST', '/v1/liveness/sessions', {})
+    open = { sessionId: body.sessionId, token: body.sessionToken, steps: body.steps }
+    const before = await readFile(file, 'utf8')
+    await runJson(dataDir, keyCommands, 'rotate-master')
+    const written = await readFile(file, 'utf8')
+    assert.notEqual(written, before)
+    assert.equal(written.trim().split('\n').length, 1, 'the file contains the new key only')
+  }
+  await using gallery = await startGallery({ dataDir, key })
+  await gallery.value('svc.enroll', { livenessSessionId })
+  const response = await send({ ...open, url: gallery.url })
+  assert.equal(response.status, 200)
+  assert.equal(((await response.json()) as { state: string }).state, 'passed')
+})
+
+type BrowserSession = {
+  readonly url: string
+  readonly sessionId: string
+  readonly token: string
+  readonly steps: ChallengeStep[]
+}
 
 test('key create-master writes a key that a server accepts, and never overwrites a file', async () => {
   await using folder = await createFolder()

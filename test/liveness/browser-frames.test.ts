@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import {
   answerOf,
   createSession,
-  startChallengeGallery,
+  useChallengeGallery,
   wrongAnswerOf,
-  type ChallengeGallery,
 } from '../support/gallery/challenge-gallery.ts'
 import type { FakePerson } from '../support/gallery/fake-vision.ts'
 
 const origin = 'https://app.example.org'
 
-let service: ChallengeGallery
-before(async () => {
-  service = await startChallengeGallery()
-})
-after(() => service[Symbol.asyncDispose]())
+const service = useChallengeGallery()
 
 /** Creates a project with an origin, and a session of it. */
 async function createBrowserSession(permissions = ['*']) {

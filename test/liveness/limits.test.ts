@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   answerOf,
   createSession,
   failuresMax,
   openMax,
-  startChallengeGallery,
+  useChallengeGallery,
   wrongAnswerOf,
-  type ChallengeGallery,
   type CreatedSession,
 } from '../support/gallery/challenge-gallery.ts'
-import { type TestGallery } from '../support/gallery/test-gallery.ts'
 
-let service: ChallengeGallery
-let clock: ChallengeGallery['clock']
-let createProject: ChallengeGallery['createProject']
-let gallery: TestGallery
-let loggedCalls: ChallengeGallery['loggedCalls']
-before(async () => {
-  service = await startChallengeGallery()
-  ;({ clock, createProject, gallery, loggedCalls } = service)
-})
-after(() => service[Symbol.asyncDispose]())
+const service = useChallengeGallery()
+const { clock, createProject, loggedCalls } = service
 
 test(`After ${failuresMax} failures within a minute, sessions are refused until the oldest is a minute old`, async () => {
   const client = await createProject()
@@ -43,11 +33,11 @@ test(`After ${failuresMax} failures within a minute, sessions are refused until 
   const other = await createProject()
   assert.equal((await other.rest('POST', '/v1/liveness/sessions', {})).status, 200)
   const requestId = randomUUID()
-  const count = gallery.vision.requests.length
+  const count = service.gallery.vision.requests.length
   const limited = await client.call('svc.liveness', answerOf(kept), { requestId })
   assert.equal(limited.body.errors[0].code, 'RATE_LIMITED')
   assert.equal(limited.headers.get('retry-after'), '58')
-  assert.equal(gallery.vision.requests.length, count, 'no image was analyzed')
+  assert.equal(service.gallery.vision.requests.length, count, 'no image was analyzed')
   clock.nowMs += 57_999
   assert.equal((await client.rest('POST', '/v1/liveness/sessions', {})).status, 429)
   clock.nowMs += 1

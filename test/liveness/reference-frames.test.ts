@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { runAsAllAccounts } from '../../src/lib/account-context.ts'
 import { frameImages } from '../support/gallery/challenge-frames.ts'
 import {
   answerOf,
   createSession,
   proveLiveness,
-  startChallengeGallery,
-  type ChallengeGallery,
+  useChallengeGallery,
 } from '../support/gallery/challenge-gallery.ts'
-import { imageParams, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { imageParams } from '../support/gallery/test-gallery.ts'
 
-let service: ChallengeGallery
-let clock: ChallengeGallery['clock']
-let createProject: ChallengeGallery['createProject']
-let gallery: TestGallery
-let loggedCalls: ChallengeGallery['loggedCalls']
-before(async () => {
-  service = await startChallengeGallery()
-  ;({ clock, createProject, gallery, loggedCalls } = service)
-})
-after(() => service[Symbol.asyncDispose]())
+const service = useChallengeGallery()
+const { clock, createProject, loggedCalls } = service
 
 test('The reference frame replaces an image once, in every action that can require liveness', async () => {
   const client = await createProject()
@@ -102,7 +93,7 @@ test('The database contains no frame in plain text, and the sweep deletes expire
   const client = await createProject()
   await proveLiveness(client)
   await createSession(client)
-  const { db } = gallery.database.store
+  const { db } = service.gallery.database.store
   const { projectId } = client.project
   const rows = () =>
     db.selectFrom('livenessSessions').selectAll().where('projectId', '=', projectId).execute()
@@ -111,7 +102,7 @@ test('The database contains no frame in plain text, and the sweep deletes expire
   assert.ok(!frame.toString('latin1').includes('Ada') && !frame.toString('latin1').includes('jpeg'))
   const challenges = () =>
     db.selectFrom('livenessChallenges').selectAll().where('projectId', '=', projectId).execute()
-  const sweep = () => runAsAllAccounts(() => gallery.openedGallery.livenessSessions.sweep())
+  const sweep = () => runAsAllAccounts(() => service.gallery.openedGallery.livenessSessions.sweep())
   clock.nowMs += 179_999
   await sweep()
   assert.deepEqual([(await rows()).length, (await challenges()).length], [2, 2])

@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import {
   answerOf,
   createSession,
-  startChallengeGallery,
+  useChallengeGallery,
   wrongAnswerOf,
-  type ChallengeGallery,
 } from '../support/gallery/challenge-gallery.ts'
 import type { FakePerson } from '../support/gallery/fake-vision.ts'
-import { type GalleryClient, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { type GalleryClient } from '../support/gallery/test-gallery.ts'
 
-let service: ChallengeGallery
-let clock: ChallengeGallery['clock']
-let createProject: ChallengeGallery['createProject']
-let gallery: TestGallery
-let loggedCalls: ChallengeGallery['loggedCalls']
-before(async () => {
-  service = await startChallengeGallery()
-  ;({ clock, createProject, gallery, loggedCalls } = service)
-})
-after(() => service[Symbol.asyncDispose]())
+const service = useChallengeGallery()
+const { clock, createProject, loggedCalls } = service
 
 function readSession(client: GalleryClient, { livenessSessionId }: { livenessSessionId: string }) {
   return client.rest('GET', `/v1/liveness/sessions/${livenessSessionId}`)
@@ -108,9 +99,9 @@ test('A person who follows the steps is live, whatever the passive networks are 
 test('Without livenessSessionId nothing changes: further images are not analyzed', async () => {
   const client = await createProject()
   const images = frameImages(framesOf(['turnLeft']))
-  const count = gallery.vision.requests.length
+  const count = service.gallery.vision.requests.length
   const value = await client.value('svc.liveness', { images })
-  assert.equal(gallery.vision.requests.length, count + 1)
+  assert.equal(service.gallery.vision.requests.length, count + 1)
   assert.equal('challenge' in value, false)
 })
 
@@ -141,9 +132,9 @@ test('An attempt is not passed with steps in another order, another person, a sp
 test('Frames are compared quickly with the first, and one frame of another person at any place is refused', async () => {
   const client = await createProject()
   const challenge = await createSession(client)
-  const count = gallery.vision.requests.length
+  const count = service.gallery.vision.requests.length
   await client.value('svc.liveness', answerOf(challenge))
-  const [first, ...later] = gallery.vision.requests.slice(count)
+  const [first, ...later] = service.gallery.vision.requests.slice(count)
   assert.deepEqual([first?.templates, first?.samePersonAs], [true, undefined])
   for (const { templates, samePersonAs } of later)
     assert.deepEqual([templates, samePersonAs?.vector.length], ['fast', 256])
@@ -260,7 +251,7 @@ test('An unknown, foreign, ended or expired session has one text', async () => {
   assert.equal((await client.value('svc.liveness', answerOf(lasting))).decision, 'live')
   clock.nowMs += 1
   const unknown = { ...spent, livenessSessionId: randomUUID() }
-  const count = gallery.vision.requests.length
+  const count = service.gallery.vision.requests.length
   const errors = await Promise.all(
     [unknown, foreign, spent, expired].map(
       async (challenge) => (await client.call('svc.liveness', answerOf(challenge))).body.errors,
@@ -268,7 +259,7 @@ test('An unknown, foreign, ended or expired session has one text', async () => {
   )
   assert.equal(errors[0][0].code, 'LIVENESS_SESSION_NOT_FOUND')
   for (const error of errors) assert.deepEqual(error, errors[0])
-  assert.equal(gallery.vision.requests.length, count, 'no image was analyzed')
+  assert.equal(service.gallery.vision.requests.length, count, 'no image was analyzed')
   const reads = await Promise.all([unknown, foreign].map((session) => readSession(client, session)))
   for (const { status, body } of reads) assert.deepEqual([status, body], [404, reads[0]?.body])
   assert.equal((await readSession(client, expired)).body.state, 'expired')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { after, before } from 'node:test'
 import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { readCalls, type LoggedCall } from '../../../src/store/gate/calls.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
@@ -10,7 +11,7 @@ export const failuresMax = 3
 export const openMax = 6
 
 /** A service with small limits of challenges and a clock that tests set. */
-export type ChallengeGallery = AsyncDisposable & {
+export type ChallengeGallery = {
   readonly gallery: TestGallery
   readonly clock: { nowMs: number }
   readonly createProject: (
@@ -20,23 +21,29 @@ export type ChallengeGallery = AsyncDisposable & {
   readonly loggedCalls: (client: { readonly project: Project }) => Promise<readonly LoggedCall[]>
 }
 
-export async function startChallengeGallery(): Promise<ChallengeGallery> {
+/** Starts a service before the tests of a file, and closes it after them. */
+export function useChallengeGallery(): ChallengeGallery {
   const clock = { nowMs: Date.now() }
-  const gallery = await startGallery({
-    clock: () => clock.nowMs,
-    environment: {
-      LIVENESS_FAILURES_PER_MINUTE_MAX: String(failuresMax),
-      LIVENESS_SESSIONS_OPEN_MAX: String(openMax),
-    },
+  let gallery: TestGallery
+  before(async () => {
+    gallery = await startGallery({
+      clock: () => clock.nowMs,
+      environment: {
+        LIVENESS_FAILURES_PER_MINUTE_MAX: String(failuresMax),
+        LIVENESS_SESSIONS_OPEN_MAX: String(openMax),
+      },
+    })
   })
+  after(() => gallery[Symbol.asyncDispose]())
   return {
-    gallery,
+    get gallery() {
+      return gallery
+    },
     clock,
     createProject: (permissions = ['*']) =>
       gallery.createProjectClient({ galleryMode: 'isolated', permissions }),
     loggedCalls: ({ project: { projectId } }) =>
       gallery.database.store.read((tx) => readCalls(tx, { projectId, limit: 50 })),
-    [Symbol.asyncDispose]: () => gallery[Symbol.asyncDispose](),
   }
 }
 

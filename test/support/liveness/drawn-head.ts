@@ -4,6 +4,7 @@ import { englishTexts as texts } from '../../../client/src/liveness/texts.ts'
 import { openDrawing } from '../../../eval/challenge/draw-person.ts'
 import { drawView, viewKinds } from '../../../eval/challenge/drawn-views.ts'
 import { seededRandom } from '../../../src/lib/random/seeded-random.ts'
+import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { samplePhotograph } from '../facegate/test-facegate.ts'
 import { testModelsFolder } from '../paths.ts'
 
@@ -13,11 +14,13 @@ export async function frontalPortrait(): Promise<Buffer> {
   return sharp(bytes).extract({ left: 220, top: 790, width: 480, height: 480 }).png().toBuffer()
 }
 
-/**
- * Returns the views of a solid head by the instruction that they follow. A direction that is requested
- * a second time shows another angle, as a person does.
- */
-export async function drawHead(): Promise<Record<string, string[]>> {
+/** The views of a solid head: frontal, and turned by each step, by two angles. JPEG. */
+export type DrawnViews = {
+  readonly frontal: Buffer
+  readonly turned: Readonly<Record<ChallengeStep, readonly [Buffer, Buffer]>>
+}
+
+export async function drawViews(): Promise<DrawnViews> {
   await using drawing = await openDrawing(testModelsFolder)
   const picture = await drawing.readFrontal(await frontalPortrait(), 'sample')
   assert.ok(picture, 'the face of the sample photograph is frontal')
@@ -25,12 +28,30 @@ export async function drawHead(): Promise<Record<string, string[]>> {
   assert.ok(head)
   const random = seededRandom(7)
   const source = { ...picture, behind: picture }
-  const draw = async (degrees: number, step?: keyof typeof texts.steps): Promise<string> => {
-    const jpeg = await drawView({ ...head, degrees }, source, { step, random })
-    return `data:image/jpeg;base64,${jpeg.toString('base64')}`
+  const draw = (degrees: number, step?: ChallengeStep): Promise<Buffer> =>
+    drawView({ ...head, degrees }, source, { step, random })
+  const frontal = await draw(0)
+  const turn = async (step: ChallengeStep) => [await draw(32, step), await draw(40, step)] as const
+  return {
+    frontal,
+    turned: {
+      turnLeft: await turn('turnLeft'),
+      turnRight: await turn('turnRight'),
+      lookUp: await turn('lookUp'),
+      lookDown: await turn('lookDown'),
+    },
   }
-  const images: Record<string, string[]> = { [texts.lookStraight]: [await draw(0)] }
+}
+
+/**
+ * Returns the views of a solid head by the instruction that they follow. A direction that is requested
+ * a second time shows another angle, as a person does.
+ */
+export async function drawHead(): Promise<Record<string, string[]>> {
+  const { frontal, turned } = await drawViews()
+  const toUrl = (jpeg: Buffer): string => `data:image/jpeg;base64,${jpeg.toString('base64')}`
+  const images: Record<string, string[]> = { [texts.lookStraight]: [toUrl(frontal)] }
   for (const step of ['turnLeft', 'turnRight', 'lookUp', 'lookDown'] as const)
-    images[texts.steps[step]] = [await draw(32, step), await draw(40, step)]
+    images[texts.steps[step]] = turned[step].map(toUrl)
   return images
 }
