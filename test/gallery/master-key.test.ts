@@ -62,7 +62,7 @@ test('After a key rotation, a token of a liveness session still works and its re
   await using folder = await createFolder()
   const { dataDir, file } = folder
   const origin = 'https://app.example.org'
-  const send = (session: BrowserSession) =>
+  const send = (session: TokenHolder) =>
     fetch(`${session.url}/v1/liveness/sessions/${session.sessionId}/frames`, {
       method: 'POST',
       headers: { origin, 'content-type': 'application/json', 'x-session-token': session.token },
@@ -74,7 +74,7 @@ test('After a key rotation, a token of a liveness session still works and its re
     })
   let key: string
   let livenessSessionId: string
-  let open: Omit<BrowserSession, 'url'>
+  let open: Omit<TokenHolder, 'url'>
   {
     await using gallery = await startGallery({ dataDir })
     key = gallery.key
@@ -97,7 +97,7 @@ test('After a key rotation, a token of a liveness session still works and its re
   assert.equal(((await response.json()) as { state: string }).state, 'passed')
 })
 
-type BrowserSession = {
+type TokenHolder = {
   readonly url: string
   readonly sessionId: string
   readonly token: string
