@@ -5,6 +5,7 @@ import type { applyMeasuredTable } from '../gallery/calibration/apply-measured-t
 import type { GalleryMeasurements, MeasurementResult } from '../gallery/calibration/measurements.ts'
 import type { GalleryHealth } from '../gallery/health/check-gallery.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
+import type { DeletionCertificate } from '../lib/crypto/deletion-certificate.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
 import type { AuthThrottle } from '../gate/auth-throttle.ts'
 import type { HttpResponse, HttpRequest } from '../http/route.ts'
@@ -13,6 +14,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Micros } from '../lib/money.ts'
 import type { DatabaseInfo, Store } from '../store/database.ts'
+import type { ChainedDeletion } from '../store/gallery/deletion-chain.ts'
+import type { Tx } from '../store/tx.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { ServerReport } from './pages/system/server-report.ts'
@@ -55,6 +58,8 @@ export type ConsoleServices = {
   readonly execute: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
   /** Creates a liveness session as the API does. */
   readonly createSession: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
+  /** Signs the certificate of a deletion with the key of its account. */
+  readonly signDeletion: (tx: Tx, row: ChainedDeletion) => Promise<DeletionCertificate>
   readonly auditor: AuditRunner
   readonly measurements: GalleryMeasurements<MeasurementResult>
   readonly healthChecks: GalleryMeasurements<GalleryHealth>

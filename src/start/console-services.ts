@@ -12,6 +12,7 @@ import { serveConsoleRoute } from '../console/server/serve-route.ts'
 import type { ConsoleServices, ServerStatus } from '../console/services.ts'
 import { createSignInThrottle } from '../console/auth/sign-in-throttle.ts'
 import type { Gallery } from '../gallery/gallery.ts'
+import { openCertificateKey } from '../gallery/deletion/certificate-keys.ts'
 import { openKeyring } from '../gallery/keys/keyring.ts'
 import { createSecondFactorSecrets } from '../gallery/keys/second-factor-secrets.ts'
 import { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
@@ -23,6 +24,7 @@ import type { Route } from '../http/route.ts'
 import { createLivenessSession } from '../http/routes/liveness-sessions.ts'
 import { serveRest, type RestOptions } from '../http/routes/rest-route.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createCertificate } from '../lib/crypto/deletion-certificate.ts'
 import { fileSize } from '../lib/file-size.ts'
 import type { Log } from '../lib/log.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
@@ -73,6 +75,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
   const { gate, executeOptions, clock } = options
   const location = storeLocationOf(config)
   const threads = { ...options, location, masterKeyFile: masterKeyPath(config) }
+  const keyring = openKeyring(threads.masterKeyFile)
   const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
     ...executeOptions,
     gate: gateFor(gate, caller),
@@ -84,9 +87,9 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     failedSignInLog: createFailedSignInLog(options),
     anonymousLimit: createAnonymousLimit(clock),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
-    secondFactors: createSecondFactors(
-      createSecondFactorSecrets(openKeyring(masterKeyPath(config))),
-    ),
+    secondFactors: createSecondFactors(createSecondFactorSecrets(keyring)),
+    signDeletion: async (tx, row) =>
+      createCertificate(row, await openCertificateKey(tx, keyring, row.accountId), clock()),
     defaults: {
       sustainedPerS: config.RATE_SUSTAINED_PER_S,
       burst: config.RATE_BURST,

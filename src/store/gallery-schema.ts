@@ -188,6 +188,13 @@ export type DeletionRow = {
   readonly rowHash: Uint8Array
 }
 
+/** The key with which an account signs certificates of its deletions. */
+export type CertificateKeyRow = Pick<GalleryKeyRow, 'masterKeyId' | 'wrapped'> & {
+  readonly accountId: string
+  /** 32 bytes in base64url, as the member `x` of a JSON Web Key. */
+  readonly publicKey: string
+}
+
 /** The last row of an account's hash chain. Triggers update it. */
 export type ChainHeadRow = {
   readonly chain: 'deletions' | 'auditLog'

@@ -1,38 +1,11 @@
 import type { Generated, Kysely } from 'kysely'
 import type { DecisionColumns } from '../lib/observability/call-decision.ts'
-import type {
-  AuditLogRow,
-  CallHourRow,
-  LinkRow,
-  RecoveryCodeRow,
-  ScoreHourRow,
-  SecondFactorRow,
-  SessionRow,
-  UserRow,
-} from './console-schema.ts'
-import type {
-  GalleryRow,
-  GalleryKeyRow,
-  GalleryPageRow,
-  GalleryCalibrationRow,
-  SubjectRow,
-  SubjectKeyFlag,
-  SubjectSearchText,
-  DistinctSubjectsRow,
-  SubjectMergeRow,
-  FaceRow,
-  TemplateRow,
-  CropRow,
-  SubjectAttributeRow,
-  SubjectGroupRow,
-  RemovalRow,
-  DeletionRow,
-  ChainHeadRow,
-} from './gallery-schema.ts'
+import type * as consoleRows from './console-schema.ts'
+import type * as galleryRows from './gallery-schema.ts'
 import type { SwitchColumns } from './tenancy/switches.ts'
 import type { VectorsSchema } from './vectors-schema.ts'
-import type { SystemSampleRow, SystemServerRow } from './system-schema.ts'
-import type { WebhookDeliveryRow, WebhookRow, WebhookSecretRow } from './webhooks-schema.ts'
+import type * as systemRows from './system-schema.ts'
+import type * as webhookRows from './webhooks-schema.ts'
 
 /**
  * The types of the tables' rows. Ids are UUIDs. Times are ISO 8601 UTC text (`Utc`), or milliseconds
@@ -50,37 +23,38 @@ export type Schema = VectorsSchema & {
   attempts: AttemptRow
   calls: CallRow
   watermarks: WatermarkRow
-  galleries: GalleryRow
-  galleryKeys: GalleryKeyRow
-  galleryCalibrations: GalleryCalibrationRow
-  subjects: SubjectRow & SubjectKeyFlag & SubjectSearchText
-  distinctSubjects: DistinctSubjectsRow
-  subjectMerges: SubjectMergeRow
-  faces: FaceRow
-  templates: TemplateRow
-  galleryPages: GalleryPageRow
-  crops: CropRow
-  subjectGroups: SubjectGroupRow
-  subjectAttributes: SubjectAttributeRow
-  removals: RemovalRow
-  deletions: DeletionRow
-  chainHeads: ChainHeadRow
+  galleries: galleryRows.GalleryRow
+  galleryKeys: galleryRows.GalleryKeyRow
+  certificateKeys: galleryRows.CertificateKeyRow
+  galleryCalibrations: galleryRows.GalleryCalibrationRow
+  subjects: galleryRows.SubjectRow & galleryRows.SubjectKeyFlag & galleryRows.SubjectSearchText
+  distinctSubjects: galleryRows.DistinctSubjectsRow
+  subjectMerges: galleryRows.SubjectMergeRow
+  faces: galleryRows.FaceRow
+  templates: galleryRows.TemplateRow
+  galleryPages: galleryRows.GalleryPageRow
+  crops: galleryRows.CropRow
+  subjectGroups: galleryRows.SubjectGroupRow
+  subjectAttributes: galleryRows.SubjectAttributeRow
+  removals: galleryRows.RemovalRow
+  deletions: galleryRows.DeletionRow
+  chainHeads: galleryRows.ChainHeadRow
   responseSubjects: ResponseSubjectRow
   livenessSessions: LivenessSessionRow
   livenessChallenges: LivenessChallengeRow
-  users: UserRow
-  sessions: SessionRow
-  links: LinkRow
-  secondFactors: SecondFactorRow
-  recoveryCodes: RecoveryCodeRow
-  auditLog: AuditLogRow
-  callHours: CallHourRow
-  scoreHours: ScoreHourRow
-  webhooks: WebhookRow
-  webhookSecrets: WebhookSecretRow
-  webhookDeliveries: WebhookDeliveryRow
-  systemServers: SystemServerRow
-  systemSamples: SystemSampleRow
+  users: consoleRows.UserRow
+  sessions: consoleRows.SessionRow
+  links: consoleRows.LinkRow
+  secondFactors: consoleRows.SecondFactorRow
+  recoveryCodes: consoleRows.RecoveryCodeRow
+  auditLog: consoleRows.AuditLogRow
+  callHours: consoleRows.CallHourRow
+  scoreHours: consoleRows.ScoreHourRow
+  webhooks: webhookRows.WebhookRow
+  webhookSecrets: webhookRows.WebhookSecretRow
+  webhookDeliveries: webhookRows.WebhookDeliveryRow
+  systemServers: systemRows.SystemServerRow
+  systemSamples: systemRows.SystemSampleRow
 }
 
 /** Typed queries of the tables. */

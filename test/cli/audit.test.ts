@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/database.ts'
 import { sql } from '../../src/store/load-kysely.ts'
 import { openTestStore } from '../support/database/engine.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
+import { signDeletion } from '../support/database/sign-deletion.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { runLines } from '../support/cli/run-json.ts'
 import {
@@ -25,7 +26,10 @@ import { rootDir } from '../support/paths.ts'
 
 /** The values of the commands, which exist only when the tests run. */
 type Values = Readonly<
-  Record<'key' | 'webhook' | 'merge' | 'pack' | 'builtinModel' | 'copy' | 'records', string>
+  Record<
+    'key' | 'webhook' | 'merge' | 'pack' | 'builtinModel' | 'copy' | 'records' | 'certificate',
+    string
+  >
 >
 
 /** A command that changes data, its arguments, and the audit action of its entry. */
@@ -138,6 +142,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'evaluate liveness': { withoutDatabase: 'reads images' },
   'evaluate attributes': { withoutDatabase: 'reads images' },
   backup: { auditAction: 'database.backup', run: ({ copy }) => `--to ${copy}.second` },
+  'deletions verify': { reads: ({ certificate }) => certificate },
   'deletions export': { reads: ({ records }) => `--to ${records}` },
   'support-bundle': { auditAction: 'system.supportBundle', run: ({ copy }) => `--to ${copy}.json` },
   restore: {
@@ -206,7 +211,9 @@ describe('changes of the command line in the audit log', () => {
     const { modelId: builtinModel } = await readTemplateModel()
     const copy = path.join(models.folder, 'copy.db')
     const records = path.join(models.folder, 'deletions.jsonl')
-    values = { key: '', webhook: '', merge: '', pack, builtinModel, copy, records }
+    const certificate = path.join(models.folder, 'certificate.json')
+    const given = { pack, builtinModel, copy, records, certificate }
+    values = { key: '', webhook: '', merge: '', ...given }
   })
   after(async () => {
     await rm(dataDir, { recursive: true, force: true })
@@ -242,7 +249,10 @@ describe('changes of the command line in the audit log', () => {
     entriesOfCopy = await entriesIn(dataDir)
     await run('backup', `--to ${values.copy}`)
     await copyFile(path.join(dataDir, 'master.key'), path.join(restoredDir, 'master.key'))
-    await gallery.value('svc.deleteSubject', { subjectId })
+    const { deletionId, tenantId } = await gallery.value('svc.deleteSubject', { subjectId })
+    const { store } = gallery.database
+    const record = { store, dataDir, deletionId, accountId: tenantId }
+    await signDeletion(values.certificate, record)
     await gallery.value('svc.enroll', { ...imageParams('Ben'), externalId: 'audited' })
     await gallery.value('svc.enroll', { ...imageParams('Cat'), externalId: 'audited-again' })
   }

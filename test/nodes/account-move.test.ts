@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 import { accountTables } from '../../src/store/sqlite-to-postgres/tables.ts'
 import { runAsAccount } from '../../src/lib/account-context.ts'
 import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
 import { cliOutput, runCli, startCli } from '../support/cli/run-cli.ts'
+import { signDeletion } from '../support/database/sign-deletion.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { createTestClient } from '../support/facegate/test-client.ts'
@@ -47,6 +51,17 @@ async function recordResponses(client: GalleryClient): Promise<unknown> {
       ),
     ),
   }
+}
+
+/** Signs a certificate of a deletion of the account. @returns its file. */
+async function certifyDeletion({ a, accountId, shared }: RoutedSites): Promise<string> {
+  const [record] = (await shared.rest('GET', '/v1/deletions')).body.items
+  const file = path.join(tmpdir(), `certificate-${randomUUID()}.json`)
+  const { store } = a.gallery.database
+  const { deletionId } = record
+  const dataDir = path.dirname(a.settings['MASTER_KEY_FILE'] ?? '')
+  await runAsAccount(accountId, () => signDeletion(file, { store, dataDir, deletionId, accountId }))
+  return file
 }
 
 test('Every table with row-level security belongs to the tables of a move', async (t) => {
@@ -97,6 +112,8 @@ test(
     const { a, b, accountId, shared, isolated, command } = routed
     const before = await enrollSamples(routed)
     await addPage(a.gallery.database.store, accountId)
+    const certificate = await certifyDeletion(routed)
+    opened.defer(() => rm(certificate))
     const completed = {
       action: 'svc.identify',
       params: imageParams('Ben'),
@@ -119,6 +136,8 @@ test(
     assert.deepEqual(summary.renamedUsers, ['Olga-2'])
     assert.ok(summary.decryptedTemplates > 3)
     await assertCompleted(routed)
+    const verified = await cliOutput(['deletions', 'verify', certificate], b.settings)
+    assert.match(verified, /^valid: .*\nthe ledger contains this record/u)
     for (const [{ gallery }, pages] of [
       [a, 1],
       [b, 0],

@@ -17,6 +17,7 @@ import {
   isFound,
 } from '../support/gallery/backup-folders.ts'
 import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
+import { signDeletion } from '../support/database/sign-deletion.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
@@ -29,13 +30,17 @@ async function recordsOf(gallery: TestGallery): Promise<unknown[]> {
 test('A restore deletes subjects again that were deleted after the backup, and keeps their records', async () => {
   await using folders = await createFolders()
   const { dataDir, copy, records } = folders
+  const certificate = `${copy}.certificate.json`
   let key: string
   let before: unknown[]
   {
     await using gallery = await startGallery({ dataDir })
     key = gallery.key
     const [early, late] = await enroll(gallery, 'Early', 'Late', 'Stays')
-    await gallery.value('svc.deleteSubject', { subjectId: early })
+    const deleted = await gallery.value('svc.deleteSubject', { subjectId: early })
+    const { store } = gallery.database
+    const { deletionId, tenantId: accountId } = deleted
+    await signDeletion(certificate, { store, dataDir, deletionId, accountId })
     const copied = await runJson(dataDir, backup, `--to ${copy}`)
     assert.equal(copied.bytes, (await stat(copy)).size)
     assert.equal((await stat(copy)).mode & 0o077, 0, 'only the owner may read it')
@@ -49,6 +54,7 @@ test('A restore deletes subjects again that were deleted after the backup, and k
   await deleteDatabaseFiles(dataDir)
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
   assert.deepEqual(done, { records: 3, inserted: 2, deletedAgain: 1, violations: [] })
+  assert.ok((await runJson(dataDir, deletions, `verify ${certificate}`)).isInLedger)
   const bytes = await readFile(path.join(dataDir, 'facegate.db'))
   assert.ok(!bytes.includes('id-Late-'), 'the file contains nothing of the subject')
   await using gallery = await startGallery({ dataDir, key })

@@ -8,6 +8,7 @@ runOnPostgres([
   'console/calibration-measurement',
   'console/calibrations',
   'console/confirmations',
+  'console/gallery/certificates',
   'console/gallery/gallery-health',
   'console/gallery/subject-order',
   'console/keys',

@@ -57,7 +57,7 @@ const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts responseSubjects calls ' +
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
   'subjectAttributes distinctSubjects subjectMerges faces ' +
-  'templates galleryPages crops removals appliedRemovals deletions users sessions links auditLog chainHeads ' +
+  'templates galleryPages crops removals appliedRemovals deletions certificateKeys users sessions links auditLog chainHeads ' +
   'livenessSessions livenessChallenges webhooks webhookSecrets webhookDeliveries ' +
   'secondFactors recoveryCodes accountMoves'
 ).split(' ')

@@ -130,7 +130,18 @@ const deletions = createRoute({
     'period',
     ...listParams,
   ),
-  component: lazyRouteComponent(() => import('../gallery/deletions-page.tsx'), 'DeletionsPage'),
+  component: lazyRouteComponent(
+    () => import('../gallery/deletions/deletions-page.tsx'),
+    'DeletionsPage',
+  ),
+})
+const deletion = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/deletions/$subjectId',
+  component: lazyRouteComponent(
+    () => import('../gallery/deletions/deletion-page.tsx'),
+    'DeletionPage',
+  ),
 })
 const projects = createRoute({
   getParentRoute: () => rootRoute,
@@ -221,6 +232,7 @@ const routeTree = rootRoute.addChildren([
   galleryHealth,
   groups,
   deletions,
+  deletion,
   projects,
   project,
   keys,

@@ -8,9 +8,9 @@ import { Panel } from '../layout/panel.tsx'
 import { WithCallData } from '../playground/call-data.tsx'
 import { ImagePicker } from '../playground/images/image-picker.tsx'
 import type { PlaygroundImage } from '../playground/images/playground-image.ts'
+import { PaidCallButton } from '../playground/paid-call-button.tsx'
 import { toCall, toRun, type PlaygroundRun } from '../playground/run.ts'
 import { ProjectScope } from '../projects/project-scope.tsx'
-import { CompareButton } from './compare-button.tsx'
 import { PairResult } from './pair-result.tsx'
 
 const action = 'svc.verify'
@@ -66,13 +66,15 @@ function PairTester({ projectId, verify, settings }: Props) {
             limits={settings}
             onChange={setImages}
           />
-          <CompareButton
+          <PaidCallButton
             projectId={projectId}
+            action={action}
+            label="Compare"
             price={verify?.price}
             imagesChosen={images.length}
             imageCount={imageCount}
             isRunning={send.isPending}
-            onCompare={() => send.mutate({ body: { projectId, call: toCall(action, parts) } })}
+            onRun={() => send.mutate({ body: { projectId, call: toCall(action, parts) } })}
           />
           <ErrorNotice title="Couldn't compare the pictures" error={send.error} />
         </Stack>

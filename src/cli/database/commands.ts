@@ -1,5 +1,5 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { filePath, outputFile, wholeNumber } from '../command-line/value-kinds.ts'
+import { anyText, filePath, outputFile, wholeNumber } from '../command-line/value-kinds.ts'
 import { flag, optional, required } from '../options.ts'
 
 export const backup = defineCommand(
@@ -43,7 +43,7 @@ export const restore = defineCommand(
 export const deletions = defineGroup(
   {
     name: 'deletions',
-    summary: 'export deletion records, and repeat deletions after a restore',
+    summary: 'export, repeat and prove deletions',
   },
   [
     defineCommand(
@@ -75,6 +75,23 @@ export const deletions = defineGroup(
         examples: ['facegate deletions replay --from deletions.jsonl'],
       },
       async (values) => (await import('./deletion-records.ts')).replayFrom(values),
+    ),
+    defineCommand(
+      {
+        name: 'verify',
+        summary: 'verify a deletion certificate of the console',
+        options: {
+          key: optional('<key>', 'the published public key; no database is read then', anyText),
+        },
+        arguments: { file: required('<file>', 'the certificate', filePath) },
+        description:
+          'Without --key, the certificate must be signed with the key of its account in the database, which must contain the same record and no subject with this id. See docs/privacy.md.',
+        examples: [
+          'facegate deletions verify certificate.json',
+          'facegate deletions verify certificate.json --key 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+        ],
+      },
+      async (values) => (await import('./verify-certificate.ts')).verifyCertificate(values),
     ),
   ],
 )

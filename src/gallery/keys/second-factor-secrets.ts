@@ -11,16 +11,15 @@ export function createSecondFactorSecrets(keyring: Keyring) {
       { userId, secret }: { readonly userId: string; readonly secret: Buffer },
     ): Promise<void> => {
       await tx.lock(masterKeyLock, 'shared')
-      const wrapped = keyring.wrap(secret, secondFactorBinding(userId))
+      const wrapped = keyring.wrap(secret, secondFactorBinding({ userId }))
       await replaceSecondFactor(tx, { userId, ...wrapped })
     },
     /** @throws Error if the master key that wrapped it is not in the file. */
-    unwrap: (factor: SecondFactor): Buffer =>
-      keyring.unwrap(factor, secondFactorBinding(factor.userId)),
+    unwrap: (factor: SecondFactor): Buffer => keyring.unwrap(factor, secondFactorBinding(factor)),
   }
 }
 
 /** The ids that the ciphertext is bound to. */
-export function secondFactorBinding(userId: string): string {
+export function secondFactorBinding({ userId }: Pick<SecondFactor, 'userId'>): string {
   return `second-factor|${userId}`
 }

@@ -1,7 +1,9 @@
 import { listSecondFactors, rewrapSecondFactor } from '../../store/console/second-factors.ts'
+import { listCertificateKeys, storeCertificateKey } from '../../store/tenancy/certificate-keys.ts'
 import { listSessionSecrets, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
 import { listWebhookSecrets, updateWebhookSecret } from '../../store/webhooks/secrets.ts'
+import { certificateKeyBinding } from '../deletion/certificate-keys.ts'
 import type { Keyring, WrappedByMasterKey } from './keyring.ts'
 import { secondFactorBinding } from './second-factor-secrets.ts'
 import { sessionSecretBinding } from './session-secrets.ts'
@@ -15,27 +17,32 @@ export type StoredSecret = WrappedByMasterKey & {
   readonly replace: (tx: Tx, wrapped: WrappedByMasterKey) => Promise<void>
 }
 
-/** Lists the secrets of webhooks, of authenticator apps and of liveness sessions. */
+/** Lists the secrets of webhooks, authenticator apps, liveness sessions and certificates. */
 export async function listStoredSecrets(tx: ReadTx): Promise<readonly StoredSecret[]> {
-  const ofWebhooks = (await listWebhookSecrets(tx)).map((secret) => ({
-    ...secret,
-    binding: webhookSecretBinding(secret),
-    replace: (writeTx: Tx, wrapped: WrappedByMasterKey) =>
-      updateWebhookSecret(writeTx, secret.secretId, wrapped),
+  return [
+    ...describe(await listWebhookSecrets(tx), webhookSecretBinding, (on, { secretId }, wrapped) =>
+      updateWebhookSecret(on, secretId, wrapped),
+    ),
+    ...describe(await listSecondFactors(tx), secondFactorBinding, (on, { userId }, wrapped) =>
+      rewrapSecondFactor(on, userId, wrapped),
+    ),
+    ...describe(await listSessionSecrets(tx), sessionSecretBinding, updateLivenessSession),
+    ...describe(await listCertificateKeys(tx), certificateKeyBinding, (on, key, wrapped) =>
+      storeCertificateKey(on, { ...key, ...wrapped }),
+    ),
+  ]
+}
+
+function describe<Row extends WrappedByMasterKey>(
+  rows: readonly Row[],
+  bindingOf: (row: Row) => string,
+  replace: (tx: Tx, row: Row, wrapped: WrappedByMasterKey) => Promise<void>,
+): readonly StoredSecret[] {
+  return rows.map((row) => ({
+    ...row,
+    binding: bindingOf(row),
+    replace: (tx, wrapped) => replace(tx, row, wrapped),
   }))
-  const ofUsers = (await listSecondFactors(tx)).map((factor) => ({
-    ...factor,
-    binding: secondFactorBinding(factor.userId),
-    replace: (writeTx: Tx, wrapped: WrappedByMasterKey) =>
-      rewrapSecondFactor(writeTx, factor.userId, wrapped),
-  }))
-  const ofSessions = (await listSessionSecrets(tx)).map((session) => ({
-    ...session,
-    binding: sessionSecretBinding(session),
-    replace: (writeTx: Tx, wrapped: WrappedByMasterKey) =>
-      updateLivenessSession(writeTx, session, wrapped),
-  }))
-  return [...ofWebhooks, ...ofUsers, ...ofSessions]
 }
 
 /** Wraps all secrets that an older master key wrapped with the newest one. */

@@ -16,6 +16,16 @@ export function isNextInChain(
   return deletionHash(previous?.rowHash, row).equals(row.rowHash)
 }
 
+/** Finds a record of an account. */
+export async function findChainedDeletion(
+  tx: ReadTx,
+  { accountId, deletionId }: Pick<ChainedDeletion, 'accountId' | 'deletionId'>,
+): Promise<ChainedDeletion | undefined> {
+  const query = tx.build.selectFrom('deletions').selectAll().where('deletionId', '=', deletionId)
+  const rows = await tx.run(query.where('accountId', '=', accountId))
+  return rows.map(({ seq: _seq, ...record }) => record)[0]
+}
+
 /** Lists the accounts that have deletion records. */
 export async function accountsWithDeletions(tx: ReadTx): Promise<readonly string[]> {
   const query = tx.build.selectFrom('deletions').select('accountId').distinct()

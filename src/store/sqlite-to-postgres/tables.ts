@@ -62,6 +62,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   buckets: { column: 'projectId', key: ['projectId'], isFilledByTriggers: true, ...notMoved },
   galleries: { column: 'accountId', key: ['galleryId'] },
   galleryKeys: { column: 'galleryId', key: ['keyId'] },
+  certificateKeys: { column: 'accountId', key: ['accountId'] },
   galleryCalibrations: { column: 'galleryId', key: ['calibrationId'] },
   subjects: { column: 'galleryId', key: ['subjectId'] },
   subjectGroups: { column: 'galleryId', key: ['galleryId', 'name', 'subjectId'] },

@@ -66,6 +66,10 @@ export const keysAndDeletionsContract = {
       assertSameValues(others, await queries.deletionsAfter(tx, accountId, oldest?.deletionId, 9))
       assert.equal(others.length, 5)
       await assert.rejects(queries.deletionsAfter(tx, accountId, 'none', 9), /no deletion record/u)
+      assert.ok(oldest)
+      assertSameValues(await queries.findChainedDeletion(tx, oldest), oldest)
+      const foreign = { ...oldest, accountId: 'other' }
+      assert.equal(await queries.findChainedDeletion(tx, foreign), undefined)
       const rows = [{ subjectId: 's1' }, { subjectId: 'alive' }]
       assertSameValues(await queries.withoutDeletionRecord(tx, rows), [{ subjectId: 'alive' }])
       const find = async (filter: object) =>

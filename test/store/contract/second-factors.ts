@@ -43,6 +43,20 @@ export const secondFactorsContract = {
     })
   },
 
+  'the key of certificates of an account is stored, and wrapped again': async ({
+    store,
+    accountId,
+  }: StoreFixture) => {
+    await store.write(async (tx) => {
+      assert.equal(await queries.findCertificateKey(tx, accountId), undefined)
+      const key = { accountId, publicKey: 'p', masterKeyId: 'm1', wrapped }
+      await queries.storeCertificateKey(tx, key)
+      await queries.storeCertificateKey(tx, { ...key, masterKeyId: 'm2' })
+      assertSameValues(await queries.listCertificateKeys(tx), [{ ...key, masterKeyId: 'm2' }])
+      assert.equal((await queries.findCertificateKey(tx, accountId))?.masterKeyId, 'm2')
+    })
+  },
+
   'the sessions of a user are listed, and all but one are ended': async (fixture: StoreFixture) => {
     const { store } = fixture
     await addUser(fixture, 's1')

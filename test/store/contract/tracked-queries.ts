@@ -5,6 +5,7 @@ import * as balances from '../../../src/store/billing/balances.ts'
 import * as bucketState from '../../../src/store/gate/bucket-state.ts'
 import * as callCharts from '../../../src/store/console/call-charts.ts'
 import * as calls from '../../../src/store/gate/calls.ts'
+import * as certificateKeys from '../../../src/store/tenancy/certificate-keys.ts'
 import * as changedDecisions from '../../../src/store/gate/changed-decisions.ts'
 import * as crops from '../../../src/store/gallery/crops.ts'
 import * as deletionChain from '../../../src/store/gallery/deletion-chain.ts'
@@ -57,6 +58,7 @@ const allQueries = {
   ...bucketState,
   ...callCharts,
   ...calls,
+  ...certificateKeys,
   ...changedDecisions,
   ...crops,
   ...deletionChain,

@@ -16,8 +16,11 @@ export async function subjectWrites({
   const { faceId } = await gallery.value('svc.enroll', { ...second, duplicateCheck: 'off' })
   const path = `/projects/${projectId}/subjects`
   const mergeId = await mergeTwo(gallery, projectId)
+  const { subjectId } = await gallery.value('svc.enroll', imageParams('Sol'))
+  const { deletionId } = await gallery.value('svc.deleteSubject', { subjectId })
   return [
     ['POST', `/projects/${projectId}/health`, undefined],
+    ['POST', `/deletions/${deletionId}/certificate`, undefined],
     ['POST', `${path}/${kept}/distinct`, { otherSubjectId: deleted, distinct: true }],
     ['POST', `/projects/${projectId}/merges/${mergeId}/undo`, undefined],
     ['POST', `${path}/groups`, { subjectIds, addGroups: ['several'] }],

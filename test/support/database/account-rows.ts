@@ -169,6 +169,10 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       })
       .execute()
     await db
+      .insertInto('certificateKeys')
+      .values({ accountId, publicKey: name, masterKeyId: 'm', wrapped: hash })
+      .execute()
+    await db
       .insertInto('livenessSessions')
       .values({
         sessionId: `l-${name}`,

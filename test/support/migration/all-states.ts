@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createEntryHook } from '../../../src/cli/audit/audited-change.ts'
 import { addDistinctSubjects } from '../../../src/store/gallery/duplicates/distinct-subjects.ts'
 import { createSetupLink } from '../../../src/console/auth/setup.ts'
+import { openCertificateKey } from '../../../src/gallery/deletion/certificate-keys.ts'
 import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { createSecondFactorSecrets } from '../../../src/gallery/keys/second-factor-secrets.ts'
 import {
@@ -143,13 +144,19 @@ async function addUsers({ gallery, owner, inviteMember }: TestConsole): Promise<
   const confirmed = await invite('confirmed')
   await createEntryHook(store, { auditAction: 'user.invite', target: confirmed }).then(store.write)
   await store.write((tx) => createSetupLink(tx, null, Date.now()))
-  const secrets = createSecondFactorSecrets(openKeyring(path.join(gallery.dataDir, 'master.key')))
+  const keyring = openKeyring(path.join(gallery.dataDir, 'master.key'))
+  const secrets = createSecondFactorSecrets(keyring)
   await store.write(async (tx) => {
     await secrets.replace(tx, { userId: unconfirmed, secret: randomBytes(20) })
     await secrets.replace(tx, { userId: confirmed, secret: randomBytes(20) })
     await confirmSecondFactor(tx, confirmed, 59_000_000)
     await replaceRecoveryCodes(tx, confirmed, [randomBytes(32), randomBytes(32)])
   })
+  const { accountId } = await store.db
+    .selectFrom('users')
+    .select('accountId')
+    .executeTakeFirstOrThrow()
+  await store.write((tx) => openCertificateKey(tx, keyring, accountId))
   const disabled = await inviteMember('viewer')
   const { userId } = (await disabled.get('/session')).body.user
   assertOk(await owner.send('PATCH', `/users/${userId}`, { disabled: true }))

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useApiMutation } from '../../api/use-api.ts'
+import { saveFile } from '../../components/files/save-file.ts'
 
 /** Downloads the support bundle as a JSON file. */
 export function SupportBundleButton() {
@@ -27,13 +28,4 @@ export function SupportBundleButton() {
       Download support bundle
     </Button>
   )
-}
-
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
 }

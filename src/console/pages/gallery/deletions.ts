@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { externalId } from '../../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../../actions/schemas/subject.ts'
+import { findChainedDeletion } from '../../../store/gallery/deletion-chain.ts'
 import { countDeletions, findDeletions } from '../../../store/gallery/deletions.ts'
+import { HttpError } from '../../../lib/errors.ts'
+import { certificateSchema } from '../../../lib/crypto/deletion-certificate.ts'
 import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { id, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
 import { defineList } from '../../server/define-list.ts'
-import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
 const deletionFilter = z.strictObject({
@@ -67,5 +70,20 @@ export const checkDeletions = defineRead({
     const failed = checks.filter(({ name, ok }) => ['L6', 'L7'].includes(name) && !ok)
     const detail = failed.map((check) => check.detail).join('; ')
     return { ok: failed.length === 0, detail: detail || 'All records match the hash chain.' }
+  },
+})
+
+/** Signs that a record is in the ledger. The first certificate of an account creates its key. */
+export const signDeletion = defineWrite({
+  method: 'POST',
+  path: '/deletions/:deletionId/certificate',
+  minimumRole: 'admin',
+  auditAction: 'deletion.certify',
+  response: certificateSchema,
+  handle: async ({ identity: { accountId }, pathParameters, services }, { tx }) => {
+    const { deletionId = '' } = pathParameters
+    const row = await findChainedDeletion(tx, { accountId, deletionId })
+    if (!row) throw new HttpError(404, 'The account has no deletion record with this id.')
+    return { response: await services.signDeletion(tx, row), target: deletionId }
   },
 })

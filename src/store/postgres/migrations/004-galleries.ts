@@ -13,7 +13,7 @@ export const statements: readonly string[] = [
   }),
   ...readStatements(new URL('galleries.sql', import.meta.url)),
   ...withFreeSpace('galleries'),
-  ...secure(ofAccount, 'galleries'),
+  ...secure(ofAccount, 'galleries', 'certificateKeys'),
   ...secure(ofGallery, 'removals', 'galleryKeys', 'galleryCalibrations'),
   ...secure(ofGallery, 'subjects', 'subjectGroups', 'subjectAttributes'),
   ...secure(ofGallery, 'distinctSubjects', 'subjectMerges'),

@@ -27,6 +27,12 @@ create table galleryKeys (
 
 create index keys_of_gallery on galleryKeys (galleryId, createdAtMs)
 
+-- The Ed25519 key with which an account signs certificates of its deletions.
+create table certificateKeys (
+  accountId text primary key references accounts, publicKey text not null,
+  masterKeyId text not null, wrapped blob not null
+) strict, without rowid
+
 create table galleryCalibrations (
   calibrationId text primary key,
   galleryId text not null references galleries on delete cascade,

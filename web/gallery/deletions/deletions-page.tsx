@@ -1,19 +1,19 @@
 import { Group, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import type { ConsoleDeletion } from '../api/responses.ts'
-import { csvUrl } from '../api/api.ts'
-import { useApiQuery } from '../api/use-api.ts'
-import type { Column } from '../lists/data-table.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { FilterBar, TextFilter } from '../lists/filters.tsx'
-import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
-import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
-import { formatCount } from '../format/numbers.ts'
-import { Page } from '../layout/page.tsx'
-import { PeriodFilter } from '../lists/period-filter.tsx'
-import { ShortId } from '../components/names/short-id.tsx'
-import { StatusTag } from '../components/status-tag.tsx'
-import { UtcTime } from '../components/utc-time.tsx'
+import type { ConsoleDeletion } from '../../api/responses.ts'
+import { csvUrl } from '../../api/api.ts'
+import { useApiQuery } from '../../api/use-api.ts'
+import type { Column } from '../../lists/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { FilterBar, TextFilter } from '../../lists/filters.tsx'
+import { CsvDownloadButton, ListPanel } from '../../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../../lists/list-search.ts'
+import { formatCount } from '../../format/numbers.ts'
+import { Page } from '../../layout/page.tsx'
+import { PeriodFilter } from '../../lists/period-filter.tsx'
+import { ShortId } from '../../components/names/short-id.tsx'
+import { StatusTag } from '../../components/status-tag.tsx'
+import { UtcTime } from '../../components/utc-time.tsx'
 
 const route = getRouteApi('/deletions')
 
@@ -29,7 +29,7 @@ export function DeletionsPage() {
   return (
     <Page
       title="Deletion ledger"
-      description="One permanent record per deleted subject. A hash chain reveals changed or removed records."
+      description="One permanent record per deleted subject. A hash chain reveals changed or removed records. A record opens its certificate."
       actions={<CsvDownloadButton href={csvUrl('/deletions', {}, { ...filters, sort })} />}
     >
       <ChainStatus />
@@ -59,6 +59,10 @@ export function DeletionsPage() {
         query={query}
         columns={columns}
         rowKey={({ deletionId }) => deletionId}
+        onOpen={({ subjectId }) =>
+          void navigate({ to: '/deletions/$subjectId', params: { subjectId } })
+        }
+        openLabel={({ subjectId }) => `Open the deletion of ${subjectId.slice(0, 8)}`}
         {...listSearch(
           { cursor, sort, limit },
           (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
@@ -66,10 +70,16 @@ export function DeletionsPage() {
         defaultSort="-deleted"
         total={totalOf(count)}
         empty={
-          <EmptyState title="No deletions">
-            Subjects deleted by svc.deleteSubject, group deletion, expiry or the console are listed
-            here.
-          </EmptyState>
+          Object.values(values).some((value) => value !== undefined) ? (
+            <EmptyState title="No deletions match">
+              Clear the filters to see all deletions.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No deletions">
+              Subjects deleted by svc.deleteSubject, group deletion, expiry or the console are
+              listed here.
+            </EmptyState>
+          )
         }
       />
     </Page>

@@ -1,0 +1,34 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import type { SigningKey } from '../../lib/crypto/deletion-certificate.ts'
+import { findCertificateKey, storeCertificateKey } from '../../store/tenancy/certificate-keys.ts'
+import type { Tx } from '../../store/tx.ts'
+import type { Keyring } from '../keys/keyring.ts'
+import { masterKeyLock } from '../keys/subject-keys.ts'
+
+const encoding = { format: 'der', type: 'pkcs8' } as const
+
+/** Returns the Ed25519 key with which an account signs certificates. The first use creates it. */
+export async function openCertificateKey(
+  tx: Tx,
+  keyring: Keyring,
+  accountId: string,
+): Promise<SigningKey> {
+  await tx.lock(masterKeyLock, 'shared')
+  await tx.lock(`certificate key:${accountId}`, 'exclusive')
+  const boundTo = certificateKeyBinding({ accountId })
+  const stored = await findCertificateKey(tx, accountId)
+  if (stored) {
+    const privateKey = createPrivateKey({ key: keyring.unwrap(stored, boundTo), ...encoding })
+    return { publicKey: stored.publicKey, privateKey }
+  }
+  const { publicKey: created, privateKey } = generateKeyPairSync('ed25519')
+  const { x: publicKey = '' } = created.export({ format: 'jwk' })
+  const wrapped = keyring.wrap(privateKey.export(encoding), boundTo)
+  await storeCertificateKey(tx, { accountId, publicKey, ...wrapped })
+  return { publicKey, privateKey }
+}
+
+/** The ids that the ciphertext is bound to. */
+export function certificateKeyBinding({ accountId }: { readonly accountId: string }): string {
+  return `certificate-key|${accountId}`
+}
