@@ -20,18 +20,16 @@ import { supportBundle } from './support/commands.ts'
 import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
 import { webhook } from './webhooks/commands.ts'
 
-const serve = defineCommand(
-  {
-    name: 'serve',
-    summary: 'start the service with the settings of the environment',
-    hasJson: false,
-    description: 'docs/configuration.md lists the settings.',
-    examples: ['facegate serve', 'PORT=9000 DATA_DIR=/var/lib/facegate facegate serve'],
-  },
-  async () => {
+const serve = defineCommand({
+  name: 'serve',
+  summary: 'start the service with the settings of the environment',
+  hasJson: false,
+  description: 'docs/configuration.md lists the settings.',
+  examples: ['facegate serve', 'PORT=9000 DATA_DIR=/var/lib/facegate facegate serve'],
+  run: async () => {
     await import('../main.ts')
   },
-)
+})
 
 /** Every command of the command line, in the order of its help. */
 export const commands: readonly CliCommand[] = [

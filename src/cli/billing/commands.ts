@@ -2,132 +2,110 @@ import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import { microsFrom, nameFrom, signedMicros } from '../command-line/value-kinds.ts'
 import { required, optionalAccount, requiredProject } from '../options.ts'
 
-export const wallet = defineGroup(
-  {
-    name: 'wallet',
-    summary: 'add money to the wallet of the account, show all balances',
-    description: 'Amounts are whole micros: millionths of the currency of the account.',
-  },
-  [
-    defineCommand(
-      {
-        name: 'top-up',
-        summary: 'add money to the wallet',
-        options: {
-          amount: required('<micros>', 'the amount to add', microsFrom(1)),
-          account: optionalAccount,
-        },
-        examples: ['facegate wallet top-up --amount 1000000'],
+export const wallet = defineGroup({
+  name: 'wallet',
+  summary: 'add money to the wallet of the account, show all balances',
+  description: 'Amounts are whole micros: millionths of the currency of the account.',
+  commands: [
+    defineCommand({
+      name: 'top-up',
+      summary: 'add money to the wallet',
+      options: {
+        amount: required('<micros>', 'the amount to add', microsFrom(1)),
+        account: optionalAccount,
       },
-      async (values) => (await import('./wallet.ts')).addFunds(values),
-    ),
-    defineCommand(
-      {
-        name: 'show',
-        summary: 'show the balance of the wallet and of each budget',
-        options: { account: optionalAccount },
-        examples: ['facegate wallet show', 'facegate wallet show --json'],
-      },
-      async (values) => (await import('./wallet.ts')).show(values),
-    ),
+      examples: ['facegate wallet top-up --amount 1000000'],
+      run: async (values) => (await import('./wallet.ts')).addFunds(values),
+    }),
+    defineCommand({
+      name: 'show',
+      summary: 'show the balance of the wallet and of each budget',
+      options: { account: optionalAccount },
+      examples: ['facegate wallet show', 'facegate wallet show --json'],
+      run: async (values) => (await import('./wallet.ts')).show(values),
+    }),
   ],
-)
+})
 
-export const budget = defineGroup(
-  {
-    name: 'budget',
-    summary: 'move money between the wallet and a project, show the budget of a project',
-    description: 'The budget of a project pays for its calls. Amounts are whole micros.',
-  },
-  [
-    defineCommand(
-      {
-        name: 'allocate',
-        summary: 'move money from the wallet to the budget of a project',
-        options: {
-          project: requiredProject,
-          amount: required(
-            '<micros>',
-            'the amount; a negative amount moves money back to the wallet',
-            signedMicros,
-          ),
-        },
-        examples: [
-          'facegate budget allocate --project door --amount 500000',
-          'facegate budget allocate --project door --amount -500000',
-        ],
+export const budget = defineGroup({
+  name: 'budget',
+  summary: 'move money between the wallet and a project, show the budget of a project',
+  description: 'The budget of a project pays for its calls. Amounts are whole micros.',
+  commands: [
+    defineCommand({
+      name: 'allocate',
+      summary: 'move money from the wallet to the budget of a project',
+      options: {
+        project: requiredProject,
+        amount: required(
+          '<micros>',
+          'the amount; a negative amount moves money back to the wallet',
+          signedMicros,
+        ),
       },
-      async (values) => (await import('./budget.ts')).allocate(values),
-    ),
-    defineCommand(
-      {
-        name: 'show',
-        summary: 'show the budget of a project',
-        options: { project: requiredProject },
-        examples: ['facegate budget show --project door'],
-      },
-      async (values) => (await import('./budget.ts')).show(values),
-    ),
+      examples: [
+        'facegate budget allocate --project door --amount 500000',
+        'facegate budget allocate --project door --amount -500000',
+      ],
+      run: async (values) => (await import('./budget.ts')).allocate(values),
+    }),
+    defineCommand({
+      name: 'show',
+      summary: 'show the budget of a project',
+      options: { project: requiredProject },
+      examples: ['facegate budget show --project door'],
+      run: async (values) => (await import('./budget.ts')).show(values),
+    }),
   ],
-)
+})
 
 const actionNames = async (): Promise<readonly string[]> =>
   (await import('../../actions/all-actions.ts')).allActions.map(({ name }) => name)
 
-export const price = defineGroup(
-  {
-    name: 'price',
-    summary: 'show and set the unit price of each action',
-    description:
-      'A successful call costs its units times the unit price. The page /docs/api of the service lists the units.',
-  },
-  [
-    defineCommand(
-      {
-        name: 'show',
-        summary: 'show the unit price of each action',
-        options: { account: optionalAccount },
-        examples: ['facegate price show'],
+export const price = defineGroup({
+  name: 'price',
+  summary: 'show and set the unit price of each action',
+  description:
+    'A successful call costs its units times the unit price. The page /docs/api of the service lists the units.',
+  commands: [
+    defineCommand({
+      name: 'show',
+      summary: 'show the unit price of each action',
+      options: { account: optionalAccount },
+      examples: ['facegate price show'],
+      run: async (values) => (await import('./price.ts')).show(values),
+    }),
+    defineCommand({
+      name: 'set',
+      summary: 'set the unit price of an action',
+      arguments: {
+        action: required(
+          '<action>',
+          'name of the action, such as svc.detect',
+          nameFrom(actionNames),
+        ),
       },
-      async (values) => (await import('./price.ts')).show(values),
-    ),
-    defineCommand(
-      {
-        name: 'set',
-        summary: 'set the unit price of an action',
-        arguments: {
-          action: required(
-            '<action>',
-            'name of the action, such as svc.detect',
-            nameFrom(actionNames),
-          ),
-        },
-        options: {
-          unit: required('<micros>', 'the price of one unit', microsFrom(0)),
-          account: optionalAccount,
-        },
-        examples: ['facegate price set svc.detect --unit 500'],
+      options: {
+        unit: required('<micros>', 'the price of one unit', microsFrom(0)),
+        account: optionalAccount,
       },
-      async (values) => (await import('./price.ts')).set(values),
-    ),
+      examples: ['facegate price set svc.detect --unit 500'],
+      run: async (values) => (await import('./price.ts')).set(values),
+    }),
   ],
-)
+})
 
-export const ledger = defineGroup(
-  {
-    name: 'ledger',
-    summary: 'audit the ledger: balances, charges, reservations, hash chains',
-  },
-  [
-    defineCommand(
-      {
-        name: 'verify',
-        summary: 'check the invariants L1 to L9 on one snapshot of the database',
-        description:
-          'A server may run at the same time. The exit code is 0 when all invariants hold. The output identifies the row that breaks an invariant.',
-        examples: ['facegate ledger verify'],
-      },
-      async (values) => (await import('./verify-ledger.ts')).verify(values),
-    ),
+export const ledger = defineGroup({
+  name: 'ledger',
+  summary: 'audit the ledger: balances, charges, reservations, hash chains',
+  commands: [
+    defineCommand({
+      name: 'verify',
+      summary: 'check the invariants L1 to L9 on one snapshot of the database',
+      description:
+        'A server may run at the same time. The exit code is 0 when all invariants hold. The output identifies the row that breaks an invariant.',
+      examples: ['facegate ledger verify'],
+      run: async (values) => (await import('./verify-ledger.ts')).verify(values),
+    }),
   ],
-)
+})

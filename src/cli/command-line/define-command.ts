@@ -5,7 +5,7 @@ import { findCommand } from './find-command.ts'
 import { readValues } from './read-values.ts'
 
 /** The values of declared options or arguments, by name. */
-type ValuesOf<Declared extends ValueDeclarations> = {
+type ValuesOf<Declared> = {
   readonly [Name in keyof Declared]: Declared[Name] extends ValueDeclaration<infer Value>
     ? Value
     : never
@@ -19,26 +19,23 @@ type RunnableCommand<Options, Arguments> = CommandTexts & {
   readonly arguments?: Arguments
   /** Whether the command can print JSON; true by default. */
   readonly hasJson?: boolean
+  /**
+   * Receives the values of the options and arguments. It imports what it needs, so that the
+   * declaration itself loads quickly.
+   */
+  readonly run: (
+    values: ValuesOf<Options> & ValuesOf<Arguments> & { readonly json: boolean },
+  ) => Promise<void>
 }
 
 const jsonFlag = flag('print the result as JSON')
 
-/**
- * Declares a command.
- *
- * @param run receives the values of the options and arguments. It imports what it needs, so that the
- *   declaration itself loads quickly.
- */
+/** Declares a command. `run` is the last member: its type follows from those before it. */
 export function defineCommand<
   const Options extends ValueDeclarations,
   const Arguments extends ValueDeclarations,
->(
-  declaration: RunnableCommand<Options, Arguments>,
-  run: (
-    values: ValuesOf<Options> & ValuesOf<Arguments> & { readonly json: boolean },
-  ) => Promise<void>,
-): CliCommand {
-  const { options, arguments: positionals, hasJson = true, ...texts } = declaration
+>(declaration: RunnableCommand<Options, Arguments>): CliCommand {
+  const { options, arguments: positionals, hasJson = true, run, ...texts } = declaration
   const declared = {
     options: { ...options, ...(hasJson && { json: jsonFlag }) },
     arguments: { ...positionals },
@@ -54,16 +51,16 @@ export function defineCommand<
 }
 
 /** Declares a group: a command whose first argument selects one of its commands. */
-export function defineGroup(texts: CommandTexts, commands: readonly CliCommand[]): CliCommand {
+export function defineGroup(declaration: CommandTexts & Pick<CliCommand, 'commands'>): CliCommand {
+  const { name, commands } = declaration
   return {
     ...defaultTexts,
-    ...texts,
+    ...declaration,
     options: {},
     arguments: {},
-    commands,
     run: async (args) => {
-      const { command, rest } = findCommand(commands, args, texts.name)
-      if (!command) throw new UsageError(missingCommand(texts.name, commands))
+      const { command, rest } = findCommand(commands, args, name)
+      if (!command) throw new UsageError(missingCommand(name, commands))
       await command.run(rest)
     },
   }

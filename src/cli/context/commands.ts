@@ -13,46 +13,38 @@ export const serviceOptions = {
   key: optional('<key>', 'the API key; without it, FACEGATE_KEY or the saved context', anyText),
 }
 
-export const contextCommands = defineGroup(
-  {
-    name: 'context',
-    summary: 'save the address, project and key that other commands use',
-    description:
-      'The file is facegate/context.json in XDG_CONFIG_HOME, or in ~/.config; only you can read it. Options and the environment have precedence. The saved project applies to commands that need --project, and the saved key only to the saved address.',
-  },
-  [
-    defineCommand(
-      {
-        name: 'set',
-        summary: 'save values; those that are not given stay',
-        options: {
-          url: optional('<url>', 'address of the service; another one removes the key', serviceUrl),
-          project: optional('<id or name>', 'project of commands without --project', anyText),
-          key: optional(
-            '<key>',
-            'API key, which is stored as plain text; FACEGATE_KEY is safer',
-            anyText,
-          ),
-        },
-        examples: ['facegate context set --url https://faces.example.org --project door'],
+export const contextCommands = defineGroup({
+  name: 'context',
+  summary: 'save the address, project and key that other commands use',
+  description:
+    'The file is facegate/context.json in XDG_CONFIG_HOME, or in ~/.config; only you can read it. Options and the environment have precedence. The saved project applies to commands that need --project, and the saved key only to the saved address.',
+  commands: [
+    defineCommand({
+      name: 'set',
+      summary: 'save values; those that are not given stay',
+      options: {
+        url: optional('<url>', 'address of the service; another one removes the key', serviceUrl),
+        project: optional('<id or name>', 'project of commands without --project', anyText),
+        key: optional(
+          '<key>',
+          'API key, which is stored as plain text; FACEGATE_KEY is safer',
+          anyText,
+        ),
       },
-      async (values) => (await import('./saved-context.ts')).set(values),
-    ),
-    defineCommand(
-      {
-        name: 'show',
-        summary: 'show the saved values, without the key',
-        examples: ['facegate context show'],
-      },
-      async (values) => (await import('./saved-context.ts')).show(values),
-    ),
-    defineCommand(
-      {
-        name: 'clear',
-        summary: 'delete the saved values',
-        examples: ['facegate context clear'],
-      },
-      async (values) => (await import('./saved-context.ts')).clear(values),
-    ),
+      examples: ['facegate context set --url https://faces.example.org --project door'],
+      run: async (values) => (await import('./saved-context.ts')).set(values),
+    }),
+    defineCommand({
+      name: 'show',
+      summary: 'show the saved values, without the key',
+      examples: ['facegate context show'],
+      run: async (values) => (await import('./saved-context.ts')).show(values),
+    }),
+    defineCommand({
+      name: 'clear',
+      summary: 'delete the saved values',
+      examples: ['facegate context clear'],
+      run: async (values) => (await import('./saved-context.ts')).clear(values),
+    }),
   ],
-)
+})

@@ -26,50 +26,44 @@ const maxFaces = (most: number) =>
 
 /** The commands that send a picture to a running service. */
 export const pictureCommands = [
-  defineCommand(
-    {
-      name: 'detect',
-      summary: 'find the faces of a picture',
-      arguments: { picture: pictureFile },
-      options: { ...callOptions, 'max-faces': maxFaces(100) },
-      description: 'Needs a running service and a key. The call is charged like svc.detect.',
-      examples: ['facegate detect group.jpg --draw faces.jpg'],
+  defineCommand({
+    name: 'detect',
+    summary: 'find the faces of a picture',
+    arguments: { picture: pictureFile },
+    options: { ...callOptions, 'max-faces': maxFaces(100) },
+    description: 'Needs a running service and a key. The call is charged like svc.detect.',
+    examples: ['facegate detect group.jpg --draw faces.jpg'],
+    run: async (values) => (await import('./run-picture.ts')).runDetect(values),
+  }),
+  defineCommand({
+    name: 'identify',
+    summary: 'find the subjects in a picture',
+    arguments: { picture: pictureFile },
+    options: { ...callOptions, group, threshold, 'max-faces': maxFaces(20) },
+    description:
+      'Needs a running service and a key. The call is charged like svc.identify. Without --max-faces, the largest face is searched.',
+    examples: ['facegate identify door.jpg', 'facegate identify group.jpg --max-faces 5'],
+    run: async (values) => (await import('./run-picture.ts')).runIdentify(values),
+  }),
+  defineCommand({
+    name: 'verify',
+    summary: 'compare a picture with another one, or with a subject',
+    arguments: {
+      picture: pictureFile,
+      other: optional('<picture>', 'the picture to compare with', filePath),
     },
-    async (values) => (await import('./run-picture.ts')).runDetect(values),
-  ),
-  defineCommand(
-    {
-      name: 'identify',
-      summary: 'find the subjects in a picture',
-      arguments: { picture: pictureFile },
-      options: { ...callOptions, group, threshold, 'max-faces': maxFaces(20) },
-      description:
-        'Needs a running service and a key. The call is charged like svc.identify. Without --max-faces, the largest face is searched.',
-      examples: ['facegate identify door.jpg', 'facegate identify group.jpg --max-faces 5'],
+    options: {
+      ...callOptions,
+      subject: optional('<subjectId>', 'compare with this subject', anyText),
+      'external-id': optional('<id>', 'compare with the subject with this external id', anyText),
+      threshold,
     },
-    async (values) => (await import('./run-picture.ts')).runIdentify(values),
-  ),
-  defineCommand(
-    {
-      name: 'verify',
-      summary: 'compare a picture with another one, or with a subject',
-      arguments: {
-        picture: pictureFile,
-        other: optional('<picture>', 'the picture to compare with', filePath),
-      },
-      options: {
-        ...callOptions,
-        subject: optional('<subjectId>', 'compare with this subject', anyText),
-        'external-id': optional('<id>', 'compare with the subject with this external id', anyText),
-        threshold,
-      },
-      description:
-        'Needs a running service and a key. The call is charged like svc.verify. Exactly one of a second picture, --subject and --external-id is required.',
-      examples: [
-        'facegate verify door.jpg mia.jpg',
-        'facegate verify door.jpg --external-id badge-1042',
-      ],
-    },
-    async (values) => (await import('./run-picture.ts')).runVerify(values),
-  ),
+    description:
+      'Needs a running service and a key. The call is charged like svc.verify. Exactly one of a second picture, --subject and --external-id is required.',
+    examples: [
+      'facegate verify door.jpg mia.jpg',
+      'facegate verify door.jpg --external-id badge-1042',
+    ],
+    run: async (values) => (await import('./run-picture.ts')).runVerify(values),
+  }),
 ]

@@ -9,116 +9,98 @@ const options = { project: requiredProject }
 const subjectKind = (summary: string) => required('<subject>', summary, anyText)
 const subject = subjectKind('subjectId or externalId of the subject')
 
-export const subjectCommands = defineGroup(
-  {
-    name: 'subject',
-    summary: 'list, show, export, merge and delete subjects',
-    description:
-      'These commands read and change the database directly, also while servers run. A subject is given by its subjectId or its externalId.',
-  },
-  [
-    defineCommand(
-      {
-        name: 'list',
-        summary: 'list the subjects of a gallery in the order of enrollment',
-        options: {
-          ...options,
-          group: optional('<group>', 'only subjects of this group', anyText),
-          text: optional(
-            '<text>',
-            'only subjects with this part of the display name or the external id; case and accents are ignored',
-            anyText,
-          ),
-          limit: withDefault('<n>', 'number of subjects', {
-            ...wholeNumber(1, limitMax),
-            default: '50',
-          }),
-        },
-        examples: [
-          'facegate subject list --project door',
-          'facegate subject list --project door --text muller',
-        ],
+export const subjectCommands = defineGroup({
+  name: 'subject',
+  summary: 'list, show, export, merge and delete subjects',
+  description:
+    'These commands read and change the database directly, also while servers run. A subject is given by its subjectId or its externalId.',
+  commands: [
+    defineCommand({
+      name: 'list',
+      summary: 'list the subjects of a gallery in the order of enrollment',
+      options: {
+        ...options,
+        group: optional('<group>', 'only subjects of this group', anyText),
+        text: optional(
+          '<text>',
+          'only subjects with this part of the display name or the external id; case and accents are ignored',
+          anyText,
+        ),
+        limit: withDefault('<n>', 'number of subjects', {
+          ...wholeNumber(1, limitMax),
+          default: '50',
+        }),
       },
-      async (values) => (await import('./read-subjects.ts')).list(values),
-    ),
-    defineCommand(
-      {
-        name: 'show',
-        summary: 'show what is stored about a subject, without templates and crops',
-        arguments: { subject },
-        options,
-        examples: ['facegate subject show badge-1042 --project door'],
+      examples: [
+        'facegate subject list --project door',
+        'facegate subject list --project door --text muller',
+      ],
+      run: async (values) => (await import('./read-subjects.ts')).list(values),
+    }),
+    defineCommand({
+      name: 'show',
+      summary: 'show what is stored about a subject, without templates and crops',
+      arguments: { subject },
+      options,
+      examples: ['facegate subject show badge-1042 --project door'],
+      run: async (values) => (await import('./read-subjects.ts')).show(values),
+    }),
+    defineCommand({
+      name: 'export',
+      summary: 'write all data of a subject to a file, for a request for access',
+      arguments: { subject },
+      options: {
+        ...options,
+        out: required('<file>', 'the new JSON file; only you can read it', outputFile),
       },
-      async (values) => (await import('./read-subjects.ts')).show(values),
-    ),
-    defineCommand(
-      {
-        name: 'export',
-        summary: 'write all data of a subject to a file, for a request for access',
-        arguments: { subject },
-        options: {
-          ...options,
-          out: required('<file>', 'the new JSON file; only you can read it', outputFile),
-        },
-        description:
-          'The file contains ids, names, groups, attributes, times, the faces with their quality and models, and the stored crops as JPEG in base64. Templates are left out: faces can be reconstructed from them. The export is recorded in the audit log. See docs/gdpr.md.',
-        examples: ['facegate subject export badge-1042 --project door --out badge-1042.json'],
+      description:
+        'The file contains ids, names, groups, attributes, times, the faces with their quality and models, and the stored crops as JPEG in base64. Templates are left out: faces can be reconstructed from them. The export is recorded in the audit log. See docs/gdpr.md.',
+      examples: ['facegate subject export badge-1042 --project door --out badge-1042.json'],
+      run: async (values) => (await import('./export-subject.ts')).exportSubject(values),
+    }),
+    defineCommand({
+      name: 'delete',
+      summary: 'delete a subject with all its data; this cannot be undone',
+      arguments: { subject },
+      options,
+      examples: ['facegate subject delete badge-1042 --project door'],
+      run: async (values) => (await import('./remove-subject.ts')).remove(values),
+    }),
+    defineCommand({
+      name: 'merge',
+      summary: 'move all faces and groups of a subject to another one, and delete the first',
+      arguments: { subject: subjectKind('the subject that ends') },
+      options: { ...options, into: subjectKind('the subject that remains') },
+      description:
+        'The remaining subject keeps its ids, name, attributes and expiry. The merge can be undone for 30 days.',
+      examples: ['facegate subject merge badge-1042 --into badge-17 --project door'],
+      run: async (values) => (await import('./merge-subjects.ts')).merge(values),
+    }),
+    defineCommand({
+      name: 'merges',
+      summary: 'list the merges that can be undone, the newest first',
+      options,
+      examples: ['facegate subject merges --project door'],
+      run: async (values) => (await import('./merge-subjects.ts')).listMerges(values),
+    }),
+    defineCommand({
+      name: 'unmerge',
+      summary: 'undo a merge; the merged subject exists again, with a new id',
+      arguments: {
+        mergeId: required('<merge>', 'mergeId of facegate subject merges', anyText),
       },
-      async (values) => (await import('./export-subject.ts')).exportSubject(values),
-    ),
-    defineCommand(
-      {
-        name: 'delete',
-        summary: 'delete a subject with all its data; this cannot be undone',
-        arguments: { subject },
-        options,
-        examples: ['facegate subject delete badge-1042 --project door'],
-      },
-      async (values) => (await import('./remove-subject.ts')).remove(values),
-    ),
-    defineCommand(
-      {
-        name: 'merge',
-        summary: 'move all faces and groups of a subject to another one, and delete the first',
-        arguments: { subject: subjectKind('the subject that ends') },
-        options: { ...options, into: subjectKind('the subject that remains') },
-        description:
-          'The remaining subject keeps its ids, name, attributes and expiry. The merge can be undone for 30 days.',
-        examples: ['facegate subject merge badge-1042 --into badge-17 --project door'],
-      },
-      async (values) => (await import('./merge-subjects.ts')).merge(values),
-    ),
-    defineCommand(
-      {
-        name: 'merges',
-        summary: 'list the merges that can be undone, the newest first',
-        options,
-        examples: ['facegate subject merges --project door'],
-      },
-      async (values) => (await import('./merge-subjects.ts')).listMerges(values),
-    ),
-    defineCommand(
-      {
-        name: 'unmerge',
-        summary: 'undo a merge; the merged subject exists again, with a new id',
-        arguments: {
-          mergeId: required('<merge>', 'mergeId of facegate subject merges', anyText),
-        },
-        options,
-        examples: ['facegate subject unmerge 0190c0de-0000-7000-8000-000000000000 --project door'],
-      },
-      async (values) => (await import('./merge-subjects.ts')).unmerge(values),
-    ),
-    defineCommand(
-      {
-        name: 'distinct',
-        summary: 'mark two similar subjects as different people',
-        arguments: { subject, other: subjectKind('the other subject') },
-        options: { ...options, undo: flag('remove the mark') },
-        description: 'facegate gallery check no longer reports the two as a duplicate.',
-        examples: ['facegate subject distinct badge-1042 badge-17 --project door'],
-      },
-      async (values) => (await import('./merge-subjects.ts')).setDistinct(values),
-    ),
+      options,
+      examples: ['facegate subject unmerge 0190c0de-0000-7000-8000-000000000000 --project door'],
+      run: async (values) => (await import('./merge-subjects.ts')).unmerge(values),
+    }),
+    defineCommand({
+      name: 'distinct',
+      summary: 'mark two similar subjects as different people',
+      arguments: { subject, other: subjectKind('the other subject') },
+      options: { ...options, undo: flag('remove the mark') },
+      description: 'facegate gallery check no longer reports the two as a duplicate.',
+      examples: ['facegate subject distinct badge-1042 badge-17 --project door'],
+      run: async (values) => (await import('./merge-subjects.ts')).setDistinct(values),
+    }),
   ],
-)
+})

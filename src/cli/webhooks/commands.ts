@@ -17,115 +17,99 @@ const eventNames = async (): Promise<readonly string[]> => [
 ]
 const exampleId = '0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'
 
-export const webhook = defineGroup(
-  {
-    name: 'webhook',
-    summary: 'send events of a project to an address',
-    description: 'docs/reference/webhooks.md describes the events and their signature.',
-  },
-  [
-    defineCommand(
-      {
-        name: 'create',
-        summary: 'create a webhook; its signing secret is shown only once',
-        options: {
-          project: requiredProject,
-          url: required('<https://…>', 'the address that receives the events', anyText),
-          events: optional(
-            '<a,b>',
-            'events, separated by commas, or all; without the option, all but identify.matched',
-            namesFrom(eventNames),
-          ),
-          groups: optional(
-            '<a,b>',
-            'only matches of subjects in one of these groups, separated by commas',
-            textList,
-          ),
-          outcomes: optional(
-            '<a,b>',
-            'only matches with these outcomes, separated by commas: match, ambiguous',
-            namesFrom(['match', 'ambiguous']),
-          ),
-          'min-similarity': optional('<0..1>', 'only matches with at least this similarity', share),
-        },
-        examples: [
-          'facegate webhook create --project door --url https://hooks.example.org/facegate',
-          'facegate webhook create --project door --url https://a.example --events all --groups vip',
-        ],
+export const webhook = defineGroup({
+  name: 'webhook',
+  summary: 'send events of a project to an address',
+  description: 'docs/reference/webhooks.md describes the events and their signature.',
+  commands: [
+    defineCommand({
+      name: 'create',
+      summary: 'create a webhook; its signing secret is shown only once',
+      options: {
+        project: requiredProject,
+        url: required('<https://…>', 'the address that receives the events', anyText),
+        events: optional(
+          '<a,b>',
+          'events, separated by commas, or all; without the option, all but identify.matched',
+          namesFrom(eventNames),
+        ),
+        groups: optional(
+          '<a,b>',
+          'only matches of subjects in one of these groups, separated by commas',
+          textList,
+        ),
+        outcomes: optional(
+          '<a,b>',
+          'only matches with these outcomes, separated by commas: match, ambiguous',
+          namesFrom(['match', 'ambiguous']),
+        ),
+        'min-similarity': optional('<0..1>', 'only matches with at least this similarity', share),
       },
-      async (values) => (await import('./webhook.ts')).create(values),
-    ),
-    defineCommand(
-      {
-        name: 'list',
-        summary: 'list webhooks with the number of pending and discarded events',
-        options: { project: optionalProject },
-        examples: ['facegate webhook list'],
+      examples: [
+        'facegate webhook create --project door --url https://hooks.example.org/facegate',
+        'facegate webhook create --project door --url https://a.example --events all --groups vip',
+      ],
+      run: async (values) => (await import('./webhook.ts')).create(values),
+    }),
+    defineCommand({
+      name: 'list',
+      summary: 'list webhooks with the number of pending and discarded events',
+      options: { project: optionalProject },
+      examples: ['facegate webhook list'],
+      run: async (values) => (await import('./webhook.ts')).list(values),
+    }),
+    defineCommand({
+      name: 'delete',
+      summary: 'delete a webhook and its pending events',
+      arguments: { webhookId },
+      examples: [`facegate webhook delete ${exampleId}`],
+      run: async (values) => (await import('./webhook.ts')).remove(values),
+    }),
+    defineCommand({
+      name: 'test',
+      summary: 'send a test event; a running server sends it, the command waits up to 15 seconds',
+      arguments: { webhookId },
+      examples: [`facegate webhook test ${exampleId}`],
+      run: async (values) => (await import('./deliveries.ts')).sendTestEvent(values),
+    }),
+    defineCommand({
+      name: 'deliveries',
+      summary: 'list the events of a webhook, the newest first',
+      arguments: { webhookId },
+      options: {
+        state: optional(
+          '<state>',
+          'only events in this state: pending, delivered or failed',
+          oneOf(['pending', 'delivered', 'failed']),
+        ),
+        limit: withDefault('<n>', 'number of events', { ...wholeNumber(1, 1000), default: '20' }),
       },
-      async (values) => (await import('./webhook.ts')).list(values),
-    ),
-    defineCommand(
-      {
-        name: 'delete',
-        summary: 'delete a webhook and its pending events',
-        arguments: { webhookId },
-        examples: [`facegate webhook delete ${exampleId}`],
+      examples: [`facegate webhook deliveries ${exampleId} --state failed`],
+      run: async (values) => (await import('./deliveries.ts')).listDeliveries(values),
+    }),
+    defineCommand({
+      name: 'redeliver',
+      summary: 'send an event again',
+      arguments: {
+        webhookId,
+        eventId: required('<eventId>', 'id of the event, as in webhook deliveries', anyText),
       },
-      async (values) => (await import('./webhook.ts')).remove(values),
-    ),
-    defineCommand(
-      {
-        name: 'test',
-        summary: 'send a test event; a running server sends it, the command waits up to 15 seconds',
-        arguments: { webhookId },
-        examples: [`facegate webhook test ${exampleId}`],
+      examples: ['facegate webhook redeliver 0197f2f0-6a1b-… 0197f2f1-0c2d-…'],
+      run: async (values) => (await import('./deliveries.ts')).redeliverEvent(values),
+    }),
+    defineCommand({
+      name: 'rotate-secret',
+      summary: 'create a new signing secret; it is shown only once',
+      arguments: { webhookId },
+      options: {
+        'overlap-hours': withDefault(
+          '<n>',
+          'hours in which events are also signed with the earlier secret',
+          { ...wholeNumber(0, overlapHoursMax), default: String(overlapHoursDefault) },
+        ),
       },
-      async (values) => (await import('./deliveries.ts')).sendTestEvent(values),
-    ),
-    defineCommand(
-      {
-        name: 'deliveries',
-        summary: 'list the events of a webhook, the newest first',
-        arguments: { webhookId },
-        options: {
-          state: optional(
-            '<state>',
-            'only events in this state: pending, delivered or failed',
-            oneOf(['pending', 'delivered', 'failed']),
-          ),
-          limit: withDefault('<n>', 'number of events', { ...wholeNumber(1, 1000), default: '20' }),
-        },
-        examples: [`facegate webhook deliveries ${exampleId} --state failed`],
-      },
-      async (values) => (await import('./deliveries.ts')).listDeliveries(values),
-    ),
-    defineCommand(
-      {
-        name: 'redeliver',
-        summary: 'send an event again',
-        arguments: {
-          webhookId,
-          eventId: required('<eventId>', 'id of the event, as in webhook deliveries', anyText),
-        },
-        examples: ['facegate webhook redeliver 0197f2f0-6a1b-… 0197f2f1-0c2d-…'],
-      },
-      async (values) => (await import('./deliveries.ts')).redeliverEvent(values),
-    ),
-    defineCommand(
-      {
-        name: 'rotate-secret',
-        summary: 'create a new signing secret; it is shown only once',
-        arguments: { webhookId },
-        options: {
-          'overlap-hours': withDefault(
-            '<n>',
-            'hours in which events are also signed with the earlier secret',
-            { ...wholeNumber(0, overlapHoursMax), default: String(overlapHoursDefault) },
-          ),
-        },
-        examples: [`facegate webhook rotate-secret ${exampleId} --overlap-hours 0`],
-      },
-      async (values) => (await import('./webhook.ts')).rotateSecret(values),
-    ),
+      examples: [`facegate webhook rotate-secret ${exampleId} --overlap-hours 0`],
+      run: async (values) => (await import('./webhook.ts')).rotateSecret(values),
+    }),
   ],
-)
+})
