@@ -8,9 +8,7 @@ import { findCommand } from '../../src/cli/command-line/find-command.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { auditActions } from '../../src/console/server/audit-actions.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
-import type { Store } from '../../src/store/database.ts'
-import { sql } from '../../src/store/load-kysely.ts'
-import { openTestStore } from '../support/database/engine.ts'
+import { contentOf, openDisposable } from '../support/database/table-content.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import { signDeletion } from '../support/database/sign-deletion.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
@@ -172,22 +170,6 @@ function runnableCommands(of: readonly CliCommand[], parent: readonly string[] =
 async function entriesIn(folder: string) {
   await using store = await openDisposable(folder)
   return await store.db.selectFrom('auditLog').selectAll().orderBy('auditId').execute()
-}
-
-/** Returns every row of every table. */
-async function contentOf(folder: string): Promise<Readonly<Record<string, unknown>>> {
-  await using store = await openDisposable(folder)
-  const tables = await sql<{ name: string }>`
-    select name from sqlite_schema where type = 'table' order by name`.execute(store.db)
-  const content: Record<string, unknown> = {}
-  for (const { name } of tables.rows)
-    content[name] = (await sql`select * from ${sql.table(name)}`.execute(store.db)).rows
-  return content
-}
-
-async function openDisposable(dataDir: string): Promise<Pick<Store, 'db'> & AsyncDisposable> {
-  const store = await openTestStore(dataDir)
-  return { db: store.db, [Symbol.asyncDispose]: store.close }
 }
 
 describe('changes of the command line in the audit log', () => {

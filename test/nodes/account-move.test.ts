@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { test } from 'node:test'
 import { accountTables } from '../../src/store/sqlite-to-postgres/tables.ts'
 import { runAsAccount } from '../../src/lib/account-context.ts'
 import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
 import { cliOutput, runCli, startCli } from '../support/cli/run-cli.ts'
-import { signDeletion } from '../support/database/sign-deletion.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { createTestClient } from '../support/facegate/test-client.ts'
@@ -27,6 +23,7 @@ import {
 } from '../support/nodes/retrying-traffic.ts'
 import {
   accountIdOf,
+  certifyDeletion,
   countRows,
   createInstallations,
   executeStatus,
@@ -51,17 +48,6 @@ async function recordResponses(client: GalleryClient): Promise<unknown> {
       ),
     ),
   }
-}
-
-/** Signs a certificate of a deletion of the account. @returns its file. */
-async function certifyDeletion({ a, accountId, shared }: RoutedSites): Promise<string> {
-  const [record] = (await shared.rest('GET', '/v1/deletions')).body.items
-  const file = path.join(tmpdir(), `certificate-${randomUUID()}.json`)
-  const { store } = a.gallery.database
-  const { deletionId } = record
-  const dataDir = path.dirname(a.settings['MASTER_KEY_FILE'] ?? '')
-  await runAsAccount(accountId, () => signDeletion(file, { store, dataDir, deletionId, accountId }))
-  return file
 }
 
 test('Every table with row-level security belongs to the tables of a move', async (t) => {
@@ -112,8 +98,7 @@ test(
     const { a, b, accountId, shared, isolated, command } = routed
     const before = await enrollSamples(routed)
     await addPage(a.gallery.database.store, accountId)
-    const certificate = await certifyDeletion(routed)
-    opened.defer(() => rm(certificate))
+    const certificate = await certifyDeletion(opened, routed)
     const completed = {
       action: 'svc.identify',
       params: imageParams('Ben'),

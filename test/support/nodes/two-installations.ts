@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { ownedBy, readAccountIds } from '../../../src/store/account-move/account-ids.ts'
 import { runnerOf } from '../../../src/store/account-move/remove-account.ts'
 import { accountTables } from '../../../src/store/sqlite-to-postgres/tables.ts'
@@ -11,6 +12,7 @@ import type { Project } from '../../../src/store/tenancy/projects.ts'
 import { addUser } from '../../../src/store/console/users.ts'
 import { cliOutput, startCli } from '../cli/run-cli.ts'
 import { createMigratedDatabase } from '../database/engine.ts'
+import { signDeletion } from '../database/sign-deletion.ts'
 import { createTestClient } from '../facegate/test-client.ts'
 import { fillTemplates } from '../gallery/fill-templates.ts'
 import {
@@ -191,4 +193,19 @@ export async function fillGallery(
     })
     await fillTemplates({ dataDir, database: gallery.database }, project, people)
   }
+}
+
+/** Signs a certificate of a deletion of the account. @returns its file. */
+export async function certifyDeletion(
+  opened: AsyncDisposableStack,
+  { a, accountId, shared }: RoutedSites,
+): Promise<string> {
+  const [record] = (await shared.rest('GET', '/v1/deletions')).body.items
+  const file = path.join(tmpdir(), `certificate-${randomUUID()}.json`)
+  opened.defer(() => rm(file))
+  const { store } = a.gallery.database
+  const { deletionId } = record
+  const dataDir = path.dirname(a.settings['MASTER_KEY_FILE'] ?? '')
+  await runAsAccount(accountId, () => signDeletion(file, { store, dataDir, deletionId, accountId }))
+  return file
 }
