@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { globSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -17,9 +18,6 @@ import {
 import { consolePages } from '../support/console/browser/console-pages.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
 import { rootDir } from '../support/paths.ts'
-
-/** Stated in docs/releasing.md. */
-const siteBytesMax = 4_500_000
 
 let facegate: FacegateProcess
 before(async () => {
@@ -83,19 +81,20 @@ test('The sample pictures show the people that their page states', async () => {
   assert.ok((await matchOf('group.jpg')).includes('mia'))
 })
 
-test('The built site has at most the stated size', (t) => {
+test('The built site has the stated size', async (t) => {
+  const releasing = await readFile(path.join(rootDir, 'docs', 'releasing.md'), 'utf8')
+  const [, statedMb] = /the site of the documentation \((\d\.\d) MB,/u.exec(releasing) ?? []
   const folder = path.join(rootDir, 'web', 'dist', 'docs')
   const files = globSync('**/*', { cwd: folder }).map((file) => statSync(path.join(folder, file)))
   const bytes = files.filter((file) => file.isFile()).reduce((sum, { size }) => sum + size, 0)
   t.diagnostic(`${(bytes / 1e6).toFixed(1)} MB`)
-  assert.ok(bytes <= siteBytesMax, `${bytes} bytes`)
+  assert.ok(Math.abs(bytes / 1e6 - Number(statedMb)) < 0.3, `${bytes} bytes, not ${statedMb} MB`)
 })
 
 test('The help of each page of the console leads to a section of the site', async () => {
-  assert.deepEqual(
-    Object.keys(helpPages).toSorted(),
-    consolePages.map(([, address]) => address).toSorted(),
-  )
+  // The help of another page leads to the first page of the site.
+  const addresses = new Set<string>(consolePages.map(([, address]) => address))
+  for (const address of Object.keys(helpPages)) assert.ok(addresses.has(address), address)
   for (const address of [...Object.keys(helpPages), '/projects/1', '/none']) {
     const target = helpAddressOf(address)
     const text = await (await get(target)).text()
@@ -174,8 +173,13 @@ describe('The served site in a browser', { skip: skipWithoutBrowser }, () => {
   test('A code block is copied with the address of the service', async () => {
     const permissions = ['clipboard-read', 'clipboard-write']
     await visit('/docs/samples/', { permissions }, async (page) => {
-      await page.getByRole('button', { name: 'Copy' }).first().click()
-      await page.getByRole('button', { name: 'Copied' }).waitFor()
+      // The button reports the copy for a short time only.
+      const reported = page.evaluate(`new Promise((resolve) => {
+        const button = document.querySelector('.copy')
+        new MutationObserver(() => resolve(button.textContent)).observe(button, { childList: true })
+        button.click()
+      })`)
+      assert.equal(await reported, 'Copied')
       const copied = await page.evaluate<string>('navigator.clipboard.readText()')
       assert.ok(copied.includes(`curl -sSO ${facegate.url}/docs/samples/$name.jpg`), copied)
     })

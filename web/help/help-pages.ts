@@ -9,6 +9,7 @@ export const helpPages: Readonly<Record<string, string>> = {
   '/playground': 'reference/actions.html',
   '/pair-tester': 'recognition/calibration.html',
   '/subjects': 'operations/console.html#working-with-subjects',
+  '/gallery-health': 'recognition/gallery-health.html',
   '/groups': 'reference/routes/index.html',
   '/deletions': 'privacy.html#ways-to-delete-data',
   '/projects': 'operations/console.html#confirmations',
