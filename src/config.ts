@@ -130,7 +130,7 @@ const requestLimits = {
   BODIES_PER_PROJECT_BYTES_MAX: bytes(
     128 * mebibyte,
     [1024, 16_384 * mebibyte],
-    'The same maximum for the requests of one project, or of one user of the console. It must be at least BODY_BYTES_MAX and at most BODIES_PER_ACCOUNT_BYTES_MAX.',
+    'The same maximum for the requests of one project, of the web pages that send frames to its liveness sessions, or of one user of the console. It must be at least BODY_BYTES_MAX and at most BODIES_PER_ACCOUNT_BYTES_MAX.',
   ),
   BODY_BYTES_PER_S_MIN: count(
     4096,

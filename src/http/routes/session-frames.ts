@@ -102,7 +102,7 @@ async function runFrames(
   const permissions = ['svc.liveness', 'svc.analyze'].filter(isPermitted)
   const caller = { ...identity, permissions }
   const authenticate = async () => caller
-  const { status, headers, body } = await execute(request, {
+  const { status, headers, body } = await execute(withPageBudget(request), {
     ...options,
     actions: actionsOf(options, sessionId),
     gate: { ...options.gate, authenticate, authenticateForAdmission: authenticate },
@@ -130,6 +130,13 @@ async function runFrames(
       detail: isJudged ? null : (error?.message ?? null),
     }),
   }
+}
+
+/** The bodies of all pages of a project share a budget, so that they leave memory to calls with keys. */
+function withPageBudget({ body, ...request }: HttpRequest): HttpRequest {
+  const accept: HttpRequest['body']['accept'] = (owner, bytesMax) =>
+    body.accept({ ...owner, projectId: `pages ${owner.projectId}` }, bytesMax)
+  return { ...request, body: { ...body, accept } }
 }
 
 /** Returns what the person can correct in a frame, and the pose of the head. */

@@ -17,7 +17,7 @@ import type { Route } from '../../../src/http/route.ts'
 import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
 import { serveSessionFrames } from '../../../src/http/routes/session-frames.ts'
 import { serveRest } from '../../../src/http/routes/rest-route.ts'
-import { createBodyBudget } from '../../../src/http/input/incoming-body.ts'
+import { createBodyBudget, type BodyBudget } from '../../../src/http/input/incoming-body.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
 import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
@@ -51,6 +51,7 @@ export type TestGallery = AsyncDisposable &
     readonly openedGallery: OpenedGallery
     readonly webhooks: OpenedWebhooks['webhooks']
     readonly systemMonitor: SystemMonitor
+    readonly bodyBudget: BodyBudget
     readonly vision: FakeVisionClient
     readonly dataDir: string
     readonly withKey: (key: string) => GalleryClient
@@ -167,6 +168,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     clock,
     log,
   }
+  const bodyBudget = createBodyBudget(bodyBudgetLimits(config))
   const server = createHttpServer({
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
@@ -192,7 +194,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     connectionsPerAddressMax: 1000,
     writeMsMax: 20_000,
     drainMsMax: 100,
-    bodyBudget: createBodyBudget(bodyBudgetLimits(config)),
+    bodyBudget,
     log,
   })
   opened.defer(() => server.close())
@@ -207,6 +209,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     openedGallery,
     webhooks,
     systemMonitor,
+    bodyBudget,
     vision: fakeVision,
     dataDir,
     withKey,

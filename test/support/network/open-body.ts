@@ -8,11 +8,13 @@ export type OpenCall = {
   readonly announcedBytes: number | 'chunked'
   /** The part of the body that is sent. */
   readonly sent: Buffer
+  /** Further lines of the head. */
+  readonly headers?: readonly string[]
 }
 
 /** Sends the head of a call, and of its body only a part: the call stays open. */
 export async function openBody(call: OpenCall): Promise<Socket> {
-  const { url, key, path = '/v1/face/execute', announcedBytes, sent } = call
+  const { url, key, path = '/v1/face/execute', announcedBytes, sent, headers = [] } = call
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {}).resume()
@@ -27,6 +29,7 @@ export async function openBody(call: OpenCall): Promise<Socket> {
     `X-Api-Key: ${key}`,
     'Content-Type: application/json',
     length,
+    ...headers,
   ]
   socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), sent]))
   return socket
