@@ -106,31 +106,19 @@ function callMetrics(registers: Registry[]) {
   }
 }
 
-function toCollectedMetric({
-  name,
-  help,
-  kind,
-  labels: labelNames,
-  read,
-}: MetricSource): Gauge | Counter {
-  const options = { name, help, labelNames, registers: [] }
-  return kind === 'gauge'
-    ? new Gauge({
-        ...options,
-        async collect() {
-          const values = await read()
-          this.reset()
-          for (const { labels, value } of values) this.set(labels, value)
-        },
-      })
-    : new Counter({
-        ...options,
-        async collect() {
-          const values = await read()
-          this.reset()
-          for (const { labels, value } of values) this.inc(labels, value)
-        },
-      })
+function toCollectedMetric({ name, help, kind, labels: labelNames, read }: MetricSource) {
+  const Metric = kind === 'gauge' ? Gauge : Counter
+  return new Metric({
+    name,
+    help,
+    labelNames,
+    registers: [],
+    async collect(this: Gauge | Counter) {
+      const values = await read()
+      this.reset()
+      for (const { labels, value } of values) this.inc(labels, value)
+    },
+  })
 }
 
 /** Measured values that are not in their histogram yet. */
