@@ -24,15 +24,14 @@ export const activationConverters: Readonly<Record<string, NodeConverter>> = {
   },
 }
 
-/** Adds the fused activation of a node; `slopesIndex` is the input index of the slopes of a Prelu. */
+/** Adds the fused activation of a node; its input 3 is the slopes of a Prelu. */
 export function fusedActivation(
   conversion: NodeConversion,
   name: string,
-  { activation, slopesIndex }: { readonly activation: string; readonly slopesIndex: number },
+  activation: string,
 ): string {
   if (activation === 'Relu') return conversion.graph.add('Relu', [name])
-  if (activation === 'Prelu')
-    return prelu(conversion.graph, name, constantInput(conversion, slopesIndex))
+  if (activation === 'Prelu') return prelu(conversion.graph, name, constantInput(conversion, 3))
   throw new Error(`the fused activation ${activation} is not supported`)
 }
 

@@ -36,7 +36,7 @@ function convolution(conversion: NodeConversion, isDepthwise: boolean): ReturnTy
     isDepthwise,
   })
   if (!activation) return fromFeatureMap(convolved)
-  const name = fusedActivation(conversion, convolved.name, { activation, slopesIndex: 3 })
+  const name = fusedActivation(conversion, convolved.name, activation)
   return fromFeatureMap({ ...convolved, name })
 }
 

@@ -30,6 +30,6 @@ export const denseConverters: Readonly<Record<string, NodeConverter>> = {
     ])
     const shape = [1, biases.length]
     if (!activation) return tensor(name, shape)
-    return tensor(fusedActivation(conversion, name, { activation, slopesIndex: 3 }), shape)
+    return tensor(fusedActivation(conversion, name, activation), shape)
   },
 }
