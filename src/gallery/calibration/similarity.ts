@@ -1,46 +1,15 @@
 import assert from 'node:assert/strict'
 import { roundTo } from '../../lib/round-to.ts'
 import type { Template } from '../../vision/embed/template.ts'
+import type { StoredCalibration } from './read-calibration.ts'
 
-/**
- * Maps the scores of one recognition model to false-match rates. Each model has its own calibration,
- * which `facegate evaluate verification --calibrate` creates.
- */
-export type Calibration = {
-  /** "model@version" of the templates. */
-  readonly modelId: string
-  /** Description of the image set. */
-  readonly set: string
-  /** ISO 8601 date. */
-  readonly measuredOn: string
-  readonly people: number
-  readonly pictures: number
-  readonly impostorPairs: number
-  readonly genuinePairs: number
-  /** How the scores were measured, especially those at rates that the set is too small to count. */
-  readonly method: string
-  /** For each rate, the score that at most `fmr` of all impostor pairs reach; falling rates. */
-  readonly points: readonly CalibrationPoint[]
-  /** The lowest score of any pair: similarity 0. */
-  readonly lowestScore: number
-  /** The lowest score of any image compared with itself: similarity 1. */
-  readonly identicalScore: number
+/** A calibration, and what the installed model states about it. */
+export type Calibration = StoredCalibration & {
   /**
    * The origin of the rows of the cohort that represent people unlike those of the set. Without such
    * rows, the table holds only for pictures like those of the set.
    */
   readonly populations?: string | undefined
-}
-
-export type CalibrationPoint = {
-  /** False-match rate, 0..1. */
-  readonly fmr: number
-  readonly score: number
-  /**
-   * Counted on the pairs, or extrapolated with a fitted tail. `model`: only in the table of a gallery
-   * with too few subjects for this rate; the step from the previous rate is that of the model's table.
-   */
-  readonly source: 'counted' | 'extrapolated' | 'model'
 }
 
 /**

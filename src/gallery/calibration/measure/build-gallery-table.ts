@@ -1,5 +1,6 @@
 import { roundTo } from '../../../lib/round-to.ts'
-import { scoreAt, similarityAtFmr, type Calibration, type CalibrationPoint } from '../similarity.ts'
+import type { CalibrationPoint } from '../read-calibration.ts'
+import { scoreAt, similarityAtFmr, type Calibration } from '../similarity.ts'
 import { buildCalibration, type CalibrationSet } from './build-calibration.ts'
 
 export type GalleryTableOptions = {

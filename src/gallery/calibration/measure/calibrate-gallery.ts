@@ -1,10 +1,6 @@
 import type { CalibrationSubject, GalleryTemplates } from '../read-templates.ts'
-import {
-  similarityAt,
-  similarityAtFmr,
-  type Calibration,
-  type CalibrationPoint,
-} from '../similarity.ts'
+import type { CalibrationPoint } from '../read-calibration.ts'
+import { similarityAt, similarityAtFmr, type Calibration } from '../similarity.ts'
 import { tailSize } from './build-calibration.ts'
 import { shareAbove } from './sorted-scores.ts'
 import { buildGalleryTable, shippedScore } from './build-gallery-table.ts'
