@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { pageFiles } from '../../docs/build/contents.ts'
 import { pagePathOf } from '../../docs/build/page-path.ts'
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
+import { copyCheckout } from '../support/packaging/copy-checkout.ts'
 import { environmentOfUser, installNode } from '../support/packaging/node-versions.ts'
 import { runTool } from '../support/packaging/tools.ts'
 import { waitForWelcome } from '../support/packaging/welcome.ts'
@@ -38,25 +39,10 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Copies the files under version control, so that the checkout stays as it is. */
-async function cloneCheckout(target: string): Promise<void> {
-  const options = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  const { stdout } = await runTool('git', options, { cwd: rootDir })
-  for (const file of stdout
-    .split('\0')
-    .filter((name) => name !== '' && (!name.startsWith('test/') || name.endsWith('.md')))) {
-    const source = path.join(rootDir, file)
-    await cp(source, path.join(target, file)).catch((error: NodeJS.ErrnoException) => {
-      // A file that was deleted but is still under version control.
-      if (error.code !== 'ENOENT') throw error
-    })
-  }
-  await symlink(path.join(rootDir, 'node_modules'), path.join(target, 'node_modules'))
-}
-
 test('npm pack makes a package of compiled files and restores package.json', async () => {
   const clone = path.join(folder, 'clone')
-  await cloneCheckout(clone)
+  await copyCheckout(clone, (file) => !file.startsWith('test/') || file.endsWith('.md'))
+  await symlink(path.join(rootDir, 'node_modules'), path.join(clone, 'node_modules'))
   const before = await readFile(path.join(clone, 'package.json'), 'utf8')
   const { stdout } = await runTool('npm', ['pack', '--json', '--pack-destination', userFolder], {
     cwd: clone,

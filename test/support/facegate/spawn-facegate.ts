@@ -21,6 +21,13 @@ export type FacegateProcess = AsyncDisposable &
     readonly rssBytes: () => Promise<number>
   }
 
+type ExistingInstallation = {
+  readonly dataDir?: string
+  readonly key?: string
+  /** The program and its arguments; default: the service of this checkout. */
+  readonly command?: readonly [program: string, ...args: string[]]
+}
+
 /**
  * Starts the service and waits until it listens.
  *
@@ -29,11 +36,12 @@ export type FacegateProcess = AsyncDisposable &
  */
 export async function spawnFacegate(
   environment: Readonly<Record<string, string>> = {},
-  existing: { readonly dataDir?: string; readonly key?: string } = {},
+  existing: ExistingInstallation = {},
 ): Promise<FacegateProcess> {
   const dataDir = existing.dataDir ?? (await createDataDir())
   if (!existing.dataDir) await addEmptyDatabase(dataDir, environment)
-  const child = spawn(process.execPath, [mainFile], {
+  const [program, ...args] = existing.command ?? [process.execPath, mainFile]
+  const child = spawn(program, args, {
     env: {
       ...process.env,
       ...serviceSettings,
