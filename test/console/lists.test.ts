@@ -72,7 +72,7 @@ function sortedLists(): readonly (readonly [string, Readonly<Record<string, stri
     ['/deletions', { deleted: 'deletedAtUtc' }],
     [
       `${project}/subjects`,
-      { created: 'createdAtUtc', updated: 'updatedAtUtc', matched: 'lastSeenAtUtc', name: '' },
+      { created: 'createdAtUtc', updated: 'updatedAtUtc', seen: 'lastSeenAtUtc', name: '' },
     ],
     [`${project}/groups`, { name: 'name' }],
   ]

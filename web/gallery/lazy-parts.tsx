@@ -7,6 +7,9 @@ const LazyEnrollDrawer = lazy(async () => ({
 const LazyImportDrawer = lazy(async () => ({
   default: (await import('./import/import-drawer.tsx')).ImportDrawer,
 }))
+const LazyPictureSearch = lazy(async () => ({
+  default: (await import('./people/picture-search.tsx')).PictureSearch,
+}))
 const LazyBulkActions = lazy(async () => ({
   default: (await import('./subjects/bulk-actions.tsx')).BulkActions,
 }))
@@ -23,6 +26,11 @@ export const EnrollDrawer = (props: ComponentProps<typeof LazyEnrollDrawer>) => 
 export const ImportDrawer = (props: ComponentProps<typeof LazyImportDrawer>) => (
   <Suspense>
     <LazyImportDrawer {...props} />
+  </Suspense>
+)
+export const PictureSearch = (props: ComponentProps<typeof LazyPictureSearch>) => (
+  <Suspense fallback={<Skeleton h={44} />}>
+    <LazyPictureSearch {...props} />
   </Suspense>
 )
 export const BulkActions = (props: ComponentProps<typeof LazyBulkActions>) => (

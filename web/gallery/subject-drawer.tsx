@@ -80,7 +80,7 @@ function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsP
           'Subject id': <ShortId label="subject id" id={subject.subjectId} />,
           Enrolled: <UtcTime timestampUtc={subject.createdAtUtc} />,
           Updated: <UtcTime timestampUtc={subject.updatedAtUtc} />,
-          'Last match or picture': <UtcTime timestampUtc={subject.lastSeenAtUtc} />,
+          'Last seen': <UtcTime timestampUtc={subject.lastSeenAtUtc} />,
           Templates: subject.embeddingCount,
         }}
       />

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ComponentProps } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import type { CursorPage } from '../api/responses.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from './data-table.tsx'
@@ -14,6 +14,8 @@ type Props<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'rows'> &
     readonly query: UseQueryResult<CursorPage<Row>>
     /** The order of the server without a choice of the user. */
     readonly defaultSort?: string
+    /** Shows the items in another form than a table. */
+    readonly renderItems?: ((items: readonly Row[]) => ReactNode) | undefined
   }
 
 /** One page of a list that the server filters, sorts and divides into pages. */
@@ -26,6 +28,7 @@ export function ListPanel<Row>({
   onLimitChange,
   sort,
   defaultSort,
+  renderItems,
   ...table
 }: Props<Row>) {
   return (
@@ -33,7 +36,11 @@ export function ListPanel<Row>({
       <QueryContent query={query}>
         {({ items, nextCursor, previousCursor }) => (
           <>
-            <DataTable {...table} sort={sort ?? defaultSort} rows={items} />
+            {renderItems && items.length > 0 ? (
+              renderItems(items)
+            ) : (
+              <DataTable {...table} sort={sort ?? defaultSort} rows={items} />
+            )}
             <Pager
               rowCount={items.length}
               {...{ cursor, previousCursor, nextCursor, onCursorChange }}

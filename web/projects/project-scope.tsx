@@ -29,7 +29,7 @@ export function ProjectScope({
         if (!project) return <ProjectPicker projects={items} isUnknown={projectId !== undefined} />
         return (
           <>
-            <Text size="sm" c="dimmed">
+            <Text size="sm" c="dimmed" {...(projectId === undefined && { visibleFrom: 'xs' })}>
               Project: {project.name}
             </Text>
             {children(project.projectId)}

@@ -243,7 +243,7 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
     'A deleted subject disappears from the list and appears in the deletion ledger',
     async () => {
       await driver.open('Subjects')
-      await page.getByRole('cell', { name: 'olga-1' }).waitFor()
+      await page.getByRole('button', { name: `Open ${canary}` }).waitFor()
       await page
         .getByRole('button', { name: /^Open /u })
         .first()

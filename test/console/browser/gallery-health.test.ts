@@ -10,9 +10,9 @@ import {
 import type { ConsoleDriver } from '../../support/console/browser/console-driver.ts'
 import { inspectDialog, inspectPage } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
-import { personPicture, pictureVision } from '../../support/console/subjects/person-pictures.ts'
+import { enrollPerson } from '../../support/console/subjects/enroll-person.ts'
+import { pictureVision } from '../../support/console/subjects/person-pictures.ts'
 import { assertOk } from '../../support/console/test-console.ts'
-import type { FakePerson } from '../../support/gallery/fake-vision.ts'
 
 const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
 
@@ -22,7 +22,6 @@ describe('An owner corrects a gallery', { skip: skipWithoutBrowser }, () => {
   let driver: ConsoleDriver
   let dialog: Locator
   let path: string
-  const ids = new Map<string, string>()
 
   const step = sequentialTests()
 
@@ -41,22 +40,9 @@ describe('An owner corrects a gallery', { skip: skipWithoutBrowser }, () => {
       ['Mia', takeOf('Mia', 0), takeOf('Mia', 1), takeOf('Odo', 1)],
       ['Odo', takeOf('Odo', 0)],
     ] as const)
-      ids.set(name, await enroll(name, people))
+      await enrollPerson(browser.testConsole, name, people)
   })
   after(() => browser?.[Symbol.asyncDispose]())
-
-  async function enroll(displayName: string, people: readonly FakePerson[]): Promise<string> {
-    let subjectId: string | undefined
-    for (const person of people) {
-      const bytes = (await personPicture(person)).toString('base64')
-      const images = [{ kind: 'image', contentType: 'image/jpeg', bytes }]
-      const target = subjectId === undefined ? { displayName } : { subjectId, force: true }
-      const params = { images, duplicateCheck: 'off', ...target }
-      const enrolled = await browser.testConsole.gallery.value('svc.enroll', params)
-      subjectId = enrolled.subjectId
-    }
-    return subjectId ?? ''
-  }
 
   const subjectNamed = async (name: string) =>
     assertOk(await browser.testConsole.owner.get(`${path}/subjects?q=${name}`)).body.items[0]

@@ -38,7 +38,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
   const list = async (query = '') =>
     assertOk(await browser.testConsole.owner.get(`${path}/subjects${query}`)).body.items
   const subjectNamed = async (name: string) => (await list(`?q=${name}`))[0]
-  const rowOf = (name: string) => page.getByRole('row').filter({ hasText: name })
+  const rowOf = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   const chooseImages = (...files: Parameters<Locator['setInputFiles']>[0][]) =>
     dialog.getByLabel('Images').setInputFiles(files as never)
 
@@ -283,7 +283,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
     const other = await browser.openPage(client)
     await other.goto(`${browser.testConsole.url}/subjects`)
     await other.getByRole('button', { name: 'Open Ann Berg' }).waitFor()
-    assert.ok(await isShown(other.locator('tbody img').first()))
+    assert.ok(await isShown(other.locator('main img').first()))
     for (const name of ['Enroll a subject', 'Import'])
       assert.equal(await other.getByRole('button', { name }).count(), 0)
     await other.close()

@@ -46,7 +46,7 @@ test('Subjects are sorted by name without regard to case and accents, and by the
   assert.deepEqual(await namesBy('-name', ids), byName.toReversed())
   clock.nowMs = Date.parse('2026-03-02T00:05:00Z')
   await testConsole.gallery.value('svc.identify', imageParams('Emil'))
-  assert.equal((await namesBy('-matched', ids))[0], 'Émil')
+  assert.equal((await namesBy('-seen', ids))[0], 'Émil')
   const { items } = await get(`/subjects?subjectIds=${ids[1]}`)
   assert.equal(items[0].lastSeenAtUtc, '2026-03-02T00:05:00.000Z')
   const subject = await get(`/subjects/${ids[1]}`)

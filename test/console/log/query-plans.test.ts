@@ -199,7 +199,7 @@ test('A search for a text reads only an index, and the found subjects by their i
   }
   for (const isDescending of [false, true])
     for (const part of [{}, { after }]) {
-      const indexes = { updatedAtUtc: 'update', lastSeenAtUtc: 'match', searchText: 'name' }
+      const indexes = { updatedAtUtc: 'update', lastSeenAtUtc: 'last_seen', searchText: 'name' }
       for (const by of ['updatedAtUtc', 'lastSeenAtUtc', 'searchText'] as const) {
         const filter = { galleryId: 'g', limit: 51, sort: { by, isDescending }, ...part }
         const plan = await planOf((reading) => findSubjects(reading, filter))

@@ -9,18 +9,25 @@ import './subjects.css'
 export function selectionColumn(selection: SubjectSelection): Column<ConsoleSubject> {
   return {
     name: 'Select',
-    renderCell: (subject) => (
-      <label className="fg-tick-target">
-        <input
-          type="checkbox"
-          className="fg-tick"
-          aria-label={`Select ${subjectNameOf(subject)}`}
-          checked={selection.isSelected(subject)}
-          onChange={(event) => selection.onChange([subject], event.currentTarget.checked)}
-        />
-      </label>
-    ),
+    renderCell: (subject) => <SelectionTick subject={subject} selection={selection} />,
   }
+}
+
+type TickProps = { readonly subject: ConsoleSubject; readonly selection: SubjectSelection }
+
+/** The box that ticks a subject. */
+export function SelectionTick({ subject, selection }: TickProps) {
+  return (
+    <label className="fg-tick-target">
+      <input
+        type="checkbox"
+        className="fg-tick"
+        aria-label={`Select ${subjectNameOf(subject)}`}
+        checked={selection.isSelected(subject)}
+        onChange={(event) => selection.onChange([subject], event.currentTarget.checked)}
+      />
+    </label>
+  )
 }
 
 type Props = {

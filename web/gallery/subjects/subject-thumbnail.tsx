@@ -22,13 +22,20 @@ export function SubjectThumbnail({ projectId, subjectId, faceId, sizePx, alt = '
         <IconUser size={sizePx * 0.6} />
       </span>
     )
-  const src = fileUrl(cropPath, { projectId, subjectId, faceId })
+  const src = cropUrl({ projectId, subjectId, faceId })
   return <img className="fg-crop" src={src} alt={alt} loading="lazy" {...size} style={size} />
 }
 
 const cropPath = '/projects/:projectId/subjects/:subjectId/faces/:faceId/crop'
 
-/** Returns the faces with a stored crop of each subject, the oldest first. */
+/** Returns the address of the stored crop of a face. */
+export function cropUrl(
+  ids: Readonly<Record<'projectId' | 'subjectId' | 'faceId', string>>,
+): string {
+  return fileUrl(cropPath, ids)
+}
+
+/** Returns the faces with a stored crop of each subject, the best picture first. */
 export function useCroppedFaces(
   projectId: string,
   subjectIds: readonly string[],

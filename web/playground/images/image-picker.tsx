@@ -1,8 +1,9 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { IconCamera, IconX } from '@tabler/icons-react'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useState } from 'react'
 import { ChooseFilesButton } from '../../components/files/choose-files-button.tsx'
 import { FileDropZone } from '../../components/files/file-drop-zone.tsx'
+import { usePastedFiles } from '../../components/files/use-pasted-files.ts'
 import { CameraDialog } from './camera-dialog.tsx'
 import { ImageCanvas } from './image-canvas.tsx'
 import type { ImageCount } from './image-count.ts'
@@ -34,7 +35,7 @@ export function ImagePicker({ images, imageCount, limits, onChange }: Props) {
     },
     [images, imageCount.max, limits, onChange],
   )
-  usePaste(add)
+  usePastedFiles(add)
   return (
     <Stack gap="xs">
       <FileDropZone onDrop={(files) => void add(files)}>
@@ -95,17 +96,6 @@ function RefusalNotice({ refusals, onClose }: RefusalNoticeProps) {
       </List>
     </Alert>
   )
-}
-
-function usePaste(add: (files: readonly File[]) => Promise<void>): void {
-  useEffect(() => {
-    const onPaste = (event: ClipboardEvent): void => {
-      const files = [...(event.clipboardData?.files ?? [])]
-      if (files.length > 0) void add(files)
-    }
-    window.addEventListener('paste', onPaste)
-    return () => window.removeEventListener('paste', onPaste)
-  }, [add])
 }
 
 type ImageListProps = Pick<Props, 'images' | 'onChange'>

@@ -41,7 +41,7 @@ export const { list: subjectList, pages: listSubjects } = defineList({
   path: '/projects/:projectId/subjects',
   filter: subjectFilter,
   item: listedSubject,
-  sortBy: ['created', 'updated', 'matched', 'name'],
+  sortBy: ['created', 'updated', 'seen', 'name'],
   isDescending: false,
   position: z.strictObject({ value: z.string(), subjectId: z.string() }),
   find: async (call, { after, limit, sort }) => {
@@ -62,7 +62,7 @@ export const { list: subjectList, pages: listSubjects } = defineList({
 const subjectSortColumns = {
   created: 'createdAtUtc',
   updated: 'updatedAtUtc',
-  matched: 'lastSeenAtUtc',
+  seen: 'lastSeenAtUtc',
   name: 'searchText',
 } as const
 

@@ -64,7 +64,7 @@ create index subjects_by_creation on subjects (galleryId, createdAtUtc, subjectI
 
 create index subjects_by_update on subjects (galleryId, updatedAtUtc, subjectId)
 
-create index subjects_by_match on subjects (galleryId, lastSeenAtUtc, subjectId)
+create index subjects_by_last_seen on subjects (galleryId, lastSeenAtUtc, subjectId)
 
 create index subjects_by_name on subjects (galleryId, searchText, subjectId)
 
