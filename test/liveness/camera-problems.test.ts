@@ -8,7 +8,13 @@ import {
   requestedCameras,
   setCameras,
 } from '../support/liveness/fake-camera.ts'
-import { startLivenessPages, type LivenessPages } from '../support/liveness/liveness-pages.ts'
+import { noFace } from '../support/liveness/drawn-head.ts'
+import {
+  shortTimes,
+  startLivenessPages,
+  type LivenessPages,
+} from '../support/liveness/liveness-pages.ts'
+import { cliOutput } from '../support/cli/run-cli.ts'
 import { sequentialTests } from '../support/console/browser/sequential-tests.ts'
 
 describe(
@@ -139,5 +145,39 @@ describe(
       await holdText(pages.page, undefined)
       await pages.expectResult()
     })
+
+    step(
+      'A picture without a face is reported while the camera runs, and spends no attempt',
+      async () => {
+        await pages.openPage()
+        await holdText(pages.page, noFace)
+        const attempts: string[] = []
+        pages.page.on('request', (request) => {
+          if (request.postData()?.includes('"svc.liveness"') === true) attempts.push(request.url())
+        })
+        await pages.start()
+        await pages.page.locator('.hint').getByText(texts.causes.NO_FACE).waitFor()
+        await pages.page.getByText(texts.problems.notReady).waitFor()
+        await pages.page.locator('.details').getByText(texts.causes.NO_FACE).waitFor()
+        assert.deepEqual(attempts, [])
+        await holdText(pages.page, undefined)
+        await pages.retry()
+        await pages.expectResult()
+      },
+    )
+
+    step(
+      'With a key that may not check single frames, frames are taken after a fixed time',
+      async () => {
+        const environment = { DATA_DIR: pages.facegate.dataDir }
+        const permissions = ['--permissions', 'svc.liveness']
+        const create = ['key', 'create', '--project', 'default', '--name', 'camera', ...permissions]
+        const [key] = /fsk_[\w-]+/u.exec(await cliOutput(create, environment)) ?? []
+        await pages.openPage(await pages.startServer('liveness-check', key))
+        await pages.changeElement(`check.times = ${JSON.stringify(shortTimes)}`)
+        await pages.start()
+        await pages.expectResult()
+      },
+    )
   },
 )

@@ -43,8 +43,11 @@ export async function drawViews(): Promise<DrawnViews> {
   }
 }
 
+/** The name of a picture without a face, for `holdText`. */
+export const noFace = 'a wall'
+
 /**
- * Returns the views of a solid head by the instruction that they follow. A direction that is requested
+ * Returns the views of a solid head by the instruction that they follow, and a picture without a face. A direction that is requested
  * a second time shows another angle, as a person does.
  */
 export async function drawHead(): Promise<Record<string, string[]>> {
@@ -53,5 +56,7 @@ export async function drawHead(): Promise<Record<string, string[]>> {
   const images: Record<string, string[]> = { [texts.lookStraight]: [toUrl(frontal)] }
   for (const step of ['turnLeft', 'turnRight', 'lookUp', 'lookDown'] as const)
     images[texts.steps[step]] = turned[step].map(toUrl)
+  const wall = { create: { width: 480, height: 480, channels: 3, background: '#a89f90' } } as const
+  images[noFace] = [toUrl(await sharp(wall).jpeg().toBuffer())]
   return images
 }

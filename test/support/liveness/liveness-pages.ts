@@ -25,8 +25,8 @@ export const shortTimes = { moveMs: 400, holdMs: 400 }
 export type LivenessPages = AsyncDisposable & {
   readonly facegate: TestFacegate
   readonly page: Page
-  /** Starts the server of an example, and permits its page to send frames. */
-  readonly startServer: (name: string) => Promise<ExampleServer>
+  /** Starts the server of an example, with another key if given, and permits its page to send frames. */
+  readonly startServer: (name: string, key?: string) => Promise<ExampleServer>
   /** Opens the page of `liveness-check`, or of another example. */
   readonly openPage: (server?: ExampleServer) => Promise<void>
   /** The same page without checks of single frames, and with a short recording. */
@@ -55,8 +55,9 @@ export async function startLivenessPages(): Promise<LivenessPages> {
     const options = ['project', 'set', 'default', '--liveness-origins', origin]
     await cliOutput(options, { DATA_DIR: facegate.dataDir })
   }
-  const startServer = async (name: string): Promise<ExampleServer> => {
-    const server = await startExampleServer(path.join(folder, name), facegate)
+  const startServer = async (name: string, key = facegate.key): Promise<ExampleServer> => {
+    const address = { url: facegate.url, key }
+    const server = await startExampleServer(path.join(folder, name), address)
     servers.push(server)
     await setOrigin(server.url)
     return server
