@@ -8,7 +8,7 @@ import type { CallDecision } from '../lib/observability/call-decision.ts'
 import { omitNulls } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
-import type { ProjectSwitches } from '../store/tenancy/switches.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
 import { parseParams } from './parse-params.ts'
@@ -20,15 +20,10 @@ import {
 } from './session-image.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
-export type Caller = {
-  readonly keyId: string
-  readonly projectId: string
-  readonly accountId: string
-  /** The gallery of the project. */
-  readonly galleryId: string
-  readonly switches: ProjectSwitches
-  readonly permissions: readonly string[]
-}
+export type Caller = Pick<
+  KeyIdentity,
+  'keyId' | 'projectId' | 'accountId' | 'galleryId' | 'switches' | 'permissions'
+>
 
 /** The services that actions use. An action receives them as a parameter and opens none itself. */
 export type Services = Gallery & {

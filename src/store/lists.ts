@@ -21,6 +21,21 @@ export async function countListed<Tables, Name extends keyof Tables, Row>(
   return toListCount(await countRows(tx, rows.limit(listCountMax + 1)))
 }
 
+/** The order of a list and the page to read. */
+export type ListOrder<Position> = {
+  /** The oldest first; by default the newest. */
+  readonly isAscending?: boolean | undefined
+  /** The last row of the previous page. */
+  readonly after?: Position | undefined
+  readonly limit: number
+}
+
+/** Times `>= fromMs` and `< toMs`. */
+export type TimeFilter = {
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+}
+
 /** Yields all rows of a list. @param pageAfter reads the page after a row, or the first page. */
 export async function* readPages<Row>(
   pageAfter: (last: Row | undefined) => Promise<readonly Row[]>,

@@ -1,5 +1,6 @@
 import { newId } from '../../lib/ids.ts'
 import { formatUtc } from '../../lib/clock.ts'
+import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
 import { addCalibration } from '../../store/gallery/calibration/applied-calibrations.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { GalleryCalibrationReport } from './measure/calibrate-gallery.ts'
@@ -12,13 +13,10 @@ export type MeasuredTable = {
 }
 
 /** The row of an applied table. */
-export type AppliedTable = {
-  readonly calibrationId: string
-  readonly galleryId: string
-  readonly modelId: string
-  readonly appliedAtUtc: string
-  readonly appliedBy: string
-}
+export type AppliedTable = Pick<
+  GalleryCalibrationRow,
+  'calibrationId' | 'galleryId' | 'modelId' | 'appliedAtUtc' | 'appliedBy'
+>
 
 /** The table in use and the content of its audit entry. */
 export type TableApplication = {

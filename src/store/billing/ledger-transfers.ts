@@ -2,26 +2,19 @@ import type { InferResult } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
-import { countListed, selectPage } from '../lists.ts'
+import { countListed, selectPage, type ListOrder, type TimeFilter } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
 /** A transfer, and the logged call that it pays for. */
 export type LedgerTransfer = InferResult<ReturnType<typeof selectTransfers>>[number]
 
-export type TransferFilter = {
-  readonly accountId: string
-  readonly projectId?: string | undefined
-  readonly kind?: LedgerTransfer['kind'] | undefined
-  /** Times `>= fromMs` and `< toMs`. */
-  readonly fromMs?: number | undefined
-  readonly toMs?: number | undefined
-  /** The oldest first; by default the newest. */
-  readonly isAscending?: boolean | undefined
-  /** The last transfer of the previous page. */
-  readonly after?: Pick<LedgerTransfer, 'atMs' | 'transferId'> | undefined
-  readonly limit: number
-}
+export type TransferFilter = TimeFilter &
+  ListOrder<Pick<LedgerTransfer, 'atMs' | 'transferId'>> & {
+    readonly accountId: string
+    readonly projectId?: string | undefined
+    readonly kind?: LedgerTransfer['kind'] | undefined
+  }
 
 /** Finds the transfers of an account, by default the newest first. */
 export function findTransfers(

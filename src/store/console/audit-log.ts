@@ -3,7 +3,7 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
-import { countListed, readPages, selectPage } from '../lists.ts'
+import { countListed, readPages, selectPage, type ListOrder, type TimeFilter } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
@@ -36,21 +36,14 @@ function auditEntryHash(previousHash: Uint8Array | undefined, entry: AuditLogEnt
 /** The kinds of entries that a list can be limited to. */
 export const auditKinds = ['changes', 'playground', 'commandLine'] as const
 
-export type AuditFilter = {
-  readonly accountId: string
-  readonly userId?: string | undefined
-  readonly auditAction?: string | undefined
-  /** Only entries of playground calls, only the others, or only those of the command line. */
-  readonly kind?: (typeof auditKinds)[number] | undefined
-  /** Times `>= fromMs` and `< toMs`. */
-  readonly fromMs?: number | undefined
-  readonly toMs?: number | undefined
-  /** The oldest first; by default the newest. */
-  readonly isAscending?: boolean | undefined
-  /** The last entry of the previous page. */
-  readonly after?: Pick<Selectable<AuditLogRow>, 'atMs' | 'auditId'> | undefined
-  readonly limit: number
-}
+export type AuditFilter = TimeFilter &
+  ListOrder<Pick<Selectable<AuditLogRow>, 'atMs' | 'auditId'>> & {
+    readonly accountId: string
+    readonly userId?: string | undefined
+    readonly auditAction?: string | undefined
+    /** Only entries of playground calls, only the others, or only those of the command line. */
+    readonly kind?: (typeof auditKinds)[number] | undefined
+  }
 
 /** The actions of the playground. They change no setting and would hide the changes in a list. */
 const playgroundActions = ['playground.call', 'playground.session']

@@ -2,7 +2,7 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
-import { countListed } from '../lists.ts'
+import { countListed, type ListOrder } from '../lists.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The permanent record of a subject's deletion, with the field names of the contract. */
@@ -64,18 +64,15 @@ export function deletionHash(
 /** Records of one gallery, or of all galleries of an account, deleted ones included. */
 export type DeletionScope = { readonly galleryId: string } | { readonly accountId: string }
 
-export type DeletionFilter = DeletionScope & {
-  readonly subjectId?: string | undefined
-  readonly externalId?: string | undefined
-  /** Times `>= fromUtc` and `< toUtc`. */
-  readonly fromUtc?: string | undefined
-  readonly toUtc?: string | undefined
-  /** The oldest first; by default the newest. */
-  readonly isAscending?: boolean | undefined
-  /** The number of the last record of the previous page. */
-  readonly after?: number | undefined
-  readonly limit: number
-}
+/** `after` is the number of a record. */
+export type DeletionFilter = DeletionScope &
+  ListOrder<number> & {
+    readonly subjectId?: string | undefined
+    readonly externalId?: string | undefined
+    /** Times `>= fromUtc` and `< toUtc`. */
+    readonly fromUtc?: string | undefined
+    readonly toUtc?: string | undefined
+  }
 
 /** Finds deletion records, by default the newest first. */
 export async function findDeletions(

@@ -6,14 +6,14 @@ import type { Store } from '../database.ts'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
 import type { Database, CallRow } from '../schema.ts'
-import { countRows, selectPage } from '../lists.ts'
+import { countRows, selectPage, type TimeFilter } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LoggedCall = Selectable<CallRow>
 
 /** Selects rows of the request log; a row must match all given conditions. */
-export type CallFilter = {
+export type CallFilter = TimeFilter & {
   readonly projectId?: string | undefined
   readonly keyId?: string | undefined
   readonly action?: string | undefined
@@ -30,9 +30,6 @@ export type CallFilter = {
   readonly requestIdPrefix?: string | undefined
   /** Only calls of this account's projects. */
   readonly accountId?: string | undefined
-  /** Times `>= fromMs` and `< toMs`. */
-  readonly fromMs?: number | undefined
-  readonly toMs?: number | undefined
   /** By default the newest first. */
   readonly sort?: CallSort | undefined
   /** The last row of the previous page. */

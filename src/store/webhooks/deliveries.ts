@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
 import { sql } from '../load-kysely.ts'
-import { selectPage } from '../lists.ts'
+import { selectPage, type ListOrder } from '../lists.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
@@ -122,16 +122,11 @@ export async function redeliver(
   return (await tx.run(query)).length > 0
 }
 
-export type DeliveryFilter = {
+export type DeliveryFilter = ListOrder<Pick<WebhookDelivery, 'createdAtMs' | 'eventId'>> & {
   readonly webhookId: string
   readonly eventId?: string | undefined
   readonly state?: DeliveryState | undefined
   readonly type?: string | undefined
-  /** The oldest first; by default the newest. */
-  readonly isAscending?: boolean | undefined
-  /** The last delivery of the previous page. */
-  readonly after?: Pick<WebhookDelivery, 'createdAtMs' | 'eventId'> | undefined
-  readonly limit: number
 }
 
 /** Finds deliveries of a webhook, by default the newest first. */
