@@ -102,7 +102,11 @@ test('An unusual threshold must be repeated, and its effect on the last 30 days 
     )
   await identify('Ada')
   await identify('Zoe')
-  assert.deepEqual(await effect('0.8'), { ...before, calls: before.calls + 2 })
+  assert.deepEqual(await effect('0.8'), {
+    ...before,
+    calls: before.calls + 2,
+    matches: before.matches + 1,
+  })
   const low = await effect('0')
   assert.deepEqual([low.newMatches, low.lostMatches], [before.newMatches + 1, 0])
   const high = await effect('1')

@@ -11,7 +11,7 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 import { useSaveProject, useUndoChange, type ProjectPatch } from './project-change.ts'
 import { ChangeRetentionDialog } from './change-retention-dialog.tsx'
 import { ChangeThresholdDialog } from './change-threshold-dialog.tsx'
-import { ThresholdEffect } from './threshold-effect.tsx'
+import { ThresholdSlider } from './threshold-effect.tsx'
 
 /** The value of an empty Mantine number field is a string. */
 type NumberInputValue = number | string
@@ -27,6 +27,7 @@ type ProjectFormValues = {
 type ProjectForm = {
   readonly getValues: () => ProjectFormValues
   readonly getInputProps: (field: keyof ProjectFormValues) => object
+  readonly setFieldValue: (field: 'identifyThreshold', value: number) => void
 }
 
 const fieldNames = {
@@ -81,7 +82,7 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
       <form onSubmit={form.onSubmit(submit)}>
         <fieldset disabled={!mayWrite} className="fg-fieldset">
           <Stack>
-            <SettingFields project={project} form={form} />
+            <SettingFields project={project} form={form} isDisabled={!mayWrite} />
             {!toConfirm && (
               <ErrorNotice
                 title="Couldn't save settings"
@@ -151,9 +152,11 @@ function ConfirmChange({ change, reason, error, onConfirm, ...props }: ConfirmCh
 function SettingFields({
   project,
   form,
+  isDisabled,
 }: {
   readonly project: ConsoleProject
   readonly form: ProjectForm
+  readonly isDisabled: boolean
 }) {
   const { identifyThreshold: threshold } = form.getValues()
   return (
@@ -188,9 +191,12 @@ function SettingFields({
         clampBehavior="none"
         {...form.getInputProps('identifyThreshold')}
       />
-      {isThreshold(threshold) && threshold !== project.identifyThreshold && (
-        <ThresholdEffect project={project} threshold={Number(threshold)} />
-      )}
+      <ThresholdSlider
+        project={project}
+        threshold={isThreshold(threshold) ? Number(threshold) : undefined}
+        isDisabled={isDisabled}
+        onChange={(value) => form.setFieldValue('identifyThreshold', value)}
+      />
       <NumberInput
         label="Subject retention (days)"
         description="Automatically delete subjects with no activity for this many days."

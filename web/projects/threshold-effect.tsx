@@ -1,7 +1,8 @@
-import { Text } from '@mantine/core'
+import { Progress, Slider, Stack, Text } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import type { ConsoleProject } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
-import { formatCount } from '../format/numbers.ts'
+import { formatCount, formatPercentage, formatQuantity } from '../format/numbers.ts'
 import { falseMatchRateAt, formatRate } from '../playground/result/judge.ts'
 
 type Props = {
@@ -10,7 +11,55 @@ type Props = {
   readonly threshold: number
 }
 
-/** States the false-match rate of a threshold and the recent decisions that it would change. */
+type SliderProps = {
+  readonly project: ConsoleProject
+  /** 0 to 1; undefined: the service derives it from the size of the gallery. */
+  readonly threshold: number | undefined
+  readonly isDisabled: boolean
+  readonly onChange: (threshold: number) => void
+}
+
+/** The thresholds between which a change needs no confirmation. */
+const usualMarks = [
+  { value: 0.7, label: '0.70' },
+  { value: 0.97, label: '0.97' },
+]
+
+/** Where the slider stands while no threshold is set. */
+const unsetThreshold = 0.8
+
+/** Time without a change after which the effect of a threshold is counted. */
+const debounceMs = 200
+
+/** Sets the threshold by its two errors, which move in opposite directions. */
+export function ThresholdSlider({ project, threshold, isDisabled, onChange }: SliderProps) {
+  const [counted] = useDebouncedValue(threshold, debounceMs)
+  return (
+    <Stack gap="xs">
+      <Slider
+        thumbLabel="Slider of the threshold"
+        min={0}
+        max={1}
+        step={0.01}
+        label={null}
+        marks={usualMarks}
+        mb="lg"
+        disabled={isDisabled}
+        value={threshold ?? unsetThreshold}
+        onChange={onChange}
+      />
+      {counted === undefined ? (
+        <Text size="xs" c="dimmed">
+          The service derives the threshold from the size of the gallery. Move the slider to set it.
+        </Text>
+      ) : (
+        <ThresholdEffect project={project} threshold={counted} />
+      )}
+    </Stack>
+  )
+}
+
+/** States both errors of a threshold, and the recent decisions that it would change. */
 export function ThresholdEffect({ project, threshold }: Props) {
   const { projectId, subjects } = project
   const settings = useApiQuery('/playground/settings')
@@ -20,17 +69,29 @@ export function ThresholdEffect({ project, threshold }: Props) {
   })
   if (!settings.data || !decisions.data) return <Text size="sm">Counting the decisions…</Text>
   const rate = falseMatchRateAt(settings.data.falseMatchRates, threshold)
-  const { days, calls, isCapped, newMatches, lostMatches } = decisions.data
+  const { days, calls, isCapped, matches, newMatches, lostMatches } = decisions.data
   return (
     <Text size="sm" component="div">
       {rate && (
-        <p>
-          At {threshold}, {formatRate(rate)} match. {galleryRateText(rate.rate, subjects)}
-        </p>
+        <>
+          <ErrorMeter
+            label="False matches: searches for other people"
+            share={searchRateOf(rate.rate, subjects)}
+          />
+          <p>
+            At {threshold}, {formatRate(rate)} match.{' '}
+            {subjects > 1 &&
+              `A search compares the face with all ${formatCount(subjects)} subjects of the gallery.`}
+          </p>
+        </>
       )}
+      <ErrorMeter
+        label={`Enrolled people refused: ${formatQuantity(matches, 'match', 'matches')} of the last ${days} days`}
+        share={matches === 0 ? null : lostMatches / matches}
+      />
       <p>
-        Of {isCapped ? 'the latest ' : ''}
-        {formatCount(calls)} calls of svc.identify in the last {days} days,{' '}
+        Of {formatQuantity(calls, 'call')} of svc.identify in the last {days} days
+        {isCapped ? ', among the latest calls of the project' : ''},{' '}
         <strong>{formatCount(newMatches)}</strong> without a match would have one, and{' '}
         <strong>{formatCount(lostMatches)}</strong> with a match would have none.
       </p>
@@ -38,10 +99,22 @@ export function ThresholdEffect({ project, threshold }: Props) {
   )
 }
 
+type ErrorMeterProps = { readonly label: string; readonly share: number | null }
+
+/** The rate of one kind of error. */
+function ErrorMeter({ label, share }: ErrorMeterProps) {
+  const text = `${label}: ${formatPercentage(share)}`
+  return (
+    <>
+      <Text size="sm" fw={600}>
+        {text}
+      </Text>
+      <Progress value={(share ?? 0) * 100} aria-label={text} color="var(--fg-warn)" />
+    </>
+  )
+}
+
 /** A search compares one face with every subject, so that its rate grows with the gallery. */
-function galleryRateText(pairRate: number, subjects: number): string {
-  if (subjects < 2) return ''
-  const searchRate = 1 - (1 - Math.min(1, pairRate)) ** subjects
-  const percent = Number((searchRate * 100).toPrecision(2))
-  return `With ${formatCount(subjects)} subjects, ${percent} % of searches for other people match one of them.`
+function searchRateOf(pairRate: number, subjects: number): number {
+  return 1 - (1 - Math.min(1, pairRate)) ** Math.max(1, subjects)
 }

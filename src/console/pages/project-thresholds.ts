@@ -27,6 +27,7 @@ export const previewThreshold = defineRead({
     days: z.int(),
     calls: count.meta({ description: 'Decisions of svc.identify among the latest 30,000 calls.' }),
     isCapped: z.boolean(),
+    matches: count.meta({ description: 'Those of them with a match.' }),
     newMatches: count.meta({ description: 'Calls without a match that would have one.' }),
     lostMatches: count.meta({ description: 'Calls with a match that would have none.' }),
   }),

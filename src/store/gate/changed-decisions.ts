@@ -9,6 +9,7 @@ export type ThresholdEffect = {
   readonly calls: number
   /** Whether the project has more than `callsMax` calls: only the latest were read. */
   readonly isCapped: boolean
+  readonly matches: number
   readonly newMatches: number
   readonly lostMatches: number
 }
@@ -40,15 +41,11 @@ export async function countChangedDecisions(
       .select([
         sql<number>`count(*)`.as('read'),
         counted(sql`outcome is not null`).as('calls'),
+        counted(sql`outcome = 'match'`).as('matches'),
         counted(sql`outcome <> 'match' and similarity >= ${threshold}`).as('newMatches'),
         counted(sql`outcome = 'match' and similarity < ${threshold}`).as('lostMatches'),
       ]),
   )
-  const { read = 0, calls = 0, newMatches = 0, lostMatches = 0 } = row ?? {}
-  return {
-    calls,
-    isCapped: read > callsMax,
-    newMatches,
-    lostMatches,
-  }
+  const { read = 0, ...counts } = row ?? { calls: 0, matches: 0, newMatches: 0, lostMatches: 0 }
+  return { ...counts, isCapped: read > callsMax }
 }

@@ -140,6 +140,7 @@ export const callsContract = {
       const changed = { projectId: project.projectId, threshold: 0.8, fromMs: nowMs }
       assertSameValues(await queries.countChangedDecisions(tx, changed), {
         calls: 0,
+        matches: 0,
         isCapped: false,
         newMatches: 0,
         lostMatches: 0,
