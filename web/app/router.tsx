@@ -107,8 +107,8 @@ const subjects = createRoute({
 const groups = createRoute({
   getParentRoute: () => rootRoute,
   path: '/groups',
-  validateSearch: textSearchParams('q', ...listParams),
-  component: lazyRouteComponent(() => import('../gallery/groups-page.tsx'), 'GroupsPage'),
+  validateSearch: textSearchParams('q', 'group', ...listParams),
+  component: lazyRouteComponent(() => import('../gallery/groups/groups-page.tsx'), 'GroupsPage'),
 })
 const galleryHealth = createRoute({
   getParentRoute: () => rootRoute,

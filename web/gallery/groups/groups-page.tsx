@@ -1,18 +1,19 @@
 import { Button } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { ConsoleGroup } from '../api/responses.ts'
-import { useHasRole } from '../api/session.ts'
-import { useApiQuery } from '../api/use-api.ts'
-import type { Column } from '../lists/data-table.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { FilterBar, TextFilter } from '../lists/filters.tsx'
-import { ProjectScope } from '../projects/project-scope.tsx'
-import { ListPanel } from '../lists/list-panel.tsx'
-import { listSearch } from '../lists/list-search.ts'
-import { formatCount } from '../format/numbers.ts'
-import { Page } from '../layout/page.tsx'
+import type { ConsoleGroup } from '../../api/responses.ts'
+import { useHasRole } from '../../api/session.ts'
+import { useApiQuery } from '../../api/use-api.ts'
+import type { Column } from '../../lists/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { FilterBar, TextFilter } from '../../lists/filters.tsx'
+import { ProjectScope } from '../../projects/project-scope.tsx'
+import { ListPanel } from '../../lists/list-panel.tsx'
+import { listSearch } from '../../lists/list-search.ts'
+import { formatCount } from '../../format/numbers.ts'
+import { Page } from '../../layout/page.tsx'
 import { DeleteGroupDialog } from './delete-group-dialog.tsx'
+import { GroupDrawer } from './group-drawer.tsx'
 
 const route = getRouteApi('/groups')
 
@@ -29,7 +30,7 @@ export function GroupsPage() {
 }
 
 function GroupList({ projectId }: { readonly projectId: string }) {
-  const { q, cursor, sort, limit } = route.useSearch()
+  const { q, cursor, sort, limit, group } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
   const [groupToDelete, setGroupToDelete] = useState<string>()
@@ -37,6 +38,8 @@ function GroupList({ projectId }: { readonly projectId: string }) {
     pathParams: { projectId },
     query: { q, cursor, sort, limit },
   })
+  const openGroup = (name: string | undefined): void =>
+    void navigate({ search: (old) => ({ ...old, group: name }), replace: name === undefined })
   const search = (text: string | undefined): void =>
     void navigate({ search: (old) => ({ ...old, q: text, cursor: undefined }) })
   return (
@@ -54,12 +57,27 @@ function GroupList({ projectId }: { readonly projectId: string }) {
           (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
         )}
         defaultSort="name"
+        onOpen={({ name }) => openGroup(name)}
+        openLabel={({ name }) => `Open group ${name}`}
         empty={
-          <EmptyState title="No groups">
-            Add groups when you enroll (parameter groups) or edit a subject.
-          </EmptyState>
+          q === undefined ? (
+            <EmptyState title="No groups">
+              Add groups when you enroll (parameter groups) or edit a subject.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No groups match">Clear the filter to see all groups.</EmptyState>
+          )
         }
       />
+      {group && (
+        <GroupDrawer
+          key={group}
+          projectId={projectId}
+          name={group}
+          onRenamed={openGroup}
+          onClose={() => openGroup(undefined)}
+        />
+      )}
       {groupToDelete && (
         <DeleteGroupDialog
           projectId={projectId}

@@ -1,9 +1,12 @@
+import { Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { ApiError } from '../api/api-error.ts'
-import { useApiQuery, useApiMutation } from '../api/use-api.ts'
-import { SubjectDeletionFacts } from '../components/confirm/subject-deletion-facts.tsx'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { formatQuantity } from '../format/numbers.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { useApiQuery, useApiMutation } from '../../api/use-api.ts'
+import { SubjectDeletionFacts } from '../../components/confirm/subject-deletion-facts.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { formatQuantity } from '../../format/numbers.ts'
+import { subjectNameOf } from '../../format/subject-name.ts'
+import { SubjectThumbnail, useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
 
 type Props = { readonly projectId: string; readonly name: string; readonly onClose: () => void }
 
@@ -43,11 +46,44 @@ export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
         <>
           This deletes <strong>{countText}</strong> with all their data, including subjects that are
           also in other groups.
+          <GroupPeople projectId={projectId} name={name} />
           <SubjectDeletionFacts isMany />
         </>
       ) : (
         'Counting subjects…'
       )}
     </ConfirmDialog>
+  )
+}
+
+/** The most subjects that the dialog shows. */
+const shownMax = 10
+
+/** The first subjects of the group, with their faces. */
+function GroupPeople({ projectId, name }: Pick<Props, 'projectId' | 'name'>) {
+  const query = useApiQuery('/projects/:projectId/subjects', {
+    pathParams: { projectId },
+    query: { group: name, limit: shownMax },
+  })
+  const items = query.data?.items ?? []
+  const crops = useCroppedFaces(
+    projectId,
+    items.map(({ subjectId }) => subjectId),
+  )
+  return (
+    <Group gap="sm" my="sm">
+      {items.map((subject) => (
+        <Group key={subject.subjectId} gap="xs" wrap="nowrap">
+          <SubjectThumbnail
+            projectId={projectId}
+            subjectId={subject.subjectId}
+            faceId={crops.get(subject.subjectId)?.[0]}
+            sizePx={36}
+          />
+          {subjectNameOf(subject)}
+        </Group>
+      ))}
+      {query.data?.nextCursor !== null && query.data && 'and others'}
+    </Group>
   )
 }
