@@ -60,7 +60,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await dialog.getByLabel(/to confirm$/u).fill('b')
     await page.keyboard.press('Enter')
     await open.waitFor({ state: 'detached' })
-    await waitForFocus(page, 'Delete subjects: c')
+    await waitForFocus(page, 'Open group c')
   })
 
   step('The playground shows the subject and its faces before it deletes them', async () => {
