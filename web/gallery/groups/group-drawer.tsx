@@ -123,7 +123,7 @@ function AddPeople({ projectId, name }: GroupPart) {
       {searched !== '' && query.data && (
         <ListPanel
           caption="People to add"
-          query={{ ...query, data: others } as typeof query}
+          query={{ ...query, data: others }}
           rowKey={({ subjectId }) => subjectId}
           columns={[
             personColumn,
