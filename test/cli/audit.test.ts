@@ -121,6 +121,7 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
   'subject delete': { auditAction: 'subject.delete', run: () => 'audited --project default' },
   'gallery check': { reads: () => '--project kiosk' },
   'models install': { auditAction: 'models.install', run: ({ pack }) => pack },
+  'models qualify': { auditAction: 'models.install', testedIn: 'models/qualify.test.ts' },
   'models list': { reads: () => '' },
   'models prepare': { withoutDatabase: 'converts the built-in models' },
   'models verify': { reads: () => '' },

@@ -2,7 +2,7 @@ import type { AccountMove } from '../../store/account-move/move-record.ts'
 import type { Store } from '../../store/database.ts'
 import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { formatTable, print } from '../output.ts'
+import { print, printRows } from '../output.ts'
 import { withStore } from '../with-store.ts'
 import type { CommandValues } from '../command.ts'
 
@@ -30,17 +30,12 @@ export async function list({ json }: { readonly json: boolean }): Promise<void> 
     )
     return { ...account, movedTo: open?.otherDatabase ?? null, state: stateOf(open) }
   })
-  print(rows, json, () =>
-    formatTable(
-      ['id', 'name', 'created', 'state'],
-      rows.map((row) => [
-        row.accountId,
-        row.name,
-        row.createdAtUtc,
-        row.movedTo === null ? row.state : `${row.state} ${row.movedTo}`,
-      ]),
-    ),
-  )
+  printRows(rows, json, {
+    id: 'accountId',
+    name: 'name',
+    created: 'createdAtUtc',
+    state: ({ state, movedTo }) => (movedTo === null ? state : `${state} ${movedTo}`),
+  })
 }
 
 /** SQLite has no moves, so that their modules are loaded only for PostgreSQL. */

@@ -17,7 +17,7 @@ import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to
 import { listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { UsageError, type CommandValues } from '../command.ts'
-import { formatTable, print } from '../output.ts'
+import { formatRows, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 import { cancelAccountMove, moveAccount, type AccountMoveResult } from './move-account.ts'
@@ -55,10 +55,7 @@ function describeMove({ accountId, to, summary }: AccountMoveResult): string {
   const { tables, frozenMs, renamedUsers, decryptedTemplates } = summary
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   return [
-    formatTable(
-      ['table', 'rows'],
-      tables.map((table) => [table.table, String(table.rows)]),
-    ),
+    formatRows(tables, { table: 'table', rows: 'rows' }),
     `${rows} rows were copied to ${to} and are equal there. The nine rules of the ledger are met, and ` +
       `${decryptedTemplates} templates were decrypted as a sample. Calls were rejected for ${(frozenMs / 1000).toFixed(1)} s.`,
     ...(renamedUsers.length > 0

@@ -2,7 +2,7 @@ import { allActions } from '../../actions/all-actions.ts'
 import { listPrices, setPrice, type AccountPrice } from '../../store/billing/prices.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { formatAmount } from '../../lib/money.ts'
-import { formatTable, print } from '../output.ts'
+import { formatRows, print } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 import type { CommandValues } from '../command.ts'
@@ -38,10 +38,6 @@ export async function set({
 }
 
 function table(prices: readonly AccountPrice[]): string {
-  const rows = prices.map(({ action, unitMicros }) => [
-    action,
-    formatAmount(unitMicros),
-    String(unitMicros),
-  ])
-  return formatTable(['action', 'unit price', 'micros'], rows)
+  const price = ({ unitMicros }: AccountPrice) => formatAmount(unitMicros)
+  return formatRows(prices, { action: 'action', 'unit price': price, micros: 'unitMicros' })
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../store/database.ts'
 import { findGalleryCalibrations } from '../../store/gallery/calibration/applied-calibrations.ts'
 import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
-import { formatTable, print } from '../output.ts'
+import { formatRows, print } from '../output.ts'
 import { modelsFolder } from '../read-settings.ts'
 
 type ShownTable = Omit<GalleryCalibrationRow, 'definition'> & {
@@ -52,17 +52,14 @@ function stateOf(
 }
 
 function formatTables(tables: readonly ShownTable[]): string {
-  return formatTable(
-    ['state', 'model', 'subjects', 'pairs', 'applied', 'by', 'ended', 'by'],
-    tables.map((row) => [
-      row.state,
-      row.modelId,
-      String(row.subjects),
-      String(row.pairs),
-      row.appliedAtUtc,
-      row.appliedBy,
-      row.endedAtUtc ?? '',
-      row.endedBy ?? '',
-    ]),
-  )
+  return formatRows(tables, {
+    state: 'state',
+    model: 'modelId',
+    subjects: 'subjects',
+    pairs: 'pairs',
+    applied: 'appliedAtUtc',
+    by: 'appliedBy',
+    ended: 'endedAtUtc',
+    'ended by': 'endedBy',
+  })
 }

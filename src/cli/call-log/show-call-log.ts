@@ -2,7 +2,7 @@ import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/ca
 import { formatAmount } from '../../lib/money.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { projectNames } from '../../store/tenancy/projects.ts'
-import { formatTable, toJson } from '../output.ts'
+import { formatRows, toJson } from '../output.ts'
 import { findProjectId, withStore } from '../with-store.ts'
 import type { CommandValues } from '../command.ts'
 
@@ -79,35 +79,20 @@ function toLogEntry(call: LoggedCall, { keys, projects }: Names) {
 }
 
 function table(entries: readonly ReturnType<typeof toLogEntry>[]): string {
-  const head = [
-    'time',
-    'action',
-    'code',
-    'latency (ms)',
-    'cost',
-    'replay',
-    'outcome',
-    'score',
-    'request',
-  ]
-  return formatTable(
-    [...head, 'key', '', 'project', ''],
-    entries.map((row) => [
-      row.atUtc,
-      row.action,
-      row.code,
-      row.latencyMs.toFixed(1),
-      row.meteredMicros > 0n
-        ? `(${formatAmount(row.meteredMicros)})`
-        : formatAmount(row.costMicros),
-      row.replay ? 'replay' : '',
-      row.outcome ?? '',
-      (row.similarity ?? row.livenessScore)?.toFixed(2) ?? '',
-      row.requestId,
-      row.keyName,
-      row.keyId,
-      row.projectName,
-      row.projectId,
-    ]),
-  )
+  return formatRows(entries, {
+    time: 'atUtc',
+    action: 'action',
+    code: 'code',
+    'latency (ms)': ({ latencyMs }) => latencyMs.toFixed(1),
+    cost: ({ meteredMicros, costMicros }) =>
+      meteredMicros > 0n ? `(${formatAmount(meteredMicros)})` : formatAmount(costMicros),
+    replay: ({ replay }) => (replay ? 'replay' : ''),
+    outcome: 'outcome',
+    score: ({ similarity, livenessScore }) => (similarity ?? livenessScore)?.toFixed(2),
+    request: 'requestId',
+    key: 'keyName',
+    'key id': 'keyId',
+    project: 'projectName',
+    'project id': 'projectId',
+  })
 }

@@ -52,7 +52,8 @@ export const evaluate = defineGroup({
         'facegate evaluate verification ./people --out curve.svg',
         'facegate evaluate verification pairs.csv --json',
       ],
-      run: async (values) => (await import('./run-verification.ts')).runVerification(values),
+      run: async (values) =>
+        void (await (await import('./run-verification.ts')).runVerification(values)),
     }),
     defineCommand({
       name: 'liveness',

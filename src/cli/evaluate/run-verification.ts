@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { buildCalibration } from '../../gallery/calibration/measure/build-calibration.ts'
+import {
+  buildCalibration,
+  requireImpostorPairs,
+} from '../../gallery/calibration/measure/build-calibration.ts'
 import { drawRoc } from '../../evaluation/verification/draw-roc.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { readFaceSet } from '../../evaluation/face-set.ts'
-import { fitRecognizer, type RecognizerFit } from '../../evaluation/calibration/fit-recognizer.ts'
+import { fitRecognizer } from '../../evaluation/calibration/fit-recognizer.ts'
 import {
   extractTemplates,
   templatesRequest,
@@ -35,13 +38,22 @@ import { percent, verificationText } from './verification-text.ts'
 type VerificationValues = CommandValues<'source', 'out' | 'calibrate'> &
   Pick<EvaluationValues, 'models'>
 
+/** The share of pairs of one person that match at a false-match rate, of people outside of the cohort. */
+type HeldOutRate = { readonly fmr: number; readonly score: number; readonly tar: number }
+
+export type QualifiedRecognizer = {
+  readonly report: VerificationReport
+  /** Empty unless a cohort was created. */
+  readonly heldOut: readonly HeldOutRate[]
+}
+
 /**
  * Runs `facegate evaluate verification`.
  *
  * @param options `out` is the image file of the curve. `calibrate` is the target of the calibration: a
  *   file, or the folder of the recognizer's pack.
  */
-export async function runVerification(options: VerificationValues): Promise<void> {
+export async function runVerification(options: VerificationValues): Promise<QualifiedRecognizer> {
   const { source } = options
   await checkImageOutput('--out', options.out)
   checkCalibrationTarget(options.calibrate)
@@ -70,9 +82,10 @@ export async function runVerification(options: VerificationValues): Promise<void
       { name: 'corrected', scores: corrected, colour: '#0b6e4f' },
       { name: 'raw distance', scores: raw, colour: '#b0413e' },
     ])
-  if (pack) await calibratePack(pack, source, result)
-  else if (options.calibrate !== undefined)
+  const heldOut = pack ? await calibratePack(pack, source, result) : []
+  if (!pack && options.calibrate !== undefined)
     await writeCalibrationFile(options.calibrate, source, result)
+  return { report: result.report, heldOut }
 }
 
 /** @throws UsageError for a name that may be the mistyped folder of a pack: no file is written there. */
@@ -110,32 +123,39 @@ async function calibratePack(
   pack: InstalledModel,
   source: string,
   result: VerificationResult,
-): Promise<void> {
+): Promise<readonly HeldOutRate[]> {
   const calibrationSet = calibrationSetOf(source, result.report)
   const { origin } = requireRecognizerDecoding(pack.model).cohort ?? {}
   const rows = await readCohort(pack)
-  const output = isCalibrated(pack)
-    ? { calibration: buildCalibration(result.scores.corrected, result.identical, calibrationSet) }
-    : await showProgress('cohorts', (onProgress) => {
-        const added = rows?.cohort ?? new Float32Array()
-        return toCalibrationOutput(
-          fitRecognizer(result.faces, { ...calibrationSet, added }, onProgress),
-          origin,
-        )
-      })
-  const files = await writeCalibration(pack, output)
-  console.error(`written to ${pack.folder}: ${files.join(', ')}`)
+  const { corrected } = result.scores
+  // Few people cannot be mixed to a cohort.
+  requireImpostorPairs(corrected.impostor.length)
+  if (isCalibrated(pack)) {
+    await write(pack, {
+      calibration: buildCalibration(corrected, result.identical, calibrationSet),
+    })
+    return []
+  }
+  const { calibration, cohort, neighbours, heldOut } = await showProgress(
+    'cohorts',
+    (onProgress) => {
+      const added = rows?.cohort ?? new Float32Array()
+      return fitRecognizer(result.faces, { ...calibrationSet, added }, onProgress)
+    },
+  )
+  const rates = calibration.points.map(({ fmr, score }) => {
+    const tar = shareAbove(heldOut.genuine, score)
+    const rate = `FMR ${fmr.toExponential(0)}: score ${score}, TAR ${percent(tar)}`
+    console.error(`${rate}, on held-out people`)
+    return { fmr, score, tar }
+  })
+  await write(pack, { calibration, cohort: { cohort, neighbours, origin } })
+  return rates
 }
 
-function toCalibrationOutput(
-  { calibration, cohort, neighbours, heldOut }: RecognizerFit,
-  origin: string | undefined,
-): CalibrationOutput {
-  for (const { fmr, score } of calibration.points) {
-    const tar = percent(shareAbove(heldOut.genuine, score))
-    console.error(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar}, on held-out people`)
-  }
-  return { calibration, cohort: { cohort, neighbours, origin } }
+async function write(pack: InstalledModel, output: CalibrationOutput): Promise<void> {
+  const files = await writeCalibration(pack, output)
+  console.error(`written to ${pack.folder}: ${files.join(', ')}`)
 }
 
 async function writeCalibrationFile(

@@ -1,13 +1,9 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { z } from 'zod'
+import type { ServiceAccess } from '../context/saved-context.ts'
 import { lastingFailure } from './lasting-failure.ts'
 import { readStatedLimit, type StatedLimit } from './import-pace.ts'
 import { parseJsonText } from './parse-json-text.ts'
 
-/** Time to connect. A running service is connected to at once, however busy it is. */
-const connectMsMax = 2000
-/** Time for the answer of a service that accepted the connection. */
 const answerMsMax = 15_000
 
 /**
@@ -16,15 +12,9 @@ const answerMsMax = 15_000
  * @returns the rate limit of the project; undefined if the service does not state it.
  * @throws Error with the remedy.
  */
-export async function checkService(url: string, key: string): Promise<StatedLimit | undefined> {
-  await requireConnection(url)
-  const response = await fetch(`${url}/v1/subjects?limit=1`, {
-    headers: { 'x-api-key': key },
-    redirect: 'manual',
-    signal: AbortSignal.timeout(answerMsMax),
-  }).catch((cause: unknown) => {
-    throw new Error(`${url} accepts connections but does not answer; check the service`, { cause })
-  })
+export async function checkService({ url, key }: ServiceAccess): Promise<StatedLimit | undefined> {
+  const headers = { 'x-api-key': key }
+  const response = await requestService(url, '/v1/subjects?limit=1', { headers }, answerMsMax)
   const body = await response.text()
   if (response.status >= 300 && response.status < 400)
     throw new Error(`${url} is a redirect, which is not followed with the key; check --url`)
@@ -34,20 +24,22 @@ export async function checkService(url: string, key: string): Promise<StatedLimi
   return readStatedLimit(response.headers)
 }
 
-/** @throws Error with the remedy when nothing accepts connections at the address. */
-export async function requireConnection(url: string): Promise<void> {
-  const { hostname, port, protocol } = new URL(url)
-  const host = hostname.replace(/^\[|\]$/gu, '')
-  const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) })
+/** Sends a request to a service. @throws Error with the remedy when there is no response. */
+export async function requestService(
+  url: string,
+  path: string,
+  request: RequestInit,
+  msMax: number,
+): Promise<Response> {
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(connectMsMax) })
+    const signal = AbortSignal.timeout(msMax)
+    // Following a redirect would send the key to its target.
+    return await fetch(`${url}${path}`, { ...request, redirect: 'manual', signal })
   } catch (cause) {
     throw new Error(
       `${url} cannot be reached: ${reasonOf(cause)}; start the service, or pass its address with --url`,
       { cause },
     )
-  } finally {
-    socket.destroy()
   }
 }
 
@@ -60,9 +52,11 @@ const connectFailures: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was closed',
 }
 
+/** Returns why a request has no response. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'AbortError') return `no connection within ${connectMsMax / 1000} s`
+  if (error.cause instanceof Error) return reasonOf(error.cause)
+  if (error.name === 'TimeoutError') return 'no response in time'
   const code = 'code' in error ? String(error.code) : ''
   return connectFailures[code] ?? (error.message || code)
 }

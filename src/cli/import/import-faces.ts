@@ -37,11 +37,8 @@ export async function importFaces(options: ImportOptions): Promise<void> {
 }
 
 /** Checks the service, and prints the rate of the import. */
-async function preparePace(
-  { url, key }: ServiceAccess,
-  rate: number | undefined,
-): Promise<ImportPace> {
-  const limit = await checkService(url, key)
+async function preparePace(service: ServiceAccess, rate?: number): Promise<ImportPace> {
+  const limit = await checkService(service)
   const perS = Math.min(rate ?? Infinity, limit?.sustainedPerS ?? Infinity)
   console.error(`rate: ${describeRate(rate, limit)}`)
   return createImportPace(Number.isFinite(perS) ? perS : undefined, (learned) => {

@@ -130,8 +130,12 @@ async function findDatabaseProblems(
   if (typeof database === 'string') return [problemOf('database', database)]
   const { kind, lastBackupMs, nowMs, alerts } = database
   const problems = alerts.map(toProblem)
-  const masterKeyFault = await findMasterKeyFault(masterKeyPath(config))
-  if (masterKeyFault !== undefined) problems.push(problemOf('masterKey', masterKeyFault))
+  const file = masterKeyPath(config)
+  const masterKey = async () => {
+    openKeyring(file)
+    await withStore((store) => checkMasterKey(store, file))
+  }
+  for (const fault of await faultsOf(masterKey)) problems.push(problemOf('masterKey', fault))
   const backupDays = lastBackupMs === null ? Infinity : (nowMs - lastBackupMs) / dayMs
   // PostgreSQL has its own tools for backups.
   if (kind === 'sqlite' && backupDays > backupDaysMax)
@@ -147,15 +151,12 @@ async function findDatabaseProblems(
   return problems
 }
 
-/** Returns why the master key cannot be used; undefined if it decrypts the database. */
-async function findMasterKeyFault(file: string): Promise<string | undefined> {
-  try {
-    openKeyring(file)
-    await withStore((store) => checkMasterKey(store, file))
-    return undefined
-  } catch (error) {
-    return describeError(error)
-  }
+/** Returns the message of an error; none if the check succeeds. */
+async function faultsOf(check: () => Promise<unknown>): Promise<readonly string[]> {
+  return check().then(
+    () => [],
+    (error: unknown) => [describeError(error)],
+  )
 }
 
 function toProblem({ kind, severity, text }: AccountAlert): InstallationProblem {
@@ -173,15 +174,16 @@ function findFolderProblems(config: Config): readonly InstallationProblem[] {
 async function findModelProblems(config: Config): Promise<readonly InstallationProblem[]> {
   const modelsFolder = modelsFolderOf(config)
   const damaged = await findDamagedFiles(modelsFolder)
-  const problems = damaged.map((file) => problemOf('builtinModels', `${file} is damaged`))
-  try {
+  const altered: string[] = []
+  const faults = await faultsOf(async () => {
     for (const { model, fault } of await findModelFaults([]))
-      if (fault !== null) problems.push(problemOf('models', `${model}: ${fault}`))
+      if (fault !== null) altered.push(`${model}: ${fault}`)
     const set = await readActiveSet(modelsFolder)
     await readRecognizerCalibration(set.recognizer)
     await requireLicences(config, modelsFolder, set)
-  } catch (error) {
-    problems.push(problemOf('models', describeError(error)))
-  }
-  return problems
+  })
+  return [
+    ...damaged.map((name) => problemOf('builtinModels', `${name} is damaged`)),
+    ...[...altered, ...faults].map((fault) => problemOf('models', fault)),
+  ]
 }

@@ -24,7 +24,6 @@ export async function requestStatus(url: string) {
     const { status } = response
     return { status, detail: `HTTP ${status} ${detailOf(await response.text())}`.trim() }
   } catch (error) {
-    const cause = error instanceof Error ? (error.cause ?? error) : error
-    return { status: null, detail: reasonOf(cause) }
+    return { status: null, detail: reasonOf(error) }
   }
 }

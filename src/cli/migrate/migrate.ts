@@ -3,7 +3,7 @@ import { readSecretFiles } from '../../lib/environment.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
 import { UsageError } from '../command.ts'
-import { formatTable, toJson } from '../output.ts'
+import { formatRows, toJson } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
 import { moveToPostgres, type MoveResult } from './move-to-postgres.ts'
@@ -64,18 +64,16 @@ function report(
   const { expired, addedRows, copyMs, compareMs, comparisons, checks } = summary
   const rows = comparisons.reduce((sum, comparison) => sum + comparison.rows, 0)
   const parts = [
-    formatTable(
-      ['table', 'rows', 'amounts, equal in both databases'],
-      comparisons.map((comparison) => [
-        comparison.table,
-        String(comparison.rows),
-        formatSums(comparison.sumsByColumn),
-      ]),
-    ),
-    formatTable(
-      ['invariant', '', 'of the new ledger'],
-      checks.map(({ name, ok, detail }) => [name, ok ? 'ok' : 'BROKEN', detail]),
-    ),
+    formatRows(comparisons, {
+      table: 'table',
+      rows: 'rows',
+      'amounts, equal in both databases': ({ sumsByColumn }) => formatSums(sumsByColumn),
+    }),
+    formatRows(checks, {
+      invariant: 'name',
+      '': ({ ok }) => (ok ? 'ok' : 'BROKEN'),
+      'of the new ledger': 'detail',
+    }),
     `${rows} rows are equal in both databases: ${addedRows} were copied in ${seconds(copyMs)}` +
       `${formatRate(addedRows, copyMs)}, and all were compared in ${seconds(compareMs)}.`,
     ...(expired > 0 ? [`Calls interrupted with the server, not charged: ${expired}`] : []),

@@ -1,8 +1,14 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { anyText, folderPath, oneOf } from '../command-line/value-kinds.ts'
-import { flag, optional, repeatable, required } from '../options.ts'
+import type { ValueKind } from '../command.ts'
+import { anyText, filePath, folderPath, oneOf, wholeNumber } from '../command-line/value-kinds.ts'
+import { flag, optional, repeatable, required, withDefault } from '../options.ts'
 
 const installedPack = required('<pack>', 'name of an installed pack', anyText)
+
+const packName: ValueKind<string> = {
+  rule: '1 to 64 of a-z 0-9 . _ -, beginning with a letter or a digit',
+  parse: (text) => (/^[a-z0-9][a-z0-9._-]{0,63}$/u.test(text) ? text : undefined),
+}
 
 export const models = defineGroup({
   name: 'models',
@@ -57,6 +63,37 @@ export const models = defineGroup({
       arguments: { packs: repeatable('<pack>', 'names of packs; without names, all', anyText) },
       examples: ['facegate models verify', 'facegate models verify recommended'],
       run: async (values) => (await import('./verify.ts')).verify(values),
+    }),
+    defineCommand({
+      name: 'qualify',
+      summary: 'install, measure and calibrate a recognizer on your own pictures',
+      arguments: { onnx: required('<file.onnx>', 'a network of the ArcFace type', filePath) },
+      options: {
+        pictures: required(
+          '<folder|pairs.csv>',
+          'labelled pictures, as for facegate evaluate verification; at least 150',
+          filePath,
+        ),
+        name: required('<name>', 'name of the new pack', packName),
+        licence: required('<text>', 'the licence of the network as its source states it', anyText),
+        'commercial-use': withDefault('<use>', 'whether the licence permits commercial use', {
+          ...oneOf(['allowed', 'forbidden', 'unclear']),
+          default: 'unclear',
+        }),
+        dimensions: withDefault('<n>', 'values of a template', {
+          ...wholeNumber(16, 4096),
+          default: '512',
+        }),
+        models: repeatable(
+          '<pack>',
+          'the detector that you use with it; without it, the built-in one',
+          anyText,
+        ),
+      },
+      description:
+        'The network has one input of 112×112 px, RGB, (pixel − 127.5) / 127.5; write a manifest for another one. The command installs it as a pack, prints the report of facegate evaluate verification, and writes the cohort, the similarity table, the figures (pack.json), card.md and curve.svg to the folder of the pack. It selects no model: facegate models use does.',
+      examples: ['facegate models qualify r50.onnx --pictures ./people --name r50 --licence MIT'],
+      run: async (values) => (await import('./qualify.ts')).qualify(values),
     }),
     defineCommand({
       name: 'use',

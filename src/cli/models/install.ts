@@ -1,6 +1,6 @@
 import { totalSourceBytes } from '../../models/install/required-files.ts'
 import { installPack } from '../../models/install/install-pack.ts'
-import { findPackSource } from '../../models/install/pack-source.ts'
+import { findPackSource, type PackSource } from '../../models/install/pack-source.ts'
 import type { InstalledPack } from '../../models/installed-packs.ts'
 import { isCalibrated } from '../../models/model-set.ts'
 import { describeUncalibrated } from '../../models/select-models.ts'
@@ -24,21 +24,10 @@ export async function install(values: {
   const { manifest } = source
   requireAcceptedLicences(manifest, values['accept-licence'])
   console.error(`${manifest.name}: ${manifest.description}${formatSize(manifest)}`)
-
-  const folder = modelsFolder()
-  const progress = createFileProgress()
-  const { pack, pinnedFiles: pinned } = await installPack(folder, source, {
-    filesFolder: values.from,
-    onProgress: progress.update,
-    smokeTest: runSmokeTest,
-  }).finally(progress.end)
+  const { pack, pinned, models } = await installSource(source, values.from)
   for (const file of pinned)
     console.error(`the manifest has no checksum of ${file}: that of the received file is recorded`)
-  const models = manifest.models.map(({ id, role }) => ({ model: `${manifest.name}/${id}`, role }))
-  // The download takes minutes, so it is not part of the transaction of the entry.
-  const installed = { auditAction: 'models.install', target: manifest.name, detail: { models } }
-  await auditedFileChange(installed, () => {})
-  const selected = values.use ? await usePack(folder, manifest.name) : undefined
+  const selected = values.use ? await usePack(modelsFolder(), manifest.name) : undefined
   const result = { installed: manifest.name, models, pinned, ...selected }
   print(result, values.json, () =>
     [
@@ -46,6 +35,22 @@ export async function install(values: {
       ...(selected?.messages ?? describeUse(pack)),
     ].join('\n'),
   )
+}
+
+/** Installs a pack, with progress on standard error and an entry in the audit log. */
+export async function installSource(source: PackSource, filesFolder?: string) {
+  const { manifest } = source
+  const progress = createFileProgress()
+  const { pack, pinnedFiles: pinned } = await installPack(modelsFolder(), source, {
+    filesFolder,
+    onProgress: progress.update,
+    smokeTest: runSmokeTest,
+  }).finally(progress.end)
+  const models = manifest.models.map(({ id, role }) => ({ model: `${manifest.name}/${id}`, role }))
+  // The download takes minutes, so it is not part of the transaction of the entry.
+  const installed = { auditAction: 'models.install', target: manifest.name, detail: { models } }
+  await auditedFileChange(installed, () => {})
+  return { pack, pinned, models }
 }
 
 /** Returns how to use an installed pack: its recognizers may need a similarity table before. */

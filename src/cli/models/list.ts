@@ -1,6 +1,6 @@
 import { readActiveSet } from '../../models/active-set.ts'
-import { listModels, type ListedModel } from '../../models/list-models.ts'
-import { formatTable, print } from '../output.ts'
+import { listModels } from '../../models/list-models.ts'
+import { printRows } from '../output.ts'
 import { modelsFolder } from '../read-settings.ts'
 
 type ListValues = { readonly commercial: boolean; readonly json: boolean }
@@ -11,20 +11,13 @@ export async function list({ commercial, json }: ListValues): Promise<void> {
   const models = commercial
     ? listed.filter(({ commercialUse }) => commercialUse === 'allowed')
     : listed
-  print(models, json, () => table(models))
-}
-
-function table(models: readonly ListedModel[]): string {
-  return formatTable(
-    ['model', 'role', 'state', 'use', 'commercial use', 'MB', 'licence'],
-    models.map((row) => [
-      row.model,
-      row.roles.join('+'),
-      row.state,
-      row.use ?? '',
-      row.commercialUse,
-      row.bytes === null ? '?' : (row.bytes / 1e6).toFixed(1),
-      row.licence.length > 44 ? `${row.licence.slice(0, 43)}…` : row.licence,
-    ]),
-  )
+  printRows(models, json, {
+    model: 'model',
+    role: ({ roles }) => roles.join('+'),
+    state: 'state',
+    use: 'use',
+    'commercial use': 'commercialUse',
+    MB: ({ bytes }) => (bytes === null ? '?' : (bytes / 1e6).toFixed(1)),
+    licence: ({ licence }) => (licence.length > 44 ? `${licence.slice(0, 43)}…` : licence),
+  })
 }

@@ -6,7 +6,7 @@ import {
   templateCountsByModel,
   type ModelCoverage,
 } from '../../store/gallery/model-coverage.ts'
-import { formatTable, print } from '../output.ts'
+import { formatRows, print } from '../output.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
 
@@ -54,10 +54,7 @@ async function readStatus(): Promise<ModelStatus> {
 }
 
 function toText(status: ModelStatus): string {
-  const table = formatTable(
-    ['model', 'templates', ''],
-    status.models.map(({ modelId, templates, use }) => [modelId, String(templates), use]),
-  )
+  const table = formatRows(status.models, { model: 'modelId', templates: 'templates', '': 'use' })
   return `${table}
 
 faces with a template of ${status.activeModelId}: ${status.comparableFaces}

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import { requireService, type ServiceOptions } from '../context/saved-context.ts'
-import { detailOf, requireConnection } from '../import/check-service.ts'
+import { detailOf, requestService } from '../import/check-service.ts'
 import { parseJsonText } from '../import/parse-json-text.ts'
 import { version } from '../version.ts'
 
@@ -28,15 +28,12 @@ export async function executeAction<Value extends z.ZodType>(
 ): Promise<z.output<Value>> {
   const { url, key } = requireService(options)
   const images = await Promise.all(files.map(readPicture))
-  await requireConnection(url)
-  const response = await fetch(`${url}/v1/face/execute`, {
+  const request = {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    // Following a redirect would send the key to its target.
-    redirect: 'manual',
     body: JSON.stringify({ action: action.name, params: { ...params, images } }),
-    signal: AbortSignal.timeout(responseMsMax),
-  })
+  }
+  const response = await requestService(url, '/v1/face/execute', request, responseMsMax)
   const text = await response.text()
   const envelope = parseJsonText(envelopeSchema, text)
   if (!envelope)

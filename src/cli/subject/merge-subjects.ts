@@ -3,12 +3,13 @@ import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-t
 import { undoMerge, type UndoMergeOptions } from '../../gallery/merge/undo-merge.ts'
 import { mergeSubjects } from '../../gallery/merge-subjects.ts'
 import { storeVectors } from '../../gallery/search/database/subject-vectors.ts'
+import { formatUtc } from '../../lib/clock.ts'
 import { commandLineName } from '../../store/console/audit-log.ts'
 import { findMerges } from '../../store/gallery/duplicates/subject-merges.ts'
 import { createSubjectExpired } from '../../webhooks/subject-expired.ts'
 import type { CommandValues } from '../command.ts'
 import { UsageError } from '../command.ts'
-import { formatTable, print } from '../output.ts'
+import { print, printRows } from '../output.ts'
 import { readSettings } from '../read-settings.ts'
 import { changeGallery, openSubjectKeys } from './change-gallery.ts'
 import { failForTampered, requireSubject, withProject } from './find-subject.ts'
@@ -47,11 +48,15 @@ export async function listMerges({ project, json }: CommandValues<'project'>): P
   const merges = found.map(({ mergeId, subjectId, mergedAtMs, expiresAtMs }) => ({
     mergeId,
     subjectId,
-    mergedAtUtc: new Date(mergedAtMs).toISOString(),
-    expiresAtUtc: new Date(expiresAtMs).toISOString(),
+    mergedAtUtc: formatUtc(mergedAtMs),
+    expiresAtUtc: formatUtc(expiresAtMs),
   }))
-  const head = ['mergeId', 'remaining subject', 'merged', 'can be undone until']
-  print(merges, json, () => formatTable(head, merges.map(Object.values)))
+  printRows(merges, json, {
+    mergeId: 'mergeId',
+    'remaining subject': 'subjectId',
+    merged: 'mergedAtUtc',
+    'can be undone until': 'expiresAtUtc',
+  })
 }
 
 /** Undoes a merge: the merged subject exists again, with a new id. */

@@ -1,8 +1,8 @@
-import { loadSubjectDetails, type SubjectDetails } from '../../gallery/subjects.ts'
+import { loadSubjectDetails } from '../../gallery/subjects.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import { readSubjects } from '../../store/gallery/search/search-subjects.ts'
 import type { CommandValues } from '../command.ts'
-import { formatTable, print } from '../output.ts'
+import { formatTable, print, printRows } from '../output.ts'
 import { requireSubject, withProject } from './find-subject.ts'
 
 type SubjectListValues = CommandValues<'project', 'group' | 'text'> & { readonly limit: number }
@@ -19,7 +19,14 @@ export async function list({
     const filter = { galleryId, group, text, limit, unexpiredAtUtc }
     return readSubjects(store, filter, loadSubjectDetails)
   })
-  print(subjects, json, () => subjectTable(subjects))
+  printRows(subjects, json, {
+    subjectId: 'subjectId',
+    externalId: 'externalId',
+    name: 'displayName',
+    faces: 'embeddingCount',
+    groups: 'groups',
+    created: 'createdAtUtc',
+  })
 }
 
 type ShowValues = CommandValues<'project' | 'subject'>
@@ -35,18 +42,4 @@ export async function show({ project, subject, json }: ShowValues): Promise<void
   const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   const rows = Object.entries(shown).map(([field, value]) => [field, toText(value)])
   print(shown, json, () => formatTable(['field', 'value'], rows))
-}
-
-function subjectTable(subjects: readonly SubjectDetails[]): string {
-  return formatTable(
-    ['subjectId', 'externalId', 'name', 'faces', 'groups', 'created'],
-    subjects.map((row) => [
-      row.subjectId,
-      row.externalId ?? '',
-      row.displayName ?? '',
-      String(row.embeddingCount),
-      row.groups.join(','),
-      row.createdAtUtc,
-    ]),
-  )
 }

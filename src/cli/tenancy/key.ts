@@ -9,7 +9,7 @@ import {
 import { projectNames } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
-import { formatTable, print } from '../output.ts'
+import { print, printRows } from '../output.ts'
 import { listKeyRoutes } from '../../store/tenancy/key-routes.ts'
 import { findProjectId, requireAccountId, requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
@@ -49,7 +49,17 @@ export async function list({ project, json }: CommandValues<never, 'project'>): 
     const listed = await listKeys(store.db, await findProjectId(store, project), new Date())
     return listed.map((key) => ({ ...key, projectName: names.get(key.projectId) ?? '' }))
   })
-  print(keys, json, () => table(keys))
+  printRows(keys, json, {
+    id: 'keyId',
+    name: 'name',
+    key: ({ prefix, last4 }) => `${prefix}…${last4}`,
+    state: stateText,
+    permissions: 'permissions',
+    expires: ({ expiresAtUtc }) => expiresAtUtc ?? 'never',
+    'last used': ({ lastUsedAtUtc }) => lastUsedAtUtc ?? 'never',
+    project: 'projectName',
+    'project id': 'projectId',
+  })
 }
 
 export async function revoke({ keyId, json }: CommandValues<'keyId'>): Promise<void> {
@@ -100,23 +110,6 @@ function expiryText(expiresAtUtc: string | null, option: KeyExpiry | undefined):
   if (expiresAtUtc === null) return 'it never expires'
   const expires = `it expires at ${expiresAtUtc}`
   return option === undefined ? `${expires} (--expires sets another time, or never)` : expires
-}
-
-function table(keys: readonly (KeySummary & { readonly projectName: string })[]): string {
-  return formatTable(
-    ['id', 'name', 'key', 'state', 'permissions', 'expires', 'last used', 'project', ''],
-    keys.map((row) => [
-      row.keyId,
-      row.name,
-      `${row.prefix}…${row.last4}`,
-      stateText(row),
-      row.permissions.join(','),
-      row.expiresAtUtc ?? 'never',
-      row.lastUsedAtUtc ?? 'never',
-      row.projectName,
-      row.projectId,
-    ]),
-  )
 }
 
 /** The state of a key, and the end of its former secret while that is valid. */

@@ -11,7 +11,7 @@ import {
 import type { ProjectSwitches } from '../../store/tenancy/switches.ts'
 import { UsageError, type CommandValues } from '../command.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { formatTable, print } from '../output.ts'
+import { formatTable, print, printRows } from '../output.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 
 export async function create({
@@ -54,7 +54,15 @@ export async function show({ project, json }: CommandValues<'project'>): Promise
 
 export async function list({ json }: { readonly json: boolean }): Promise<void> {
   const projects = await withStore(({ db }) => listProjects(db))
-  print(projects, json, () => table(projects))
+  printRows(projects, json, {
+    id: 'projectId',
+    name: 'name',
+    gallery: 'galleryMode',
+    'sustained/s': ({ sustainedPerS }) => limit(sustainedPerS),
+    burst: ({ burst }) => limit(burst),
+    billing: ({ switches }) => (switches.billing ? 'on' : 'off'),
+    created: 'createdAtUtc',
+  })
 }
 
 /** The values of `facegate project set`; undefined: unchanged, null: the default of the server. */
@@ -155,19 +163,4 @@ function describeProject(project: Project): string {
 /** A setting; null: that of the server applies. */
 function limit(value: number | null): string {
   return value === null ? 'default' : String(value)
-}
-
-function table(projects: readonly Project[]): string {
-  return formatTable(
-    ['id', 'name', 'gallery', 'sustained/s', 'burst', 'billing', 'created'],
-    projects.map((row) => [
-      row.projectId,
-      row.name,
-      row.galleryMode,
-      limit(row.sustainedPerS),
-      limit(row.burst),
-      row.switches.billing ? 'on' : 'off',
-      row.createdAtUtc,
-    ]),
-  )
 }

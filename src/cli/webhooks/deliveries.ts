@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
 import { findDeliveries, type WebhookDelivery } from '../../store/webhooks/deliveries.ts'
-import { formatTable, print } from '../output.ts'
+import { print, printRows } from '../output.ts'
 import { withStore } from '../with-store.ts'
 import { changeWebhook, requireWebhook } from './change-webhook.ts'
 
@@ -69,7 +69,14 @@ export async function listDeliveries({
       return findDeliveries(tx, { webhookId, state, limit })
     }),
   )
-  print(found, json, () => deliveryTable(found))
+  printRows(found, json, {
+    event: 'eventId',
+    type: 'type',
+    created: ({ createdAtMs }) => formatUtc(createdAtMs),
+    state: 'state',
+    attempts: 'attempts',
+    result: ({ error, status }) => error ?? (status === null ? '' : `status ${status}`),
+  })
 }
 
 /** Makes a running server send an event again. */
@@ -87,18 +94,4 @@ export async function redeliverEvent({
     }),
   )
   print({ webhookId, eventId }, json, () => `the event ${eventId} will be sent again`)
-}
-
-function deliveryTable(found: readonly WebhookDelivery[]): string {
-  return formatTable(
-    ['event', 'type', 'created', 'state', 'attempts', 'result'],
-    found.map((row) => [
-      row.eventId,
-      row.type,
-      formatUtc(row.createdAtMs),
-      row.state,
-      String(row.attempts),
-      row.error ?? (row.status === null ? '' : `status ${row.status}`),
-    ]),
-  )
 }

@@ -8,13 +8,12 @@ import {
   deleteWebhook,
   findWebhooks,
   webhooksPerProjectMax,
-  type Webhook,
 } from '../../store/webhooks/webhooks.ts'
 import type { MatchFilter } from '../../store/webhooks/match-filter.ts'
 import { matchFilter } from '../../console/pages/webhooks/webhooks.ts'
 import { withoutPath } from '../../webhooks/address-rules.ts'
 import { UsageError, type CommandValues } from '../command.ts'
-import { formatTable, print } from '../output.ts'
+import { print, printRows } from '../output.ts'
 import { findProjectId, requireProject, withStore } from '../with-store.ts'
 import { changeWebhook, requireWebhook } from './change-webhook.ts'
 
@@ -57,7 +56,16 @@ export async function list({ project, json }: CommandValues<never, 'project'>): 
     const projectId = await findProjectId(store, project)
     return store.read((tx) => findWebhooks(tx, { projectId }))
   })
-  print(found, json, () => webhookTable(found))
+  printRows(found, json, {
+    id: 'webhookId',
+    project: 'projectName',
+    url: 'url',
+    events: 'events',
+    filter: ({ matchFilter: filter }) => filterText(filter),
+    pending: 'pending',
+    discarded: 'discarded',
+    'failing since': ({ failingSinceMs: ms }) => (ms === null ? '' : formatUtc(ms)),
+  })
 }
 
 export async function remove({ webhookId, json }: CommandValues<'webhookId'>): Promise<void> {
@@ -117,22 +125,6 @@ function readFilter(
   const parsed = matchFilter.safeParse(filter)
   if (parsed.success) return parsed.data
   throw new UsageError(`--groups: ${parsed.error.issues[0]?.message}`)
-}
-
-function webhookTable(found: readonly Webhook[]): string {
-  return formatTable(
-    ['id', 'project', 'url', 'events', 'filter', 'pending', 'discarded', 'failing since'],
-    found.map((row) => [
-      row.webhookId,
-      row.projectName,
-      row.url,
-      row.events.join(','),
-      filterText(row.matchFilter),
-      String(row.pending),
-      String(row.discarded),
-      row.failingSinceMs === null ? '' : formatUtc(row.failingSinceMs),
-    ]),
-  )
 }
 
 function filterText({ groups = [], outcomes = [], minSimilarity }: MatchFilter): string {

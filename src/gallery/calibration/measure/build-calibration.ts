@@ -23,6 +23,15 @@ export const tailSize = 100
 /** A set with fewer impostor pairs has no tail: its highest scores are not rare enough. */
 export const tailPairsMin = tailSize ** 2
 
+/** @throws CalibrationRefusal when there are fewer than 10,000 impostor pairs. */
+export function requireImpostorPairs(count: number): void {
+  if (count < tailPairsMin)
+    throw new CalibrationRefusal(
+      `${count} pairs of different people are too few for a calibration table; ` +
+        `at least ${tailPairsMin} are needed`,
+    )
+}
+
 /**
  * Builds the calibration table, which maps scores to similarities.
  *
@@ -41,11 +50,7 @@ export function buildCalibration(
   identicalScores: readonly number[],
   { countedPairsMin: pairsMin = countedPairsMin, ...set }: CalibrationSet,
 ): Calibration {
-  if (impostor.length < tailPairsMin)
-    throw new CalibrationRefusal(
-      `${impostor.length} pairs of different people are too few for a calibration table; ` +
-        `at least ${tailPairsMin} are needed`,
-    )
+  requireImpostorPairs(impostor.length)
   const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr, pairsMin))
   const highest = points.at(-1)?.score ?? 0
   return {
