@@ -256,7 +256,7 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
       await page.getByRole('button', { name: 'Delete permanently' }).click()
       await page.getByText('No subjects yet').waitFor()
       await driver.open('Deletion ledger')
-      await page.getByRole('cell', { name: subjectId.slice(0, 8) }).waitFor()
+      await page.getByRole('cell', { name: `${subjectId.slice(0, 8)} Copy subject id` }).waitFor()
       await page.getByText('Hash chain valid').waitFor()
       await driver.inspect('deletions-one', 'light')
     },
