@@ -183,8 +183,11 @@ for (const { name, viewport, hands: createHands } of windows)
         hands.press(inDialog('Save')),
       ])
       assert.equal(await stored(), 0.2)
-      await hands.press(button('Undo'))
-      await page.getByText('The earlier settings apply again.').last().waitFor()
+      // The notification of the undo before can still be shown.
+      await Promise.all([
+        page.waitForResponse((response) => response.request().method() === 'PATCH'),
+        hands.press(button('Undo')),
+      ])
       assert.equal(await stored(), null)
     })
 
