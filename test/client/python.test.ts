@@ -107,8 +107,10 @@ test(
     await symlink(bash.trim(), path.join(bin, 'bash'))
     const page = await readFile(path.join(rootDir, 'docs/guides/tutorial-python.md'), 'utf8')
     const blocks = parseOutline(page).blocks.filter(({ attributes }) => !attributes['skip'])
-    const [install, call] = blocks
+    const [install, download, call] = blocks
     assert.ok(install?.language === 'sh' && call?.language === 'python')
+    // The picture is there already.
+    assert.match(download?.text ?? '', /^curl \S.* -o photo\.jpg$/mu)
     assert.equal(call.text.trim().split('\n').length, 3)
     const env = { PATH: bin, FACEGATE_URL: facegate.url, FACEGATE_KEY: facegate.key }
     const run = await runBlocks([install, call], { cwd: machine, env, url: facegate.url })
