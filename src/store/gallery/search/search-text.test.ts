@@ -9,6 +9,8 @@ test('Case, accents and compatibility forms are folded', () => {
     'ZOË O’Brien': 'zoe o’brien',
     'Zoe\u0308': 'zoe',
     Straße: 'strasse',
+    STRAẞE: 'strasse',
+    '\u{1D6A4}': 'i',
     'ŁUKASZ Đorđe': 'lukasz dorde',
     Æsir: 'aesir',
     ΟΔΥΣΣΕΎΣ: 'οδυσσευσ',

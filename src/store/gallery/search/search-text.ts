@@ -24,6 +24,8 @@ const accents = /[\u0300-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20F0\uFE20-\uF
  */
 export function foldText(text: string): string {
   return text
+    .normalize('NFKD')
+    .toLowerCase() // ẞ becomes ß.
     .toUpperCase() // ß becomes SS.
     .normalize('NFKD')
     .replaceAll(accents, '')
