@@ -71,13 +71,17 @@ for (const usesBefore of [0, 1])
     await using gate = await startGate({
       beforeStep: async (step) => void (step === 'admit' && (await beforeAdmission())),
     })
-    const { runExclusive, db } = gate.database.store
+    // The clock of PostgreSQL, by which the call is admitted, can be behind that of this process.
+    const { clock, store } = gate.database
+    const { runExclusive, db } = store
     const client = gate.withKey(await addKey(gate))
     const key = (await listKeys(db, undefined, new Date())).find(({ name }) => name === 'another')
     const { keyId = '' } = key ?? {}
     for (let use = 0; use < usesBefore; use++) await client.post(echoRequest(`before ${use}`))
     const rotate = (overlapMs: number) =>
-      runExclusive((transaction) => rotateKey(transaction.db, { keyId, overlapMs }, new Date()))
+      runExclusive((transaction) =>
+        rotateKey(transaction.db, { keyId, overlapMs }, new Date(clock())),
+      )
     beforeAdmission = () => rotate(0)
     const rejected = await client.post(echoRequest('late'))
     assert.equal(rejected.status, 401)
@@ -91,7 +95,7 @@ for (const usesBefore of [0, 1])
     const former = gate.withKey(rotated.key)
     for (let use = 0; use < usesBefore; use++) await former.post(echoRequest(`former ${use}`))
     beforeAdmission = () =>
-      runExclusive(({ tx }) => endFormerSecret(tx, keyId, new Date().toISOString()))
+      runExclusive(({ tx }) => endFormerSecret(tx, keyId, new Date(clock()).toISOString()))
     const ended = await former.post(echoRequest('late'))
     assert.equal(ended.status, 401)
     assert.equal(ended.body.detail, unauthorizedMessages.replaced)

@@ -119,7 +119,11 @@ test('The first call after another server has revoked a key is rejected', option
 test('The first call with a replaced secret is rejected', options, async () => {
   const { keyId, client } = await newKey()
   assert.ok((await client.post(request)).body.ok)
-  const rotated = await rotateKey(other.db, { keyId, overlapMs: 0 }, new Date())
+  const rotated = await rotateKey(
+    other.db,
+    { keyId, overlapMs: 0 },
+    new Date(gate.database.clock()),
+  )
   assert.equal((await client.post(request)).status, 401)
   assert.ok(rotated.state === 'active')
   assert.ok((await gate.withKey(rotated.key).post(request)).body.ok)
