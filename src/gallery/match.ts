@@ -89,12 +89,14 @@ async function matchStored(
     models: calibrations,
     modelIds: probes.map(({ modelId }) => modelId),
   })
-  const matches = mergeFaces(faces).flatMap((merged) => {
-    const probe = probes.find(({ modelId }) => modelId === merged.modelId)
-    const face = probe && nearestFace(faces, probe)
+  const mergedFaces = mergeFaces(faces)
+  const matches = probes.flatMap((probe) => {
+    const merged = mergedFaces.find(({ modelId }) => modelId === probe.modelId)
+    const face = merged && nearestFace(faces, probe)
     return face ? [{ faceId: face.faceId, ...matchTemplates(probe, merged, calibrations) }] : []
   })
-  const [best] = matches.toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)
+  // Scores of two models cannot be compared: the first probe decides, as in a search.
+  const [best] = matches.toSorted((a, b) => b.similarity - a.similarity)
   const identical = faces.find((face) => isSamePicture(face, probes[0]))
   for (const { vector } of faces) vector.fill(0)
   return best && { ...best, ...(identical && { identicalFaceId: identical.faceId }) }

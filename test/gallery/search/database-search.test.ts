@@ -167,6 +167,29 @@ async function assertVerifiesAsFound(
   })
 }
 
+const tiedSamples = [
+  { person: 25, take: 0, modelId: 'former@1' as const },
+  { person: 0, take: 0, modelId: 'people@1' as const },
+]
+
+/** A subject whose templates of two models have equal similarities and different scores. */
+const historyWithTie = {
+  first: [],
+  later: [{ samples: tiedSamples, groups: [] }],
+  removed: [],
+  regrouped: [],
+  expiring: [],
+  faces: [],
+  queries: [
+    {
+      probes: tiedSamples.toReversed().map((sample) => ({ ...sample, take: 1 })),
+      limit: 1,
+      groups: undefined,
+      excluded: undefined,
+    },
+  ],
+}
+
 test(
   'Any gallery with templates of two models returns the same results as in memory',
   { skip },
@@ -200,7 +223,7 @@ test(
         }
         await assertEqualResults((gallery) => gallery.matching.formerModels(galleryId))
       }),
-      { numRuns: 12 },
+      { numRuns: 12, examples: [[historyWithTie]] },
     )
   },
 )
