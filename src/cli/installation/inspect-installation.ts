@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { diskAlerts, findAlerts, type AccountAlert } from '../../console/analytics/alerts.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
+import { dayMs } from '../../lib/clock.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { findDamagedFiles } from '../../models/builtin/prepare-builtin-pack.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
@@ -120,7 +121,6 @@ async function readDatabase(store: Store) {
   })
 }
 
-const dayMs = 86_400_000
 const backupDaysMax = 7
 
 async function findDatabaseProblems(

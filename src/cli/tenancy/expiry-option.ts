@@ -1,15 +1,14 @@
-import { parseUtc } from '../../lib/clock.ts'
+import { dayMs, hourMs, parseUtc } from '../../lib/clock.ts'
 import { UsageError, type ValueKind } from '../command.ts'
 
 /** The end of validity of a key; null: none. */
 export type KeyExpiry = { readonly atUtc: string | null }
 
-const hourMs = 3_600_000
 const unitsMs: Readonly<Record<string, number>> = {
   h: hourMs,
-  d: 24 * hourMs,
-  w: 7 * 24 * hourMs,
-  y: 365 * 24 * hourMs,
+  d: dayMs,
+  w: 7 * dayMs,
+  y: 365 * dayMs,
 }
 
 /** A duration from now, a date or time that lies in the future, or `never`. */

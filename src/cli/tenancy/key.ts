@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../../lib/clock.ts'
 import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
 import {
   createKey,
@@ -75,8 +76,7 @@ export async function revoke({ keyId, json }: CommandValues<'keyId'>): Promise<v
   print({ keyId, revokedAtUtc }, json, () => `key ${keyId} is revoked`)
 }
 
-const hourMs = 3_600_000
-const overlapsMs = { '0': 0, '1h': hourMs, '24h': 24 * hourMs, '7d': 168 * hourMs } as const
+const overlapsMs = { '0': 0, '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs } as const
 
 export async function rotate({
   keyId,
