@@ -41,7 +41,8 @@ async function findReasons(store: Store, vision: VisionPool, dataDir: string): P
   return reasons
 }
 
-function freeBytes(folder: string): number {
+/** Returns the free bytes of the disk of a folder for this user. @throws Error if there is none. */
+export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
 }

@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Config } from '../../config.ts'
 import { diskAlerts, findAlerts, type AccountAlert } from '../../console/analytics/alerts.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
@@ -7,6 +7,7 @@ import { dayMs } from '../../lib/clock.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { findDamagedFiles } from '../../models/builtin/prepare-builtin-pack.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
+import { freeBytes as freeBytesOf } from '../../start/readiness.ts'
 import { reportStorageRisks } from '../../start/report-storage-risks.ts'
 import { requireLicences } from '../../models/require-licences.ts'
 import { masterKeyPath, modelsFolderOf } from '../../start/store-location.ts'
@@ -55,20 +56,24 @@ export type Installation = Awaited<ReturnType<typeof inspectInstallation>>
 export async function inspectInstallation(config: Config) {
   const address = localAddress(config)
   const service = await requestStatus(`${address}/readyz`)
-  const database = await withStore(readDatabase).catch(describeError)
-  const freeBytes = findFreeBytes(config.DATA_DIR)
+  const opened = await withStore(async (store) => ({
+    database: await readDatabase(store),
+    masterKeyFaults: await findMasterKeyFaults(store, masterKeyPath(config)),
+  })).catch(describeError)
+  const freeBytes = existsSync(config.DATA_DIR) ? freeBytesOf(config.DATA_DIR) : null
   const problems: readonly InstallationProblem[] = [
     ...findRuntimeProblems(process.versions.node),
     ...(service.status === 200
       ? []
       : [problemOf('service', `${address}: ${service.detail}`, service.status === null)]),
     ...(await findAddressProblems(config)),
-    ...(await findDatabaseProblems(config, database)),
+    ...findDatabaseProblems(opened),
     ...findFolderProblems(config),
     ...(freeBytes === null ? [] : diskAlerts({ freeBytes }).map(toProblem)),
     ...(await findModelProblems(config)),
   ]
   const withRemedies = problems.map((problem) => ({ ...problem, remedy: remedies[problem.check] }))
+  const database = typeof opened === 'string' ? opened : opened.database
   return { address, service, database, freeBytes, problems: withRemedies }
 }
 
@@ -78,12 +83,6 @@ function problemOf(
   isWarning = false,
 ): InstallationProblem {
   return { check, severity: isWarning ? 'warning' : 'repair', problem }
-}
-
-function findFreeBytes(folder: string): number | null {
-  if (!existsSync(folder)) return null
-  const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize
 }
 
 /** @param version of Node, such as `24.1.0`. */
@@ -101,8 +100,6 @@ async function findAddressProblems({
   if (status === 401) return []
   return [problemOf('publicUrl', `${PUBLIC_URL} does not reach the service: ${detail}`, true)]
 }
-
-type DatabaseSummary = Awaited<ReturnType<typeof readDatabase>>
 
 async function readDatabase(store: Store) {
   const { servers: _servers, ...info } = await store.readInfo()
@@ -123,19 +120,27 @@ async function readDatabase(store: Store) {
 
 const backupDaysMax = 7
 
-async function findDatabaseProblems(
-  config: Config,
-  database: DatabaseSummary | string,
-): Promise<readonly InstallationProblem[]> {
-  if (typeof database === 'string') return [problemOf('database', database)]
-  const { kind, lastBackupMs, nowMs, alerts } = database
-  const problems = alerts.map(toProblem)
-  const file = masterKeyPath(config)
-  const masterKey = async () => {
+/** What was read from the database. */
+type OpenedDatabaseState = {
+  readonly database: Awaited<ReturnType<typeof readDatabase>>
+  readonly masterKeyFaults: readonly string[]
+}
+
+function findMasterKeyFaults(store: Store, file: string): Promise<readonly string[]> {
+  return faultsOf(async () => {
     openKeyring(file)
-    await withStore((store) => checkMasterKey(store, file))
-  }
-  for (const fault of await faultsOf(masterKey)) problems.push(problemOf('masterKey', fault))
+    await checkMasterKey(store, file)
+  })
+}
+
+/** @param opened why the database cannot be opened, or its state. */
+function findDatabaseProblems(
+  opened: OpenedDatabaseState | string,
+): readonly InstallationProblem[] {
+  if (typeof opened === 'string') return [problemOf('database', opened)]
+  const { kind, lastBackupMs, nowMs, alerts } = opened.database
+  const problems = alerts.map(toProblem)
+  for (const fault of opened.masterKeyFaults) problems.push(problemOf('masterKey', fault))
   const backupDays = lastBackupMs === null ? Infinity : (nowMs - lastBackupMs) / dayMs
   // PostgreSQL has its own tools for backups.
   if (kind === 'sqlite' && backupDays > backupDaysMax)
