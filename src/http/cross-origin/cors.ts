@@ -72,7 +72,9 @@ export function preflightResponse(
 ): HttpResponse | undefined {
   const { origin, 'access-control-request-method': requested } = headers
   const isPreflight = method === 'OPTIONS' && origin !== undefined && requested !== undefined
-  if (isPreflight && pageHeaders) return pagePreflight(origin, methods, pageHeaders)
+  // The route checks the origin of the request itself: only it can read which project it is for.
+  if (isPreflight && pageHeaders)
+    return permit(methods, pageHeaders, { vary: 'Origin', 'access-control-allow-origin': origin })
   if (!isPreflight || origins.length === 0 || !path.startsWith(pathPrefix)) return undefined
   if (permittedOrigin(origin, origins) === undefined)
     return {
@@ -82,33 +84,20 @@ export function preflightResponse(
           'Web pages of this origin may not call the service; add the origin to CORS_ORIGINS.',
       },
     }
-  return {
-    status: 204,
-    headers: {
-      'access-control-allow-methods': methods.join(', '),
-      'access-control-allow-headers': (bearerKeys
-        ? [...requestHeaders, 'Authorization']
-        : requestHeaders
-      ).join(', '),
-      'access-control-max-age': String(maxAgeS),
-    },
-    body: undefined,
-  }
+  return permit(methods, bearerKeys ? [...requestHeaders, 'Authorization'] : requestHeaders)
 }
 
-/** The route checks the origin of the request itself: only it can read which project it is for. */
-function pagePreflight(
-  origin: string,
+function permit(
   methods: readonly string[],
-  pageHeaders: readonly string[],
+  allowed: readonly string[],
+  headers: HttpResponse['headers'] = {},
 ): HttpResponse {
   return {
     status: 204,
     headers: {
-      vary: 'Origin',
-      'access-control-allow-origin': origin,
+      ...headers,
       'access-control-allow-methods': methods.join(', '),
-      'access-control-allow-headers': pageHeaders.join(', '),
+      'access-control-allow-headers': allowed.join(', '),
       'access-control-max-age': String(maxAgeS),
     },
     body: undefined,
