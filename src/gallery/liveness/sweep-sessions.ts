@@ -1,5 +1,4 @@
-import { deleteExpiredChallenges } from '../../store/gate/liveness-challenges.ts'
-import { deleteExpiredLivenessSessions } from '../../store/gate/liveness-sessions.ts'
+import { deleteExpiredRows } from '../../store/gate/expired-rows.ts'
 import { deleteInBatches } from './delete-in-batches.ts'
 import type { LivenessSessionsOptions } from './session-options.ts'
 import { failureWindowMs } from './start-attempt.ts'
@@ -11,10 +10,10 @@ export async function sweepSessions({
 }: Pick<LivenessSessionsOptions, 'store' | 'clock'>): Promise<number> {
   const nowMs = clock()
   const challengeCount = await deleteInBatches(store, (tx, limit) =>
-    deleteExpiredChallenges(tx, { beforeMs: nowMs - failureWindowMs, limit }),
+    deleteExpiredRows(tx, 'livenessChallenges', { beforeMs: nowMs - failureWindowMs, limit }),
   )
   const sessionCount = await deleteInBatches(store, (tx, limit) =>
-    deleteExpiredLivenessSessions(tx, { beforeMs: nowMs, limit }),
+    deleteExpiredRows(tx, 'livenessSessions', { beforeMs: nowMs, limit }),
   )
   return challengeCount + sessionCount
 }

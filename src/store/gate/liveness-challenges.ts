@@ -86,20 +86,3 @@ type FailureFilter = {
   readonly afterMs: number
   readonly limit: number
 }
-
-/** Deletes challenges that expired at `beforeMs` or earlier. @returns the number, at most the limit. */
-export async function deleteExpiredChallenges(
-  tx: Tx,
-  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
-): Promise<number> {
-  const expired = tx.build
-    .selectFrom('livenessChallenges')
-    .select('challengeId')
-    .where('expiresAtMs', '<=', beforeMs)
-    .limit(limit)
-  const query = tx.build
-    .deleteFrom('livenessChallenges')
-    .where('challengeId', 'in', expired)
-    .returning('challengeId')
-  return (await tx.run(query)).length
-}

@@ -119,20 +119,3 @@ export function listSessionSecrets(tx: ReadTx) {
   const columns = ['sessionId', 'projectId', 'masterKeyId', 'wrapped'] as const
   return tx.run(tx.build.selectFrom('livenessSessions').select(columns))
 }
-
-/** Deletes sessions that expired at `beforeMs` or earlier. @returns the number, at most the limit. */
-export async function deleteExpiredLivenessSessions(
-  tx: Tx,
-  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
-): Promise<number> {
-  const expired = tx.build
-    .selectFrom('livenessSessions')
-    .select('sessionId')
-    .where('expiresAtMs', '<=', beforeMs)
-    .limit(limit)
-  const query = tx.build
-    .deleteFrom('livenessSessions')
-    .where('sessionId', 'in', expired)
-    .returning('sessionId')
-  return (await tx.run(query)).length
-}

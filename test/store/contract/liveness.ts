@@ -52,7 +52,7 @@ export const livenessContract = {
     })
     assert.equal(await spend({ challengeId: 'third', failed: 0 }), true)
     const sweep = (beforeMs: number, limit: number) =>
-      store.write((tx) => queries.deleteExpiredChallenges(tx, { beforeMs, limit }))
+      store.write((tx) => queries.deleteExpiredRows(tx, 'livenessChallenges', { beforeMs, limit }))
     assert.equal(await sweep(nowMs + 99, 9), 0)
     assert.equal(await sweep(nowMs + 100, 2), 2)
     assert.equal(await sweep(nowMs + 100, 2), 1)
@@ -90,7 +90,9 @@ export const livenessContract = {
       assert.equal((await find({}))?.frame, null)
       assert.equal((await store.read(queries.listSessionSecrets)).length, 2)
       const sweep = (beforeMs: number) =>
-        store.write((tx) => queries.deleteExpiredLivenessSessions(tx, { beforeMs, limit: 9 }))
+        store.write((tx) =>
+          queries.deleteExpiredRows(tx, 'livenessSessions', { beforeMs, limit: 9 }),
+        )
       assert.equal(await sweep(nowMs + 99), 0)
       assert.equal(await sweep(nowMs + 100), 2)
     },

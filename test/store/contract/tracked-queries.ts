@@ -10,6 +10,7 @@ import * as changedDecisions from '../../../src/store/gate/changed-decisions.ts'
 import * as crops from '../../../src/store/gallery/crops.ts'
 import * as deletionChain from '../../../src/store/gallery/deletion-chain.ts'
 import * as deletions from '../../../src/store/gallery/deletions.ts'
+import * as expiredRows from '../../../src/store/gate/expired-rows.ts'
 import * as expiredSubjects from '../../../src/store/gallery/expired-subjects.ts'
 import * as faceRanges from '../../../src/store/gallery/search/face-ranges.ts'
 import * as faces from '../../../src/store/gallery/faces.ts'
@@ -63,6 +64,7 @@ const allQueries = {
   ...crops,
   ...deletionChain,
   ...deletions,
+  ...expiredRows,
   ...expiredSubjects,
   ...faceRanges,
   ...faces,
