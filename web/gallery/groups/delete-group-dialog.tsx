@@ -1,12 +1,10 @@
-import { Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { ApiError } from '../../api/api-error.ts'
 import { useApiQuery, useApiMutation } from '../../api/use-api.ts'
 import { SubjectDeletionFacts } from '../../components/confirm/subject-deletion-facts.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { formatQuantity } from '../../format/numbers.ts'
-import { subjectNameOf } from '../../format/subject-name.ts'
-import { SubjectThumbnail, useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+import { NamedFaces } from '../subjects/named-faces.tsx'
 
 type Props = { readonly projectId: string; readonly name: string; readonly onClose: () => void }
 
@@ -65,25 +63,9 @@ function GroupPeople({ projectId, name }: Pick<Props, 'projectId' | 'name'>) {
     pathParams: { projectId },
     query: { group: name, limit: shownMax },
   })
-  const items = query.data?.items ?? []
-  const crops = useCroppedFaces(
-    projectId,
-    items.map(({ subjectId }) => subjectId),
-  )
   return (
-    <Group gap="sm" my="sm">
-      {items.map((subject) => (
-        <Group key={subject.subjectId} gap="xs" wrap="nowrap">
-          <SubjectThumbnail
-            projectId={projectId}
-            subjectId={subject.subjectId}
-            faceId={crops.get(subject.subjectId)?.[0]}
-            sizePx={36}
-          />
-          {subjectNameOf(subject)}
-        </Group>
-      ))}
+    <NamedFaces projectId={projectId} subjects={query.data?.items ?? []} my="sm">
       {query.data?.nextCursor !== null && query.data && 'and others'}
-    </Group>
+    </NamedFaces>
   )
 }

@@ -1,9 +1,8 @@
-import { Group, Progress } from '@mantine/core'
+import { Progress } from '@mantine/core'
 import type { ConsoleSubject } from '../../api/responses.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { formatCount, formatQuantity } from '../../format/numbers.ts'
-import { subjectNameOf } from '../../format/subject-name.ts'
-import { SubjectThumbnail, useCroppedFaces } from './subject-thumbnail.tsx'
+import { NamedFaces } from './named-faces.tsx'
 import { useChunkedChange } from './use-chunked-change.ts'
 
 type Props = {
@@ -23,10 +22,6 @@ const confirmationOf = (count: number): string =>
 
 /** Deletes the chosen subjects after a typed confirmation that contains their number. */
 export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }: Props) {
-  const crops = useCroppedFaces(
-    projectId,
-    subjects.slice(0, shownMax).map(({ subjectId }) => subjectId),
-  )
   const templates = subjects.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0)
   const { progress, start } = useChunkedChange({
     projectId,
@@ -47,20 +42,9 @@ export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }
       onConfirm={() => void start(subjects.map(({ subjectId }) => subjectId))}
       onClose={onClose}
     >
-      <Group gap="sm" mb="sm">
-        {subjects.slice(0, shownMax).map((subject) => (
-          <Group key={subject.subjectId} gap="xs" wrap="nowrap">
-            <SubjectThumbnail
-              projectId={projectId}
-              subjectId={subject.subjectId}
-              faceId={crops.get(subject.subjectId)?.[0]}
-              sizePx={36}
-            />
-            {subjectNameOf(subject)}
-          </Group>
-        ))}
+      <NamedFaces projectId={projectId} subjects={subjects.slice(0, shownMax)} mb="sm">
         {subjects.length > shownMax && `and ${formatCount(subjects.length - shownMax)} more`}
-      </Group>
+      </NamedFaces>
       This deletes <strong>{formatQuantity(subjects.length, 'subject')}</strong> with{' '}
       {formatQuantity(templates, 'template')}, their crops, names, attributes and group links, and
       removes them from stored responses. This cannot be undone. For each subject the deletion
