@@ -1,18 +1,14 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import type { ConsoleSubject, PlaygroundResponse, PlaygroundSettings } from '../../api/responses.ts'
+import type { ConsoleSubject } from '../../api/responses.ts'
 import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { CallCost } from '../../money/call-cost.tsx'
 import { CallPrice } from '../../money/call-price.tsx'
-import type { ActionValues } from '../../playground/result/action-values.ts'
-import type { ResultEnvelope } from '../../playground/result/envelope.ts'
-import { FailureCard } from '../../playground/result/failure-card.tsx'
 import { QueryContent } from '../../components/query-content.tsx'
 import { showUndo } from '../../components/confirm/undo-notification.tsx'
-import { useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
-import { CandidateRow } from './candidate-row.tsx'
 import { MergeDialog } from './merge-dialog.tsx'
+import { SearchResult } from './search-result.tsx'
 import { describeMerge, useUndoMerge } from './use-decisions.tsx'
 
 type Props = {
@@ -58,8 +54,18 @@ export function SimilarSubjects({ projectId, subject, onOpen }: Props) {
           response={search.data}
           settings={settings.data}
           onOpen={onOpen}
+          candidatesOf={({ candidates = [] }) => candidates}
           onMerge={setToMerge}
-        />
+        >
+          {({ candidates = [], threshold }) => (
+            <Text size="sm">
+              {candidates.length === 0
+                ? `No other subject reaches the threshold ${threshold.toFixed(2)}.`
+                : `${candidates.length} similar ${candidates.length === 1 ? 'subject' : 'subjects'}. Siblings can be similar too: compare before you merge.`}{' '}
+              Cost: <CallCost call={search.data} />
+            </Text>
+          )}
+        </SearchResult>
       )}
       {toMerge !== undefined && (
         <MergeWithOther
@@ -107,56 +113,5 @@ function MergeWithOther({ projectId, subject, otherId, ...props }: MergeWithOthe
         />
       )}
     </QueryContent>
-  )
-}
-
-type SearchResultProps = {
-  readonly projectId: string
-  readonly response: PlaygroundResponse
-  readonly settings: PlaygroundSettings
-  readonly onOpen: (subjectId: string) => void
-  readonly onMerge: (subjectId: string) => void
-}
-
-function SearchResult({ projectId, response, settings, onOpen, onMerge }: SearchResultProps) {
-  const errors = useApiQuery('/errors')
-  // The server validates its responses with the schema of the action.
-  const { ok, errors: problems = [], data } = response.envelope as ResultEnvelope
-  const value = data?.results[0]?.value as unknown as ActionValues['svc.identify'] | undefined
-  const candidates = value?.candidates ?? []
-  const crops = useCroppedFaces(
-    projectId,
-    candidates.map(({ subjectId }) => subjectId),
-  )
-  if (!ok || !value)
-    return (
-      <FailureCard
-        title="The search failed"
-        problems={problems}
-        remedyOf={(code) => errors.data?.find((error) => error.code === code)?.remedy}
-      />
-    )
-  return (
-    <output>
-      <Stack gap="sm">
-        <Text size="sm">
-          {candidates.length === 0
-            ? `No other subject reaches the threshold ${value.threshold.toFixed(2)}.`
-            : `${candidates.length} similar ${candidates.length === 1 ? 'subject' : 'subjects'}. Siblings can be similar too: compare before you merge.`}{' '}
-          Cost: <CallCost call={response} />
-        </Text>
-        {candidates.map((candidate) => (
-          <CandidateRow
-            key={candidate.subjectId}
-            projectId={projectId}
-            candidate={candidate}
-            faceId={crops.get(candidate.subjectId)?.[0]}
-            settings={settings}
-            onOpen={onOpen}
-            onMerge={onMerge}
-          />
-        ))}
-      </Stack>
-    </output>
   )
 }

@@ -2,7 +2,7 @@ import { Button, CloseButton, FileButton, Group, Stack, Text } from '@mantine/co
 import { IconPhotoSearch } from '@tabler/icons-react'
 import { useCallback, useState } from 'react'
 import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../../api/responses.ts'
-import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
+import { useApiMutation } from '../../api/use-api.ts'
 import { FileDropZone } from '../../components/files/file-drop-zone.tsx'
 import { usePastedFiles } from '../../components/files/use-pasted-files.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
@@ -13,12 +13,9 @@ import { WithCallData } from '../../playground/call-data.tsx'
 import { ImageCanvas } from '../../playground/images/image-canvas.tsx'
 import { readCheckedFile, type PlaygroundImage } from '../../playground/images/playground-image.ts'
 import type { ActionValues } from '../../playground/result/action-values.ts'
-import type { ResultEnvelope } from '../../playground/result/envelope.ts'
-import { FailureCard } from '../../playground/result/failure-card.tsx'
 import { VerdictLine } from '../../playground/result/verdict-line.tsx'
 import { toCall } from '../../playground/run.ts'
-import { CandidateRow } from '../duplicates/candidate-row.tsx'
-import { useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+import { SearchResult } from '../duplicates/search-result.tsx'
 
 type Props = {
   readonly projectId: string
@@ -99,13 +96,18 @@ function PictureSearchForm({ projectId, actions, settings, onOpen }: FormProps) 
               {refusal !== undefined && <Text size="sm">{refusal}</Text>}
               <ErrorNotice title="Couldn't search" error={search.error} />
               {search.data && (
-                <PictureResult
+                <SearchResult
                   projectId={projectId}
-                  image={image}
                   response={search.data}
                   settings={settings}
+                  candidatesOf={candidatesOf}
+                  withThreshold
                   onOpen={onOpen}
-                />
+                >
+                  {(value) => (
+                    <SearchedPicture image={image} response={search.data} value={value} />
+                  )}
+                </SearchResult>
               )}
             </Stack>
             <CloseButton aria-label="Close the result" onClick={close} />
@@ -116,71 +118,38 @@ function PictureSearchForm({ projectId, actions, settings, onOpen }: FormProps) 
   )
 }
 
-type SearchResultCardProps = Pick<FormProps, 'projectId' | 'settings' | 'onOpen'> & {
+type SearchedPictureProps = {
   readonly image: PlaygroundImage | undefined
   readonly response: PlaygroundResponse
+  readonly value: ActionValues['svc.identify']
 }
 
-function PictureResult({ projectId, image, response, settings, onOpen }: SearchResultCardProps) {
-  const errors = useApiQuery('/errors')
-  // The server validates its responses with the schema of the action.
-  const { ok, errors: problems = [], data } = response.envelope as ResultEnvelope
-  const value = data?.results[0]?.value as unknown as ActionValues['svc.identify'] | undefined
-  const candidates = candidatesOf(value)
-  const crops = useCroppedFaces(
-    projectId,
-    candidates.map(({ subjectId }) => subjectId),
-  )
-  if (!ok || !value)
-    return (
-      <FailureCard
-        title="The search failed"
-        problems={problems}
-        remedyOf={(code) => errors.data?.find((error) => error.code === code)?.remedy}
-      />
-    )
+/** The searched picture with the best match. */
+function SearchedPicture({ image, response, value }: SearchedPictureProps) {
   const { threshold, bestMatch } = value
   return (
-    <output>
-      <Stack gap="sm">
-        <Group gap="sm" wrap="nowrap">
-          {image?.bitmap && (
-            <span className="fg-thumb">
-              <ImageCanvas bitmap={image.bitmap} sideMax={192} />
-            </span>
-          )}
-          <Stack gap={2} miw={0}>
-            <VerdictLine
-              tone={bestMatch ? 'good' : 'bad'}
-              text={bestMatch ? subjectNameOf(bestMatch) : 'No match'}
-            />
-            <Text size="xs" c="dimmed" component="div">
-              Threshold {threshold.toFixed(2)}. Cost: <CallCost call={response} />
-            </Text>
-          </Stack>
-        </Group>
-        {candidates.map((candidate) => (
-          <CandidateRow
-            key={candidate.subjectId}
-            projectId={projectId}
-            candidate={candidate}
-            faceId={crops.get(candidate.subjectId)?.[0]}
-            settings={settings}
-            threshold={threshold}
-            onOpen={onOpen}
-          />
-        ))}
+    <Group gap="sm" wrap="nowrap">
+      {image?.bitmap && (
+        <span className="fg-thumb">
+          <ImageCanvas bitmap={image.bitmap} sideMax={192} />
+        </span>
+      )}
+      <Stack gap={2} miw={0}>
+        <VerdictLine
+          tone={bestMatch ? 'good' : 'bad'}
+          text={bestMatch ? subjectNameOf(bestMatch) : 'No match'}
+        />
+        <Text size="xs" c="dimmed" component="div">
+          Threshold {threshold.toFixed(2)}. Cost: <CallCost call={response} />
+        </Text>
       </Stack>
-    </output>
+    </Group>
   )
 }
 
 /** Returns the candidates of the first face, also those below the threshold, the best first. */
-function candidatesOf(value: ActionValues['svc.identify'] | undefined) {
-  const found = [
-    ...(value?.faces[0]?.candidates ?? []),
-    ...(value?.debug?.candidatesBelowThreshold ?? []),
-  ]
+function candidatesOf({ faces, debug }: ActionValues['svc.identify']) {
+  const found = [...(faces[0]?.candidates ?? []), ...(debug?.candidatesBelowThreshold ?? [])]
   const bySubject = new Map(found.map((candidate) => [candidate.subjectId, candidate]))
   const sorted = [...bySubject.values()].toSorted((a, b) => b.similarity - a.similarity)
   return sorted.slice(0, candidatesMax)
