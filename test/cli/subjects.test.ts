@@ -7,6 +7,7 @@ import { subjectCommands } from '../../src/cli/subject/commands.ts'
 import { createLineRunner } from '../support/cli/run-json.ts'
 import { assertOk, startConsole, type TestConsole } from '../support/console/test-console.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
+import { takeOf } from '../support/gallery/fake-vision.ts'
 
 let testConsole: TestConsole
 before(async () => {
@@ -101,8 +102,6 @@ test('a subject is deleted while the server runs, with a deletion record', async
   assert.equal(records.body.items[0].subjectId, subjectId)
   await assert.rejects(runForLines(line('delete deleted')), /no subject deleted/u)
 })
-
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
 
 /** Enrolls a person twice: as `<name>-1` and as `<name>-2`, with another group. */
 async function enrollTwice(name: string) {

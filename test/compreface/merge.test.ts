@@ -12,6 +12,7 @@ import {
   type GalleryClient,
   type TestGallery,
 } from '../support/gallery/test-gallery.ts'
+import { takeOf } from '../support/gallery/fake-vision.ts'
 
 const subjectsPath = '/api/v1/recognition/subjects'
 
@@ -21,8 +22,6 @@ before(async () => {
   gallery = await startGallery({ environment })
 })
 after(() => gallery[Symbol.asyncDispose]())
-
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
 
 /** Enrolls pictures of one person under a name. @returns the ids of the faces. */
 async function enroll(client: GalleryClient, subject: string, takes: readonly number[]) {

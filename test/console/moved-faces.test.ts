@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 import { assertOk, startConsole, type TestConsole } from '../support/console/test-console.ts'
+import { takeOf } from '../support/gallery/fake-vision.ts'
 
 let testConsole: TestConsole
 let path: string
@@ -15,7 +16,6 @@ after(() => testConsole[Symbol.asyncDispose]())
 const send = (method: string, target: string, body?: unknown) =>
   testConsole.owner.send(method, target, body)
 const get = (target: string) => testConsole.owner.get(target)
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
 
 async function enroll(name: string, params: object = {}): Promise<string> {
   const value = await testConsole.gallery.value('svc.enroll', { ...imageParams(name), ...params })

@@ -6,7 +6,7 @@ import {
   subjectDeletionsMax,
   subjectQueryMax,
 } from '../../src/console/pages/gallery/subject-ids.ts'
-import { fakeImage } from '../support/gallery/fake-vision.ts'
+import { fakeImage, takeOf } from '../support/gallery/fake-vision.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
 import { assertOk, startConsole, type TestConsole } from '../support/console/test-console.ts'
@@ -26,7 +26,6 @@ after(() => testConsole[Symbol.asyncDispose]())
 const send = (method: string, target: string, body?: unknown) =>
   testConsole.owner.send(method, target, body)
 const get = (target: string) => testConsole.owner.get(target)
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
 
 async function enroll(name: string, params: object = {}): Promise<string> {
   const value = await testConsole.gallery.value('svc.enroll', { ...imageParams(name), ...params })

@@ -13,8 +13,7 @@ import { sequentialTests } from '../../support/console/browser/sequential-tests.
 import { enrollPerson } from '../../support/console/subjects/enroll-person.ts'
 import { pictureVision } from '../../support/console/subjects/person-pictures.ts'
 import { assertOk } from '../../support/console/test-console.ts'
-
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
+import { takeOf } from '../../support/gallery/fake-vision.ts'
 
 describe('An owner corrects a gallery', { skip: skipWithoutBrowser }, () => {
   let browser: ConsoleBrowser

@@ -19,9 +19,8 @@ import {
   pictureVision,
 } from '../../support/console/subjects/person-pictures.ts'
 import { assertOk } from '../../support/console/test-console.ts'
-import type { FakePerson } from '../../support/gallery/fake-vision.ts'
+import { takeOf, type FakePerson } from '../../support/gallery/fake-vision.ts'
 
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
 const byName = ['Ann Berg', 'bob', 'Cleo', 'Dan Eng', 'Zoë']
 
 describe('An owner looks for people', { skip: skipWithoutBrowser }, () => {

@@ -12,8 +12,7 @@ import { inspectDialog } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
 import { personFile, pictureVision } from '../../support/console/subjects/person-pictures.ts'
 import { assertOk } from '../../support/console/test-console.ts'
-
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
+import { takeOf } from '../../support/gallery/fake-vision.ts'
 
 describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
   let browser: ConsoleBrowser

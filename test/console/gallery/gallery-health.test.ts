@@ -9,6 +9,7 @@ import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
 import { assertOk, startConsole, type TestConsole } from '../../support/console/test-console.ts'
 import { isOnPostgres } from '../../support/database/engine.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
+import { takeOf } from '../../support/gallery/fake-vision.ts'
 
 let testConsole: TestConsole
 let project: string
@@ -24,7 +25,6 @@ const { send, get } = {
     testConsole.owner.send(method, `${project}${target}`, body),
   get: (target: string) => testConsole.owner.get(`${project}${target}`),
 }
-const takeOf = (name: string, take: number) => ({ name, deviation: 0.3, take })
 
 async function enroll(name: string, params: object = {}): Promise<string> {
   const { gallery } = testConsole

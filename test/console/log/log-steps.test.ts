@@ -3,23 +3,16 @@ import { after, before, test } from 'node:test'
 import { newId } from '../../../src/lib/ids.ts'
 import { isOnPostgres } from '../../support/database/engine.ts'
 import { fillCalls } from '../../support/console/fill-calls.ts'
-import { assertOk, startConsole, type TestConsole } from '../../support/console/test-console.ts'
+import { startCountingConsole } from '../../support/console/count-reads.ts'
+import { assertOk, type TestConsole } from '../../support/console/test-console.ts'
 
 const callCount = 20_100
 const keyId = newId()
 
-let readCount = 0
 let testConsole: TestConsole
+let readCount: () => number
 before(async () => {
-  testConsole = await startConsole({
-    wrapStore: (store) => ({
-      ...store,
-      read: (job) => {
-        readCount += 1
-        return store.read(job)
-      },
-    }),
-  })
+  ;({ testConsole, readCount } = await startCountingConsole())
   const { projectId, gallery } = testConsole
   await fillCalls(gallery.database.store, { projectId, keyId, count: callCount })
 })
@@ -27,9 +20,10 @@ after(() => testConsole[Symbol.asyncDispose]())
 
 /** Sends a request and checks that SQLite answered it with at least this number of reads. */
 async function readLog(query: string, readsMin: number) {
-  readCount = 0
+  const readsBefore = readCount()
   const { body } = assertOk(await testConsole.owner.get(`/log?period=30d&${query}`))
-  assert.ok(isOnPostgres() || readCount >= readsMin, `${query}: ${readCount} reads`)
+  const reads = readCount() - readsBefore
+  assert.ok(isOnPostgres() || reads >= readsMin, `${query}: ${reads} reads`)
   return body
 }
 

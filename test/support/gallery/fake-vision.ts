@@ -41,6 +41,11 @@ export type FakePerson = {
   readonly liveness?: Partial<LivenessResult>
 }
 
+/** Returns an image of a person that clearly matches the person's other takes. */
+export function takeOf(name: string, take: number): FakePerson {
+  return { name, deviation: 0.3, take }
+}
+
 /** The model of most tests. */
 const fakeModelId = 'people@1'
 
