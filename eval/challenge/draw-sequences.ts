@@ -1,10 +1,8 @@
 import sharp from 'sharp'
 import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
-import type {
-  ChallengeReason,
-  ChallengeStep,
-} from '../../src/vision/liveness/challenge/challenge-judgement.ts'
+import type { ChallengeReason } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { steps as allSteps } from './drawn-views.ts'
+import type { ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 /** The frames of one kind of view of one person, as JPEGs. */
 export type PersonViews = {

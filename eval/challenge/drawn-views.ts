@@ -3,7 +3,6 @@ import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { decodeImage } from '../../src/vision/image/decode.ts'
 import type { Frame } from '../../src/vision/image/frame.ts'
 import type { Mesh } from '../../src/vision/landmarks/mesh.ts'
-import type { ChallengeStep } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { simulatePresentation } from '../liveness/simulate-presentation.ts'
 import { renderSurfaces, type Surface, type SurfaceView } from './render-surface.ts'
 import {
@@ -15,6 +14,7 @@ import {
   headShape,
 } from './surfaces.ts'
 import { swapFace } from './swap-face.ts'
+import { isTurn, type ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 /** A photograph and the mesh of its face. */
 type MeshedPicture = { readonly frame: Frame; readonly mesh: Mesh }
@@ -137,10 +137,9 @@ async function panned(
 ): Promise<Surface[]> {
   if (step === undefined) return [{ texture: frame, shape: flatShape }]
   const strength = 0.6 + 0.6 * random()
-  const isTurn = step === 'turnLeft' || step === 'turnRight'
   const sign = step === 'turnLeft' || step === 'lookDown' ? 1 : -1
   const shape: Surface['shape'] = (u, v) =>
-    isTurn
+    isTurn(step)
       ? { x: u * (1 - 0.25 * strength) + sign * strength * (0.08 + 0.2 * v), y: v, z: 0 }
       : { x: u, y: v * (1 - 0.25 * strength) + sign * strength * (0.08 + 0.2 * u), z: 0 }
   return [{ texture: frame, shape }]

@@ -20,7 +20,7 @@ import { readSequences } from '../../src/evaluation/challenge/read-sequences.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import type { ChallengeReason } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { judgeChallenge } from '../../src/vision/liveness/challenge/judge-challenge.ts'
-import { isTurn, movementsOf, shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
+import { movementsOf, shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
 import {
   isFlat,
   measureRelief,
@@ -30,6 +30,7 @@ import {
 } from '../../src/vision/liveness/challenge/relief.ts'
 import { analyzePictures, findResponses, type ChallengeResponse } from './people-responses.ts'
 import { fitLogistic, type LivenessSample } from '../liveness/fit-logistic.ts'
+import { isTurn } from '../../src/lib/liveness/challenge-steps.ts'
 
 type Measurements = {
   readonly people: readonly ChallengeResponse[]

@@ -6,14 +6,12 @@ import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
 import { readImage } from '../../src/evaluation/read-image.ts'
 import { similarityOf, type Calibration } from '../../src/gallery/calibration/similarity.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
-import type {
-  ChallengeFrame,
-  ChallengeStep,
-} from '../../src/vision/liveness/challenge/challenge-judgement.ts'
+import type { ChallengeFrame } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { challengeLimits } from '../../src/vision/liveness/challenge/challenge-limits.ts'
 import { compareFrames } from '../../src/vision/liveness/challenge/compare-frames.ts'
 import { challengeFrameRequest } from '../../src/vision/liveness/challenge/frame-request.ts'
-import { isTurn, shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
+import { shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
+import { isTurn, type ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 export type PersonPicture = {
   readonly person: string

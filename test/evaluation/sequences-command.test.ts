@@ -7,11 +7,11 @@ import { drawView, viewKinds } from '../../eval/challenge/drawn-views.ts'
 import { readSequences } from '../../src/evaluation/challenge/read-sequences.ts'
 import { createSequenceReport } from '../../src/evaluation/challenge/sequence-report.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
-import type { ChallengeStep } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { cliOutput } from '../support/cli/run-cli.ts'
 import { createDataDir } from '../support/facegate/test-facegate.ts'
 import { readChallengeSource } from '../support/vision/challenge-source.ts'
 import { openTestPipeline } from '../support/vision/test-pipeline.ts'
+import type { ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 const steps = ['turnRight', 'lookDown'] as const
 const header = 'folder,label,steps,reason'

@@ -7,11 +7,11 @@ import { test } from 'node:test'
 import { keyCommands } from '../../src/cli/tenancy/commands.ts'
 import { openKeyring } from '../../src/gallery/keys/keyring.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
-import type { ChallengeStep } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import { proveLiveness } from '../support/gallery/challenge-gallery.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
+import type { ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 /** Creates a data folder and returns the path of its master key. */
 async function createFolder() {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
-import type { ChallengeStep } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { imageItem, startFacegate, type TestFacegate } from '../support/facegate/test-facegate.ts'
 import { drawViews, frontalPortrait, type DrawnViews } from '../support/liveness/drawn-head.ts'
+import type { ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 let facegate: TestFacegate
 let frontal: Buffer

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { challengeSteps } from '../../lib/liveness/challenge-steps.ts'
 
 /** The movements of the head that a challenge requests. */
-export const challengeStep = z.enum(['turnLeft', 'turnRight', 'lookUp', 'lookDown']).meta({
+export const challengeStep = z.enum(challengeSteps).meta({
   description:
     'Left and right are those of the person. In an image that is not mirrored, the nose then points to image right for turnLeft.',
 })

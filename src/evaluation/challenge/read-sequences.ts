@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import type {
-  ChallengeReason,
-  ChallengeStep,
-} from '../../vision/liveness/challenge/challenge-judgement.ts'
+import type { ChallengeReason } from '../../vision/liveness/challenge/challenge-judgement.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
+import { challengeSteps, type ChallengeStep } from '../../lib/liveness/challenge-steps.ts'
 
 /** The frames of one response to a challenge, with a label. */
 export type LabelledSequence = {
@@ -50,7 +48,7 @@ async function readSequence(
   const { folder = '', label: kind = '', steps: stepWords = '', reason = '', person = '' } = cells
   if (folder === '' || kind === '')
     throw new Error(`${location}: the folder or the label is empty; fill both cells`)
-  const steps = parseWords(stepWords, stepNames, `${location}: steps`)
+  const steps = parseWords(stepWords, challengeSteps, `${location}: steps`)
   if (steps.length === 0)
     throw new Error(`${location}: there are no steps; separate them by spaces`)
   const files = await readFrames(path.join(root, folder), location)
@@ -85,7 +83,6 @@ function parseWords<Word extends string>(
   })
 }
 
-const stepNames: readonly ChallengeStep[] = ['turnLeft', 'turnRight', 'lookUp', 'lookDown']
 const reasonNames: readonly ChallengeReason[] = [
   'CHALLENGE_NOT_FOLLOWED',
   'DIFFERENT_PERSON',

@@ -1,9 +1,4 @@
-import type { ChallengeStep } from '../../vision/liveness/challenge/challenge-judgement.ts'
-
-const allSteps: readonly ChallengeStep[] = ['turnLeft', 'turnRight', 'lookUp', 'lookDown']
-
-/** A turn to a side is the step that a flat picture cannot show. */
-const sideSteps: ReadonlySet<ChallengeStep> = new Set(['turnLeft', 'turnRight'])
+import { challengeSteps, isTurn, type ChallengeStep } from '../../lib/liveness/challenge-steps.ts'
 
 /** Returns a random integer from 0 to `limit - 1`, each with the same probability. */
 export type RandomInteger = (limit: number) => number
@@ -16,11 +11,12 @@ export function drawSteps(count: number, randomInteger: RandomInteger): Challeng
   for (;;) {
     const steps: ChallengeStep[] = []
     while (steps.length < count) {
-      const choices = allSteps.filter((step) => step !== steps.at(-1))
+      const choices = challengeSteps.filter((step) => step !== steps.at(-1))
       const step = choices[randomInteger(choices.length)]
       if (!step) throw new RangeError('the random number is out of its range')
       steps.push(step)
     }
-    if (steps.some((step) => sideSteps.has(step))) return steps
+    // A turn to a side is the step that a flat picture cannot show.
+    if (steps.some(isTurn)) return steps
   }
 }

@@ -2,11 +2,11 @@ import { findOpenChallenge, spendChallenge } from '../../store/gate/liveness-cha
 import { findLivenessSession, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import type { ChallengeStep } from '../../vision/liveness/challenge/challenge-judgement.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { encryptFrame } from '../keys/session-secrets.ts'
 import { sessionLifeMs, type LivenessSessionsOptions } from './session-options.ts'
 import { startAttempt } from './start-attempt.ts'
+import type { ChallengeStep } from '../../lib/liveness/challenge-steps.ts'
 
 /** The requested movements of a session that one call can show until they expire. */
 export type Attempt = {

@@ -1,6 +1,6 @@
-import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import type { HeadTurn } from './fake-head.ts'
 import { fakeImage, type FakePerson } from './fake-vision.ts'
+import type { ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 /** A turn that shows each step clearly. */
 const turnOfStep: Readonly<Record<ChallengeStep, HeadTurn>> = {

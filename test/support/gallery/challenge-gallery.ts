@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { readCalls, type LoggedCall } from '../../../src/store/gate/calls.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
 import { frameImages, framesOf } from './challenge-frames.ts'
 import type { FakePerson } from './fake-vision.ts'
 import { startGallery, type GalleryClient, type TestGallery } from './test-gallery.ts'
+import type { ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 export const failuresMax = 3
 export const openMax = 6

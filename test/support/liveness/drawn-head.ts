@@ -4,9 +4,9 @@ import { englishTexts as texts } from '../../../client/src/liveness/texts.ts'
 import { openDrawing } from '../../../eval/challenge/draw-person.ts'
 import { drawView, viewKinds } from '../../../eval/challenge/drawn-views.ts'
 import { seededRandom } from '../../../src/lib/random/seeded-random.ts'
-import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { samplePhotograph } from '../facegate/test-facegate.ts'
 import { testModelsFolder } from '../paths.ts'
+import type { ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 /** The frontal face of a sample photograph: PNG, 480×480. */
 export async function frontalPortrait(): Promise<Buffer> {

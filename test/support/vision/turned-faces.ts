@@ -2,13 +2,13 @@ import type { Mesh } from '../../../src/vision/landmarks/mesh.ts'
 import type {
   ChallengeFacts,
   ChallengeFrame,
-  ChallengeStep,
 } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { measureChallenge } from '../../../src/vision/liveness/challenge/challenge-points.ts'
 import { readChallengeSource } from './challenge-source.ts'
 import { openTestPipeline } from './test-pipeline.ts'
 import { fingerprint, toFrontal, turnedPoints } from './turned-mesh.ts'
+import type { ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 /** Poses that pass each step, in degrees. */
 export const views = {

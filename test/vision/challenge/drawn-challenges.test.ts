@@ -7,7 +7,6 @@ import { similarityOf } from '../../../src/gallery/calibration/similarity.ts'
 import { readRecognizerCalibration } from '../../../src/start/active-models.ts'
 import type { FaceResult } from '../../../src/vision/image-analysis.ts'
 import type { Landmarks } from '../../../src/vision/landmarks/mesh.ts'
-import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { judgeFaces as judgeFacesWith } from '../../../src/vision/liveness/challenge/compare-frames.ts'
 import { challengeFrameRequest } from '../../../src/vision/liveness/challenge/frame-request.ts'
 import { samplePhotograph } from '../../support/facegate/test-facegate.ts'
@@ -17,6 +16,7 @@ import {
   openTestPipeline,
   type TestPipeline,
 } from '../../support/vision/test-pipeline.ts'
+import type { ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 const steps = ['turnLeft', 'lookUp', 'turnRight'] as const
 

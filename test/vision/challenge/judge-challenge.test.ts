@@ -5,7 +5,6 @@ import { challengeLimits } from '../../../src/vision/liveness/challenge/challeng
 import type {
   ChallengeFacts,
   ChallengeFrame,
-  ChallengeStep,
 } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { measureChallenge } from '../../../src/vision/liveness/challenge/challenge-points.ts'
@@ -17,6 +16,7 @@ import {
   views,
 } from '../../support/vision/turned-faces.ts'
 import { fingerprint } from '../../support/vision/turned-mesh.ts'
+import type { ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 const allSteps = Object.keys(views) as ChallengeStep[]
 

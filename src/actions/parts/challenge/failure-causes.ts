@@ -5,13 +5,17 @@ import { roundTo } from '../../../lib/round-to.ts'
 import type { ImageSize } from '../../../vision/image/geometry.ts'
 import type {
   ChallengeJudgement,
-  ChallengeStep,
   ChallengeStepJudgement,
 } from '../../../vision/liveness/challenge/challenge-judgement.ts'
 import type { analyzedFace } from '../analyzed-face.ts'
 import { findQualityReasons, touchesBorder, type QualityReason } from '../quality-reasons.ts'
 import type { AnalyzedFrame, AnalyzedFrames } from './analyze-frames.ts'
 import type { FailureCause } from '../../schemas/challenge.ts'
+import {
+  challengeSteps,
+  isTurn,
+  type ChallengeStep,
+} from '../../../lib/liveness/challenge-steps.ts'
 
 type Cause = AttemptCause & { readonly cause: FailureCause }
 
@@ -58,7 +62,7 @@ function causeOfStep(
   const best = candidates.reduce((a, b) => (moved(b, step) > moved(a, step) ? b : a), first)
   const degrees = Math.max(0, moved(best, step))
   const degreesMin = limitOf(step, changeMin)
-  const isOtherDirection = steps.some(
+  const isOtherDirection = challengeSteps.some(
     (other) =>
       other !== step &&
       candidates.some((frame) => moved(frame, other) >= limitOf(other, changeMin)),
@@ -77,10 +81,8 @@ const directions = {
   lookDown: { axis: 'pitch', sign: -1 },
 } as const
 
-const steps = ['turnLeft', 'turnRight', 'lookUp', 'lookDown'] as const
-
 function limitOf(step: ChallengeStep, { turn, look }: ChallengeJudgement['changeMin']): number {
-  return directions[step].axis === 'yaw' ? turn : look
+  return isTurn(step) ? turn : look
 }
 
 function causeOfFrame({ face, analysis }: AnalyzedFrame): FailureCause | undefined {

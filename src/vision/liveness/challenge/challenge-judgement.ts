@@ -1,8 +1,4 @@
-/**
- * A head movement that a challenge requests. Left and right are those of the person: for `turnLeft`
- * the nose points to the right side of an image that is not mirrored.
- */
-export type ChallengeStep = 'turnLeft' | 'turnRight' | 'lookUp' | 'lookDown'
+import type { ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 /**
  * The measurements of one face that a challenge is judged by: plain data, because it crosses a

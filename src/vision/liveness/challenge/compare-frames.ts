@@ -1,8 +1,9 @@
 import { certainSimilarity } from '../../embed/quick-match.ts'
 import type { Template } from '../../embed/template.ts'
 import type { FaceResult } from '../../image-analysis.ts'
-import type { ChallengeFrame, ChallengeJudgement, ChallengeStep } from './challenge-judgement.ts'
+import type { ChallengeFrame, ChallengeJudgement } from './challenge-judgement.ts'
 import { judgeChallenge } from './judge-challenge.ts'
+import type { ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 type FrameFace = Pick<FaceResult, 'challenge' | 'template' | 'quickTemplate' | 'certainSimilarity'>
 

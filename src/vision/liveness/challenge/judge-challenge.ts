@@ -1,13 +1,9 @@
 import { challengeLimits } from './challenge-limits.ts'
-import type {
-  ChallengeFrame,
-  ChallengeJudgement,
-  ChallengeReason,
-  ChallengeStep,
-} from './challenge-judgement.ts'
+import type { ChallengeFrame, ChallengeJudgement, ChallengeReason } from './challenge-judgement.ts'
 import { hasRepeatedPicture } from './face-fingerprint.ts'
 import { judgeSteps, movementsOf, shownSteps } from './judge-steps.ts'
 import { isFlat } from './relief.ts'
+import type { ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 /**
  * Judges the frames of one response to a challenge, in the order in which they were recorded; the

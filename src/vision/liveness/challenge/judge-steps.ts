@@ -1,10 +1,7 @@
 import { roundTo } from '../../../lib/round-to.ts'
 import { challengeLimits } from './challenge-limits.ts'
-import type {
-  ChallengeFacts,
-  ChallengeStep,
-  ChallengeStepJudgement,
-} from './challenge-judgement.ts'
+import type { ChallengeFacts, ChallengeStepJudgement } from './challenge-judgement.ts'
+import { isTurn, type ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 /** The step that a frame shows; undefined if the head is nearly as in the first frame. */
 export type ShownStep = ChallengeStep | undefined
@@ -81,11 +78,6 @@ export function movementsOf(
     movements.splice(-1, 1, { ...furthest, imageIndices: [...last.imageIndices, imageIndex] })
   }
   return movements
-}
-
-/** Whether a step is a turn to a side; otherwise it is a look up or down. */
-export function isTurn(step: ChallengeStep): boolean {
-  return step === 'turnLeft' || step === 'turnRight'
 }
 
 function turnOf({ step, yaw, pitch }: HeadMovement): number {

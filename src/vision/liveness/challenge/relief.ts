@@ -2,9 +2,10 @@ import { meanOf, applyTransform, type AffineTransform, type Point } from '../../
 import { shrinkFactor } from '../../image/pyramid.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import { readPoints, type ChallengePoints } from './challenge-points.ts'
-import type { ChallengeFacts, ChallengeStep } from './challenge-judgement.ts'
+import type { ChallengeFacts } from './challenge-judgement.ts'
 import { fitAffine } from './fit-affine.ts'
-import { isTurn, type HeadMovement } from './judge-steps.ts'
+import type { HeadMovement } from './judge-steps.ts'
+import { isTurn, type ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 /** How a turned face differs from a picture of the first face that was turned. */
 export type FaceRelief = {
