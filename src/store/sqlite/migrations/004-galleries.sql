@@ -95,28 +95,29 @@ create table subjectAttributes (
 
 create index attributes_of_subject on subjectAttributes (subjectId)
 
+-- The top-level attributes of a subject whose value is a text, a boolean or a whole number.
+create view searchableAttributes as
+  select subjects.galleryId, attribute.key as name,
+    case attribute.type when 'true' then 'true' when 'false' then 'false'
+      else cast(attribute.value as text) end as value,
+    subjects.subjectId
+  from subjects, json_each(subjects.attributes) as attribute
+  where length(attribute.key) <= 128
+    and (attribute.type in ('true', 'false') or attribute.type = 'text' and length(attribute.value) <= 256
+      or attribute.type = 'integer' and abs(attribute.value) < 1000000000000000)
+
 create trigger subjects_add_attributes after insert on subjects when new.attributes <> '{}' begin
-  insert or ignore into subjectAttributes (galleryId, name, value, subjectId)
-    select new.galleryId, key,
-      case type when 'true' then 'true' when 'false' then 'false' else cast(value as text) end,
-      new.subjectId
-    from json_each(new.attributes)
-    where length(key) <= 128
-      and (type in ('true', 'false') or type = 'text' and length(value) <= 256
-        or type = 'integer' and abs(value) < 1000000000000000);
+  insert or ignore into subjectAttributes
+    select galleryId, name, value, subjectId from searchableAttributes
+    where subjectId = new.subjectId;
 end
 
 create trigger subjects_change_attributes after update of attributes on subjects
   when new.attributes <> old.attributes begin
   delete from subjectAttributes where subjectId = new.subjectId;
-  insert or ignore into subjectAttributes (galleryId, name, value, subjectId)
-    select new.galleryId, key,
-      case type when 'true' then 'true' when 'false' then 'false' else cast(value as text) end,
-      new.subjectId
-    from json_each(new.attributes)
-    where length(key) <= 128
-      and (type in ('true', 'false') or type = 'text' and length(value) <= 256
-        or type = 'integer' and abs(value) < 1000000000000000);
+  insert or ignore into subjectAttributes
+    select galleryId, name, value, subjectId from searchableAttributes
+    where subjectId = new.subjectId;
 end
 
 -- Two subjects that are no duplicates, each pair once: the smaller id is the first one.
@@ -185,39 +186,36 @@ create table galleryPages (
 
 create index pages_by_key on galleryPages (keyId)
 
-create trigger faces_deletion_deletes_page after delete on faces begin
-  delete from galleryPages where galleryPages.galleryId = old.galleryId and galleryPages.afterSequence < old.sequence
-    and galleryPages.toSequence = (select min(next.toSequence) from galleryPages as next
-      where next.galleryId = old.galleryId and next.toSequence >= old.sequence);
+-- The pages of a gallery never overlap: the first one that ends at or after a change contains it.
+create view pagesOfFaces as
+  select page.rowid as pageId, face.faceId, face.subjectId
+  from faces as face cross join galleryPages as page
+  where page.galleryId = face.galleryId and page.afterSequence < face.sequence
+    and page.toSequence = (select min(next.toSequence) from galleryPages as next
+      where next.galleryId = face.galleryId and next.toSequence >= face.sequence)
+
+create trigger faces_deletion_deletes_page before delete on faces begin
+  delete from galleryPages where rowid in
+    (select pageId from pagesOfFaces where faceId = old.faceId);
 end
 
-create trigger faces_change_deletes_page after update on faces begin
-  delete from galleryPages where galleryPages.galleryId = old.galleryId and galleryPages.afterSequence < old.sequence
-    and galleryPages.toSequence = (select min(next.toSequence) from galleryPages as next
-      where next.galleryId = old.galleryId and next.toSequence >= old.sequence);
+create trigger faces_change_deletes_page before update on faces begin
+  delete from galleryPages where rowid in
+    (select pageId from pagesOfFaces where faceId = old.faceId);
 end
 
 create trigger templates_deletion_deletes_page after delete on templates begin
-  delete from galleryPages where rowid in (select page.rowid
-    from faces as face cross join galleryPages as page
-    where face.faceId = old.faceId and page.galleryId = face.galleryId and page.afterSequence < face.sequence
-    and page.toSequence = (select min(next.toSequence) from galleryPages as next
-      where next.galleryId = face.galleryId and next.toSequence >= face.sequence));
+  delete from galleryPages where rowid in
+    (select pageId from pagesOfFaces where faceId = old.faceId);
 end
 
 create trigger templates_change_deletes_page after update on templates begin
-  delete from galleryPages where rowid in (select page.rowid
-    from faces as face cross join galleryPages as page
-    where face.faceId = old.faceId and page.galleryId = face.galleryId and page.afterSequence < face.sequence
-    and page.toSequence = (select min(next.toSequence) from galleryPages as next
-      where next.galleryId = face.galleryId and next.toSequence >= face.sequence));
+  delete from galleryPages where rowid in
+    (select pageId from pagesOfFaces where faceId = old.faceId);
 end
 
 create trigger subjects_change_deletes_pages after update on subjects
   when new.wrappedKey <> old.wrappedKey or new.expiresAtUtc is not old.expiresAtUtc begin
-  delete from galleryPages where rowid in (select page.rowid
-    from faces as face cross join galleryPages as page
-    where face.subjectId = old.subjectId and page.galleryId = face.galleryId and page.afterSequence < face.sequence
-    and page.toSequence = (select min(next.toSequence) from galleryPages as next
-      where next.galleryId = face.galleryId and next.toSequence >= face.sequence));
+  delete from galleryPages where rowid in
+    (select pageId from pagesOfFaces where subjectId = old.subjectId);
 end

@@ -43,6 +43,7 @@ create trigger budget_limits_reset after update of balanceMicros on ledgers
     where ledger = new.ledger;
 end
 
+-- The scalar subquery is evaluated once, so that all webhooks receive the same event id.
 create trigger budget_low after update of balanceMicros on ledgers
   when new.balanceMicros <= new.lowAtMicros and new.balanceMicros < old.balanceMicros begin
   update ledgers set lowAtMicros = null where ledger = new.ledger;
