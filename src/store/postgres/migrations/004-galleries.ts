@@ -10,8 +10,11 @@ import { ofAccount, ofGallery, ofProject, secure } from './row-security.ts'
 export const statements: readonly string[] = [
   ...fromSqlite('004-galleries', {
     except: [
-      ...['subjects_by_text', 'templates', 'templates_of_model'],
-      ...['searchableAttributes', 'pagesOfFaces'],
+      'subjects_by_text',
+      'templates',
+      'templates_of_model',
+      'searchableAttributes',
+      'pagesOfFaces',
     ],
   }),
   ...readStatements(new URL('galleries.sql', import.meta.url)),
