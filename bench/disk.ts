@@ -5,15 +5,13 @@ import { parseArgs } from 'node:util'
 import { addFace, createSubject } from '../src/gallery/enrollment.ts'
 import { createMasterKeyFile, openKeyring } from '../src/gallery/keys/keyring.ts'
 import { createSubjectKeys, type SubjectKeys } from '../src/gallery/keys/subject-keys.ts'
-import type { Store } from '../src/store/database.ts'
-import { sql } from '../src/store/load-kysely.ts'
+import { type Store, type Tx, sql } from '../src/store/database.ts'
 import { openStore } from '../src/store/open-store.ts'
 import {
   createInitialProject,
   type InitialProject,
 } from '../src/store/tenancy/create-initial-project.ts'
 import { lockGallery } from '../src/store/gallery/galleries.ts'
-import type { Tx } from '../src/store/tx.ts'
 import { allAccountsStore } from '../test/support/database/all-accounts-store.ts'
 import {
   postgresSkipReason,

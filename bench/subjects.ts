@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { sql } from '../src/store/load-kysely.ts'
+import { sql } from '../src/store/database.ts'
 import { startGallery, type TestGallery } from '../test/support/gallery/test-gallery.ts'
 import {
   postgresSkipReason,

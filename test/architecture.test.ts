@@ -42,7 +42,7 @@ const owners: Record<string, readonly string[]> = {
   sharp: ['src/vision/image/', 'src/evaluation/write-svg.ts', 'src/cli/picture/draw-faces.ts'],
   'node:sqlite': ['src/store/'],
   pg: ['src/store/'],
-  // Other files import `src/store/load-kysely.ts`, which loads faster.
+  // Other files import `src/store/database.ts`, which loads faster.
   kysely: ['src/store/sqlite/migrations/', 'src/store/postgres/migrations/'],
   fastify: ['src/http/server.ts'],
   pino: ['src/lib/log.ts'],

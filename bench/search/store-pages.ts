@@ -5,10 +5,9 @@ import { packRows } from '../../src/gallery/search/load/packed-rows.ts'
 import { modelIdsOf, type LoadedModels } from '../../src/gallery/search/load/read-range.ts'
 import type { SubjectOwner } from '../../src/gallery/enrollment.ts'
 import { newId } from '../../src/lib/ids.ts'
-import type { Store } from '../../src/store/database.ts'
+import type { ReadTx, Store, Tx } from '../../src/store/database.ts'
 import { recordGalleryChange } from '../../src/store/gallery/galleries.ts'
 import { storePage } from '../../src/store/gallery/search/gallery-pages.ts'
-import type { ReadTx, Tx } from '../../src/store/tx.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 
 export type PageFaces = {

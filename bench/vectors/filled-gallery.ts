@@ -14,7 +14,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { allAccountsStore } from '../../test/support/database/all-accounts-store.ts'
 import { recordGalleryChange, createGallery } from '../../src/store/gallery/galleries.ts'
 import { createAccount, createProject } from '../../src/store/tenancy/projects.ts'
-import type { Tx } from '../../src/store/tx.ts'
+import type { Tx } from '../../src/store/database.ts'
 import { templateAt, type TemplateMatrix } from '../search/random-templates.ts'
 
 export const { modelId } = await readTemplateModel()

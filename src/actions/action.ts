@@ -9,7 +9,7 @@ import { omitNulls } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
 import { parseParams } from './parse-params.ts'
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ActionError, unavailable } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import type { ReadTx, Tx } from '../store/tx.ts'
+import type { ReadTx, Tx } from '../store/database.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { debugInfo, recognizerScore, toFaceValue, toImageFacts } from './parts/response-fields.ts'

@@ -1,7 +1,7 @@
 import { ActionError } from '../lib/errors.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import type { LivenessSessions } from '../gallery/liveness/liveness-sessions.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 
 /** Which image of an action the reference frame of a liveness session replaces. */
 export type SessionImage = 'only' | 'first'

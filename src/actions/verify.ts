@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { MatchScore } from '../gallery/match.ts'
 import { ActionError } from '../lib/errors.ts'
-import type { ReadTx, Tx } from '../store/tx.ts'
+import type { ReadTx, Tx } from '../store/database.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { comparisonErrors, subjectNotFound } from './parts/action-errors.ts'
 import { comparisonDecision } from './parts/call-decisions.ts'

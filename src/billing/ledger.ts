@@ -3,7 +3,7 @@ import { transferHash } from '../store/billing/transfer-hash.ts'
 import { findTopUp } from '../store/billing/ledger-transfers.ts'
 import { budgetLedger, walletLedger } from '../store/tenancy/projects.ts'
 import type { TransferRow } from '../store/schema.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 
 /** Thrown when a transfer is not possible. The message is for users and contains the remedy. */
 export class LedgerError extends Error {

@@ -7,7 +7,7 @@ import { recordGalleryChange, createGallery, findGallery } from '../store/galler
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { addSubject, updateSubjectRow } from '../store/gallery/subjects.ts'
 import { addTemplate } from '../store/gallery/templates.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { encryptCrop } from './keys/crop-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'

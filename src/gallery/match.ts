@@ -1,6 +1,6 @@
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
-import type { ReadTx } from '../store/tx.ts'
+import type { ReadTx } from '../store/database.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'

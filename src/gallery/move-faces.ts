@@ -6,7 +6,7 @@ import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { findSubjectsByIds, updateSubjectRow } from '../store/gallery/subjects.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import type { ReadTx, Tx } from '../store/tx.ts'
+import type { ReadTx, Tx } from '../store/database.ts'
 import { encryptForSubject } from './keys/encrypt-for-subject.ts'
 import type { MergeSubjectsOptions } from './merge-subjects.ts'
 

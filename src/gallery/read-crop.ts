@@ -2,7 +2,7 @@ import type { Log } from '../lib/log.ts'
 import { findSubjectCrop } from '../store/gallery/crops.ts'
 import { findGallery } from '../store/gallery/galleries.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import type { ReadTx } from '../store/tx.ts'
+import type { ReadTx } from '../store/database.ts'
 import { decryptCrop } from './keys/crop-encryption.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 

@@ -1,6 +1,6 @@
 import { mergeTemplates, spreadShares } from '../lib/density/merge-templates.ts'
 import type { StoredTemplate } from '../store/gallery/templates.ts'
-import type { ReadTx } from '../store/tx.ts'
+import type { ReadTx } from '../store/database.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { correctedScore } from './calibration/similarity.ts'

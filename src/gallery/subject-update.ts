@@ -5,7 +5,7 @@ import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
-import type { ReadTx, Tx } from '../store/tx.ts'
+import type { ReadTx, Tx } from '../store/database.ts'
 import { normaliseUtc } from './enrollment.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import {

@@ -3,7 +3,7 @@ import { ActionError } from '../lib/errors.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { findSubject } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
 
 /** @throws ActionError INVALID_REQUEST unless the time, if there is one, is in the future. */

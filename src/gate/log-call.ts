@@ -2,7 +2,7 @@ import { ActionError, errorTable, HttpError, type ActionProblem } from '../lib/e
 import { uuidsInText } from '../lib/ids.ts'
 import { roundTo } from '../lib/round-to.ts'
 import type { NewCallRow } from '../store/schema.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 import type { AuthenticatedCall, RequestDescription } from './call-states.ts'
 
 type CallOutcome = {

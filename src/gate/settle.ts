@@ -1,13 +1,12 @@
 import { release } from '../billing/ledger.ts'
 import { ActionError, unavailable } from '../lib/errors.ts'
 import type { CallDecision } from '../lib/observability/call-decision.ts'
-import type { Store } from '../store/database.ts'
+import type { Store, Tx } from '../store/database.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import { amountsOf } from '../store/gate/settlement-rule.ts'
 import type { SettlementInput } from '../store/gate/statements.ts'
 import { addEvent, type FaceMatch } from '../store/webhooks/events.ts'
 import { findMatchReceivers } from '../store/webhooks/match-filter.ts'
-import type { Tx } from '../store/tx.ts'
 import type { Reservation } from './call-states.ts'
 import {
   problemsOfResults,

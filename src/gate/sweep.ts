@@ -1,6 +1,6 @@
 import { release } from '../billing/ledger.ts'
 import type { AttemptRow } from '../store/schema.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 import type { AdmissionSettings, Now } from '../store/gate/admission-facts.ts'
 
 /** The maximum number of rows of each kind per sweep, so that calls do not wait long for it. */

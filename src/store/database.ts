@@ -1,11 +1,12 @@
+import { createRequire } from 'node:module'
+import type * as KyselyModule from 'kysely'
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { AdmissionInput } from './gate/admission-facts.ts'
+import type { AdmissionFacts, AdmissionInput, CallKey } from './gate/admission-facts.ts'
 import type { AdmittedTerms } from './gate/admission-rule.ts'
-import type { RemovalWatermark } from './gallery/removals.ts'
-import type { Database } from './schema.ts'
+import type { AttemptStatements, LedgerStatements, SettlementInput } from './gate/statements.ts'
+import type { BucketRow, Database, NewCallRow } from './schema.ts'
 import type { FindKey } from './tenancy/keys.ts'
-import type { ReadTx, Tx } from './tx.ts'
 
 /** The location of a database: a URL of a PostgreSQL server, or, if that is empty, a data folder. */
 export type StoreLocation = {
@@ -30,7 +31,7 @@ export type StoreOptions = {
 }
 
 /** Runs a job in a transaction. Resolves when its writes are on the disk. */
-export type RunWrite = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
+type RunWrite = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
 
 /** One transaction with both interfaces for writing. */
 export type ExclusiveTransaction = { readonly db: Database; readonly tx: Tx }
@@ -105,6 +106,9 @@ export type Store = {
   readonly close: () => Promise<void>
 }
 
+/** A gallery with records of removed faces, and the last change that has one. */
+export type RemovalWatermark = { readonly galleryId: string; readonly sequence: number }
+
 /** A database as operators see it. */
 export type DatabaseInfo = {
   readonly kind: 'sqlite' | 'postgres'
@@ -132,3 +136,66 @@ export type ConnectionCounts = {
   readonly idle: number
   readonly waiting: number
 }
+
+/** Queries of one snapshot of the database. */
+export type ReadTx = {
+  /** Builds queries for `run`; it does not execute them itself. */
+  readonly build: Database
+  readonly run: <Row>(query: KyselyModule.Compilable<Row>) => Promise<readonly Row[]>
+}
+
+/**
+ * The statements of a job within its transaction. The few hot statements are prepared and have names
+ * here; all others are built by kysely and go through `run`. A job awaits nothing but these
+ * functions, because other jobs may wait for it.
+ */
+export type Tx = ReadTx & {
+  /** Rolls back all writes of the work if it throws. */
+  readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>
+  /**
+   * Waits for a named lock and holds it until the transaction ends. An exclusive lock excludes all
+   * others; shared locks exclude only exclusive ones. SQLite has one writer and needs no lock.
+   */
+  readonly lock: (name: string, mode: LockMode) => Promise<void>
+  /** Reads and locks what the admission of a call depends on. @returns undefined if the key is unknown. */
+  readonly findAdmissionFacts: (call: CallKey) => Promise<AdmissionFacts | undefined>
+  readonly touchKey: (key: { readonly keyId: string; readonly atUtc: string }) => Promise<void>
+  readonly updateBucket: (bucket: BucketRow) => Promise<void>
+  readonly attempts: AttemptStatements
+  readonly ledger: LedgerStatements
+  /** Adds a row to the request log and to the counts of its hour. */
+  readonly logCall: (row: NewCallRow) => Promise<void>
+  /** Deletes the oldest rows of the log and records up to when. @returns the number of rows. */
+  readonly sweepCalls: (range: {
+    readonly beforeMs: number
+    readonly limit: number
+  }) => Promise<number>
+  /**
+   * Completes a call: its stored response, its charge and its log row.
+   *
+   * @returns false if the caller no longer owns the attempt; nothing is written then.
+   */
+  readonly settleCall: (settlement: SettlementInput) => Promise<boolean>
+}
+
+export type LockMode = 'exclusive' | 'shared'
+
+/**
+ * The query builder in its CommonJS build, which Node loads with 50 ms less processor time at each
+ * start than the build for import statements. Only migrations import `kysely` directly.
+ */
+export const {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  Migrator,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteDialect,
+  SqliteDriver,
+  sql,
+} = createRequire(import.meta.url)('kysely') as typeof KyselyModule
+
+/** The type of a database, under the name of its class. */
+export type Kysely<Schema> = KyselyModule.Kysely<Schema>

@@ -1,5 +1,5 @@
 import type { RawBuilder, SqlBool } from 'kysely'
-import { PostgresAdapter, sql } from './load-kysely.ts'
+import { PostgresAdapter, sql } from './database.ts'
 import type { Database } from './schema.ts'
 
 /** SQL fragments that differ between the engines, used by the portable queries. */

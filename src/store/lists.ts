@@ -1,7 +1,6 @@
 import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { listCountMax, toListCount, type ListCount } from '../lib/limits/list-limits.ts'
-import { sql } from './load-kysely.ts'
-import type { ReadTx } from './tx.ts'
+import { type ReadTx, sql } from './database.ts'
 
 /** Counts the rows of a query, which selects any column. */
 export async function countRows<Tables, Name extends keyof Tables, Row>(

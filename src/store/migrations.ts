@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Migration } from 'kysely'
-import { Migrator, sql } from './load-kysely.ts'
+import { Migrator, sql } from './database.ts'
 import type { Database } from './schema.ts'
 
 /** Each file is called like its migration: SQL, or a module that exports SQL statements. */

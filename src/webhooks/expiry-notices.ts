@@ -1,12 +1,11 @@
 import { dayMs, formatUtc } from '../lib/clock.ts'
-import type { Store } from '../store/database.ts'
+import type { Store, Tx } from '../store/database.ts'
 import { addEvent } from '../store/webhooks/events.ts'
 import {
   findExpiringKeys,
   recordExpiryNotice,
   type ExpiringKey,
 } from '../store/webhooks/expiring-keys.ts'
-import type { Tx } from '../store/tx.ts'
 
 /** `key.expiring` is sent this many days before the expiry of a key. */
 const noticeDays = [1, 14] as const

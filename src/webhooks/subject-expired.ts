@@ -1,6 +1,6 @@
 import { addEvent } from '../store/webhooks/events.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 
 /** Returns the function that stores `subject.expired` in the transaction of a deletion. */
 export function createSubjectExpired(outboxMax: number) {

@@ -2,7 +2,7 @@ import type { Keyring } from '../gallery/keys/keyring.ts'
 import { createWebhookSecret } from '../gallery/keys/webhook-secrets.ts'
 import { redeliver, type DeliveryId } from '../store/webhooks/deliveries.ts'
 import { addTestEvent } from '../store/webhooks/events.ts'
-import type { Tx } from '../store/tx.ts'
+import type { Tx } from '../store/database.ts'
 import {
   createWebhook,
   resumeWebhook,

@@ -15,7 +15,7 @@ import {
 import { releaseReservation, settleInTransaction } from '../../src/gate/settle.ts'
 import { expireLeftover, sweep } from '../../src/gate/sweep.ts'
 import { HttpError } from '../../src/lib/errors.ts'
-import type { Tx } from '../../src/store/tx.ts'
+import type { Tx } from '../../src/store/database.ts'
 import { defaultSwitches } from '../../src/store/tenancy/switches.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { allocate, LedgerError, reserve, topUp } from '../../src/billing/ledger.ts'
 import { microsMax } from '../../src/lib/money.ts'
-import type { Tx } from '../../src/store/tx.ts'
+import type { Tx } from '../../src/store/database.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
 import { chargeCall } from '../support/billing/charge-call.ts'
 import {

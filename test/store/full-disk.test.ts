@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../src/store/load-kysely.ts'
+import { sql } from '../../src/store/database.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'

@@ -2,7 +2,7 @@ import type { SubjectUpdate } from '../../gallery/subject-update.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { hasPermission } from '../../lib/has-permission.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import type { ActionCall, Caller, ConditionalPermission } from '../action.ts'
 import { isFlagSet } from './pictures/each-image.ts'
 

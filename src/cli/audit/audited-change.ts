@@ -1,8 +1,7 @@
 import { userInfo } from 'node:os'
-import type { ExclusiveTransaction, Store } from '../../store/database.ts'
+import type { ExclusiveTransaction, Store, Tx } from '../../store/database.ts'
 import { addAuditEntry, commandLineName } from '../../store/console/audit-log.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
-import type { Tx } from '../../store/tx.ts'
 import { readSettings } from '../read-settings.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 

@@ -3,7 +3,7 @@ import { createSubjectKeys, type SubjectKeys } from '../../gallery/keys/subject-
 import { formatUtc } from '../../lib/clock.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { readSettings } from '../read-settings.ts'
 import { withProject } from './find-subject.ts'

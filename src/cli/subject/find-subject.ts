@@ -1,11 +1,10 @@
 import { formatUtc } from '../../lib/clock.ts'
 import { isUuid } from '../../lib/ids.ts'
-import type { Store } from '../../store/database.ts'
+import type { ReadTx, Store } from '../../store/database.ts'
 import { hasExpired } from '../../store/gallery/expired-subjects.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
-import type { ReadTx } from '../../store/tx.ts'
 import { requireProject, withStore } from '../with-store.ts'
 
 /** Runs `work` on the gallery of a project. */

@@ -1,6 +1,6 @@
 import type { CallOutput } from '../../gate/settle.ts'
 import type { Maintenance } from '../../gallery/maintenance.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import type { CallContext, CompreFaceReply } from '../serve-route.ts'
 
 /**

@@ -3,7 +3,7 @@ import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { externalId, uuid } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { mapSequential } from '../../lib/account-context.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import {
   pageQuery,
   readExactQuery,

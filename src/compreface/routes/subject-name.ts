@@ -1,7 +1,7 @@
 import type { Caller, Services } from '../../actions/action.ts'
 import { isUuid } from '../../lib/ids.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 
 /** Returns the CompreFace name of a subject: its externalId, or its subjectId if it has none. */
 export function subjectName(subject: Pick<SubjectRow, 'externalId' | 'subjectId'>): string {

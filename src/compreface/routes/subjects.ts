@@ -6,7 +6,7 @@ import { changePermissions, requirePermission } from '../../actions/parts/subjec
 import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import type { CallContext } from '../serve-route.ts'
 import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findKeys } from '../../store/tenancy/key-list.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import { findWebhooks } from '../../store/webhooks/webhooks.ts'
 import type { DiskUsage } from '../pages/system/server-status.ts'
 import { dayMs } from '../../lib/clock.ts'

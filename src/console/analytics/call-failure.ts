@@ -1,7 +1,7 @@
 import type { CallDetail } from '../../gate/log-call.ts'
 import { errorTable } from '../../lib/errors.ts'
 import { readCalls, type LoggedCall } from '../../store/gate/calls.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import otherCodes from './other-codes.json' with { type: 'json' }
 
 /** Returns why a call failed, in one line; null for a success. */

@@ -22,7 +22,7 @@ import {
 import { scoreBinCount } from '../../store/gate/hourly-counts.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import { groupSeries, createTimeBuckets, type TimeBuckets } from './time-buckets.ts'
 import { bucket, count, id, micros, timeRange } from '../server/field-schemas.ts'
 import { defineRead } from '../server/console-route.ts'

@@ -2,7 +2,7 @@ import { findAuditEntries } from '../../store/console/audit-log.ts'
 import { findSecondFactor } from '../../store/console/second-factors.ts'
 import { findKeys } from '../../store/tenancy/key-list.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import type { ConsoleContext } from '../server/console-route.ts'
 
 /** The steps of a new installation, in their order. */

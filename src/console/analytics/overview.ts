@@ -17,7 +17,7 @@ import {
   findProjectSummaries,
   type ProjectSummary,
 } from '../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import {
   budgetFields,
   isBilled,

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/route.ts'
 import type { SessionRow } from '../../store/console-schema.ts'
 import { findSession } from '../../store/console/sessions.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import { userRoles, type UserRole } from '../../store/console/users.ts'
 import { hashToken } from './session-token.ts'
 

@@ -6,7 +6,7 @@ import {
   removeInviteLink,
   findInviteLink,
 } from '../../store/console/invite-links.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import {
   addUser,
   updateUser,

@@ -7,7 +7,7 @@ import {
   endUserSessions,
   deleteExpiredSessions,
 } from '../../store/console/sessions.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import { updateUser, findUser, hasActiveUser, type ConsoleUser } from '../../store/console/users.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import { requireSecureTransport } from './request-security.ts'

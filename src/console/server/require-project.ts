@@ -1,6 +1,6 @@
 import { HttpError } from '../../lib/errors.ts'
 import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import type { ConsoleContext } from './console-route.ts'
 
 /**

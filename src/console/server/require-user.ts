@@ -1,6 +1,6 @@
 import { HttpError } from '../../lib/errors.ts'
 import { findUser, type ConsoleUser } from '../../store/console/users.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import type { ConsoleContext } from './console-route.ts'
 
 /** Returns the user of the path parameter. @throws HttpError 404 if the account has no such user. */

@@ -2,7 +2,7 @@ import { newId } from '../../lib/ids.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
 import { addCalibration } from '../../store/gallery/calibration/applied-calibrations.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import type { GalleryCalibrationReport } from './measure/calibrate-gallery.ts'
 import type { Calibration } from './similarity.ts'
 

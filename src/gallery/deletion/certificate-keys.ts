@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import type { SigningKey } from '../../lib/crypto/deletion-certificate.ts'
 import { findCertificateKey, storeCertificateKey } from '../../store/tenancy/certificate-keys.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { masterKeyLock } from '../keys/subject-keys.ts'
 

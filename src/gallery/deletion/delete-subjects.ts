@@ -1,8 +1,7 @@
 import { lockGallery } from '../../store/gallery/galleries.ts'
-import type { Store } from '../../store/database.ts'
+import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { DeletionRecord } from '../../store/gallery/deletions.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 
 export type DeleteSubjectsOptions = {

@@ -1,9 +1,8 @@
-import type { Store } from '../../store/database.ts'
+import type { Store, Tx } from '../../store/database.ts'
 import { withoutDeletionRecord, type ChainedDeletion } from '../../store/gallery/deletion-chain.ts'
 import { appendDeletion } from '../../store/gallery/deletions.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'
-import type { Tx } from '../../store/tx.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 import { eraseSubject } from './subject-deletion.ts'
 

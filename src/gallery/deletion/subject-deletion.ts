@@ -6,7 +6,7 @@ import { recordGalleryChange, findGallery } from '../../store/gallery/galleries.
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { removeSubject } from '../../store/gallery/subjects.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 
 /** Deletes a subject with all its data and adds a deletion record. */
 export async function deleteSubject(

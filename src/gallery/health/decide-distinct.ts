@@ -6,7 +6,7 @@ import {
   type SubjectPair,
 } from '../../store/gallery/duplicates/distinct-subjects.ts'
 import { findSubjectsByIds } from '../../store/gallery/subjects.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 
 /** `at` in milliseconds; `by` is the name of a console user, or `command line`. */
 export type DistinctDecision = {

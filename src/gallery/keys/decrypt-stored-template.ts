@@ -1,7 +1,7 @@
 import type { Log } from '../../lib/log.ts'
 import { findGallery } from '../../store/gallery/galleries.ts'
 import type { StoredTemplate } from '../../store/gallery/templates.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { SubjectKeys } from './subject-keys.ts'
 import { decryptTemplate } from './template-encryption.ts'

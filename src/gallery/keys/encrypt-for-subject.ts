@@ -5,7 +5,7 @@ import {
 } from '../../store/gallery/key-renewals.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import { decryptCrop, encryptCrop } from './crop-encryption.ts'
 import { decrypted } from './renew-subject-key.ts'
 import type { SubjectKeys } from './subject-keys.ts'

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { decrypt, encrypt, keyBytes } from '../../lib/crypto/aes-gcm.ts'
 import type { GalleryPageRow } from '../../store/gallery-schema.ts'
 import { findNewestGalleryKey } from '../../store/gallery/galleries.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { ReadTx } from '../../store/database.ts'
 import type { Keyring } from './keyring.ts'
 import { createGalleryKeyCache } from './subject-keys.ts'
 

@@ -10,7 +10,7 @@ import {
   replaceMergeCiphertext,
 } from '../../store/gallery/duplicates/subject-merges.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import { decryptCrop, encryptCrop } from './crop-encryption.ts'
 import { decryptMerge, encryptMerge } from './merge-encryption.ts'
 import type { SubjectKeys } from './subject-keys.ts'

@@ -1,4 +1,4 @@
-import type { Store } from '../../store/database.ts'
+import type { Store, Tx } from '../../store/database.ts'
 import {
   findGallery,
   lockGallery,
@@ -11,7 +11,6 @@ import {
 } from '../../store/gallery/key-renewals.ts'
 import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
-import type { Tx } from '../../store/tx.ts'
 import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
 import {
   addMasterKey,

@@ -1,5 +1,5 @@
 import { replaceSecondFactor, type SecondFactor } from '../../store/console/second-factors.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import type { Keyring } from './keyring.ts'
 import { masterKeyLock } from './subject-keys.ts'
 

@@ -1,7 +1,7 @@
 import { listSecondFactors, rewrapSecondFactor } from '../../store/console/second-factors.ts'
 import { listCertificateKeys, storeCertificateKey } from '../../store/tenancy/certificate-keys.ts'
 import { listSessionSecrets, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import { listWebhookSecrets, updateWebhookSecret } from '../../store/webhooks/secrets.ts'
 import { certificateKeyBinding } from '../deletion/certificate-keys.ts'
 import type { Keyring, WrappedByMasterKey } from './keyring.ts'

@@ -7,7 +7,7 @@ import {
   findNewestGalleryKey,
 } from '../../store/gallery/galleries.ts'
 import type { GalleryKeyRow, SubjectRow } from '../../store/gallery-schema.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import type { Keyring } from './keyring.ts'
 
 /**

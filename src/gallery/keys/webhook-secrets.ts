@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../lib/ids.ts'
 import { addWebhookSecret, type WrappedWebhookSecret } from '../../store/webhooks/secrets.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import type { Keyring } from './keyring.ts'
 import { masterKeyLock } from './subject-keys.ts'
 

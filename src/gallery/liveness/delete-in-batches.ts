@@ -1,5 +1,4 @@
-import type { Store } from '../../store/database.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Store, Tx } from '../../store/database.ts'
 
 /** Rows per transaction, so that calls do not wait long. */
 const batchRows = 500

@@ -13,7 +13,7 @@ import {
   type LivenessSession,
 } from '../../store/gate/liveness-sessions.ts'
 import { findLivenessOrigins } from '../../store/tenancy/projects.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { openKeyring, type Keyring } from '../keys/keyring.ts'
 import { createSessionSecret, decryptFrame, sessionTokenOf } from '../keys/session-secrets.ts'

@@ -1,6 +1,6 @@
 import { findOpenChallenge, spendChallenge } from '../../store/gate/liveness-challenges.ts'
 import { findLivenessSession, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { encryptFrame } from '../keys/session-secrets.ts'

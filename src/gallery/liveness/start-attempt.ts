@@ -5,7 +5,7 @@ import {
   countOpenChallenges,
   findFailureTimes,
 } from '../../store/gate/liveness-challenges.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import { drawSteps } from './draw-steps.ts'
 import type { LivenessSessionsOptions } from './session-options.ts'
 

@@ -2,7 +2,7 @@ import { ActionError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import { findCrop, findReEmbedSource } from '../../store/gallery/crops.ts'
-import type { Store } from '../../store/database.ts'
+import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import { markSubjectChanged } from '../../store/gallery/faces.ts'
 import { recordGalleryChange, findGallery, lockGallery } from '../../store/gallery/galleries.ts'
 import {
@@ -10,7 +10,6 @@ import {
   findFaceTemplates,
   type StoredTemplate,
 } from '../../store/gallery/templates.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'

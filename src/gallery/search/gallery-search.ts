@@ -1,6 +1,5 @@
 import type { Log } from '../../lib/log.ts'
-import type { Store } from '../../store/database.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Store, Tx } from '../../store/database.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'

@@ -12,7 +12,7 @@ import type {
   ReplacedAttempt,
   Unauthorized,
 } from '../../store/gate/admission-rule.ts'
-import type { Tx } from '../../store/tx.ts'
+import type { Tx } from '../../store/database.ts'
 import type { AuthenticatedCall, UnreadableContent } from '../call-states.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import { expireAttempt } from '../sweep.ts'

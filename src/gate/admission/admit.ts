@@ -2,7 +2,7 @@ import { ActionError, HttpError, unavailable } from '../../lib/errors.ts'
 import { createKeyedQueue } from '../../lib/limits/keyed-queue.ts'
 import { limitHeaders, takeToken, type TokenBucketResult } from '../../lib/limits/token-bucket.ts'
 import { formatUtc } from '../../lib/clock.ts'
-import type { Store } from '../../store/database.ts'
+import type { Store, Tx } from '../../store/database.ts'
 import type { AdmissionSettings, Now } from '../../store/gate/admission-facts.ts'
 import {
   checkPermissions,
@@ -14,7 +14,6 @@ import {
 import { readBucketState } from '../../store/gate/bucket-state.ts'
 import { recordFormerSecretUse } from '../../store/tenancy/key-changes.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
-import type { Tx } from '../../store/tx.ts'
 import { accountIsMoved, apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
 import type {
   AdmittedCall,

@@ -1,4 +1,4 @@
-import { CompiledQuery } from '../load-kysely.ts'
+import { CompiledQuery } from '../database.ts'
 import type { QueryRunner } from '../postgres/connection/statement.ts'
 import type { Database } from '../schema.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
 import type { LedgerHead } from '../gate/statements.ts'
 import { readPages } from '../lists.ts'
-import { sql } from '../load-kysely.ts'
+import { sql } from '../database.ts'
 import type { Database, TransferRow } from '../schema.ts'
 
 const violationsMax = 5

@@ -1,10 +1,9 @@
 import type { InferResult } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dialectOf } from '../dialect.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, sql } from '../database.ts'
 import { countListed, selectPage, type ListOrder, type TimeFilter } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
-import type { ReadTx } from '../tx.ts'
 
 /** A transfer, and the logged call that it pays for. */
 export type LedgerTransfer = InferResult<ReturnType<typeof selectTransfers>>[number]

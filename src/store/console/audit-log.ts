@@ -4,7 +4,7 @@ import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
 import { countListed, readPages, selectPage, type ListOrder, type TimeFilter } from '../lists.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
 export const commandLineName = 'command line'

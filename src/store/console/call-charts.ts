@@ -2,10 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { ScoreHourRow } from '../console-schema.ts'
-import type { Store } from '../database.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, type Store, sql } from '../database.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
-import type { ReadTx } from '../tx.ts'
 import { dayMs } from '../../lib/clock.ts'
 
 /** Selects the calls of a chart. `fromMs` and `toMs` are full hours, UTC. */

@@ -1,5 +1,5 @@
 import type { LinkRow } from '../console-schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 /** Creates a link and deletes the older one for the same user. */
 export async function addInviteLink(tx: Tx, link: LinkRow): Promise<void> {

@@ -1,6 +1,5 @@
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, sql } from '../database.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
-import type { ReadTx } from '../tx.ts'
 
 export type KeyUsageFilter = {
   readonly accountId: string

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { SecondFactorRow } from '../console-schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 export type SecondFactor = Selectable<SecondFactorRow>
 

@@ -1,5 +1,5 @@
 import type { SessionRow, UserRow } from '../console-schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 export type SessionWithUser = SessionRow &
   Pick<UserRow, 'accountId' | 'name' | 'role' | 'disabledAtUtc'>

@@ -1,6 +1,6 @@
 import type { Selectable, Updateable } from 'kysely'
 import type { UserRow } from '../console-schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 export type ConsoleUser = Selectable<UserRow>
 export type UserRole = ConsoleUser['role']

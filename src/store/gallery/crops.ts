@@ -1,11 +1,10 @@
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { lockProjectGallery } from './galleries.ts'
 import type { CropRow, FaceRow } from '../gallery-schema.ts'
-import type { Store } from '../database.ts'
+import type { ReadTx, Store, Tx } from '../database.ts'
 import { markForNewKey } from './key-renewals.ts'
 import { findFaceTemplates } from './templates.ts'
 import { countListed } from '../lists.ts'
-import type { ReadTx, Tx } from '../tx.ts'
 
 export async function addCrop(tx: Tx, crop: CropRow): Promise<void> {
   await tx.run(tx.build.insertInto('crops').values(crop))

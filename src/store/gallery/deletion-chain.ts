@@ -1,6 +1,6 @@
 import { deletionHash } from './deletions.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
-import type { ReadTx } from '../tx.ts'
+import type { ReadTx } from '../database.ts'
 
 /** A deletion record with its hash in the chain of its account. */
 export type ChainedDeletion = Omit<DeletionRow, 'seq'>

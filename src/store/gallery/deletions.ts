@@ -3,7 +3,7 @@ import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
 import { countListed, type ListOrder } from '../lists.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 /** The permanent record of a subject's deletion, with the field names of the contract. */
 export type DeletionRecord = Pick<

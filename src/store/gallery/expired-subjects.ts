@@ -1,9 +1,8 @@
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow, TemplateRow } from '../gallery-schema.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, sql } from '../database.ts'
 import type { Database } from '../schema.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
-import type { ReadTx } from '../tx.ts'
 import type { GallerySize } from './galleries.ts'
 
 /** The expired subjects of a gallery. They are deleted within a minute, so there are few. */

@@ -1,8 +1,7 @@
 import type { FaceRow, SubjectRow } from '../gallery-schema.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import { findSubjectTemplates, type StoredTemplate } from './templates.ts'
-import type { ReadTx, Tx } from '../tx.ts'
 
 /** Finds the faces of a subject, the oldest first. */
 export function findSubjectFaces(tx: ReadTx, subjectId: string): Promise<readonly FaceRow[]> {

@@ -1,7 +1,6 @@
 import type { GalleryKeyRow } from '../gallery-schema.ts'
-import { sql } from '../load-kysely.ts'
+import { type LockMode, type ReadTx, type Tx, sql } from '../database.ts'
 import { galleryIdOf } from '../tenancy/projects.ts'
-import type { LockMode, ReadTx, Tx } from '../tx.ts'
 
 /**
  * Locks a gallery until the transaction ends. A transaction that changes the gallery takes the lock

@@ -1,5 +1,5 @@
 import { dialectOf } from '../dialect.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 
 /** Returns the names of each subject's groups in alphabetical order. */

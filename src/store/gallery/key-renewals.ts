@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { CropRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
 import type { Schema } from '../schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 /**
  * Marks the subjects of faces from which a template or crop is deleted: the next key rotation encrypts

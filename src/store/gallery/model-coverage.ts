@@ -1,5 +1,5 @@
 import { countRows } from '../lists.ts'
-import type { ReadTx } from '../tx.ts'
+import type { ReadTx } from '../database.ts'
 
 /** How many faces and subjects have templates of a model. */
 export type ModelCoverage = {

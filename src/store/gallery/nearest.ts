@@ -1,9 +1,8 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { countRows } from '../lists.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, sql } from '../database.ts'
 import type { Schema } from '../schema.ts'
 import type { StoredTemplate } from './templates.ts'
-import type { ReadTx } from '../tx.ts'
 import { halfvec, type VectorFilter } from './vectors.ts'
 
 export type NearestQuery = VectorFilter & {

@@ -1,8 +1,4 @@
-import { sql } from '../load-kysely.ts'
-import type { ReadTx, Tx } from '../tx.ts'
-
-/** A gallery with records of removed faces, and the last change that has one. */
-export type RemovalWatermark = { readonly galleryId: string; readonly sequence: number }
+import { type ReadTx, type RemovalWatermark, type Tx, sql } from '../database.ts'
 
 /**
  * Finds the galleries with records of removed faces. It reads two index entries per gallery, however

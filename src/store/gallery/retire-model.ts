@@ -1,10 +1,8 @@
-import type { Store } from '../database.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { removeFaces, markSubjectChanged } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
 import { markForNewKey } from './key-renewals.ts'
 import { deletePages } from './search/gallery-pages.ts'
-import type { ReadTx, Tx } from '../tx.ts'
 
 export type ModelRetirement = {
   /** The model whose templates are deleted. */

@@ -1,5 +1,5 @@
 import type { FaceRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 /** A template with its subject, the subject's encrypted key and expiry. */
 export type StoredTemplate = TemplateRow &

@@ -1,6 +1,5 @@
 import { countRows } from '../lists.ts'
-import { sql } from '../load-kysely.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 import type { VectorRow } from '../vectors-schema.ts'
 
 /** Selects subjects of a gallery by the templates of a model. */

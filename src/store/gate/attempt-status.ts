@@ -1,6 +1,5 @@
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, sql } from '../database.ts'
 import type { CallRow } from '../schema.ts'
-import type { ReadTx } from '../tx.ts'
 
 /** The stored state of an attempt, without its response. */
 export type AttemptStatus = {

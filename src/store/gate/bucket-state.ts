@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { ProjectRow } from '../schema.ts'
-import type { ReadTx } from '../tx.ts'
+import type { ReadTx } from '../database.ts'
 
 /** The rate limit of a project and the state of its token bucket. */
 export type BucketState = Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst'> & {

@@ -2,13 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Selectable } from 'kysely'
 import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
-import type { Store } from '../database.ts'
+import { type ReadTx, type Store, sql } from '../database.ts'
 import { dialectOf } from '../dialect.ts'
-import { sql } from '../load-kysely.ts'
 import type { Database, CallRow } from '../schema.ts'
 import { countRows, selectPage, type TimeFilter } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
-import type { ReadTx } from '../tx.ts'
 
 export type LoggedCall = Selectable<CallRow>
 

@@ -1,5 +1,4 @@
-import { sql } from '../load-kysely.ts'
-import type { ReadTx } from '../tx.ts'
+import { type ReadTx, sql } from '../database.ts'
 
 /** The latest calls of a project that are read. More would delay the other reads of SQLite. */
 const callsMax = 30_000

@@ -1,4 +1,4 @@
-import type { Tx } from '../tx.ts'
+import type { Tx } from '../database.ts'
 
 /** The tables of liveness with the names of their keys. */
 const keyColumns = {

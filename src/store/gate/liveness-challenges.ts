@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { countRows } from '../lists.ts'
 import type { LivenessChallengeRow } from '../schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 /** Makes all later changes of the project's challenges wait until the transaction ends. */
 export function lockChallenges(tx: Tx, projectId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { galleryIdOf } from '../tenancy/projects.ts'
 import { identityOf, type KeyIdentity } from '../tenancy/keys.ts'
 import { switchNames } from '../tenancy/switches.ts'
 import type { LivenessSessionRow } from '../schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 export type LivenessSession = Selectable<LivenessSessionRow>
 

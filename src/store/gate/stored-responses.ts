@@ -1,5 +1,4 @@
-import { sql } from '../load-kysely.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 
 /** Replaces every stored response that names the subject by its version without subjects. */
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {

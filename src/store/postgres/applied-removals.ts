@@ -1,6 +1,6 @@
 import { runAsAllAccounts } from '../../lib/account-context.ts'
-import type { Store } from '../database.ts'
-import { deleteRemovals, type RemovalWatermark } from '../gallery/removals.ts'
+import type { RemovalWatermark, Store } from '../database.ts'
+import { deleteRemovals } from '../gallery/removals.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'

@@ -5,7 +5,7 @@ import {
   type StatementRunner,
 } from '../gate/call-statements.ts'
 import { hourStartMs } from '../gate/hourly-counts.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 import { settleInTransaction } from './call-functions.ts'
 import { queryBuilder } from './connection/kysely-driver.ts'
 import {

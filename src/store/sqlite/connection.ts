@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { CompiledQuery, SqliteDialect, SqliteDriver } from '../load-kysely.ts'
+import { CompiledQuery, SqliteDialect, SqliteDriver } from '../database.ts'
 import { createPrivateFile, requirePrivateDatabase } from './database-files.ts'
 import type {
   DatabaseConnection,

@@ -4,9 +4,8 @@ import {
   type StatementParameters,
   type StatementRunner,
 } from '../gate/call-statements.ts'
-import { Kysely } from '../load-kysely.ts'
+import { Kysely, type ReadTx, type Tx } from '../database.ts'
 import type { Schema } from '../schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
 import { type PendingCounts, registerSumLatencies } from './hourly-counts.ts'
 import { createProjectStates } from './calls/project-states.ts'
 import { createSettleBatch } from './calls/call-batch.ts'

@@ -1,8 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 import type { Database } from '../schema.ts'
 import type { SystemSampleRow, SystemServerRow } from '../system-schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
 
 /** Samples and servers without a report are deleted after this time. */
 export const systemHistoryMs = 86_400_000

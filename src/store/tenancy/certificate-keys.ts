@@ -1,5 +1,5 @@
 import type { CertificateKeyRow } from '../gallery-schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 
 export function listCertificateKeys(tx: ReadTx): Promise<readonly CertificateKeyRow[]> {
   return tx.run(tx.build.selectFrom('certificateKeys').selectAll())

@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely'
 import { generateApiKey, hashApiKey } from '../../lib/crypto/api-key.ts'
 import type { Database, KeyRow } from '../schema.ts'
-import type { Tx } from '../tx.ts'
+import type { Tx } from '../database.ts'
 import { keyState, type KeyState, type NewKey } from './keys.ts'
 
 export type KeyRotation = {

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { KeyRow, ProjectRow } from '../schema.ts'
 import type { BucketState } from '../gate/bucket-state.ts'
 import type { Balance } from '../billing/balances.ts'
-import type { ReadTx } from '../tx.ts'
+import type { ReadTx } from '../database.ts'
 import { budgetLedger } from './projects.ts'
 
 /** A key and its project, with the state of the project's bucket and budget. */

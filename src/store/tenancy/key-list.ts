@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, sql } from '../database.ts'
 import {
   createKey,
   identityOf,
@@ -13,7 +13,6 @@ import type { Database, KeyRow } from '../schema.ts'
 import { galleryIdOf } from './projects.ts'
 import { switchNames } from './switches.ts'
 import { countListed, selectPage } from '../lists.ts'
-import type { ReadTx } from '../tx.ts'
 
 export type KeyFilter = {
   readonly accountId: string

@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, sql } from '../database.ts'
 import { budgetLedger, walletLedger } from './projects.ts'
 import type { ProjectRow } from '../schema.ts'
-import type { ReadTx } from '../tx.ts'
 
 /** A project with its budget, keys and gallery. */
 export type ProjectSummary = Selectable<ProjectRow> & {

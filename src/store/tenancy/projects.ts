@@ -8,7 +8,7 @@ import {
   switchNames,
   type ProjectSwitches,
 } from './switches.ts'
-import type { ReadTx } from '../tx.ts'
+import type { ReadTx } from '../database.ts'
 
 export type Project = Omit<
   Selectable<ProjectRow>,

@@ -1,9 +1,8 @@
 import type { Selectable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 import { selectPage, type ListOrder } from '../lists.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
-import type { ReadTx, Tx } from '../tx.ts'
 import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
 
 export type WebhookDelivery = Selectable<WebhookDeliveryRow>

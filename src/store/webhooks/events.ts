@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from '../load-kysely.ts'
-import type { Tx } from '../tx.ts'
+import { type Tx, sql } from '../database.ts'
 import { testEventType, type WebhookEventType } from './event-types.ts'
 
 /** The outcomes of a face that matches. */

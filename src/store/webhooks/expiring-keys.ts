@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely'
-import { sql } from '../load-kysely.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 import type { KeyRow } from '../schema.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
-import type { ReadTx, Tx } from '../tx.ts'
 
 export type ExpiringKey = Pick<
   Selectable<KeyRow>,

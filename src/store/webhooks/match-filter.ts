@@ -1,5 +1,5 @@
 import { galleryIdOf } from '../tenancy/projects.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 import type { FaceMatch, MatchOutcome } from './events.ts'
 
 /** The matches that a webhook receives; an omitted condition excludes none. */

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { ReadTx, Tx } from '../database.ts'
 import type { WebhookSecretRow } from '../webhooks-schema.ts'
 
 export type WrappedWebhookSecret = Selectable<WebhookSecretRow>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { backup } from '../../../src/cli/database/commands.ts'
-import { sql } from '../../../src/store/load-kysely.ts'
+import { sql } from '../../../src/store/database.ts'
 import { runJson } from '../../support/cli/run-json.ts'
 import { assertOk, startConsole, type TestConsole } from '../../support/console/test-console.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'

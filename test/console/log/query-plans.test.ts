@@ -21,7 +21,7 @@ import {
   findTransfers,
   reconcile,
 } from '../../../src/store/billing/ledger-transfers.ts'
-import type { ReadTx } from '../../../src/store/tx.ts'
+import type { ReadTx } from '../../../src/store/database.ts'
 
 /** A full scan of a table that grows with calls, years or subjects. No query may use one. */
 const largeTableScan = /^SCAN (?:calls|t|deletions|auditLog|callHours|scoreHours)(?! USING)/u

@@ -9,7 +9,7 @@ import { findSubjectFaces, markSubjectChanged } from '../../../src/store/gallery
 import { findGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'
 import { findSubjectsByIds } from '../../../src/store/gallery/subjects.ts'
 import { addTemplate, findFaceTemplates } from '../../../src/store/gallery/templates.ts'
-import type { Tx } from '../../../src/store/tx.ts'
+import type { Tx } from '../../../src/store/database.ts'
 import type { Template } from '../../../src/vision/embed/template.ts'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { latencyPercentileMs } from '../../../src/lib/observability/latency-histogram.ts'
-import type { Tx } from '../../../src/store/tx.ts'
+import type { Tx } from '../../../src/store/database.ts'
 import { queries } from './tracked-queries.ts'
 import { settlementOf } from '../../support/billing/charge-call.ts'
 import { chargeCall, countedCallOf, fundProject } from './ledger-rows.ts'

@@ -2,7 +2,7 @@ import { noDecision } from '../../../src/lib/observability/call-decision.ts'
 import { allocate, topUp } from '../../../src/billing/ledger.ts'
 import type { CountedCall } from '../../../src/store/gate/hourly-counts.ts'
 import type { SettlementInput } from '../../../src/store/gate/statements.ts'
-import type { Tx } from '../../../src/store/tx.ts'
+import type { Tx } from '../../../src/store/database.ts'
 import * as calls from '../../support/billing/charge-call.ts'
 import { nowMs, type StoreFixture } from './store-fixture.ts'
 

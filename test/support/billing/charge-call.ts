@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { reserve } from '../../../src/billing/ledger.ts'
 import type { SettlementInput } from '../../../src/store/gate/statements.ts'
-import type { Tx } from '../../../src/store/tx.ts'
+import type { Tx } from '../../../src/store/database.ts'
 
 type ChargedCall = {
   readonly projectId: string

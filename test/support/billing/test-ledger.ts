@@ -4,8 +4,7 @@ import path from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { auditLedger, type AuditCheck } from '../../../src/billing/audit-ledger.ts'
-import type { Store } from '../../../src/store/database.ts'
-import { Kysely } from '../../../src/store/load-kysely.ts'
+import { Kysely, type Store, type Tx } from '../../../src/store/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { createInitialProject } from '../../../src/store/tenancy/create-initial-project.ts'
 import { findProject, type Project } from '../../../src/store/tenancy/projects.ts'
@@ -16,7 +15,6 @@ import {
   createHourlyCountStatements,
 } from '../../../src/store/sqlite/hourly-counts.ts'
 import { sqliteTx } from '../../../src/store/sqlite/tx.ts'
-import type { Tx } from '../../../src/store/tx.ts'
 import { isOnPostgres, createMigratedDatabase, openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer, urlWithDatabase } from '../database/postgres-server.ts'
 

@@ -3,10 +3,9 @@ import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { encryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
 import type { SubjectOwner } from '../../../src/gallery/enrollment.ts'
 import { newId } from '../../../src/lib/ids.ts'
-import type { Store } from '../../../src/store/database.ts'
+import type { Store, Tx } from '../../../src/store/database.ts'
 import { createGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'
 import type { FaceRow, SubjectRow, TemplateRow } from '../../../src/store/gallery-schema.ts'
-import type { Tx } from '../../../src/store/tx.ts'
 import type { Template } from '../../../src/vision/embed/template.ts'
 
 /** Subjects with one face each, stored with few statements. */

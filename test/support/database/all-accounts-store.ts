@@ -7,13 +7,13 @@ import type {
   TransactionSettings,
 } from 'kysely'
 import { requireAccountScope, runAsAllAccounts } from '../../../src/lib/account-context.ts'
-import type { Store } from '../../../src/store/database.ts'
 import {
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-} from '../../../src/store/load-kysely.ts'
+  type Store,
+} from '../../../src/store/database.ts'
 import type { Database, Schema } from '../../../src/store/schema.ts'
 
 /**

@@ -1,5 +1,4 @@
-import type { Store } from '../../../src/store/database.ts'
-import { sql } from '../../../src/store/load-kysely.ts'
+import { type Store, sql } from '../../../src/store/database.ts'
 import { openTestStore } from './engine.ts'
 
 /** Returns every row of every table. */

@@ -6,7 +6,7 @@ import { newId } from '../../../src/lib/ids.ts'
 import { lockGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'
 import { addGroups } from '../../../src/store/gallery/groups.ts'
 import { addSubject } from '../../../src/store/gallery/subjects.ts'
-import type { Tx } from '../../../src/store/tx.ts'
+import type { Tx } from '../../../src/store/database.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
 import type { TestGallery } from './test-gallery.ts'
 

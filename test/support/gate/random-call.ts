@@ -1,7 +1,7 @@
 import type { BillableResponse, CompletedCall, Settlement } from '../../../src/gate/settle.ts'
 import type { Reservation } from '../../../src/gate/call-states.ts'
 import { ActionError } from '../../../src/lib/errors.ts'
-import type { Tx } from '../../../src/store/tx.ts'
+import type { Tx } from '../../../src/store/database.ts'
 import * as fc from 'fast-check'
 
 /** What happens before one random call, the call itself, and how it ends. */

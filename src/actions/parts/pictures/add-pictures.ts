@@ -1,6 +1,6 @@
 import { ActionError } from '../../../lib/errors.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
-import type { Tx } from '../../../store/tx.ts'
+import type { Tx } from '../../../store/database.ts'
 import type { SubjectMatch } from '../../../gallery/match.ts'
 import {
   addMatchingFace,

@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../../gallery/match.ts'
 import { ActionError } from '../../../lib/errors.ts'
-import type { Tx } from '../../../store/tx.ts'
+import type { Tx } from '../../../store/database.ts'
 import type { StoreFaceCall } from '../store-face.ts'
 import type { ExtractedPicture } from './extract-pictures.ts'
 

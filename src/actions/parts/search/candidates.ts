@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { SubjectDetails, Subjects } from '../../../gallery/subjects.ts'
-import type { Tx } from '../../../store/tx.ts'
+import type { Tx } from '../../../store/database.ts'
 import type { ValueMatch, ActionCall } from '../../action.ts'
 import type { candidate, matchLevel } from '../../schemas/fields.ts'
 import { ActionError } from '../../../lib/errors.ts'

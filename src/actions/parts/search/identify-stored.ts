@@ -1,5 +1,5 @@
 import type { SearchHit } from '../../../gallery/match.ts'
-import type { Tx } from '../../../store/tx.ts'
+import type { Tx } from '../../../store/database.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
 import { searchDecision } from '../call-decisions.ts'
 import { toDebug, toWarnings, zeroThreshold } from '../response-fields.ts'

@@ -1,7 +1,7 @@
 import { mergeTemplates, spreadShares } from '../../../lib/density/merge-templates.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall } from '../../action.ts'
 import { subjectNotFound } from '../action-errors.ts'

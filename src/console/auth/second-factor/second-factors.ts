@@ -8,7 +8,7 @@ import {
   useTimeStep,
 } from '../../../store/console/second-factors.ts'
 import type { ConsoleUser } from '../../../store/console/users.ts'
-import type { ReadTx, Tx } from '../../../store/tx.ts'
+import type { ReadTx, Tx } from '../../../store/database.ts'
 import { describeTotpSecret, findTimeStep, generateTotpSecret } from './totp.ts'
 
 /** The second factor of users: codes of an authenticator app (TOTP, RFC 6238), and recovery codes. */

@@ -6,7 +6,7 @@ import { countDeletions, findDeletions } from '../../../store/gallery/deletions.
 import { HttpError } from '../../../lib/errors.ts'
 import { certificateSchema } from '../../../lib/crypto/deletion-certificate.ts'
 import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import { id, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'

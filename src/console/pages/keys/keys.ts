@@ -12,7 +12,7 @@ import { createKey, revokeKey } from '../../../store/tenancy/keys.ts'
 import { id, utcTime, name } from '../../server/field-schemas.ts'
 import { invalidField } from '../../server/validation-error.ts'
 import { defineList } from '../../server/define-list.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 

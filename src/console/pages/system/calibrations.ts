@@ -9,7 +9,7 @@ import {
   findProjectSummaries,
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import { defineWrite } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { count } from '../../server/field-schemas.ts'

@@ -10,7 +10,7 @@ import {
   userRoles,
   type ConsoleUser,
 } from '../../../store/console/users.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import { requireUser } from '../../server/require-user.ts'
 import { count, name } from '../../server/field-schemas.ts'
 import { isSessionOpen } from '../../auth/identity.ts'

@@ -14,7 +14,7 @@ import {
   webhooksPerProjectMax,
   type Webhook,
 } from '../../../store/webhooks/webhooks.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import { withoutPath } from '../../../webhooks/address-rules.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { findLastAttempts, type LastAttempt } from '../../../store/webhooks/deliveries.ts'

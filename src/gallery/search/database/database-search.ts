@@ -8,7 +8,7 @@ import {
   countWithoutPreferred,
   findLargeGalleries,
 } from '../../../store/gallery/vectors.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/similarity.ts'

@@ -8,7 +8,7 @@ import {
   type NearestTemplate,
 } from '../../../store/gallery/nearest.ts'
 import { findSubjectTemplates, type StoredTemplate } from '../../../store/gallery/templates.ts'
-import type { ReadTx } from '../../../store/tx.ts'
+import type { ReadTx } from '../../../store/database.ts'
 import { findVectorCoverage, type VectorFilter } from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'

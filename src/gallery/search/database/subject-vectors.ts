@@ -4,7 +4,7 @@ import {
   type NewVector,
   type VectorSubjects,
 } from '../../../store/gallery/vectors.ts'
-import type { Tx } from '../../../store/tx.ts'
+import type { Tx } from '../../../store/database.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { mergeFaces, type FaceTemplate } from '../../subject-template.ts'
 import { augmentRow } from './augmented-vector.ts'

@@ -1,6 +1,6 @@
-import type { Store } from '../../../store/database.ts'
+import type { ReadTx, RemovalWatermark, Store } from '../../../store/database.ts'
 import { listGalleryIds, findGallery } from '../../../store/gallery/galleries.ts'
-import { findRemovalWatermarks, type RemovalWatermark } from '../../../store/gallery/removals.ts'
+import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import { type ParallelLoad, loadGallery, type LoadedState } from '../load/load-gallery.ts'
 import { createPageMaintenance } from '../load/maintain-pages.ts'
 import { loadedModelsOf } from '../load/read-range.ts'
@@ -15,7 +15,6 @@ import {
   type SubjectChangeCursor,
 } from '../../../store/gallery/faces.ts'
 import { findSubjectGroups } from '../../../store/gallery/groups.ts'
-import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { findSubjectTemplates } from '../../../store/gallery/templates.ts'

@@ -1,5 +1,5 @@
 import type { GalleryCalibrationRow } from '../../gallery-schema.ts'
-import type { ReadTx, Tx } from '../../tx.ts'
+import type { ReadTx, Tx } from '../../database.ts'
 
 /** A table that a gallery uses, without its definition. */
 export type CalibrationInUse = Pick<GalleryCalibrationRow, 'calibrationId' | 'galleryId'>

@@ -1,6 +1,5 @@
 import type { FaceRow, SubjectRow } from '../../gallery-schema.ts'
-import { sql } from '../../load-kysely.ts'
-import type { ReadTx } from '../../tx.ts'
+import { type ReadTx, sql } from '../../database.ts'
 import { selectExpiredIds } from '../expired-subjects.ts'
 import { selectStoredTemplates, type StoredTemplate } from '../templates.ts'
 

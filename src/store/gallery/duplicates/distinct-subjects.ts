@@ -1,5 +1,5 @@
 import type { DistinctSubjectsRow } from '../../gallery-schema.ts'
-import type { ReadTx, Tx } from '../../tx.ts'
+import type { ReadTx, Tx } from '../../database.ts'
 
 /** Two subjects of a gallery, in any order. */
 export type SubjectPair = Pick<DistinctSubjectsRow, 'galleryId' | 'subjectId' | 'otherId'>

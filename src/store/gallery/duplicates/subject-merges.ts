@@ -1,5 +1,5 @@
 import type { SubjectMergeRow } from '../../gallery-schema.ts'
-import type { ReadTx, Tx } from '../../tx.ts'
+import type { ReadTx, Tx } from '../../database.ts'
 
 export async function addMerge({ build, run }: Tx, merge: SubjectMergeRow): Promise<void> {
   await run(build.insertInto('subjectMerges').values(merge))

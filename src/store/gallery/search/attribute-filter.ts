@@ -1,4 +1,4 @@
-import type { ReadTx } from '../../tx.ts'
+import type { ReadTx } from '../../database.ts'
 
 /** A top-level attribute with a value: a text, a boolean or a whole number, as text. */
 export type AttributeFilter = { readonly name: string; readonly value: string }

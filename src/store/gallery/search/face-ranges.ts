@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { dialectOf } from '../../dialect.ts'
-import { sql } from '../../load-kysely.ts'
-import type { ReadTx } from '../../tx.ts'
+import { type ReadTx, sql } from '../../database.ts'
 import { joinStoredTemplates, type StoredTemplate } from '../templates.ts'
 
 /** The faces of a gallery whose last changes are after one change, up to another one. */

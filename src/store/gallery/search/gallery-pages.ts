@@ -1,8 +1,7 @@
-import type { Store } from '../../database.ts'
+import type { ReadTx, Store, Tx } from '../../database.ts'
 import { dialectOf } from '../../dialect.ts'
 import type { GalleryPageRow } from '../../gallery-schema.ts'
 import { countRows } from '../../lists.ts'
-import type { ReadTx, Tx } from '../../tx.ts'
 import { findNewestGalleryKey, lockGallery } from '../galleries.ts'
 import type { FaceRange } from './face-ranges.ts'
 

@@ -1,9 +1,8 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { unavailable } from '../../../lib/errors.ts'
 import { listCountMax, toListCount, type ListCount } from '../../../lib/limits/list-limits.ts'
-import type { Store } from '../../database.ts'
+import type { ReadTx, Store } from '../../database.ts'
 import type { SubjectRow } from '../../gallery-schema.ts'
-import type { ReadTx } from '../../tx.ts'
 import { findFewIdsWithAttribute } from './attribute-filter.ts'
 import { findStepEnd, findSubjectPositions, findSubjects, type SubjectFilter } from '../subjects.ts'
 

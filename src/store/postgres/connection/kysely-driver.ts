@@ -12,7 +12,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-} from '../../load-kysely.ts'
+} from '../../database.ts'
 import type { Database, Schema } from '../../schema.ts'
 import type { ConnectionPool, PostgresSession } from './pool.ts'
 import { statementName, type QueryRunner } from './statement.ts'

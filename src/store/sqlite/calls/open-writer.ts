@@ -1,4 +1,4 @@
-import type { Tx } from '../../tx.ts'
+import type { Tx } from '../../database.ts'
 import { createHourlyCountStatements, createPendingCounts } from '../hourly-counts.ts'
 import { sqliteTx } from '../tx.ts'
 import { createWriter, isFatal, type Writer, type WriterOptions } from '../writer.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { GalleryPageRow } from '../../../../src/store/gallery-schema.ts'
-import type { Tx } from '../../../../src/store/tx.ts'
+import type { Tx } from '../../../../src/store/database.ts'
 import { queries } from '../tracked-queries.ts'
 import {
   assertSameValues,
