@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { appendFile, copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  copyFile,
+  open,
+  readFile,
+  readdir,
+  stat,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { backup, deletions, restore } from '../../src/cli/database/commands.ts'
@@ -165,6 +174,29 @@ test('A modified file of deletion records is rejected, and an incomplete last li
   await assert.rejects(replayDeletions(store, records), /line 1 of .* does not follow/u)
   await writeFile(records, 'nonsense\n')
   await assert.rejects(replayDeletions(store, records), /line 1 of .* is not a deletion record/u)
+})
+
+test('An export is complete when the disk stores only a part of a write', async (t) => {
+  await using folders = await createFolders()
+  const { dataDir, records } = folders
+  await using gallery = await startGallery({ dataDir })
+  const { store } = gallery.database
+  for (const subjectId of await enroll(gallery, 'Ada', 'Ben', 'Cleo'))
+    await gallery.value('svc.deleteSubject', { subjectId })
+  {
+    await using handle = await open(records, 'a')
+    const files: FileHandle = Object.getPrototypeOf(handle)
+    const { write } = files
+    type Write = (bytes: Buffer, options: { readonly position: number }) => unknown
+    const writePart: Write = function writePart(this: FileHandle, bytes, options) {
+      return Reflect.apply(write, this, [bytes.subarray(0, 100), options])
+    }
+    t.mock.method(files, 'write', writePart)
+    assert.deepEqual(await exportDeletions(store, records), { added: 3, records: 3 })
+    t.mock.restoreAll()
+  }
+  assert.equal((await readFile(records, 'utf8')).split('\n').length, 4)
+  assert.deepEqual(await exportDeletions(store, records), { added: 0, records: 3 })
 })
 
 test('A restore rejects a folder with a database, and a copy that the master key cannot decrypt', async () => {

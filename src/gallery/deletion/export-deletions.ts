@@ -60,8 +60,13 @@ async function* linesAfter(
   }
 }
 
+/** Repeats the write for the rest: on a disk that is almost full, a write stores a part only. */
 async function append(handle: FileHandle, text: string, position: number): Promise<number> {
   const bytes = Buffer.from(text)
-  await handle.write(bytes, 0, bytes.length, position)
+  let written = 0
+  while (written < bytes.length) {
+    const rest = bytes.subarray(written)
+    written += (await handle.write(rest, { position: position + written })).bytesWritten
+  }
   return bytes.length
 }

@@ -43,7 +43,7 @@ export async function transfer(
       idleTimer.refresh()
       received += chunk.length
       if (received > limits.bytesMax) throw tooLargeError(url, limits)
-      await file.write(chunk)
+      await file.appendFile(chunk)
       onProgress(received, total)
     }
     if (total !== null && received < total)
