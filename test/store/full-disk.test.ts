@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
 import { sql } from '../../src/store/database.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { createMigratedDatabase } from '../support/database/engine.ts'
+import { createDataFolder } from '../support/database/data-folder.ts'
+import { createMigratedDatabase, openTestStore } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { imageParams, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { startConsole, type ConsoleClient } from '../support/console/test-console.ts'
@@ -79,3 +81,19 @@ test(
     })
   },
 )
+
+test('SQLite: a transaction that the full disk has rolled back is reported as a full disk', async () => {
+  const dataDir = await createDataFolder()
+  const store = await openTestStore(dataDir)
+  const large = sql.lit('x'.repeat(100_000))
+  const fill = store.runExclusive(async ({ db }) => {
+    await sql`create table large (text)`.execute(db)
+    await sql`pragma max_page_count = 1`.execute(db)
+    await sql`insert into large values (${large})`.execute(db)
+  })
+  await assert.rejects(fill, { status: 503, message: detail })
+  await sql`pragma max_page_count = 4294967294`.execute(store.db)
+  await store.runExclusive(({ db }) => sql`create table large (text)`.execute(db))
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})

@@ -5,6 +5,7 @@ import type {
   DatabaseConnection,
   Dialect,
   SqliteDatabase,
+  SqliteDialectConfig,
   SqliteStatement,
   TransactionSettings,
 } from 'kysely'
@@ -123,20 +124,33 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
     prepare: createStatementCache(database),
   }
   const dialect = new SqliteDialect({ database: adapted })
-  return Object.assign(dialect, { createDriver: () => new LockingDriver({ database: adapted }) })
+  const createDriver = () => new TransactionDriver(database, { database: adapted })
+  return Object.assign(dialect, { createDriver })
 }
 
 /**
  * Takes the write lock at the begin of a transaction, unless it only reads. A transaction that reads
  * first fails at its first write if another process has written in between (SQLITE_BUSY_SNAPSHOT).
  */
-class LockingDriver extends SqliteDriver {
+class TransactionDriver extends SqliteDriver {
+  readonly #database: DatabaseSync
+
+  constructor(database: DatabaseSync, config: SqliteDialectConfig) {
+    super(config)
+    this.#database = database
+  }
+
   override async beginTransaction(
     connection: DatabaseConnection,
     { accessMode }: TransactionSettings = {},
   ): Promise<void> {
     const begin = accessMode === 'read only' ? 'begin' : 'begin immediate'
     await connection.executeQuery(CompiledQuery.raw(begin))
+  }
+
+  /** SQLite itself rolls back some failed transactions, for example on a full disk. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.isTransaction) await super.rollbackTransaction(connection)
   }
 }
 
