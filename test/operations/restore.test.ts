@@ -186,7 +186,7 @@ test('An export is complete when the disk stores only a part of a write', async 
   {
     await using handle = await open(records, 'a')
     const files: FileHandle = Object.getPrototypeOf(handle)
-    const { write } = files
+    const write = Reflect.get(files, 'write')
     type Write = (bytes: Buffer, options: { readonly position: number }) => unknown
     const writePart: Write = function writePart(this: FileHandle, bytes, options) {
       return Reflect.apply(write, this, [bytes.subarray(0, 100), options])
