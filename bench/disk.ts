@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { addFace, createSubject } from '../src/gallery/enrollment.ts'
-import { createMasterKeyFile, openKeyring } from '../src/gallery/keys/keyring.ts'
-import { createSubjectKeys, type SubjectKeys } from '../src/gallery/keys/subject-keys.ts'
+import {
+  type SubjectKeys,
+  createMasterKeyFile,
+  createSubjectKeys,
+  openKeyring,
+} from '../src/gallery/keys/keyring.ts'
 import { type Store, type Tx, sql } from '../src/store/database.ts'
 import { openStore } from '../src/store/open-store.ts'
 import {

@@ -3,8 +3,11 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createDecryptStoredTemplate } from '../../src/gallery/keys/decrypt-stored-template.ts'
-import { createMasterKeyFile, openKeyring } from '../../src/gallery/keys/keyring.ts'
-import { createSubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
+import {
+  createMasterKeyFile,
+  createSubjectKeys,
+  openKeyring,
+} from '../../src/gallery/keys/keyring.ts'
 import { openExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
 import { openMemorySearch } from '../../src/gallery/search/memory/memory-search.ts'
 import { createLog } from '../../src/lib/log.ts'

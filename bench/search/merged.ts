@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { mergeFaces } from '../../src/gallery/subject-template.ts'
+import { mergeFaces } from '../../src/gallery/match.ts'
 import { latencyCells, markdownTable, showProgress } from '../support/table.ts'
 import {
   allocateTemplates,

@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
 import { createCalibrations, calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
-import { createMasterKeyFile, openKeyring } from '../../src/gallery/keys/keyring.ts'
+import {
+  type SubjectKeys,
+  createMasterKeyFile,
+  createSubjectKeys,
+  openKeyring,
+} from '../../src/gallery/keys/keyring.ts'
 import { createDecryptStoredTemplate } from '../../src/gallery/keys/decrypt-stored-template.ts'
 import type { SearchDeps } from '../../src/gallery/search/gallery-search.ts'
-import { createSubjectKeys, type SubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { encryptTemplate } from '../../src/gallery/keys/template-encryption.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'

@@ -1,5 +1,5 @@
 import type { AuditRunner } from '../billing/audit-runner.ts'
-import type { Maintenance } from '../gallery/maintenance.ts'
+import type { Maintenance } from '../gallery/gallery.ts'
 import type { Subjects } from '../gallery/subjects.ts'
 import type { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
 import type { GalleryMeasurements, MeasurementResult } from '../gallery/calibration/measurements.ts'

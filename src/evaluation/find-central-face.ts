@@ -1,6 +1,6 @@
 import type { FaceResult, ImageAnalysis } from '../vision/image-analysis.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
-import { analyzeFile, type UnusableReason } from './analyze-file.ts'
+import { analyzeFile, type UnusableReason } from './read-image.ts'
 
 /** Analyzes one image and returns the face nearest its centre, or the reason if there is none. */
 export async function analyzeCentralFace(

@@ -1,5 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { ActionError } from '../lib/errors.ts'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { ActionError, type ActionErrorCode, HttpError } from '../lib/errors.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../vision/image-analysis.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 
@@ -41,4 +41,55 @@ export function isFile(file: string): Promise<boolean> {
     (stats) => stats.isFile(),
     () => false,
   )
+}
+
+/**
+ * Why an image could not be evaluated: the error code of the service, or one of these.
+ * - FILE_NOT_FOUND: the labels name a file that does not exist.
+ * - FILE_NOT_READABLE: the file cannot be read, for example because of its permissions.
+ * - ANALYSIS_FAILED: the analysis took longer than VISION_TIMEOUT_MS or crashed a worker, twice.
+ */
+export type UnusableReason =
+  | ActionErrorCode
+  | 'FILE_NOT_FOUND'
+  | 'FILE_NOT_READABLE'
+  | 'ANALYSIS_FAILED'
+
+/** An image that could not be evaluated. */
+export type UnusableImage = { readonly file: string; readonly reason: UnusableReason }
+
+/** An analysis that crashed a worker, or took too long, is repeated once. */
+const attemptsMax = 2
+
+/**
+ * Reads and analyzes one image. A missing or damaged image is a result, so that it does not end the
+ * evaluation of the other images.
+ */
+export async function analyzeFile(
+  file: string,
+  analyzeImage: (image: EncodedImage) => Promise<ImageAnalysis>,
+): Promise<ImageAnalysis | { readonly unusable: UnusableReason }> {
+  try {
+    const image = await readImage(file)
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      const analysis = await analyzeImage(image).catch(rethrowUnlessWorkerLost)
+      if (analysis) return analysis
+    }
+    return { unusable: 'ANALYSIS_FAILED' }
+  } catch (error) {
+    if (error instanceof ActionError) return { unusable: error.code }
+    const reason = fileReasonOf(error)
+    if (reason) return { unusable: reason }
+    throw error
+  }
+}
+
+/** Ignores HTTP 503: the worker was lost. The queue is never full, see `imagesInFlightMax`. */
+function rethrowUnlessWorkerLost(error: unknown): undefined {
+  if (!(error instanceof HttpError)) throw error
+}
+
+function fileReasonOf(error: unknown): UnusableReason | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
+  return error.code === 'ENOENT' ? 'FILE_NOT_FOUND' : 'FILE_NOT_READABLE'
 }

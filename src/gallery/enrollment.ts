@@ -11,7 +11,7 @@ import type { Tx } from '../store/database.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { encryptCrop } from './keys/crop-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import type { SubjectKeys } from './keys/subject-keys.ts'
+import type { SubjectKeys } from './keys/keyring.ts'
 import { encryptTemplate } from './keys/template-encryption.ts'
 import {
   findExternalIdHolder,

@@ -1,16 +1,27 @@
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, dayMs, formatUtc } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Store } from '../store/database.ts'
-import { openGalleryCalibrations, type Calibrations } from './calibration/calibrations.ts'
+import type { ReadTx, Store } from '../store/database.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
+import { type DeletionRecord, countDeletions, findDeletions } from '../store/gallery/deletions.ts'
+import { deleteExpiredMerges } from '../store/gallery/duplicates/subject-merges.ts'
+import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
+import { lockGallery } from '../store/gallery/galleries.ts'
+import type { GroupCount } from '../store/gallery/groups.ts'
+import { cursorOf } from '../store/gallery/search/subject-order.ts'
+import { findSubjects, findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
+import { listProjectRetentions } from '../store/tenancy/projects.ts'
+import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
+import { type DeletedSubjects, deleteSubjects } from './deletion/delete-subjects.ts'
 import type { EnrollLimits } from './enrollment.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
+import { createSubjectKeys } from './keys/keyring.ts'
 import { openKeys } from './keys/open-keys.ts'
-import { createSubjectKeys } from './keys/subject-keys.ts'
-import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { createMatching, type Matching } from './matching.ts'
-import { createReEmbed } from './re-embed/re-embed.ts'
-import type { OpenGallerySearch } from './search/gallery-search.ts'
-import { createSubjects, type Subjects } from './subjects.ts'
+import { deleteInBatches } from './liveness/delete-in-batches.ts'
+import { type Matching, createMatching } from './matching.ts'
+import { type ReEmbed, createReEmbed } from './re-embed/re-embed.ts'
+import { type GroupRenaming, renameGroup } from './rename-group.ts'
+import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
+import { type Subjects, createSubjects } from './subjects.ts'
 import type { OnExpiredDeleted } from './unexpired-subjects.ts'
 
 /** The galleries of all projects. */
@@ -20,7 +31,7 @@ export type Gallery = {
   readonly maintenance: Maintenance
 }
 
-export type GalleryOptions = EnrollLimits & {
+type GalleryOptions = EnrollLimits & {
   readonly store: Store
   readonly openSearch: OpenGallerySearch
   readonly calibrations: Calibrations
@@ -63,4 +74,127 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   })
   const matching = createMatching({ ...options, search, decryptStored, calibrationsOf: tables.of })
   return { subjects, matching, maintenance }
+}
+
+/** Work on whole galleries, in separate transactions, and the records of deletions. */
+export type Maintenance = {
+  /** Removes committed deletions from memory and from the database files. */
+  readonly purge: (galleryId: string) => Promise<void>
+  /**
+   * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if there
+   * is no group.
+   */
+  readonly removeGroup: (galleryId: string, name: string) => Promise<DeletedSubjects>
+  /** Renames a group in one transaction. @throws ActionError as `renameGroup`. */
+  readonly renameGroup: (renaming: GroupRenaming) => Promise<GroupCount>
+  /** Deletes all subjects of the gallery in batches. @returns the records. */
+  readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
+  readonly listDeletions: typeof findDeletions
+  readonly countDeletions: typeof countDeletions
+  /** Deletes expired subjects, those past their retention and old merges. @returns the subjects. */
+  readonly sweep: () => Promise<number>
+  /** Applies removals that other processes committed to the memory of the search. */
+  readonly applyRemovals: GallerySearch['applyRemovals']
+  /** Does the periodic maintenance of the search; stops early if the signal aborts. */
+  readonly maintainSearch: GallerySearch['maintain']
+  /** Reads which calibration tables galleries use now. */
+  readonly refreshCalibrations: () => Promise<void>
+  /** Creates templates of the active model from all stored crops. */
+  readonly reEmbed: ReEmbed
+}
+
+type MaintenanceOptions = Pick<Maintenance, 'refreshCalibrations' | 'reEmbed'> & {
+  readonly store: Store
+  readonly search: GallerySearch
+  readonly remove: Subjects['remove']
+  /** For projects without a configured retention. */
+  readonly retentionDays: number
+  /** The most subjects that one call of `removeGroup` deletes. */
+  readonly groupDeletionMax: number
+  /** Galleries from which a call deleted an expired subject. The next sweep purges them. */
+  readonly purgeDue: Set<string>
+  /** Called in the transaction that deletes a subject because of its expiry or the retention. */
+  readonly onExpired?: OnExpiredDeleted | undefined
+  readonly clock: Clock
+  readonly log: Pick<Log, 'info' | 'error'>
+}
+
+function createMaintenance(options: MaintenanceOptions): Maintenance {
+  const { store, search, remove, groupDeletionMax, log } = options
+  const purge: Maintenance['purge'] = async (galleryId) => {
+    try {
+      await search.sync(galleryId)
+      if (!(await store.checkpoint()))
+        log.info('the write-ahead log could not be emptied because another process reads it')
+    } catch (error) {
+      log.error({ err: error, galleryId }, 'a deletion is not removed from memory yet')
+    }
+  }
+  const deleteOptions = { store, remove, purge }
+  return {
+    purge,
+    removeGroup: (galleryId, name) =>
+      deleteSubjects({ ...deleteOptions, subjectsMax: groupDeletionMax }, (reading, part) =>
+        findSubjectsInGroup(reading, { galleryId, name }, part),
+      ),
+    renameGroup: (renaming) =>
+      store.write(async (tx) => {
+        await lockGallery(tx, renaming.galleryId, 'exclusive')
+        return renameGroup(tx, renaming, formatUtc(options.clock()))
+      }),
+    clear: async (galleryId) => {
+      const { records } = await deleteSubjects(deleteOptions, (reading, { after, limit }) =>
+        findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
+      )
+      return records
+    },
+    listDeletions: findDeletions,
+    countDeletions,
+    sweep: () => sweep(options, purge),
+    applyRemovals: search.applyRemovals,
+    maintainSearch: search.maintain,
+    refreshCalibrations: options.refreshCalibrations,
+    reEmbed: options.reEmbed,
+  }
+}
+
+async function sweep(options: MaintenanceOptions, purge: Maintenance['purge']): Promise<number> {
+  const { store, remove, retentionDays, purgeDue, onExpired, clock } = options
+  const removeExpired: Subjects['remove'] = async (tx, subject) => {
+    const record = await remove(tx, subject)
+    await onExpired?.(tx, subject, record.deletedAtUtc)
+    return record
+  }
+  const { records } = await deleteSubjects({ store, remove: removeExpired, purge }, (reading) =>
+    findOverdueSubjects(reading, clock(), retentionDays),
+  )
+  await deleteInBatches(store, (tx, limit) => deleteExpiredMerges(tx, clock(), limit))
+  for (const galleryId of purgeDue) {
+    purgeDue.delete(galleryId)
+    await purge(galleryId)
+  }
+  return records.length
+}
+
+/** Limit of subjects per sweep, so that no call waits long for it. */
+const subjectsMax = 200
+
+/**
+ * Returns subjects that have expired, or that had no activity for longer than the retention of the
+ * project that enrolled them.
+ */
+async function findOverdueSubjects(
+  reading: ReadTx,
+  nowMs: number,
+  defaultRetentionDays: number,
+): Promise<readonly SubjectRow[]> {
+  const overdue = [...(await findExpiredSubjects(reading, formatUtc(nowMs), subjectsMax))]
+  for (const { projectId, retentionDays } of await listProjectRetentions(reading)) {
+    const beforeUtc = formatUtc(nowMs - (retentionDays ?? defaultRetentionDays) * dayMs)
+    overdue.push(
+      ...(await findUnseenSubjects(reading, { projectId, beforeUtc, limit: subjectsMax })),
+    )
+  }
+  const byId = new Map(overdue.map((subject) => [subject.subjectId, subject]))
+  return [...byId.values()].slice(0, subjectsMax)
 }

@@ -12,18 +12,18 @@ import type { Calibrations, CalibrationSource } from './calibration/calibrations
 import { autoThreshold, roundSimilarity, similarityOfScore } from './calibration/similarity.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import {
-  matchChangedSince,
-  matchSubject,
-  matchTemplates,
-  modelsOfSubject,
   type ChangedSinceQuery,
   type MatchScore,
   type SearchHit,
   type SubjectMatch,
+  matchChangedSince,
+  matchSubject,
+  matchTemplates,
+  modelsOfSubject,
+  selectTemplates,
 } from './match.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import type { SearchOptions, TimedSearchOptions } from './search/scored-subject.ts'
-import { selectTemplates } from './subject-template.ts'
 import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
 
 /** Searches and comparisons of faces. All similarities of one record use the same calibrations. */

@@ -1,17 +1,20 @@
+import { dayMs } from '../lib/clock.ts'
 import { ActionError } from '../lib/errors.ts'
+import { newId } from '../lib/ids.ts'
+import type { Tx } from '../store/database.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { DeletionRecord } from '../store/gallery/deletions.ts'
-import { faceCounts, moveFaces } from '../store/gallery/faces.ts'
+import { addMerge } from '../store/gallery/duplicates/subject-merges.ts'
+import { faceCounts, findSubjectFaces, moveFaces } from '../store/gallery/faces.ts'
 import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
-import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
-import type { Tx } from '../store/database.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
 import type { EnrollLimits } from './enrollment.ts'
 import { encryptForSubject } from './keys/encrypt-for-subject.ts'
-import type { SubjectKeys } from './keys/subject-keys.ts'
+import type { SubjectKeys } from './keys/keyring.ts'
+import { type MergedState, encryptMerge } from './keys/merge-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import { recordMerge } from './merge/record-merge.ts'
 import { groupsMax } from './subject-update.ts'
 
 export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
@@ -88,4 +91,38 @@ async function uniteGroups(tx: Tx, { source, target }: MergedSubjects): Promise<
       `the merged subject would have ${united.size} groups; a subject can have at most ${groupsMax}. Remove groups of one of the subjects first`,
     )
   await addGroups(tx, target, groups.get(source.subjectId) ?? [])
+}
+
+/** The time in which a merge can be undone. */
+export const mergeUndoDays = 30
+
+/** Stores what undoes a merge. Must be called before the merge changes anything. */
+async function recordMerge(
+  tx: Tx,
+  { source, target }: { readonly source: SubjectRow; readonly target: SubjectRow },
+  { keys, nowUtc }: { readonly keys: SubjectKeys; readonly nowUtc: string },
+): Promise<string> {
+  const { subjectId, galleryId } = target
+  const { projectId, externalId, displayName, attributes, expiresAtUtc } = source
+  const bySubject = await findSubjectGroups(tx, [source.subjectId, subjectId])
+  const groups = bySubject.get(source.subjectId) ?? []
+  const own = new Set(bySubject.get(subjectId))
+  const faces = await findSubjectFaces(tx, source.subjectId)
+  const state: MergedState = {
+    projectId,
+    externalId,
+    displayName,
+    attributes,
+    expiresAtUtc,
+    groups,
+    addedGroups: groups.filter((name) => !own.has(name)),
+    faceIds: faces.map(({ faceId }) => faceId),
+  }
+  const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
+  const ids = { mergeId: newId(), galleryId, subjectId }
+  const ciphertext = encryptMerge(await keys.unwrap(tx, target), { ...ids, accountId }, state)
+  const mergedAtMs = Date.parse(nowUtc)
+  const expiresAtMs = mergedAtMs + mergeUndoDays * dayMs
+  await addMerge(tx, { ...ids, mergedAtMs, expiresAtMs, ciphertext })
+  return ids.mergeId
 }

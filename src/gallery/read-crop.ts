@@ -4,7 +4,7 @@ import { findGallery } from '../store/gallery/galleries.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx } from '../store/database.ts'
 import { decryptCrop } from './keys/crop-encryption.ts'
-import type { SubjectKeys } from './keys/subject-keys.ts'
+import type { SubjectKeys } from './keys/keyring.ts'
 
 /**
  * Decrypts the stored crop of a face: a square JPEG with the face in its centre. Undefined if the

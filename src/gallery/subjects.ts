@@ -29,7 +29,7 @@ import {
   type NewSubject,
   type SubjectOwner,
 } from './enrollment.ts'
-import type { SubjectKeys } from './keys/subject-keys.ts'
+import type { SubjectKeys } from './keys/keyring.ts'
 import { mergeSubjects, type MergedSubjects, type MergeResult } from './merge-subjects.ts'
 import {
   findMovingFaces,

@@ -5,9 +5,8 @@ import {
   createLivenessSessions,
   type LivenessSessions,
 } from '../gallery/liveness/liveness-sessions.ts'
-import { openGallery, type Gallery } from '../gallery/gallery.ts'
+import { type Gallery, type Maintenance, openGallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
-import type { Maintenance } from '../gallery/maintenance.ts'
 import { replayDeletions } from '../gallery/deletion/replay-deletions.ts'
 import { openDatabaseSearch } from '../gallery/search/database/database-search.ts'
 import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'

@@ -12,11 +12,10 @@ import {
 import path from 'node:path'
 import { test } from 'node:test'
 import { backup, deletions, restore } from '../../src/cli/database/commands.ts'
-import { exportDeletions } from '../../src/gallery/deletion/export-deletions.ts'
-import { openKeyring } from '../../src/gallery/keys/keyring.ts'
+import { exportDeletions } from '../../src/gallery/deletion/deletions-file.ts'
+import { createSubjectKeys, openKeyring } from '../../src/gallery/keys/keyring.ts'
 import { replayDeletions } from '../../src/gallery/deletion/replay-deletions.ts'
 import { rotateKeys } from '../../src/gallery/keys/rotate-keys.ts'
-import { createSubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { findSubject } from '../../src/store/gallery/subjects.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import {

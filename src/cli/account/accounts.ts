@@ -2,9 +2,8 @@ import type { AccountMove } from '../../store/account-move/move-record.ts'
 import type { Store } from '../../store/database.ts'
 import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { print, printRows } from '../output.ts'
+import { type CommandValues, print, printRows } from '../command.ts'
 import { withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 export async function create({ name, json }: CommandValues<'name'>): Promise<void> {
   const accountId = await withStore((store) =>

@@ -1,7 +1,6 @@
 import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
 import { listWrappedKeys, requireUnwrappable } from '../../gallery/keys/open-keys.ts'
-import { openKeyring } from '../../gallery/keys/keyring.ts'
-import { createSubjectKeys } from '../../gallery/keys/subject-keys.ts'
+import { createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
 import { selectOrderedTemplates } from '../../store/gallery/templates.ts'
 import type { QueryRunner } from '../../store/postgres/connection/statement.ts'
 import { postgresReadTx } from '../../store/postgres/tx.ts'

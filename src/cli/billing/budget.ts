@@ -3,9 +3,8 @@ import { findBalance, type Balance } from '../../store/billing/balances.ts'
 import { budgetLedger } from '../../store/tenancy/projects.ts'
 import { formatAmount, type Micros } from '../../lib/money.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { requireProject, withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 /** Moves money from the wallet to a project; a negative amount moves it back. */
 export async function allocate({

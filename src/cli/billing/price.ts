@@ -2,10 +2,9 @@ import { allActions } from '../../actions/all-actions.ts'
 import { listPrices, setPrice, type AccountPrice } from '../../store/billing/prices.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { formatAmount } from '../../lib/money.ts'
-import { formatRows, print } from '../output.ts'
+import { type CommandValues, formatRows, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 export async function show({ account, json }: CommandValues<never, 'account'>): Promise<void> {
   const defaultMicros = readSettings().UNIT_PRICE_MICROS

@@ -1,5 +1,5 @@
 import { auditLedger } from '../../billing/audit-ledger.ts'
-import { formatTable, print } from '../output.ts'
+import { formatTable, print } from '../command.ts'
 import { withStore } from '../with-store.ts'
 
 export async function verify({ json }: { readonly json: boolean }): Promise<void> {

@@ -3,9 +3,8 @@ import { formatAmount, type Micros } from '../../lib/money.ts'
 import { findBalance, findAccountBalances } from '../../store/billing/balances.ts'
 import { projectNames, walletLedger } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { formatTable, print } from '../output.ts'
+import { type CommandValues, formatTable, print } from '../command.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 export async function addFunds({
   amount,

@@ -1,4 +1,4 @@
-import { print } from '../output.ts'
+import { print } from '../command.ts'
 import { requireProject, withStore } from '../with-store.ts'
 import { revertTables } from './apply-table.ts'
 import type { CalibrationValues } from './run-calibration.ts'

@@ -1,7 +1,7 @@
 import type { AppliedTable } from '../../gallery/calibration/apply-measured-table.ts'
 import type { GalleryCalibrationReport } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { rateText } from '../../gallery/calibration/measure/supported-rates.ts'
-import { formatTable } from '../output.ts'
+import { formatTable } from '../command.ts'
 
 /** Returns the report as text. */
 export function formatReport(

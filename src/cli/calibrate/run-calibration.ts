@@ -8,12 +8,11 @@ import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { showProgress } from '../progress-bar.ts'
 import { readSettings, modelsFolder } from '../read-settings.ts'
 import { applyTable } from './apply-table.ts'
 import { formatReport } from './format-report.ts'
-import type { CommandValues } from '../command.ts'
 
 export type CalibrationValues = CommandValues<never, 'exclude' | 'suspects' | 'out'> & {
   readonly 'down-to': number | undefined

@@ -5,7 +5,7 @@ import type { Store } from '../../store/database.ts'
 import { findGalleryCalibrations } from '../../store/gallery/calibration/applied-calibrations.ts'
 import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
-import { formatRows, print } from '../output.ts'
+import { formatRows, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 
 type ShownTable = Omit<GalleryCalibrationRow, 'definition'> & {

@@ -2,9 +2,8 @@ import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/ca
 import { formatAmount } from '../../lib/money.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { projectNames } from '../../store/tenancy/projects.ts'
-import { formatRows, toJson } from '../output.ts'
+import { type CommandValues, formatRows, toJson } from '../command.ts'
 import { findProjectId, withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 type CallLogOptions = CommandValues<never, 'project' | 'key' | 'action' | 'code'> & {
   readonly outcome: CallFilter['outcome']

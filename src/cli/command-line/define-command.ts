@@ -1,5 +1,9 @@
-import { UsageError, type CliCommand, type ValueDeclaration } from '../command.ts'
-import type { ValueDeclarations } from '../command.ts'
+import {
+  type CliCommand,
+  UsageError,
+  type ValueDeclaration,
+  type ValueDeclarations,
+} from '../command.ts'
 import { flag } from '../options.ts'
 import { findCommand } from './find-command.ts'
 import { readValues } from './read-values.ts'

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
-import { UsageError, type CommandValues } from '../command.ts'
+import { type CommandValues, UsageError, formatTable, print } from '../command.ts'
 import { urlDefault } from '../import/import-options.ts'
 import { parseJsonText } from '../import/parse-json-text.ts'
-import { formatTable, print } from '../output.ts'
 
 const savedContext = z
   .strictObject({ url: z.url(), project: z.string(), key: z.string() })

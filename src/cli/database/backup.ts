@@ -2,10 +2,9 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { backupSqlite } from '../../store/sqlite/backup-sqlite.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 /** Copies the SQLite database to a new file. */
 export async function backUp({ to: file, json }: CommandValues<'to'>): Promise<void> {

@@ -3,12 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   exportDeletions,
   type ExportDeletionsResult,
-} from '../../gallery/deletion/export-deletions.ts'
+} from '../../gallery/deletion/deletions-file.ts'
 import { replayDeletions } from '../../gallery/deletion/replay-deletions.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
-import { toJson, print } from '../output.ts'
+import { type CommandValues, print, toJson } from '../command.ts'
 import { withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 export async function exportTo({
   to: file,

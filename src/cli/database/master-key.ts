@@ -2,10 +2,9 @@ import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/keyring.ts
 import { rotateKeys, type RotateKeysResult } from '../../gallery/keys/rotate-keys.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 export async function create({ to: file, json }: CommandValues<'to'>): Promise<void> {
   if (!createMasterKeyFile(file)) throw new Error(`${file} exists already and was not changed`)

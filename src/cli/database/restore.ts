@@ -16,10 +16,9 @@ import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
 import { describeError } from '../command-line/describe-error.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
-import type { CommandValues } from '../command.ts'
 
 /** Restores a copy. @param deletions the file of deletion records, or `none`. */
 export async function restore({

@@ -11,8 +11,7 @@ import { findCertificateKey } from '../../store/tenancy/certificate-keys.ts'
 import { findChainedDeletion } from '../../store/gallery/deletion-chain.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'
 import type { ReadTx } from '../../store/database.ts'
-import type { CommandValues } from '../command.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { withStore } from '../with-store.ts'
 
 type CertificateToVerify = CommandValues<'file', 'key'>

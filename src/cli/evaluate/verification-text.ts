@@ -8,7 +8,7 @@ import type {
   VerificationMetrics,
   VerificationReport,
 } from '../../evaluation/verification/verification-report.ts'
-import { formatTable } from '../output.ts'
+import { formatTable } from '../command.ts'
 import { unusableLines } from './report-lines.ts'
 
 /** Returns the report for people. */

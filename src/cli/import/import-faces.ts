@@ -1,6 +1,5 @@
-import { Interruption } from '../command.ts'
+import { Interruption, toJson } from '../command.ts'
 import { requireService, type ServiceAccess } from '../context/saved-context.ts'
-import { toJson } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { checkService } from './check-service.ts'
 import { createEnrollSender, LastingFailure, type EnrollResult } from './enroll-sender.ts'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { hasActiveUser } from '../../store/console/users.ts'
-import { print } from '../output.ts'
+import { print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { createOwnerLink } from '../tenancy/console-link.ts'
 import { requireAccountId, withStore } from '../with-store.ts'

@@ -1,7 +1,7 @@
 import { readActiveSet } from '../../models/active-set.ts'
 import { listModels } from '../../models/list-models.ts'
 import { describeError } from '../command-line/describe-error.ts'
-import { formatTable, print } from '../output.ts'
+import { formatTable, print } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
 import { version } from '../version.ts'
 import { inspectInstallation, type Installation } from './inspect-installation.ts'

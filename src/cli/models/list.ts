@@ -1,6 +1,6 @@
 import { readActiveSet } from '../../models/active-set.ts'
 import { listModels } from '../../models/list-models.ts'
-import { printRows } from '../output.ts'
+import { printRows } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 
 type ListValues = { readonly commercial: boolean; readonly json: boolean }

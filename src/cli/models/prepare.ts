@@ -2,7 +2,7 @@ import {
   prepareBuiltinPack,
   type PrepareProgress,
 } from '../../models/builtin/prepare-builtin-pack.ts'
-import { print } from '../output.ts'
+import { print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 
 /** Prepares the built-in models as the first start does, for example in a container image. */

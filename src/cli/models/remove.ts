@@ -4,9 +4,8 @@ import { readActiveSet } from '../../models/active-set.ts'
 import { installedModelsOf } from '../../models/model-set.ts'
 import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
-import type { CommandValues } from '../command.ts'
 
 /** Removes an installed pack that is not in use, even if its manifest is invalid. */
 export async function remove({ pack: name, json }: CommandValues<'pack'>): Promise<void> {

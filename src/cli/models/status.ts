@@ -6,7 +6,7 @@ import {
   templateCountsByModel,
   type ModelCoverage,
 } from '../../store/gallery/model-coverage.ts'
-import { formatRows, print } from '../output.ts'
+import { formatRows, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
 

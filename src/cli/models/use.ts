@@ -4,7 +4,7 @@ import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-pa
 import { builtinSet, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { requireLicences } from '../../models/require-licences.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
-import { print } from '../output.ts'
+import { print } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'

@@ -1,9 +1,8 @@
 import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
 import { runSmokeTest } from '../../vision/self-test/run-tests.ts'
-import { formatTable, print } from '../output.ts'
+import { type CommandValues, formatTable, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
-import type { CommandValues } from '../command.ts'
 
 type ModelFault = { readonly model: string; readonly fault: string | null }
 

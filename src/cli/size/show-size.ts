@@ -1,4 +1,4 @@
-import { formatTable, print } from '../output.ts'
+import { formatTable, print } from '../command.ts'
 import { estimateSize, type SizeEstimate } from './estimate.ts'
 import { measuredCosts } from './unit-costs.ts'
 

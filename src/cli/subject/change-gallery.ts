@@ -1,5 +1,4 @@
-import { openKeyring } from '../../gallery/keys/keyring.ts'
-import { createSubjectKeys, type SubjectKeys } from '../../gallery/keys/subject-keys.ts'
+import { type SubjectKeys, createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'

@@ -1,8 +1,7 @@
 import { loadSubjectDetails } from '../../gallery/subjects.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import { readSubjects } from '../../store/gallery/search/search-subjects.ts'
-import type { CommandValues } from '../command.ts'
-import { formatTable, print, printRows } from '../output.ts'
+import { type CommandValues, formatTable, print, printRows } from '../command.ts'
 import { requireSubject, withProject } from './find-subject.ts'
 
 type SubjectListValues = CommandValues<'project', 'group' | 'text'> & { readonly limit: number }

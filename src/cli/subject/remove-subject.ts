@@ -1,6 +1,5 @@
 import { deleteSubject } from '../../gallery/deletion/subject-deletion.ts'
-import type { CommandValues } from '../command.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { changeGallery } from './change-gallery.ts'
 import { requireSubject } from './find-subject.ts'
 

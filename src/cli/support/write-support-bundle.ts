@@ -4,10 +4,9 @@ import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { createSupportBundle } from '../../start/system/support-bundle.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { modelsFolder as folderOfModels, readSettings } from '../read-settings.ts'
-import { print } from '../output.ts'
+import { type CommandValues, print } from '../command.ts'
 import { version } from '../version.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
-import type { CommandValues } from '../command.ts'
 
 /** Writes a support bundle to a new file that only its owner can read. */
 export async function writeSupportBundle({ to: file, json }: CommandValues<'to'>): Promise<void> {

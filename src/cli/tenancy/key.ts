@@ -10,11 +10,10 @@ import {
 import { projectNames } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
-import { print, printRows } from '../output.ts'
+import { type CommandValues, print, printRows } from '../command.ts'
 import { listKeyRoutes } from '../../store/tenancy/key-routes.ts'
 import { findProjectId, requireAccountId, requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
-import type { CommandValues } from '../command.ts'
 
 export async function create({
   name,

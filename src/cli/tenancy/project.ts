@@ -9,9 +9,8 @@ import {
   type Project,
 } from '../../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../../store/tenancy/switches.ts'
-import { UsageError, type CommandValues } from '../command.ts'
+import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { formatTable, print, printRows } from '../output.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 
 export async function create({

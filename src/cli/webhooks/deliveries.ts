@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
 import { findDeliveries, type WebhookDelivery } from '../../store/webhooks/deliveries.ts'
-import { print, printRows } from '../output.ts'
+import { print, printRows } from '../command.ts'
 import { withStore } from '../with-store.ts'
 import { changeWebhook, requireWebhook } from './change-webhook.ts'
 

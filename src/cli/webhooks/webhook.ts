@@ -12,8 +12,7 @@ import {
 import type { MatchFilter } from '../../store/webhooks/match-filter.ts'
 import { matchFilter } from '../../console/pages/webhooks/webhooks.ts'
 import { withoutPath } from '../../webhooks/address-rules.ts'
-import { UsageError, type CommandValues } from '../command.ts'
-import { print, printRows } from '../output.ts'
+import { type CommandValues, UsageError, print, printRows } from '../command.ts'
 import { findProjectId, requireProject, withStore } from '../with-store.ts'
 import { changeWebhook, requireWebhook } from './change-webhook.ts'
 

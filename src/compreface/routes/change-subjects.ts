@@ -1,5 +1,5 @@
 import type { CallOutput } from '../../gate/settle.ts'
-import type { Maintenance } from '../../gallery/maintenance.ts'
+import type { Maintenance } from '../../gallery/gallery.ts'
 import type { Tx } from '../../store/database.ts'
 import type { CallContext, CompreFaceReply } from '../serve-route.ts'
 

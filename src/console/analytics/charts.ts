@@ -24,7 +24,7 @@ import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { groupSeries, createTimeBuckets, type TimeBuckets } from './time-buckets.ts'
-import { bucket, count, id, micros, timeRange } from '../server/field-schemas.ts'
+import { bucket, count, id, micros, timeRange } from '../server/input.ts'
 import { defineRead } from '../server/console-route.ts'
 
 const filterFields = {

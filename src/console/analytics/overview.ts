@@ -27,7 +27,7 @@ import {
 import { accountAlert, findAlerts } from './alerts.ts'
 import { findFirstSteps, firstSteps } from './first-steps.ts'
 import { createTimeBuckets } from './time-buckets.ts'
-import { count, id, micros } from '../server/field-schemas.ts'
+import { count, id, micros } from '../server/input.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 import type { ConsoleServices } from '../services.ts'
 import { dayMs, hourMs } from '../../lib/clock.ts'

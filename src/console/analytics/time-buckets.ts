@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { resolveTimeRange, type bucket, type period } from '../server/field-schemas.ts'
+import { resolveTimeRange, type bucket, type period } from '../server/input.ts'
 import { dayMs, hourMs } from '../../lib/clock.ts'
 
 const hoursMax = 32 * 24

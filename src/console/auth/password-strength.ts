@@ -1,5 +1,5 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
-import { invalidField } from '../server/validation-error.ts'
+import { invalidField } from '../server/input.ts'
 
 /** The fewest guesses, as a power of ten, that an attacker with a list of passwords may need. */
 const guessesLog10Min = 8

@@ -8,7 +8,7 @@ import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { requireProject } from '../server/require-project.ts'
 import { defineRead } from '../server/console-route.ts'
-import { count } from '../server/field-schemas.ts'
+import { count } from '../server/input.ts'
 import type { ConsoleServices } from '../services.ts'
 
 /** A time without activity after which subjects are deleted. */

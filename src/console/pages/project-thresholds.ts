@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { countChangedDecisions } from '../../store/gate/changed-decisions.ts'
 import { defineRead } from '../server/console-route.ts'
-import { count } from '../server/field-schemas.ts'
+import { count, invalidField } from '../server/input.ts'
 import { requireProject } from '../server/require-project.ts'
-import { invalidField } from '../server/validation-error.ts'
 import { dayMs } from '../../lib/clock.ts'
 
 const periodDays = 30

@@ -14,7 +14,7 @@ import { touchSession } from '../../store/console/sessions.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { createCsvStream } from './csv-stream.ts'
 import { csvPageRows } from './define-list.ts'
-import { ValidationError, parseInput } from './validation-error.ts'
+import { ValidationError, parseInput } from './input.ts'
 import type {
   ConsoleContext,
   ConsoleRoute,

@@ -1,4 +1,4 @@
-import type { UnusableImage } from '../analyze-file.ts'
+import type { UnusableImage } from '../read-image.ts'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
 
 /** Labels and predictions for one image; an attribute without a label or a prediction is missing. */

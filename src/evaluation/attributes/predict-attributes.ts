@@ -2,11 +2,10 @@ import path from 'node:path'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
 import type { AnalysisRequest, FaceResult } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import type { UnusableImage } from '../analyze-file.ts'
+import type { AnalyzeImage, UnusableImage } from '../read-image.ts'
 import { analyzeCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
-import type { AnalyzeImage } from '../read-image.ts'
 import { expressions, genders, type Gender, type AttributePrediction } from './attributes-report.ts'
 
 /** One line of `labels.csv`; an empty cell is undefined. */

@@ -1,8 +1,7 @@
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
-import { analyzeFile, type UnusableReason } from '../analyze-file.ts'
+import { type AnalyzeImage, type UnusableReason, analyzeFile } from '../read-image.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
-import type { AnalyzeImage } from '../read-image.ts'
 import type { Presentation } from './read-presentations.ts'
 
 /** Requests the largest face, like `svc.liveness` with its defaults. */

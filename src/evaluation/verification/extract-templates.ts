@@ -1,7 +1,7 @@
 import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import type { UnusableReason } from '../analyze-file.ts'
+import type { UnusableReason } from '../read-image.ts'
 import type { LabelledImage } from '../face-set.ts'
 import { analyzeCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'

@@ -1,5 +1,5 @@
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
-import type { UnusableImage } from '../analyze-file.ts'
+import type { UnusableImage } from '../read-image.ts'
 import type { AcceptancePoint } from './acceptance-points.ts'
 import type { DecisionRates } from './decision-levels.ts'
 import type { FoldAccuracy } from './fold-accuracy.ts'

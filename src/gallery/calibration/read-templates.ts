@@ -10,8 +10,7 @@ import {
   createDecryptStoredTemplate,
   type DecryptStoredTemplate,
 } from '../keys/decrypt-stored-template.ts'
-import { openKeyring } from '../keys/keyring.ts'
-import { createSubjectKeys } from '../keys/subject-keys.ts'
+import { createSubjectKeys, openKeyring } from '../keys/keyring.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 
 /** The decrypted templates of one model of a gallery. Biometric data: it stays in memory. */

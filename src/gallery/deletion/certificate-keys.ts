@@ -2,8 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import type { SigningKey } from '../../lib/crypto/deletion-certificate.ts'
 import { findCertificateKey, storeCertificateKey } from '../../store/tenancy/certificate-keys.ts'
 import type { Tx } from '../../store/database.ts'
-import type { Keyring } from '../keys/keyring.ts'
-import { masterKeyLock } from '../keys/subject-keys.ts'
+import { type Keyring, masterKeyLock } from '../keys/keyring.ts'
 
 const encoding = { format: 'der', type: 'pkcs8' } as const
 

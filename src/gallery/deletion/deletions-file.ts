@@ -1,14 +1,17 @@
 import { constants } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { z } from 'zod'
+import type { Store } from '../../store/database.ts'
 import {
-  isNextInChain,
   type ChainedDeletion,
   type DeletionChainHead,
+  accountsWithDeletions,
+  deletionsAfter,
+  isNextInChain,
 } from '../../store/gallery/deletion-chain.ts'
 
 /** The state of a deletions file, to append records to it. */
-export type DeletionsFileEnd = {
+type DeletionsFileEnd = {
   readonly records: number
   /** Length up to the end of the last complete line. */
   readonly bytes: number
@@ -44,11 +47,11 @@ export async function readDeletionsFile(
 }
 
 /** Creates the file if it is missing; only its owner can read it. */
-export async function openDeletionsFile(file: string): Promise<FileHandle> {
+async function openDeletionsFile(file: string): Promise<FileHandle> {
   return open(file, constants.O_RDWR | constants.O_CREAT, 0o600)
 }
 
-export function formatDeletionLine(row: ChainedDeletion): string {
+function formatDeletionLine(row: ChainedDeletion): string {
   return `${JSON.stringify({ ...row, rowHash: Buffer.from(row.rowHash).toString('hex') })}\n`
 }
 
@@ -88,4 +91,67 @@ function parseLine(line: Buffer, location: string): ChainedDeletion {
   } catch (cause) {
     throw new Error(`${location} is not a deletion record`, { cause })
   }
+}
+
+export type ExportDeletionsResult = { readonly added: number; readonly records: number }
+
+const recordBatchSize = 1000
+
+/**
+ * Appends to a file every deletion record that it does not contain yet. The file lists the subjects
+ * that must not return with an older copy of the database, so store it separately from the copies.
+ *
+ * @throws Error if the file was written from another database, or from a newer state of this one.
+ */
+export async function exportDeletions(
+  store: Pick<Store, 'read'>,
+  file: string,
+): Promise<ExportDeletionsResult> {
+  await using handle = await openDeletionsFile(file)
+  const { records, bytes, ends } = await readDeletionsFile(file)
+  await handle.truncate(bytes)
+  let added = 0
+  let position = bytes
+  for (const accountId of await store.read(accountsWithDeletions)) {
+    for await (const text of linesAfter(store, accountId, ends.get(accountId))) {
+      position += await append(handle, text, position)
+      added += text.split('\n').length - 1
+    }
+  }
+  await handle.sync()
+  return { added, records: records + added }
+}
+
+async function* linesAfter(
+  store: Pick<Store, 'read'>,
+  accountId: string,
+  end: DeletionChainHead | undefined,
+): AsyncGenerator<string> {
+  for (let last = end; ;) {
+    const after = last?.deletionId
+    const rows = await store.read((reading) =>
+      deletionsAfter(reading, accountId, after, recordBatchSize),
+    )
+    for (const row of rows) {
+      if (!isNextInChain(last, row))
+        throw new Error(
+          `deletion ${row.deletionId} does not follow the last record of its account in the file: ` +
+            'the database was restored, or it is a different one; start a new file',
+        )
+      last = row
+    }
+    if (rows.length > 0) yield rows.map(formatDeletionLine).join('')
+    if (rows.length < recordBatchSize) return
+  }
+}
+
+/** Repeats the write for the rest: on a disk that is almost full, a write stores a part only. */
+async function append(handle: FileHandle, text: string, position: number): Promise<number> {
+  const bytes = Buffer.from(text)
+  let written = 0
+  while (written < bytes.length) {
+    const rest = bytes.subarray(written)
+    written += (await handle.write(rest, { position: position + written })).bytesWritten
+  }
+  return bytes.length
 }

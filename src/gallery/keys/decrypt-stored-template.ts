@@ -3,7 +3,7 @@ import { findGallery } from '../../store/gallery/galleries.ts'
 import type { StoredTemplate } from '../../store/gallery/templates.ts'
 import type { ReadTx } from '../../store/database.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import type { SubjectKeys } from './subject-keys.ts'
+import type { SubjectKeys } from './keyring.ts'
 import { decryptTemplate } from './template-encryption.ts'
 
 /** Decrypts a stored template. Returns undefined if its ciphertext was changed or moved. */

@@ -8,7 +8,7 @@ import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
 import { decryptCrop, encryptCrop } from './crop-encryption.ts'
 import { decrypted } from './renew-subject-key.ts'
-import type { SubjectKeys } from './subject-keys.ts'
+import type { SubjectKeys } from './keyring.ts'
 import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
 
 type Reencryption = {

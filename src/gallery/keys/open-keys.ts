@@ -1,10 +1,9 @@
 import type { Store } from '../../store/database.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
-import { createMasterKeyFile, openKeyring, type Keyring } from './keyring.ts'
+import { type Keyring, createMasterKeyFile, openKeyring, unwrapGalleryKey } from './keyring.ts'
 import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { listGalleryKeys } from '../../store/gallery/galleries.ts'
 import { listStoredSecrets, type StoredSecret } from './stored-secrets.ts'
-import { unwrapGalleryKey } from './subject-keys.ts'
 
 type KeysLocation = { readonly store: Store; readonly masterKeyFile: string }
 

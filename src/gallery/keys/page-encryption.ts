@@ -3,8 +3,7 @@ import { decrypt, encrypt, keyBytes } from '../../lib/crypto/aes-gcm.ts'
 import type { GalleryPageRow } from '../../store/gallery-schema.ts'
 import { findNewestGalleryKey } from '../../store/gallery/galleries.ts'
 import type { ReadTx } from '../../store/database.ts'
-import type { Keyring } from './keyring.ts'
-import { createGalleryKeyCache } from './subject-keys.ts'
+import { type Keyring, createGalleryKeyCache } from './keyring.ts'
 
 /** The range, models and account that a page is bound to. */
 export type PageBinding = Omit<GalleryPageRow, 'keyId' | 'wrappedKey' | 'ciphertext'> & {

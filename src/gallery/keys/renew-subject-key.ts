@@ -13,7 +13,7 @@ import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
 import { decryptCrop, encryptCrop } from './crop-encryption.ts'
 import { decryptMerge, encryptMerge } from './merge-encryption.ts'
-import type { SubjectKeys } from './subject-keys.ts'
+import type { SubjectKeys } from './keyring.ts'
 import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
 
 /** A subject with the account of its gallery. */

@@ -13,18 +13,16 @@ import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
 import {
+  type Keyring,
+  type SubjectKeys,
   addMasterKey,
+  createGalleryKey,
+  createSubjectKeys,
   destroyOtherMasterKeys,
+  masterKeyLock,
   newestMasterKeyId,
   openKeyring,
-  type Keyring,
 } from './keyring.ts'
-import {
-  createSubjectKeys,
-  createGalleryKey,
-  masterKeyLock,
-  type SubjectKeys,
-} from './subject-keys.ts'
 import { renewSubjectKey } from './renew-subject-key.ts'
 import { listStoredSecrets, rewrapStoredSecrets } from './stored-secrets.ts'
 

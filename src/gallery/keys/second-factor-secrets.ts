@@ -1,7 +1,6 @@
 import { replaceSecondFactor, type SecondFactor } from '../../store/console/second-factors.ts'
 import type { Tx } from '../../store/database.ts'
-import type { Keyring } from './keyring.ts'
-import { masterKeyLock } from './subject-keys.ts'
+import { type Keyring, masterKeyLock } from './keyring.ts'
 
 /** Stores the secrets of authenticator apps, wrapped with the master key. */
 export function createSecondFactorSecrets(keyring: Keyring) {

@@ -2,8 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
 import type { LivenessSession } from '../../store/gate/liveness-sessions.ts'
 import type { Tx } from '../../store/database.ts'
-import type { Keyring, WrappedByMasterKey } from './keyring.ts'
-import { masterKeyLock } from './subject-keys.ts'
+import { type Keyring, type WrappedByMasterKey, masterKeyLock } from './keyring.ts'
 
 type SessionIds = Pick<LivenessSession, 'projectId' | 'sessionId'>
 

@@ -4,10 +4,9 @@ import { listSessionSecrets, updateLivenessSession } from '../../store/gate/live
 import type { ReadTx, Tx } from '../../store/database.ts'
 import { listWebhookSecrets, updateWebhookSecret } from '../../store/webhooks/secrets.ts'
 import { certificateKeyBinding } from '../deletion/certificate-keys.ts'
-import type { Keyring, WrappedByMasterKey } from './keyring.ts'
+import { type Keyring, type WrappedByMasterKey, masterKeyLock } from './keyring.ts'
 import { secondFactorBinding } from './second-factor-secrets.ts'
 import { sessionSecretBinding } from './session-secrets.ts'
-import { masterKeyLock } from './subject-keys.ts'
 import { webhookSecretBinding } from './webhook-secrets.ts'
 
 /** A secret outside the galleries, wrapped with a master key. */

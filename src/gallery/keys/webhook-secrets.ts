@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { newId } from '../../lib/ids.ts'
 import { addWebhookSecret, type WrappedWebhookSecret } from '../../store/webhooks/secrets.ts'
 import type { Tx } from '../../store/database.ts'
-import type { Keyring } from './keyring.ts'
-import { masterKeyLock } from './subject-keys.ts'
+import { type Keyring, masterKeyLock } from './keyring.ts'
 
 /** Of a secret's text, before its 32 random bytes in base64url. */
 const webhookSecretPrefix = 'whsec_'

@@ -18,7 +18,7 @@ import { matchTemplates } from '../match.ts'
 import { decryptCrop } from '../keys/crop-encryption.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
 import type { GallerySearch } from '../search/gallery-search.ts'
-import type { SubjectKeys } from '../keys/subject-keys.ts'
+import type { SubjectKeys } from '../keys/keyring.ts'
 import { encryptTemplate } from '../keys/template-encryption.ts'
 
 /** Analyzes a crop. */

@@ -1,9 +1,8 @@
-import { listDeletions } from './deletions.ts'
+import { getSubject, listDeletions, listSubjects } from './subjects.ts'
 import { deleteGroup, listGroups, renameGroup } from './groups.ts'
 import { createLivenessSession, getLivenessSession } from './liveness-sessions.ts'
 import { getMe } from './me.ts'
 import type { RestRoute } from './rest-route.ts'
-import { getSubject, listSubjects } from './subjects.ts'
 
 /** The routes that need a key, in the order of the documentation. */
 export const restRoutes: readonly RestRoute[] = [

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Gallery } from '../../../src/gallery/gallery.ts'
-import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
-import { createSubjectKeys, type SubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
+import {
+  type SubjectKeys,
+  createSubjectKeys,
+  openKeyring,
+} from '../../../src/gallery/keys/keyring.ts'
 import { encryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
 import { findSubjectFaces, markSubjectChanged } from '../../../src/store/gallery/faces.ts'
 import { findGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'

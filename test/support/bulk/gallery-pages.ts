@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createDecryptStoredTemplate } from '../../../src/gallery/keys/decrypt-stored-template.ts'
-import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
+import { createSubjectKeys, openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { createPageEncryption } from '../../../src/gallery/keys/page-encryption.ts'
-import { createSubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
 import { listLoadRanges } from '../../../src/gallery/search/load/load-ranges.ts'
 import {
   openPackedRows,

@@ -1,5 +1,4 @@
-import { createSubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
-import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
+import { createSubjectKeys, openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { encryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
 import type { SubjectOwner } from '../../../src/gallery/enrollment.ts'
 import { newId } from '../../../src/lib/ids.ts'

@@ -1,7 +1,6 @@
 import { decrypt } from '../../../src/lib/crypto/aes-gcm.ts'
 import { decryptCrop } from '../../../src/gallery/keys/crop-encryption.ts'
-import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
-import { unwrapGalleryKey } from '../../../src/gallery/keys/subject-keys.ts'
+import { openKeyring, unwrapGalleryKey } from '../../../src/gallery/keys/keyring.ts'
 import { decryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
 import type { Store } from '../../../src/store/database.ts'
 import type { GalleryKeyRow, SubjectRow } from '../../../src/store/gallery-schema.ts'

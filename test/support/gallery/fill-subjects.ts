@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { addFace, createSubject } from '../../../src/gallery/enrollment.ts'
-import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
-import { createSubjectKeys } from '../../../src/gallery/keys/subject-keys.ts'
+import { createSubjectKeys, openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { lockGallery, recordGalleryChange } from '../../../src/store/gallery/galleries.ts'
 import { addGroups } from '../../../src/store/gallery/groups.ts'

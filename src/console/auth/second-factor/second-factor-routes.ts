@@ -5,7 +5,7 @@ import {
   removeSecondFactor as deleteSecondFactor,
 } from '../../../store/console/second-factors.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { invalidField } from '../../server/validation-error.ts'
+import { invalidField } from '../../server/input.ts'
 import { checkPassword } from '../check-password.ts'
 
 /** Each change of the second factor requires the password, because a session may be unattended. */

@@ -8,7 +8,7 @@ import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Tx } from '../../../store/database.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { invalidField } from '../../server/validation-error.ts'
+import { invalidField } from '../../server/input.ts'
 import { subjectChangesMax, subjectDeletionsMax, subjectIdList } from './subject-ids.ts'
 
 const groupList = z.array(groupName).max(20).default([])

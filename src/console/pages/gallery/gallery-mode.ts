@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findGallerySize } from '../../../store/gallery/galleries.ts'
 import type { ProjectSummary } from '../../../store/tenancy/project-summaries.ts'
-import { count } from '../../server/field-schemas.ts'
+import { count } from '../../server/input.ts'
 import { defineRead } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
 

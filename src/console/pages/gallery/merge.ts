@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { subject } from '../../../actions/schemas/subject.ts'
 import { ActionError, HttpError } from '../../../lib/errors.ts'
-import { id } from '../../server/field-schemas.ts'
+import { id, invalidField } from '../../server/input.ts'
 import { defineWrite } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { invalidField } from '../../server/validation-error.ts'
 import { lockSubject, requireSubject, toSubjectResponse } from './subjects.ts'
 
 /**

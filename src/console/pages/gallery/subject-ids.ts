@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id } from '../../server/field-schemas.ts'
+import { id } from '../../server/input.ts'
 
 /** The most subjects of one request that changes groups, and of one import request. */
 export const subjectChangesMax = 100

@@ -8,7 +8,7 @@ import {
 } from '../../../store/tenancy/key-changes.ts'
 import type { KeyWithProject } from '../../../store/tenancy/key-list.ts'
 import { defineWrite } from '../../server/console-route.ts'
-import { name, utcTime } from '../../server/field-schemas.ts'
+import { name, utcTime } from '../../server/input.ts'
 import {
   key,
   keyWithSecret,

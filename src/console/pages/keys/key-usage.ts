@@ -3,7 +3,7 @@ import { sumKeyUsage, type SummedKeyUsage } from '../../../store/console/key-usa
 import { hourMs } from '../../../lib/clock.ts'
 import { hourStartMs } from '../../../store/gate/hourly-counts.ts'
 import { defineRead } from '../../server/console-route.ts'
-import { count, id, micros } from '../../server/field-schemas.ts'
+import { count, id, micros } from '../../server/input.ts'
 
 /** The keys of a request: at least one page of the list. */
 const keysMax = 100

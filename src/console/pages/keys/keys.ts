@@ -9,8 +9,7 @@ import {
   type KeyWithProject,
 } from '../../../store/tenancy/key-list.ts'
 import { createKey, revokeKey } from '../../../store/tenancy/keys.ts'
-import { id, utcTime, name } from '../../server/field-schemas.ts'
-import { invalidField } from '../../server/validation-error.ts'
+import { id, invalidField, name, utcTime } from '../../server/input.ts'
 import { defineList } from '../../server/define-list.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'

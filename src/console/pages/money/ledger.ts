@@ -5,7 +5,7 @@ import {
   findTransfers,
   type LedgerTransfer,
 } from '../../../store/billing/ledger-transfers.ts'
-import { count, id, micros, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
+import { count, id, micros, resolveTimeRange, timeRange } from '../../server/input.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
 import { dayMs } from '../../../lib/clock.ts'

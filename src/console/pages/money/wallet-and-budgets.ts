@@ -12,11 +12,10 @@ import {
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import { walletLedger } from '../../../store/tenancy/projects.ts'
-import { id, micros } from '../../server/field-schemas.ts'
+import { id, invalidField, micros } from '../../server/input.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { imageLimits } from '../playground.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { invalidField } from '../../server/validation-error.ts'
 
 const price = z.object({
   action: z.string(),

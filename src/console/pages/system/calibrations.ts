@@ -12,8 +12,7 @@ import {
 import type { ReadTx } from '../../../store/database.ts'
 import { defineWrite } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { count } from '../../server/field-schemas.ts'
-import { invalidField } from '../../server/validation-error.ts'
+import { count, invalidField } from '../../server/input.ts'
 import type { ConsoleServices, ModelInventory } from '../../services.ts'
 
 /** A calibration table that was measured on a gallery. */

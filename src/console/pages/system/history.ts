@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listSamples, systemHistoryMs } from '../../../store/system/system-history.ts'
 import type { SystemSampleRow } from '../../../store/system-schema.ts'
-import { count } from '../../server/field-schemas.ts'
+import { count } from '../../server/input.ts'
 import { defineRead } from '../../server/console-route.ts'
 
 const bucketMs = 300_000

@@ -8,7 +8,7 @@ import {
 } from '../../../store/tenancy/project-summaries.ts'
 import { requireProject } from '../../server/require-project.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { count, id } from '../../server/field-schemas.ts'
+import { count, id } from '../../server/input.ts'
 import { refreshTables, requireConfirmation } from './calibrations.ts'
 
 /** The calibration of a gallery on its own subjects: start, progress and result, discard, apply. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countAccountTemplates } from '../../../store/gallery/model-coverage.ts'
 import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
-import { count } from '../../server/field-schemas.ts'
+import { count } from '../../server/input.ts'
 import { defineRead } from '../../server/console-route.ts'
 import { modelSummary } from './server-status.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count } from '../../server/field-schemas.ts'
+import { count } from '../../server/input.ts'
 
 /** The health of one vision worker. */
 const worker = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count } from '../../server/field-schemas.ts'
+import { count } from '../../server/input.ts'
 
 /** The parts of responses that the server reports about itself. Their types are those of its reports. */
 

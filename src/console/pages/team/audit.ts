@@ -7,7 +7,7 @@ import {
 import { auditActions, describeAuditAction } from '../../server/audit-actions.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
-import { id, resolveTimeRange, timeRange } from '../../server/field-schemas.ts'
+import { id, resolveTimeRange, timeRange } from '../../server/input.ts'
 
 const auditFilter = z.strictObject({
   userId: id.optional(),

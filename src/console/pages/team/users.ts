@@ -12,9 +12,8 @@ import {
 } from '../../../store/console/users.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { requireUser } from '../../server/require-user.ts'
-import { count, name } from '../../server/field-schemas.ts'
+import { count, invalidField, name } from '../../server/input.ts'
 import { isSessionOpen } from '../../auth/identity.ts'
-import { invalidField } from '../../server/validation-error.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import {
   setupLinkPath,

@@ -22,8 +22,7 @@ import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhoo
 import { isAllowed } from '../../auth/identity.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { id } from '../../server/field-schemas.ts'
-import { invalidField } from '../../server/validation-error.ts'
+import { id, invalidField } from '../../server/input.ts'
 
 const eventType = z.enum(allEventTypes)
 

@@ -13,7 +13,7 @@ import { findVectorCoverage, type VectorFilter } from '../../../store/gallery/ve
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
-import { mergeFaces, nearestFace, readFaceTemplates } from '../../subject-template.ts'
+import { mergeFaces, nearestFace, readFaceTemplates } from '../../match.ts'
 import {
   bestSubjects,
   scoreSubject,

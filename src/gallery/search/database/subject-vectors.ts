@@ -6,7 +6,7 @@ import {
 } from '../../../store/gallery/vectors.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
-import { mergeFaces, type FaceTemplate } from '../../subject-template.ts'
+import { mergeFaces, type FaceTemplate } from '../../match.ts'
 import { augmentRow } from './augmented-vector.ts'
 
 /**

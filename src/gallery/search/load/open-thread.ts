@@ -5,9 +5,8 @@ import { runAsAllAccounts } from '../../../lib/account-context.ts'
 import type { StoreLocation } from '../../../store/database.ts'
 import { openStore } from '../../../store/open-store.ts'
 import { createDecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
-import { openKeyring } from '../../keys/keyring.ts'
+import { createSubjectKeys, openKeyring } from '../../keys/keyring.ts'
 import { createPageEncryption } from '../../keys/page-encryption.ts'
-import { createSubjectKeys } from '../../keys/subject-keys.ts'
 import { readRange, type LoadedModels, type LoadRange, type RangeContent } from './read-range.ts'
 
 export type OpenThreadData = {

@@ -6,7 +6,7 @@ import { findPages, type StoredPage } from '../../../store/gallery/search/galler
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import type { PageEncryption } from '../../keys/page-encryption.ts'
-import { mergeFaces, readFaceTemplates } from '../../subject-template.ts'
+import { mergeFaces, readFaceTemplates } from '../../match.ts'
 import {
   countFaces,
   openPackedRows,

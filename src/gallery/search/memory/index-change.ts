@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
-import type { SubjectTemplate } from '../../subject-template.ts'
+import type { SubjectTemplate } from '../../match.ts'
 
 /** A change of one subject: its new templates, or its removal. */
 export type IndexChange = {

@@ -19,7 +19,7 @@ import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { findSubjectTemplates } from '../../../store/gallery/templates.ts'
 import type { Template } from '../../../vision/embed/template.ts'
-import { mergeFaces, nearestFace, readFaceTemplates } from '../../subject-template.ts'
+import { mergeFaces, nearestFace, readFaceTemplates } from '../../match.ts'
 import type { SearchCandidate, ScoredSubject } from '../scored-subject.ts'
 import type { IndexChange } from './index-change.ts'
 

@@ -1,8 +1,7 @@
 import type { WeightTensor } from '../weights.ts'
-import { type PickledValue, isKind } from './pickled-value.ts'
+import { type PickledValue, isKind, readPickle } from './read-pickle.ts'
 import { isZip, readZipContent } from './read-zip.ts'
 import { tensorOf, type StorageBytesOf, storageOf, type TorchContent } from './torch-tensor.ts'
-import { readPickle } from './read-pickle.ts'
 
 /** The weights of a network by their names, in PyTorch's layout (`[out, in, height, width]`). */
 export type StateDict = ReadonlyMap<string, WeightTensor>

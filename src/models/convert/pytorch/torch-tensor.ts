@@ -5,7 +5,7 @@ import {
   type PickledValue,
   type PickledTuple,
   type PickledReference,
-} from './pickled-value.ts'
+} from './read-pickle.ts'
 
 /** Returns the bytes of the storage with this key; undefined when the file has none. */
 export type StorageBytesOf = (key: string) => Uint8Array | undefined

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../../../lib/log.ts'
+import { readStatements } from '../../migrations.ts'
+import { type ConnectionPool, type PostgresSession, openPool } from '../connection/pool.ts'
 import { requireDirect } from '../connection/pooler.ts'
-import { openPool, type ConnectionPool, type PostgresSession } from '../connection/pool.ts'
-import {
-  addMissingVectors,
-  partitionName,
-  vectorPartitions,
-  vectorTableStatements,
-} from './vector-tables.ts'
 import { quoteLiteral } from '../connection/values.ts'
+import { indexPlans } from '../migrations/index-plans.ts'
+import { ofGallery, secure } from '../migrations/row-security.ts'
 
 /** The maintenance of the tables for search in the database, outside of transactions. */
 export type VectorMaintenance = AsyncDisposable & {
@@ -21,7 +18,7 @@ export type VectorMaintenance = AsyncDisposable & {
   readonly vacuum: () => Promise<void>
 }
 
-export type VectorIndexKey = {
+type VectorIndexKey = {
   readonly galleryId: string
   readonly modelId: string
   /** The dimensions of the stored vectors. */
@@ -246,3 +243,43 @@ async function vacuumDuePartitions(pool: ConnectionPool): Promise<void> {
 function lockKey(name: string): bigint {
   return createHash('sha256').update(`facegate vectors ${name}`).digest().readBigInt64BE()
 }
+
+/**
+ * The tables for search in the database. They are created at their first use, because not every
+ * database has the extension. Triggers maintain the counts and mark vectors as stale. Therefore a
+ * search detects subjects without a current vector even if a server with search in memory, or a person
+ * in psql, changed them.
+ */
+function vectorTableStatements(): string[] {
+  return [
+    ...readStatements(new URL('vector-tables.sql', import.meta.url)),
+    // A vacuum must also clean the indexes, so that deleted vectors are removed from them.
+    ...Array.from(
+      { length: vectorPartitions },
+      (_, part) => `create table ${partitionName(part)} partition of vectors
+        for values with (modulus ${vectorPartitions}, remainder ${part})
+        with (vacuum_index_cleanup = on)`,
+    ),
+    ...indexPlans('"markVectors"(text, text, text)'),
+    ...indexPlans('"markVectorOfTemplate"()'),
+    ...indexPlans('"markVectorsOfFace"()'),
+    ...secure(ofGallery, 'vectors', 'templateCounts'),
+  ]
+}
+
+const vectorPartitions = 16
+
+function partitionName(part: number): string {
+  return `vectors_${part}`
+}
+
+/**
+ * Adds stale rows where templates have no row: in a new table, and if rows were deleted or left out of a
+ * dump. Otherwise no search would find their subjects.
+ */
+const addMissingVectors = `insert into vectors ("galleryId", "subjectId", "modelId")
+  select distinct f."galleryId", f."subjectId", t."modelId"
+    from templates t join faces f using ("galleryId", "faceId")
+    where not exists (select from vectors v where v."galleryId" = f."galleryId"
+      and v."subjectId" = f."subjectId" and v."modelId" = t."modelId")
+  on conflict do nothing`

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { utcTime as utcTimeText } from '../../actions/schemas/fields.ts'
-import { invalidField } from './validation-error.ts'
+import { limitProblems } from '../../lib/errors.ts'
+import { parseInput as parseFields } from '../../lib/validation/parse-input.ts'
 
-/** Schema parts that several pages share. */
+/** Schema parts that several pages share, and the validation of what clients send. */
 
 /** Millionths of the currency as a decimal integer in text: a JSON number would be rounded. */
 export const micros = z.string().regex(/^-?\d{1,18}$/u, 'must be a whole number of millionths')
@@ -56,3 +57,41 @@ export function resolveTimeRange({ fromUtc, toUtc, period }: RequestedTimes, now
 }
 
 export const count = z.int().min(0)
+
+/** Invalid input, with a list of its problems. */
+export class ValidationError extends Error {
+  override readonly name = 'ValidationError'
+  readonly problems: readonly ValidationProblem[]
+  /** 409: the input is valid, but the stored data conflicts with it. */
+  readonly status: 422 | 409
+
+  constructor(problems: readonly ValidationProblem[], status: 422 | 409 = 422) {
+    super(problems.map(({ path, message }) => `${path}: ${message}`).join('; '))
+    this.problems = problems
+    this.status = status
+  }
+}
+
+type ValidationProblem = { readonly path: string; readonly message: string }
+
+/** Returns the error of one field, for rules that the schema does not contain. */
+export function invalidField(path: string, message: string, status?: 409): ValidationError {
+  return new ValidationError([{ path, message }], status)
+}
+
+/** @throws ValidationError that lists every problem with its path. */
+export function parseInput<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  location: 'body' | 'query',
+): z.output<Schema> {
+  const result = parseFields(schema, value, location)
+  if (result.success) return result.data
+  const problems = result.problems.map(({ path, rule, hint }) => ({
+    path,
+    message: hint === undefined ? rule : `${rule}. ${hint}`,
+  }))
+  throw new ValidationError(
+    limitProblems(problems, result.count, (message) => ({ path: location, message })),
+  )
+}
