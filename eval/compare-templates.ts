@@ -9,7 +9,7 @@
  */
 import { median, markdownTable } from '../bench/support/table.ts'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
-import { operatingPoints } from '../src/evaluation/verification/operating-points.ts'
+import { operatingPoints } from '../src/evaluation/verification/acceptance-points.ts'
 import { scoreAllPairs, scorers } from '../src/evaluation/verification/pair-scores.ts'
 import type { PersonTemplate } from '../src/evaluation/verification/pair-scores.ts'
 import { measureRankOne } from '../src/evaluation/verification/measure-search.ts'

@@ -1,7 +1,6 @@
 import sharp from 'sharp'
 import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
-import { decodeImage } from '../../src/vision/image/decode.ts'
-import type { Frame } from '../../src/vision/image/frame.ts'
+import { type Frame, decodeImage } from '../../src/vision/image/decode.ts'
 import type { Mesh } from '../../src/vision/landmarks/mesh.ts'
 import { simulatePresentation } from '../liveness/simulate-presentation.ts'
 import { renderSurfaces, type Surface, type SurfaceView } from './render-surface.ts'

@@ -1,4 +1,4 @@
-import type { Frame } from '../../src/vision/image/frame.ts'
+import type { Frame } from '../../src/vision/image/decode.ts'
 import type { Rect } from '../../src/vision/image/geometry.ts'
 import { createImagePyramid } from '../../src/vision/image/pyramid.ts'
 import { openMeshLandmarker } from '../../src/vision/landmarks/mesh-landmarker.ts'

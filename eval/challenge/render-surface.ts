@@ -1,5 +1,5 @@
 import type { Point3 } from '../../src/vision/landmarks/mesh.ts'
-import type { Frame } from '../../src/vision/image/frame.ts'
+import type { Frame } from '../../src/vision/image/decode.ts'
 
 /**
  * A textured surface. Lengths are in widths of the texture; x points right, y down and z away from

@@ -1,7 +1,7 @@
 import type { Point, Rect } from '../../src/vision/image/geometry.ts'
 import { meshRegions, type MeshRegion } from '../../src/vision/landmarks/mesh-regions.ts'
 import type { Mesh, Point3 } from '../../src/vision/landmarks/mesh.ts'
-import type { Frame } from '../../src/vision/image/frame.ts'
+import type { Frame } from '../../src/vision/image/decode.ts'
 import type { Surface } from './render-surface.ts'
 
 /** A flat sheet with the picture. */

@@ -9,11 +9,10 @@
 import { markdownTable } from '../../bench/support/table.ts'
 import { createProgressBar } from '../../src/cli/progress-bar.ts'
 import { openVision } from '../../src/cli/evaluate/open-vision.ts'
-import { readFaceSet } from '../../src/evaluation/face-set.ts'
+import { readFaceSet, templatesRequest } from '../../src/evaluation/face-set.ts'
 import { analyzeCentralFace } from '../../src/evaluation/find-central-face.ts'
 import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
-import { templatesRequest } from '../../src/evaluation/verification/extract-templates.ts'
 import { scoreAtFar } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 
 const [source] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vector-math.ts'
+import { meanOf, squaredDistance } from '../../src/evaluation/calibration/mix-cohort.ts'
 import manifest from '../../src/models/template/manifest.json' with { type: 'json' }
 import type { DensityCohort } from '../../src/lib/density/density-kernel.ts'
 import type { MixtureCell } from './mixture-rows.ts'

@@ -6,11 +6,7 @@ import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pac
 import type { NetworkEmbeddings } from '../../src/vision/embed/create-template.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
-import { readFaceSet } from '../../src/evaluation/face-set.ts'
-import {
-  extractTemplates,
-  templatesRequest,
-} from '../../src/evaluation/verification/extract-templates.ts'
+import { extractTemplates, readFaceSet, templatesRequest } from '../../src/evaluation/face-set.ts'
 import type { PersonEmbedding } from './fit-template-model.ts'
 
 /** Larger than any image of a set. */

@@ -1,6 +1,5 @@
 import { cohortRowCount, neighbourCount } from '../../src/evaluation/calibration/learn-density.ts'
-import { mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
-import { meanOf } from '../../src/evaluation/calibration/vector-math.ts'
+import { meanOf, mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import type { TemplateModel } from '../../src/models/template/template-model.ts'
 import {

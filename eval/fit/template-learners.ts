@@ -2,7 +2,7 @@ import {
   learnDensity,
   type TemplateLearner,
 } from '../../src/evaluation/calibration/learn-density.ts'
-import { concatenate, meanOf } from '../../src/evaluation/calibration/vector-math.ts'
+import { concatenate, meanOf } from '../../src/evaluation/calibration/mix-cohort.ts'
 import {
   openTemplateCreator,
   fuseEmbeddings,

@@ -1,4 +1,4 @@
-import type { Frame } from '../../src/vision/image/frame.ts'
+import type { Frame } from '../../src/vision/image/decode.ts'
 import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 
 /** How a camera renders a flat image. Levels are 0..255, lengths in px, angles in radians. */

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import type { Sharp } from 'sharp'
-import type { Frame } from '../../src/vision/image/frame.ts'
+import type { Frame } from '../../src/vision/image/decode.ts'
 import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { renderPresentation } from './render-presentation.ts'
 import type { CameraRendering } from './render-presentation.ts'

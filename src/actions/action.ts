@@ -5,7 +5,7 @@ import { ActionError, type ActionErrorCode, type ActionProblem } from '../lib/er
 import type { ExtraImageType } from '../lib/image-types/image-types.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
 import type { CallDecision } from '../lib/observability/call-decision.ts'
-import { omitNulls } from '../lib/validation/parse-input.ts'
+import { omitNulls } from '../lib/validation/describe-issue.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'

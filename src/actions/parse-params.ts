@@ -6,8 +6,7 @@ import {
   contentTypes,
   isImageContentType,
 } from '../lib/image-types/image-types.ts'
-import type { InputProblem } from '../lib/validation/describe-issue.ts'
-import { parseInput } from '../lib/validation/parse-input.ts'
+import { type InputProblem, parseInput } from '../lib/validation/describe-issue.ts'
 
 /** @throws ActionError INVALID_REQUEST with one problem per issue, each with its JSON path. */
 export function parseParams<Params extends z.ZodType>(

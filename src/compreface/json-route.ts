@@ -4,7 +4,7 @@ import { readBody, requireNoBody, textBodyBytesMax } from '../http/input/read-bo
 import { requireStorable } from '../http/input/parse-json.ts'
 import { parseJsonBody } from '../http/input/parse-large-json.ts'
 import { HttpError } from '../lib/errors.ts'
-import { requireValid } from '../lib/validation/parse-input.ts'
+import { requireValid } from '../lib/validation/describe-issue.ts'
 import { refuseParameters } from './input/query.ts'
 import {
   routeName,

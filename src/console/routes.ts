@@ -15,14 +15,12 @@ import * as importSubjects from './pages/gallery/import-subjects.ts'
 import * as merge from './pages/gallery/merge.ts'
 import * as subjectsCsv from './pages/gallery/subjects-csv.ts'
 import * as subjects from './pages/gallery/subjects.ts'
-import * as keyChanges from './pages/keys/key-changes.ts'
 import * as keyUsage from './pages/keys/key-usage.ts'
 import * as keys from './pages/keys/keys.ts'
 import * as ledger from './pages/money/ledger.ts'
 import * as walletAndBudgets from './pages/money/wallet-and-budgets.ts'
 import * as playground from './pages/playground.ts'
 import * as projectLosses from './pages/project-losses.ts'
-import * as projectThresholds from './pages/project-thresholds.ts'
 import * as projects from './pages/projects.ts'
 import * as calibrations from './pages/system/calibrations.ts'
 import * as history from './pages/system/history.ts'
@@ -39,8 +37,8 @@ import type { ConsoleRoute } from './server/console-route.ts'
 const modulesByPage = [
   [setup, signIn, openSessions, secondFactorRoutes],
   [overview, charts, callLog],
-  [projects, projectLosses, projectThresholds, galleryMode],
-  [keys, keyChanges, keyUsage],
+  [projects, projectLosses, galleryMode],
+  [keys, keyUsage],
   [webhooks, deliveries],
   [playground],
   [subjects, subjectsCsv, bulkChanges, importSubjects, merge, health, crops],

@@ -1,23 +1,20 @@
+import { formatUtc } from '../lib/clock.ts'
 import { ActionError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
-import { addCrop } from '../store/gallery/crops.ts'
-import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
-import { faceCounts, insertFace } from '../store/gallery/faces.ts'
-import { recordGalleryChange, createGallery, findGallery } from '../store/gallery/galleries.ts'
-import type { SubjectRow } from '../store/gallery-schema.ts'
-import { addSubject, updateSubjectRow } from '../store/gallery/subjects.ts'
-import { addTemplate } from '../store/gallery/templates.ts'
 import type { Tx } from '../store/database.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
+import { addCrop } from '../store/gallery/crops.ts'
+import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
+import { faceCounts, insertFace } from '../store/gallery/faces.ts'
+import { createGallery, findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
+import { addSubject, findSubject, updateSubjectRow } from '../store/gallery/subjects.ts'
+import { addTemplate } from '../store/gallery/templates.ts'
 import type { Template } from '../vision/embed/template.ts'
+import { deleteSubject } from './deletion/subject-deletion.ts'
 import { encryptCrop } from './keys/crop-encryption.ts'
-import type { GallerySearch } from './search/gallery-search.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 import { encryptTemplate } from './keys/template-encryption.ts'
-import {
-  findExternalIdHolder,
-  requireFutureExpiry,
-  type OnExpiredDeleted,
-} from './unexpired-subjects.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
 
 export type SubjectOwner = {
   readonly galleryId: string
@@ -93,7 +90,7 @@ export function normaliseUtc(text: string | null | undefined): string | null {
   return text ? new Date(text).toISOString() : null
 }
 
-export type AddFaceOptions = EnrollLimits & {
+type AddFaceOptions = EnrollLimits & {
   readonly keys: SubjectKeys
   readonly storeVectors: GallerySearch['storeVectors']
   readonly nowUtc: string
@@ -166,3 +163,32 @@ async function requireCapacity(
     )
   return gallery.accountId
 }
+
+/** @throws ActionError INVALID_REQUEST unless the time, if there is one, is in the future. */
+export function requireFutureExpiry(expiresAtUtc: string | null | undefined, nowMs: number): void {
+  if (!expiresAtUtc || Date.parse(expiresAtUtc) > nowMs) return
+  throw new ActionError(
+    'INVALID_REQUEST',
+    `params.expiresAtUtc: must be after ${formatUtc(nowMs)}, the current time of the service`,
+  )
+}
+
+/**
+ * Returns the subject that has an external id. An expired one is deleted instead, with a deletion
+ * record, so that another subject can have the id.
+ *
+ * @param onDeleted is called after the deletion of an expired subject, in the same transaction.
+ */
+export async function findExternalIdHolder(
+  tx: Tx,
+  { galleryId, externalId }: { readonly galleryId: string; readonly externalId: string },
+  { nowUtc, onDeleted }: { readonly nowUtc: string; readonly onDeleted: OnExpiredDeleted },
+): Promise<SubjectRow | undefined> {
+  const holder = await findSubject(tx, galleryId, { externalId })
+  if (!holder || !hasExpired(holder, nowUtc)) return holder
+  await deleteSubject(tx, holder, nowUtc)
+  await onDeleted(tx, holder, nowUtc)
+  return undefined
+}
+
+export type OnExpiredDeleted = (tx: Tx, subject: SubjectRow, nowUtc: string) => Promise<void> | void

@@ -12,7 +12,7 @@ import { findSubjects, findSubjectsInGroup, findUnseenSubjects } from '../store/
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
 import { type DeletedSubjects, deleteSubjects } from './deletion/delete-subjects.ts'
-import type { EnrollLimits } from './enrollment.ts'
+import type { EnrollLimits, OnExpiredDeleted } from './enrollment.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createSubjectKeys } from './keys/keyring.ts'
 import { openKeys } from './keys/open-keys.ts'
@@ -22,7 +22,6 @@ import { type ReEmbed, createReEmbed } from './re-embed/re-embed.ts'
 import { type GroupRenaming, renameGroup } from './rename-group.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { type Subjects, createSubjects } from './subjects.ts'
-import type { OnExpiredDeleted } from './unexpired-subjects.ts'
 
 /** The galleries of all projects. */
 export type Gallery = {

@@ -1,18 +1,18 @@
 import { ActionError } from '../lib/errors.ts'
 import { findSubjectFaces, removeFaces, markSubjectChanged } from '../store/gallery/faces.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
-import { markForNewKey } from '../store/gallery/key-renewals.ts'
+import { markForNewKey } from '../store/gallery/crops.ts'
 import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
-import { normaliseUtc } from './enrollment.ts'
-import type { GallerySearch } from './search/gallery-search.ts'
 import {
-  findExternalIdHolder,
-  requireFutureExpiry,
   type OnExpiredDeleted,
-} from './unexpired-subjects.ts'
+  findExternalIdHolder,
+  normaliseUtc,
+  requireFutureExpiry,
+} from './enrollment.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
 
 /** The fields to change; omitted fields keep their values. */
 export type SubjectUpdate = {

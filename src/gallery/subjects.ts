@@ -22,25 +22,28 @@ import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
 import { decideDistinct } from './health/decide-distinct.ts'
 import {
-  addFace,
-  createSubject,
   type EnrollLimits,
   type FaceToEnroll,
   type NewSubject,
+  type OnExpiredDeleted,
   type SubjectOwner,
+  addFace,
+  createSubject,
+  requireFutureExpiry,
 } from './enrollment.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
-import { mergeSubjects, type MergedSubjects, type MergeResult } from './merge-subjects.ts'
 import {
-  findMovingFaces,
-  transferFaces,
   type FaceTransfer,
+  type MergeResult,
+  type MergedSubjects,
   type MovingFaces,
-} from './move-faces.ts'
+  findMovingFaces,
+  mergeSubjects,
+  transferFaces,
+} from './merge-subjects.ts'
 import { renameGroup, type GroupRenaming } from './rename-group.ts'
 import { createReadCrop, type ReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import { requireFutureExpiry, type OnExpiredDeleted } from './unexpired-subjects.ts'
 import { undoMerge, type MergeUndo, type SeparatedSubjects } from './merge/undo-merge.ts'
 import { changesSubject, updateSubject, type SubjectUpdate } from './subject-update.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'

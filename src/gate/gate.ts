@@ -1,30 +1,32 @@
+import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
+import { type RateLimits, describeBucket } from '../lib/limits/token-bucket.ts'
 import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
-import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
+import { listPrices } from '../store/billing/prices.ts'
 import type { Store, Tx } from '../store/database.ts'
 import type { Now } from '../store/gate/admission-facts.ts'
+import { limitsOf } from '../store/gate/admission-rule.ts'
+import { amountsOf } from '../store/gate/settlement-rule.ts'
+import { readKeyDescription } from '../store/tenancy/key-description.ts'
 import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
+import { type Admission, type AdmitResult, createAdmission } from './admission/admit.ts'
+import { type InFlightStats, createInFlightCalls } from './admission/in-flight.ts'
+import { type AuthThrottle, createAuthThrottle } from './auth-throttle.ts'
+import { type RequestIdentity, authenticate } from './authenticate.ts'
 import type { AdmittedCall } from './call-states.ts'
-import { createAdmission, type Admission, type AdmitResult } from './admission/admit.ts'
-import { authenticate, type RequestIdentity } from './authenticate.ts'
-import type { RateLimits } from '../lib/limits/token-bucket.ts'
+import { errorCodeOf } from './log-call.ts'
 import {
-  finishUnbilled,
-  releaseReservation,
-  settle,
   type CompletedCall,
   type SettleOptions,
   type Settlement,
+  finishUnbilled,
+  releaseReservation,
+  settle,
 } from './settle.ts'
-import { describeKey, type KeyDescription } from './describe-key.ts'
-import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
 import { createStoredBytes } from './stored-bytes.ts'
 import { expireLeftover, sweep } from './sweep.ts'
-import { createInFlightCalls, type InFlightStats } from './admission/in-flight.ts'
-import { errorCodeOf } from './log-call.ts'
-import { amountsOf } from '../store/gate/settlement-rule.ts'
 
 export type GateOptions = {
   readonly clock: Clock
@@ -223,5 +225,56 @@ function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
       const sweepLagMs = (steadyClock() - lastSweepUs) / 1000
       return { rejected, chargedMicros, replayedCount, sweepLagMs }
     },
+  }
+}
+
+/** What a caller can find out about its own key. */
+export type KeyDescription = {
+  readonly keyName: string
+  readonly projectName: string
+  readonly galleryMode: 'isolated' | 'shared'
+  /** The earlier one of the ends of the key and of the sent secret; null: neither ends. */
+  readonly expiresAtUtc: string | null
+  /** The rate limit of the project, and its tokens now. */
+  readonly rateLimit: RateLimits & { readonly remaining: number; readonly resetS: number }
+  readonly isBilled: boolean
+  /** The part of the budget that is not reserved by running calls. */
+  readonly availableMicros: Micros
+  readonly reservedMicros: Micros
+  /** Returns the price of one unit of an action. */
+  readonly unitMicrosOf: (action: string) => Micros
+}
+
+type DescribeKeyOptions = {
+  readonly limits: RateLimits
+  readonly unitMicros: Micros
+}
+
+/** Describes the key of a call, in its account. It locks nothing and consumes no token. */
+async function describeKey(
+  store: Pick<Store, 'db' | 'read'>,
+  caller: Pick<KeyIdentity, 'keyId' | 'projectId' | 'accountId' | 'formerSecret'>,
+  { limits, unitMicros }: DescribeKeyOptions,
+  { steadyUs }: Pick<Now, 'steadyUs'>,
+): Promise<KeyDescription> {
+  const row = await store.read((tx) => readKeyDescription(tx, caller))
+  if (!row) throw new Error('the key of an admitted call has no project or no budget')
+  const prices = await listPrices(store.db, caller.accountId)
+  const unitPrices = new Map(prices.map((price) => [price.action, price.unitMicros]))
+  const { keyName, projectName, galleryMode, billing, reservedMicros } = row
+  const fullAtUs = Math.max(row.fullAtUs, steadyUs)
+  const bucket = describeBucket(limitsOf(row, limits), { isAllowed: true, fullAtUs }, steadyUs)
+  const { sustainedPerS, burst, remaining, resetS } = bucket
+  const ends = [row.expiresAtUtc ?? [], caller.formerSecret?.endsAtUtc ?? []].flat()
+  return {
+    keyName,
+    projectName,
+    galleryMode,
+    expiresAtUtc: ends.toSorted()[0] ?? null,
+    rateLimit: { sustainedPerS, burst, remaining, resetS },
+    isBilled: billing === 1,
+    availableMicros: row.balanceMicros - reservedMicros,
+    reservedMicros,
+    unitMicrosOf: (action) => unitPrices.get(action) ?? unitMicros,
   }
 }

@@ -3,7 +3,7 @@ import { paymentRequired } from '../store/gate/admission-rule.ts'
 import { errorOf } from './admission/admit-transaction.ts'
 import { priceUnitsOf } from './admission/admit-request.ts'
 import type { CallContent } from './call-states.ts'
-import type { KeyDescription } from './describe-key.ts'
+import type { KeyDescription } from './gate.ts'
 
 export type Quote = { readonly priceMicros: Micros; readonly isBilled: boolean }
 

@@ -1,5 +1,5 @@
 import { splitList } from '../lib/setting.ts'
-import { listModels } from './list-models.ts'
+import { listModels } from './installed-packs.ts'
 import type { ModelSet } from './model-set.ts'
 
 export type LicenceSettings = {

@@ -32,9 +32,7 @@ import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { masterKeyPath, storeLocationOf } from './store-location.ts'
-import { readModels } from './system/read-models.ts'
-import { reportSettings } from './system/report-settings.ts'
-import { createSupportBundle } from './system/support-bundle.ts'
+import { createSupportBundle, readModels, reportSettings } from './system/support-bundle.ts'
 import type { SystemMonitor } from './system/system-monitor.ts'
 
 /** The parts of the service that the console needs. */

@@ -1,47 +1,49 @@
-import { runAsAllAccounts } from '../lib/account-context.ts'
+import { statfsSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { allActions } from '../actions/all-actions.ts'
 import { comprefaceRoutes } from '../compreface/compreface-routes.ts'
 import type { Config } from '../config.ts'
-import { setupLinkPath, createSetupLink } from '../console/auth/setup.ts'
+import { createSetupLink, setupLinkPath } from '../console/auth/setup.ts'
 import { createCalibrations } from '../gallery/calibration/calibrations.ts'
 import type { ReEmbedVisionClient } from '../gallery/re-embed/re-embed.ts'
-import { execute, type ExecuteOptions } from '../http/execute.ts'
-import type { Route } from '../http/route.ts'
 import { createConnectionStats } from '../http/connections/connection-stats.ts'
-import { restRoutes } from '../http/routes/rest-routes.ts'
-import { serveSessionFrames } from '../http/routes/session-frames.ts'
-import { serveRest, type ModelInUse, type RestOptions } from '../http/routes/rest-route.ts'
-import { serviceRoutes } from '../http/routes/service-routes.ts'
+import { type ExecuteOptions, execute } from '../http/execute.ts'
 import { createBodyBudget } from '../http/input/incoming-body.ts'
-import { createHttpServer, type HttpServer } from '../http/server.ts'
+import type { Route } from '../http/route.ts'
+import { type ModelInUse, type RestOptions, serveRest } from '../http/routes/rest-route.ts'
+import { restRoutes } from '../http/routes/rest-routes.ts'
+import { serviceRoutes } from '../http/routes/service-routes.ts'
+import { serveSessionFrames } from '../http/routes/session-frames.ts'
+import { type HttpServer, createHttpServer } from '../http/server.ts'
 import { serveStaticFiles } from '../http/static-files.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { RecentProblems } from '../lib/observability/recent-problems.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
-import { listModels } from '../models/list-models.ts'
+import { listModels } from '../models/installed-packs.ts'
 import { detectorKindOf } from '../models/model-set.ts'
+import type { Store } from '../store/database.ts'
 import { runSelfTest } from '../vision/self-test/run-tests.ts'
 import {
-  openVisionPool,
   type VisionPool,
   type VisionPoolStats,
+  openVisionPool,
 } from '../vision/workers/vision-pool.ts'
-import { readActiveModels, type ActiveModels } from './active-models.ts'
+import { type ActiveModels, readActiveModels } from './active-models.ts'
 import { createConsoleRoutes } from './console-services.ts'
 import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
-import { openObservability, type Observability } from './observability.ts'
-import { openDatabase, type OpenedDatabase } from './open-database.ts'
+import { type Observability, openObservability } from './observability.ts'
+import { type OpenedDatabase, openDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
-import { openWebhooks } from './webhooks/open-webhooks.ts'
-import { createReadiness } from './readiness.ts'
 import {
-  openSystemMonitor,
   type SystemMonitor,
   type SystemMonitorSources,
+  openSystemMonitor,
 } from './system/system-monitor.ts'
-import { visionOptions, type VisionEnvironment } from './vision-options.ts'
+import { type VisionEnvironment, visionOptions } from './vision-options.ts'
+import { openWebhooks } from './webhooks/open-webhooks.ts'
 
 export type FacegateOptions = {
   readonly version: string
@@ -202,4 +204,46 @@ async function apiRoutes(
 /** The pool statistics under the names of the console's API. */
 function toWorkerStats({ workersUp: up, workersBusy: busy, ...rest }: VisionPoolStats) {
   return { up, busy, ...rest }
+}
+
+/** Whether the server is ready for calls: `/readyz`, the metrics and the console report it. */
+type Readiness = {
+  /** Returns the reasons why calls cannot be served now, one sentence each. */
+  readonly notReady: () => Promise<readonly string[]>
+  /** Reports not ready from now on, and resolves after `SHUTDOWN_DELAY_MS`. */
+  readonly announceShutdown: () => Promise<void>
+}
+
+const freeBytesMin = 1024 ** 3
+
+const shutdownReason = 'the server is shutting down'
+
+function createReadiness(config: Config, store: Store, vision: VisionPool): Readiness {
+  let isShuttingDown = false
+  return {
+    notReady: async () =>
+      isShuttingDown ? [shutdownReason] : findReasons(store, vision, config.DATA_DIR),
+    announceShutdown: async () => {
+      isShuttingDown = true
+      await sleep(config.SHUTDOWN_DELAY_MS)
+    },
+  }
+}
+
+async function findReasons(store: Store, vision: VisionPool, dataDir: string): Promise<string[]> {
+  const reasons: string[] = []
+  if (!vision.isReady()) reasons.push('no vision worker is running')
+  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1)
+  const rows = await runAsAllAccounts(() => accounts.execute()).catch(() => undefined)
+  if (!rows) reasons.push('the database does not respond')
+  else if (rows.length === 0) reasons.push('the database has no account')
+  if (!store.isShared && freeBytes(dataDir) < freeBytesMin)
+    reasons.push('less than 1 GiB of disk is free')
+  return reasons
+}
+
+/** Returns the free bytes of the disk of a folder for this user. @throws Error if there is none. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
 }

@@ -1,16 +1,16 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { allocate, topUp } from '../billing/ledger.ts'
 import type { Config } from '../config.ts'
-import { createGate, type Gate, type GateOptions } from '../gate/gate.ts'
+import { type Gate, type GateOptions, createGate } from '../gate/gate.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
-import { dayMs, systemClock, type Clock } from '../lib/clock.ts'
+import { type Clock, dayMs, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store, StoreOptions } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
-import { reportStorageRisks } from './report-storage-risks.ts'
-import { storeLocationOf } from './store-location.ts'
+import { lockDataDir } from '../store/sqlite/open-sqlite-store.ts'
 import { createInitialProject } from '../store/tenancy/create-initial-project.ts'
-import { lockDataDir } from '../store/sqlite/lock-data-dir.ts'
+import { masterKeyPath, storeLocationOf } from './store-location.ts'
 
 /** The database and the gate. This process holds the data folder exclusively. */
 export type OpenedDatabase = AsyncDisposable & {
@@ -141,4 +141,34 @@ function gateOptions(config: Config, { steadyClock }: Store, clock: Clock): Gate
     outboxMax: config.WEBHOOK_OUTBOX_MAX,
     bearerKeys: config.BEARER_KEYS === 'on',
   }
+}
+
+/** The bits of a folder's mode: its files can be deleted by all users, or only by their owners. */
+const writableByOthers = 0o002
+const sticky = 0o1000
+
+type RiskLog = Readonly<Record<'info' | 'warn', (fields: object, text: string) => void>>
+
+/**
+ * Logs a master key in the folder of the database, and the folders of both that all users may write.
+ * Such folders do not prevent the start: their files are private, and volumes of containers often have
+ * this mode.
+ */
+export function reportStorageRisks(config: Config, log: RiskLog): void {
+  const masterKeyFile = path.resolve(masterKeyPath(config))
+  const keyFolder = path.dirname(masterKeyFile)
+  const dataFolder = config.DATABASE_URL === '' ? path.resolve(config.DATA_DIR) : keyFolder
+  if (config.DATABASE_URL === '' && keyFolder === dataFolder)
+    log.info(
+      { masterKeyFile },
+      'the master key is beside the database: a copy of the folder contains both; see MASTER_KEY_FILE',
+    )
+  for (const folder of new Set([dataFolder, keyFolder]))
+    if (isWritableByOthers(folder))
+      log.warn({ folder }, `others may replace the files of this folder: run chmod 700 ${folder}`)
+}
+
+function isWritableByOthers(folder: string): boolean {
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
+  return process.platform !== 'win32' && (mode & (writableByOthers | sticky)) === writableByOthers
 }

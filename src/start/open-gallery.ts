@@ -7,7 +7,7 @@ import {
 } from '../gallery/liveness/liveness-sessions.ts'
 import { type Gallery, type Maintenance, openGallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
-import { replayDeletions } from '../gallery/deletion/replay-deletions.ts'
+import { replayDeletions } from '../gallery/deletion/subject-deletion.ts'
 import { openDatabaseSearch } from '../gallery/search/database/database-search.ts'
 import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'
 import type { OpenGallerySearch } from '../gallery/search/gallery-search.ts'

@@ -1,5 +1,4 @@
-import { encodeJpeg } from './image/decode.ts'
-import type { OrientedImage } from './image/frame.ts'
+import { type OrientedImage, encodeJpeg } from './image/decode.ts'
 import { type Rect, cropTransform, fitSimilarityTransform } from './image/geometry.ts'
 import type { ImagePyramid, PlanarCrop } from './image/pyramid.ts'
 import { arcfaceTemplate, landmarkPoints } from './embed/aligned-crops.ts'

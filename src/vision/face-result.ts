@@ -1,10 +1,9 @@
 import { roundTo } from '../lib/round-to.ts'
 import type { Detection } from './detect/detection.ts'
 import type { FaceResult } from './image-analysis.ts'
-import type { OrientedImage } from './image/frame.ts'
+import type { OrientedImage } from './image/decode.ts'
 import type { BoundingBox, Point, Rect } from './image/geometry.ts'
-import { headPose } from './landmarks/head-pose.ts'
-import { meshLandmarks, type Landmarks, type Mesh } from './landmarks/mesh.ts'
+import { type Landmarks, type Mesh, headPose, meshLandmarks } from './landmarks/mesh.ts'
 import { measureFaceQuality } from './quality/measure-face-quality.ts'
 
 /** Returns one face as it is reported: in pixels of the whole oriented image. */

@@ -1,5 +1,5 @@
 import type { Detection } from './detect/detection.ts'
-import type { OrientedImage } from './image/frame.ts'
+import type { OrientedImage } from './image/decode.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
 import type { Mesh } from './landmarks/mesh.ts'
 import type { Stopwatch } from './stopwatch.ts'

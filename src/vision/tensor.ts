@@ -1,4 +1,4 @@
-import type { Frame } from './image/frame.ts'
+import type { Frame } from './image/decode.ts'
 import { cropTransform, scaleSize, type ImageSize } from './image/geometry.ts'
 import { levelPlanes, type CropLevels } from './image/kernel/image-kernel.ts'
 import { warp, type ImagePyramid, type PlanarCrop } from './image/pyramid.ts'

@@ -4,8 +4,7 @@ import { allActions } from '../../src/actions/all-actions.ts'
 import { toParamsSchema } from '../../src/actions/schemas/params-schema.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import type { RuleSchema } from '../../src/lib/validation/json-schema.ts'
-import type { InputProblem } from '../../src/lib/validation/describe-issue.ts'
-import { parseInput } from '../../src/lib/validation/parse-input.ts'
+import { type InputProblem, parseInput } from '../../src/lib/validation/describe-issue.ts'
 
 const validatorText =
   /invalid|expected|too (?:big|small)|unrecognized|undefined|nan|regex|pattern/iu

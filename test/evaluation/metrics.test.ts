@@ -10,7 +10,7 @@ import { foldAccuracy } from '../../src/evaluation/verification/fold-accuracy.ts
 import {
   areaUnderCurve,
   operatingPoints,
-} from '../../src/evaluation/verification/operating-points.ts'
+} from '../../src/evaluation/verification/acceptance-points.ts'
 import {
   scoreAllPairs,
   scorers,
@@ -18,10 +18,9 @@ import {
 } from '../../src/evaluation/verification/pair-scores.ts'
 import { measureSearch } from '../../src/evaluation/verification/measure-search.ts'
 import { readFaceSet } from '../../src/evaluation/face-set.ts'
-import { mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
+import { meanOf, mixCohort, squaredDistance } from '../../src/evaluation/calibration/mix-cohort.ts'
 import { principalAxes } from '../../eval/fit/principal-axes.ts'
 import { dirichlet, seededRandom } from '../../src/lib/random/seeded-random.ts'
-import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vector-math.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 

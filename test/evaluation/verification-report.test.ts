@@ -5,11 +5,13 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { drawDetCurves } from '../../src/evaluation/liveness/det-curve.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
-import { acceptancePoints } from '../../src/evaluation/verification/acceptance-points.ts'
+import {
+  acceptancePoints,
+  operatingPoints,
+} from '../../src/evaluation/verification/acceptance-points.ts'
 import { drawRoc } from '../../src/evaluation/verification/draw-roc.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
 import { extremePairsMax } from '../../src/evaluation/verification/verification-report.ts'
-import { operatingPoints } from '../../src/evaluation/verification/operating-points.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import { calibratedFmrs, type Calibration } from '../../src/gallery/calibration/similarity.ts'
 import type { Template } from '../../src/vision/embed/template.ts'

@@ -3,7 +3,7 @@ import { auditSnapshot, type AuditCheck } from '../../billing/audit-ledger.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { newId } from '../../lib/ids.ts'
-import { readAccountIds } from '../../store/account-move/account-ids.ts'
+import { copySweptTime, readAccountIds, reserveIds } from '../../store/account-move/reserve-ids.ts'
 import {
   findNewNames,
   requireAbsent,
@@ -24,7 +24,6 @@ import {
 } from '../../store/account-move/freeze-account.ts'
 import * as moves from '../../store/account-move/move-record.ts'
 import { runnerOf } from '../../store/account-move/remove-account.ts'
-import { copySweptTime, reserveIds } from '../../store/account-move/reserve-ids.ts'
 import type { Store } from '../../store/database.ts'
 import { databaseOnTransaction } from '../../store/postgres/connection/kysely-driver.ts'
 import { updateStatistics } from '../../store/sqlite-to-postgres/fill-target.ts'

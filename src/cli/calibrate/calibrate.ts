@@ -1,7 +1,6 @@
 import { print } from '../command.ts'
 import { requireProject, withStore } from '../with-store.ts'
-import { revertTables } from './apply-table.ts'
-import type { CalibrationValues } from './run-calibration.ts'
+import { type CalibrationValues, revertTables } from './run-calibration.ts'
 import { showTables } from './show-tables.ts'
 
 type CalibrateOptions = CalibrationValues & {

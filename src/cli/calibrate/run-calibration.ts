@@ -1,17 +1,24 @@
-import { calibrateGallery } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { drawGalleryCurve } from '../../evaluation/gallery/draw-gallery-curve.ts'
 import { readConfirmedPairs, writeSuspectedPairs } from '../../evaluation/gallery/exclusion-file.ts'
+import {
+  type AppliedTable,
+  type MeasuredTable,
+  applyMeasuredTable,
+} from '../../gallery/calibration/apply-measured-table.ts'
+import { calibrateGallery } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { readGallery } from '../../gallery/calibration/read-templates.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
+import { commandLineName } from '../../store/console/audit-log.ts'
 import type { Store } from '../../store/database.ts'
-import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
+import { endCalibrations } from '../../store/gallery/calibration/applied-calibrations.ts'
+import { type Project, galleryIdOf } from '../../store/tenancy/projects.ts'
+import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, print } from '../command.ts'
 import { showProgress } from '../progress-bar.ts'
-import { readSettings, modelsFolder } from '../read-settings.ts'
-import { applyTable } from './apply-table.ts'
+import { modelsFolder, readSettings } from '../read-settings.ts'
 import { formatReport } from './format-report.ts'
 
 export type CalibrationValues = CommandValues<never, 'exclude' | 'suspects' | 'out'> & {
@@ -51,4 +58,37 @@ export async function runCalibration(
   if (out !== undefined) await drawGalleryCurve(out, { scores, calibration, shipped })
   const applied = apply ? await applyTable(store, project, result) : null
   print({ ...report, applied }, json, () => formatReport(report, applied))
+}
+
+/** Makes a table the one that the gallery uses for its model. */
+async function applyTable(
+  store: Store,
+  project: Project,
+  table: MeasuredTable,
+): Promise<AppliedTable> {
+  const { accountId, projectId: target } = project
+  return auditedChange(store, 'calibration.apply', async ({ tx, nowMs }) => {
+    const change = { atMs: nowMs, by: commandLineName }
+    const { applied: result, detail } = await applyMeasuredTable(tx, table, change)
+    return { result, accountId, target, detail }
+  })
+}
+
+/**
+ * Returns the gallery to the tables of the models.
+ *
+ * @returns the ids of the tables, which stay as history.
+ * @throws Error if the gallery uses no table.
+ */
+export async function revertTables(store: Store, project: Project): Promise<readonly string[]> {
+  const galleryId = galleryIdOf(project)
+  const { accountId, projectId: target } = project
+  return auditedChange(store, 'calibration.revert', async ({ tx, nowMs }) => {
+    const change = { atUtc: formatUtc(nowMs), by: commandLineName }
+    const calibrationIds = await endCalibrations(tx, galleryId, change)
+    if (calibrationIds.length === 0)
+      throw new Error(`the gallery of ${project.name} uses the table of the model already`)
+    const detail = { galleryId, calibrationIds }
+    return { result: calibrationIds, accountId, target, detail }
+  })
 }

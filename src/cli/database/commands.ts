@@ -11,7 +11,7 @@ export const backup = defineCommand({
     'This command is for SQLite. For PostgreSQL, use the tools of PostgreSQL: see docs/operations/deployment.md.',
   ].join('\n'),
   examples: ['facegate backup --to copy.db'],
-  run: async (values) => (await import('./backup.ts')).backUp(values),
+  run: async (values) => (await import('./restore.ts')).backUp(values),
 })
 
 export const restore = defineCommand({

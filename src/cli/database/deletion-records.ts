@@ -4,7 +4,7 @@ import {
   exportDeletions,
   type ExportDeletionsResult,
 } from '../../gallery/deletion/deletions-file.ts'
-import { replayDeletions } from '../../gallery/deletion/replay-deletions.ts'
+import { replayDeletions } from '../../gallery/deletion/subject-deletion.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
 import { type CommandValues, print, toJson } from '../command.ts'
 import { withStore } from '../with-store.ts'

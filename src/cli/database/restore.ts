@@ -1,24 +1,25 @@
-import path from 'node:path'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
-import { auditLedger, type AuditCheck } from '../../billing/audit-ledger.ts'
+import { chmod, copyFile, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type AuditCheck, auditLedger } from '../../billing/audit-ledger.ts'
 import type { Config } from '../../config.ts'
-import { runAsAllAccounts } from '../../lib/account-context.ts'
-import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
 import {
-  replayDeletions,
   type ReplayDeletionsResult,
-} from '../../gallery/deletion/replay-deletions.ts'
+  replayDeletions,
+} from '../../gallery/deletion/subject-deletion.ts'
+import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
+import { backupSqlite } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
-import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
-import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
+import { lockDataDir, openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
 import { describeError } from '../command-line/describe-error.ts'
 import { type CommandValues, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
+import { withStore } from '../with-store.ts'
 
 /** Restores a copy. @param deletions the file of deletion records, or `none`. */
 export async function restore({
@@ -143,4 +144,22 @@ async function prepareCopy(
   const result = deletions === undefined ? noRecords : await replayDeletions(store, deletions)
   // At time 0 no call is overdue: the next start releases the calls that ran during the backup.
   return { ...result, checks: await auditLedger(store.db, 0) }
+}
+
+/** Copies the SQLite database to a new file. */
+export async function backUp({ to: file, json }: CommandValues<'to'>): Promise<void> {
+  const { DATABASE_URL, DATA_DIR } = readSettings()
+  if (DATABASE_URL !== '')
+    throw new Error(
+      'the database is PostgreSQL; back it up with the tools of PostgreSQL, ' +
+        'see docs/operations/deployment.md',
+    )
+  // withStore reports a missing database and migrates one of an older version.
+  await withStore(async (store) => {
+    await backupSqlite(DATA_DIR, file)
+    const entry = { auditAction: 'database.backup', target: path.basename(file) }
+    await store.write(await createEntryHook(store, entry))
+  })
+  const { size } = await stat(file)
+  print({ file, bytes: size }, json, () => `${file}, ${(size / 1e6).toFixed(1)} MB`)
 }

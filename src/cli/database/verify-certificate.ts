@@ -6,7 +6,7 @@ import {
   statementOf,
   type DeletionCertificate,
 } from '../../lib/crypto/deletion-certificate.ts'
-import { requireValid } from '../../lib/validation/parse-input.ts'
+import { requireValid } from '../../lib/validation/describe-issue.ts'
 import { findCertificateKey } from '../../store/tenancy/certificate-keys.ts'
 import { findChainedDeletion } from '../../store/gallery/deletion-chain.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'

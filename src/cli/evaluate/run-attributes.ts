@@ -1,15 +1,13 @@
 import { drawAttributes } from '../../evaluation/attributes/draw-attributes.ts'
 import {
-  predictAttributes,
-  readAttributeLabels,
-} from '../../evaluation/attributes/predict-attributes.ts'
-import {
-  createAttributesReport,
   type AttributesReport,
   type ConfusionMatrix,
+  createAttributesReport,
+  predictAttributes,
+  readAttributeLabels,
 } from '../../evaluation/attributes/attributes-report.ts'
 import { showProgress } from '../progress-bar.ts'
-import { checkImageOutput } from './check-output-file.ts'
+import { checkImageOutput } from './run-verification.ts'
 import { openVision, type EvaluationValues } from './open-vision.ts'
 import { percent, unusableLines } from './report-lines.ts'
 

@@ -6,7 +6,7 @@ import { detCurvesOf, createLivenessReport } from '../../evaluation/liveness/liv
 import type { KindReport, LivenessReport } from '../../evaluation/liveness/liveness-report.ts'
 import { showProgress } from '../progress-bar.ts'
 import { UsageError } from '../command.ts'
-import { checkImageOutput } from './check-output-file.ts'
+import { checkImageOutput } from './run-verification.ts'
 import { openVision, type EvaluationValues } from './open-vision.ts'
 import { runSequences } from './run-sequences.ts'
 import { percent, unusableLines } from './report-lines.ts'

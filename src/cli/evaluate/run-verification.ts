@@ -1,38 +1,33 @@
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, open, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import {
-  buildCalibration,
-  requireImpostorPairs,
-} from '../../gallery/calibration/measure/build-calibration.ts'
-import { drawRoc } from '../../evaluation/verification/draw-roc.ts'
-import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
-import { readFaceSet } from '../../evaluation/face-set.ts'
 import { fitRecognizer } from '../../evaluation/calibration/fit-recognizer.ts'
 import {
-  extractTemplates,
-  templatesRequest,
-} from '../../evaluation/verification/extract-templates.ts'
+  type CalibrationOutput,
+  writeCalibration,
+} from '../../evaluation/calibration/write-calibration.ts'
+import { extractTemplates, readFaceSet, templatesRequest } from '../../evaluation/face-set.ts'
+import { drawRoc } from '../../evaluation/verification/draw-roc.ts'
 import { evaluateVerification } from '../../evaluation/verification/evaluate-verification.ts'
 import { readGroups } from '../../evaluation/verification/read-groups.ts'
 import type {
   VerificationReport,
   VerificationResult,
 } from '../../evaluation/verification/verification-report.ts'
-import { manifestFileName } from '../../models/installed-packs.ts'
+import {
+  buildCalibration,
+  requireImpostorPairs,
+} from '../../gallery/calibration/measure/build-calibration.ts'
+import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { requireRecognizerDecoding } from '../../models/decoding.ts'
+import { manifestFileName } from '../../models/installed-packs.ts'
+import { type InstalledModel, type ModelSet, isCalibrated } from '../../models/model-set.ts'
 import { readCohort } from '../../models/template/read-cohort.ts'
-import { isCalibrated, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import {
-  writeCalibration,
-  type CalibrationOutput,
-} from '../../evaluation/calibration/write-calibration.ts'
-import { UsageError, type CommandValues } from '../command.ts'
+import { type CommandValues, UsageError } from '../command.ts'
 import { showProgress } from '../progress-bar.ts'
-import { checkImageOutput, checkOutputFile } from './check-output-file.ts'
-import { openVision, type EvaluationValues } from './open-vision.ts'
+import { type EvaluationValues, openVision } from './open-vision.ts'
 import { percent, verificationText } from './verification-text.ts'
 
 type VerificationValues = CommandValues<'source', 'out' | 'calibrate'> &
@@ -171,4 +166,53 @@ async function writeCalibrationFile(
 function calibrationSetOf(source: string, { modelId, pictures, people }: VerificationReport) {
   const measuredOn = new Date().toISOString().slice(0, 10)
   return { modelId, set: path.basename(source), measuredOn, people, pictures }
+}
+
+/** The formats of curves and tables. */
+const imageExtensions = new Set(['.svg', '.png'])
+
+/**
+ * Checks before an evaluation that its result can be written, and creates the folder of the file.
+ * Nothing is done if `file` is undefined.
+ *
+ * @param option the option that names the file.
+ * @throws UsageError that names the file, the rule and the remedy.
+ */
+export async function checkImageOutput(option: string, file: string | undefined): Promise<void> {
+  if (file === undefined) return
+  if (!imageExtensions.has(path.extname(file).toLowerCase()))
+    throw new UsageError(
+      `${option} ${file} is neither .svg nor .png; choose a name with one of these extensions`,
+    )
+  await checkOutputFile(option, file)
+}
+
+/**
+ * Checks that `file` can be written and creates its folder. An existing file is not changed.
+ *
+ * @throws UsageError that names the file, the rule and the remedy.
+ */
+async function checkOutputFile(option: string, file: string): Promise<void> {
+  const folder = path.dirname(path.resolve(file))
+  const fail = (problem: string) => (cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new UsageError(
+      `${option} ${file}: ${problem} (${reason}); choose a file that you can write`,
+      { cause },
+    )
+  }
+  await mkdir(folder, { recursive: true }).catch(fail(`the folder ${folder} cannot be created`))
+  const existing = await stat(file).catch(() => undefined)
+  if (existing?.isDirectory())
+    throw new UsageError(`${option} ${file} is a folder; add the name of a file`)
+  if (existing)
+    await access(file, constants.W_OK).catch(fail('the existing file cannot be overwritten'))
+  else await createAndRemove(file).catch(fail(`no file can be created in ${folder}`))
+}
+
+/** Permissions alone do not show that a file can be created: the file system may be read-only. */
+async function createAndRemove(file: string): Promise<void> {
+  const handle = await open(file, 'wx')
+  await handle.close()
+  await rm(file)
 }

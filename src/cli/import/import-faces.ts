@@ -1,12 +1,14 @@
+import { appendFile, readFile } from 'node:fs/promises'
+import { z } from 'zod'
 import { Interruption, toJson } from '../command.ts'
-import { requireService, type ServiceAccess } from '../context/saved-context.ts'
+import { type ServiceAccess, requireService } from '../context/saved-context.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { checkService } from './check-service.ts'
-import { createEnrollSender, LastingFailure, type EnrollResult } from './enroll-sender.ts'
-import { openImportJournal, type ImportJournal } from './import-journal.ts'
-import { resumeCommand, type ImportOptions } from './import-options.ts'
-import { createImportPace, type ImportPace, type StatedLimit } from './import-pace.ts'
-import { listImportEntries, type ImportEntry } from './list-entries.ts'
+import { type EnrollResult, LastingFailure, createEnrollSender } from './enroll-sender.ts'
+import { type ImportOptions, resumeCommand } from './import-options.ts'
+import { type ImportPace, type StatedLimit, createImportPace } from './import-pace.ts'
+import { type ImportEntry, listImportEntries } from './list-entries.ts'
+import { parseJsonText } from './parse-json-text.ts'
 
 /**
  * Enrolls the images of a folder or a list that the journal does not record as enrolled.
@@ -126,4 +128,38 @@ function printReport(report: ImportReport, isJson: boolean): void {
   const { enrolled, skipped, refused, remaining } = report
   const rest = remaining === 0 ? '' : `, ${remaining} not sent`
   console.log(`${enrolled} enrolled, ${refused.length} refused, ${skipped} done before${rest}`)
+}
+
+/** The results of an import so far, one JSON object per line. */
+type ImportJournal = {
+  readonly isDone: (entry: ImportEntry) => boolean
+  readonly record: (entry: ImportEntry, result: EnrollResult) => Promise<void>
+}
+
+const lineSchema = z.object({ file: z.string(), externalId: z.string(), ok: z.boolean() })
+
+/** Rejected images do not count as done: the configuration of the server may change. */
+async function openImportJournal(journalFile: string): Promise<ImportJournal> {
+  const done = new Set<string>()
+  const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
+    JSON.stringify([file, externalId])
+  for (const line of (await readIfExists(journalFile)).split('\n')) {
+    // An interrupted import can leave an incomplete line.
+    const result = parseJsonText(lineSchema, line)
+    if (result?.ok) done.add(keyOf(result))
+  }
+  return {
+    isDone: (entry) => done.has(keyOf(entry)),
+    record: ({ file, externalId }, result) =>
+      appendFile(journalFile, `${JSON.stringify({ file, externalId, ...result })}\n`),
+  }
+}
+
+async function readIfExists(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  }
 }

@@ -1,5 +1,5 @@
 import { readActiveSet } from '../../models/active-set.ts'
-import { listModels } from '../../models/list-models.ts'
+import { listModels } from '../../models/installed-packs.ts'
 import { describeError } from '../command-line/describe-error.ts'
 import { formatTable, print } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'

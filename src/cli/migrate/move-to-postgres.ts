@@ -21,14 +21,13 @@ import {
 } from '../../store/sqlite-to-postgres/progress.ts'
 import { openMigrationSource } from '../../store/sqlite-to-postgres/source.ts'
 import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
-import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
+import { lockDataDir, openSqliteStoreForMigration } from '../../store/sqlite/open-sqlite-store.ts'
 import {
   migrationMarkerFile,
   readMigrationMarker,
   writeMigrationMarker,
   type MigrationMarker,
 } from '../../store/sqlite/migration-marker.ts'
-import { openSqliteStoreForMigration } from '../../store/sqlite/open-sqlite-store.ts'
 import { createEntryHook } from '../audit/audited-change.ts'
 
 export type MoveOptions = {

@@ -1,5 +1,5 @@
 import { readActiveSet } from '../../models/active-set.ts'
-import { listModels } from '../../models/list-models.ts'
+import { listModels } from '../../models/installed-packs.ts'
 import { printRows } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 

@@ -56,7 +56,7 @@ export const subjectCommands = defineGroup({
       description:
         'The file contains ids, names, groups, attributes, times, the faces with their quality and models, and the stored crops as JPEG in base64. Templates are left out: faces can be reconstructed from them. The export is recorded in the audit log. See docs/gdpr.md.',
       examples: ['facegate subject export badge-1042 --project door --out badge-1042.json'],
-      run: async (values) => (await import('./export-subject.ts')).exportSubject(values),
+      run: async (values) => (await import('./merge-subjects.ts')).exportSubject(values),
     }),
     defineCommand({
       name: 'delete',

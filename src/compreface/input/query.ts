@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { externalId, uuid } from '../../actions/schemas/fields.ts'
 import type { HttpRequest } from '../../http/route.ts'
-import { requireValid } from '../../lib/validation/parse-input.ts'
+import { requireValid } from '../../lib/validation/describe-issue.ts'
 import { boxProbabilityOf, type BoxProbability } from '../box-probability.ts'
 import type { CompreFaceRequest } from '../serve-route.ts'
 

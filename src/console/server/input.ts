@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { utcTime as utcTimeText } from '../../actions/schemas/fields.ts'
 import { limitProblems } from '../../lib/errors.ts'
-import { parseInput as parseFields } from '../../lib/validation/parse-input.ts'
+import { parseInput as parseFields } from '../../lib/validation/describe-issue.ts'
 
 /** Schema parts that several pages share, and the validation of what clients send. */
 

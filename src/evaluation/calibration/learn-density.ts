@@ -1,8 +1,7 @@
 import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import { seededRandom } from '../../lib/random/seeded-random.ts'
-import { mixCohort } from './mix-cohort.ts'
-import { concatenate } from './vector-math.ts'
+import { concatenate, mixCohort } from './mix-cohort.ts'
 
 /** Learns from `samples`; returns a function that creates templates, also for other people. */
 export type TemplateLearner<S> = (samples: readonly S[]) => (sample: S) => Template

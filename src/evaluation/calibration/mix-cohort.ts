@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { dirichlet, pickDistinct, type RandomSource } from '../../lib/random/seeded-random.ts'
-import { concatenate, meanOf, squaredDistance } from './vector-math.ts'
+import { type RandomSource, dirichlet, pickDistinct } from '../../lib/random/seeded-random.ts'
 
 /** Number of different people mixed into each cohort row. */
 const peoplePerRow = 3
@@ -18,7 +17,7 @@ const dirichletShape = 4
  */
 const distanceMin = 0.45
 
-export type MixedCohort = {
+type MixedCohort = {
   /** Row by row. */
   readonly rows: Float32Array
   /** Smallest squared distance between a row and an image. */
@@ -68,4 +67,29 @@ function mix(singles: readonly Float32Array[], random: RandomSource): Float32Arr
 function scaleDeviation(vector: Float32Array, mean: Float32Array, deviation: number): Float32Array {
   const factor = deviation / Math.sqrt(squaredDistance(vector, mean))
   return vector.map((value, i) => (mean[i] ?? 0) + (value - (mean[i] ?? 0)) * factor)
+}
+
+export function meanOf(vectors: readonly Float32Array[]): Float32Array {
+  const sum = new Float64Array(vectors[0]?.length ?? 0)
+  for (const vector of vectors)
+    for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (vector[i] ?? 0)
+  return Float32Array.from(sum, (value) => value / vectors.length)
+}
+
+export function squaredDistance(a: Float32Array, b: Float32Array): number {
+  assert.equal(a.length, b.length)
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += ((a[i] ?? 0) - (b[i] ?? 0)) ** 2
+  return sum
+}
+
+/** Returns the values of all `vectors`, one vector after another. */
+export function concatenate(vectors: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0))
+  let offset = 0
+  for (const vector of vectors) {
+    all.set(vector, offset)
+    offset += vector.length
+  }
+  return all
 }

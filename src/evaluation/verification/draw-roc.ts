@@ -1,6 +1,6 @@
 import { countedPairsMin } from '../../gallery/calibration/measure/build-calibration.ts'
 import { drawPlot } from '../draw-plot.ts'
-import { operatingPoints, type OperatingPoint } from './operating-points.ts'
+import { operatingPoints, type OperatingPoint } from './acceptance-points.ts'
 import type { PairScores } from './pair-scores.ts'
 
 /** One curve of the chart. */

@@ -1,23 +1,23 @@
-import {
-  findSubjectCrops,
-  replaceCropCiphertext,
-  replaceTemplateCiphertext,
-  replaceSubjectKey,
-} from '../../store/gallery/key-renewals.ts'
-import { findSubjectTemplates } from '../../store/gallery/templates.ts'
+import type { Tx } from '../../store/database.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
 import {
   findMergesOfSubject,
   replaceMergeCiphertext,
 } from '../../store/gallery/duplicates/subject-merges.ts'
-import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { Tx } from '../../store/database.ts'
+import {
+  findSubjectCrops,
+  replaceCropCiphertext,
+  replaceSubjectKey,
+  replaceTemplateCiphertext,
+} from '../../store/gallery/crops.ts'
+import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import { decryptCrop, encryptCrop } from './crop-encryption.ts'
-import { decryptMerge, encryptMerge } from './merge-encryption.ts'
 import type { SubjectKeys } from './keyring.ts'
+import { decryptMerge, encryptMerge } from './merge-encryption.ts'
 import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
 
 /** A subject with the account of its gallery. */
-export type SubjectToRenew = SubjectRow & { readonly accountId: string }
+type SubjectToRenew = SubjectRow & { readonly accountId: string }
 
 /**
  * Encrypts the templates, crops and merges of a subject with a new key, and destroys its old key. Data that
@@ -69,10 +69,56 @@ export async function renewSubjectKey(
 }
 
 /** Returns undefined if the ciphertext was changed or is bound to other ids. */
-export function decrypted<T>(decrypt: () => T): T | undefined {
+function decrypted<T>(decrypt: () => T): T | undefined {
   try {
     return decrypt()
   } catch {
     return undefined
+  }
+}
+
+type Reencryption = {
+  readonly source: SubjectRow
+  readonly target: SubjectRow
+  /** The faces to encrypt; all of the source if omitted. */
+  readonly faceIds?: readonly string[]
+  /** The account of the gallery of both. */
+  readonly accountId: string
+  readonly keys: SubjectKeys
+}
+
+/**
+ * Encrypts templates and crops of a subject with the key of another one and binds them to its id.
+ * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
+ *
+ * @throws Error if a key cannot be unwrapped.
+ */
+export async function encryptForSubject(
+  tx: Tx,
+  { source, target, faceIds, accountId, keys }: Reencryption,
+): Promise<void> {
+  const { galleryId } = target
+  const [oldKey, newKey] = [await keys.unwrap(tx, source), await keys.unwrap(tx, target)]
+  const isMoved = ({ faceId }: { faceId: string }) => faceIds?.includes(faceId) ?? true
+  const stored = await findSubjectTemplates(tx, [source.subjectId])
+  for (const { faceId, modelId, ciphertext } of stored.filter(isMoved)) {
+    const binding = { accountId, galleryId, faceId, modelId }
+    const from = { ...binding, subjectId: source.subjectId }
+    const template = decrypted(() => decryptTemplate(oldKey, from, ciphertext))
+    if (!template) continue
+    const to = { ...binding, subjectId: target.subjectId }
+    const replacement = encryptTemplate(newKey, to, template)
+    await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext: replacement })
+    template.vector.fill(0)
+  }
+  const crops = await findSubjectCrops(tx, source.subjectId)
+  for (const { faceId, ciphertext } of crops.filter(isMoved)) {
+    const binding = { accountId, galleryId, faceId }
+    const from = { ...binding, subjectId: source.subjectId }
+    const jpeg = decrypted(() => decryptCrop(oldKey, from, ciphertext))
+    if (!jpeg) continue
+    const to = { ...binding, subjectId: target.subjectId }
+    await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(newKey, to, jpeg) })
+    jpeg.fill(0)
   }
 }

@@ -5,10 +5,7 @@ import {
   listGalleryKeys,
   removeGalleryKey,
 } from '../../store/gallery/galleries.ts'
-import {
-  findSubjectsNeedingKey,
-  listGalleriesNeedingKeys,
-} from '../../store/gallery/key-renewals.ts'
+import { findSubjectsNeedingKey, listGalleriesNeedingKeys } from '../../store/gallery/crops.ts'
 import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import { deletePages } from '../../store/gallery/search/gallery-pages.ts'

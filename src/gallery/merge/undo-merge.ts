@@ -6,12 +6,10 @@ import { findMerges, removeMerge } from '../../store/gallery/duplicates/subject-
 import { findSubject } from '../../store/gallery/subjects.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
-import { createSubject } from '../enrollment.ts'
+import { type OnExpiredDeleted, createSubject } from '../enrollment.ts'
 import { decryptMerge, type MergedState } from '../keys/merge-encryption.ts'
-import { type MergeSubjectsOptions, mergeUndoDays } from '../merge-subjects.ts'
-import { transferFaces } from '../move-faces.ts'
+import { type MergeSubjectsOptions, mergeUndoDays, transferFaces } from '../merge-subjects.ts'
 import { externalIdOf } from '../subject-update.ts'
-import type { OnExpiredDeleted } from '../unexpired-subjects.ts'
 
 export type MergeUndo = { readonly galleryId: string; readonly mergeId: string }
 

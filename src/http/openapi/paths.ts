@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import components from './components.json' with { type: 'json' }
-import { errorResponseRefs, exampleRefs, headerRefs, admissionHeaders } from './components.ts'
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
-import { sessionFramesPath } from '../routes/session-frames.ts'
-import { sessionFramesOperation } from './session-frames-operation.ts'
+import { sessionFramesPath, sessionFramesResponse } from '../routes/session-frames.ts'
+import components from './components.json' with { type: 'json' }
+import { admissionHeaders, errorResponseRefs, exampleRefs, headerRefs } from './components.ts'
+import { type OpenApiObject, schemaRef } from './openapi-schemas.ts'
 import { toRequestSchema, toResponseSchema } from './request-schema.ts'
-import { schemaRef, type OpenApiObject } from './openapi-schemas.ts'
+import operation from './session-frames-operation.json' with { type: 'json' }
 
 /** Returns `paths`: the endpoint of the actions, the REST routes and the routes without a key. */
 export function openApiPaths(imageBodyTypes: readonly string[] | undefined): OpenApiObject {
@@ -193,4 +193,17 @@ function binaryBody(imageBodyTypes: readonly string[]): {
     content: { 'multipart/form-data': { schema: form }, ...Object.fromEntries(images) },
     parameters,
   }
+}
+
+/** Describes the route of browsers, the only one with another credential than an API key. */
+function sessionFramesOperation(): OpenApiObject {
+  const { $schema: _dialect, ...response } = z.toJSONSchema(sessionFramesResponse)
+  const json = (schema: OpenApiObject) => ({ content: { 'application/json': { schema } } })
+  const ok = { description: operation.summary, headers: headerRefs(['X-Request-Id']) }
+  const requestBody = { required: true, description: 'The call.', ...json(schemaRef('Request')) }
+  const responses = {
+    '200': { ...ok, ...json(toResponseSchema(response)) },
+    ...errorResponseRefs([400, 401, 403, 404, 405, 408, 413, 415, 417, 429, 431, 500, 503]),
+  }
+  return { post: { ...operation, requestBody, responses } }
 }

@@ -1,9 +1,13 @@
-import type { Config } from '../../config.ts'
-import { parseServerReport, type ServerReport } from '../../console/pages/system/server-report.ts'
-import type { ModelSummary } from '../../console/pages/system/server-status.ts'
+import { homedir } from 'node:os'
+import { type Config, settingsByTopic } from '../../config.ts'
+import { type ServerReport, parseServerReport } from '../../console/pages/system/server-report.ts'
+import type { ModelSummary, SettingsTopic } from '../../console/pages/system/server-status.ts'
+import type { ModelInventory } from '../../console/services.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Setting } from '../../lib/setting.ts'
+import { type ListedModel, listModels } from '../../models/installed-packs.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { templateModelFiles } from '../../models/template/template-model.ts'
 import type { Store } from '../../store/database.ts'
@@ -15,11 +19,9 @@ import {
   listServers,
   systemHistoryMs,
 } from '../../store/system/system-history.ts'
-import { listModelSummaries } from './read-models.ts'
-import { reportSettings } from './report-settings.ts'
 import { readRuntimeVersions } from './runtime-versions.ts'
 
-export type SupportBundleSources = {
+type SupportBundleSources = {
   readonly version: string
   readonly store: Store
   readonly clock: Clock
@@ -107,4 +109,80 @@ async function historyTable(store: Store, sinceMs: number): Promise<object> {
     columns: Object.keys(samples[0] ?? {}),
     rows: samples.map((sample) => Object.values(sample)),
   }
+}
+
+type ModelSource = { readonly modelsFolder: string; readonly modelSet: ModelSet }
+
+/** The installed models, and the active ones among them, with the calibration in use. */
+export async function readModels(
+  source: ModelSource & { readonly calibration: Calibration },
+): Promise<ModelInventory> {
+  return { ...(await listModelSummaries(source)), calibration: source.calibration }
+}
+
+/** The installed models, and the active ones among them. */
+async function listModelSummaries({
+  modelsFolder,
+  modelSet,
+}: ModelSource): Promise<Pick<ModelInventory, 'active' | 'installed'>> {
+  const listed = await listModels(modelsFolder, modelSet)
+  const present = listed.filter(({ state }) => state !== 'available')
+  return {
+    active: present.filter(({ use }) => use === 'active').map(toModelSummary),
+    installed: present.filter(({ state }) => state === 'installed').map(toModelSummary),
+  }
+}
+
+function toModelSummary({
+  model,
+  roles,
+  state,
+  sha256,
+  bytes,
+  ...rest
+}: ListedModel): ModelSummary {
+  const { version, licence, commercialUse, file } = rest
+  return {
+    role: roles.join(', '),
+    id: model,
+    version,
+    licence,
+    commercialUse,
+    sha256: sha256 ?? '',
+    file,
+    bytes: bytes ?? 0,
+    builtIn: state === 'built-in',
+  }
+}
+
+/** Returns the value of every setting by topic. */
+export function reportSettings(config: Config): readonly SettingsTopic[] {
+  return Object.entries(settingsByTopic).map(([topic, settings]) => ({
+    topic,
+    settings: Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+      // The names of the topics are those of the configuration.
+      const value: unknown = config[name as keyof Config]
+      return {
+        name,
+        value: shownValue(value, setting),
+        isDefault: String(setting.schema.safeParse(setting.defaultValue).data) === String(value),
+        meaning: plainText(setting.description),
+        range: plainText(setting.range),
+      }
+    }),
+  }))
+}
+
+/** Queries of addresses can contain keys, and the home folder contains the name of a person. */
+function shownValue(value: unknown, { isSecret = false }: Setting<unknown>): string {
+  const text = String(value)
+  if (isSecret) return text === '' ? 'not set' : 'set'
+  const withoutQuery = /^https?:/u.test(text) ? text.replace(/\?.*$/u, '?[removed]') : text
+  const home = homedir()
+  return home.length > 1 ? withoutQuery.replace(home, '~') : withoutQuery
+}
+
+/** Removes the links and the code marks of Markdown. */
+function plainText(markdown: string): string {
+  return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/gu, '$1').replaceAll('`', '')
 }

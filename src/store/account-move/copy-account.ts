@@ -6,8 +6,7 @@ import { insertRows } from '../sqlite-to-postgres/fill-target.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import type { TableRow } from '../sqlite-to-postgres/table-rows.ts'
 import { movedTables, type AccountTable } from '../sqlite-to-postgres/tables.ts'
-import { ownedBy, type AccountIds } from './account-ids.ts'
-import { adaptRow, type RowChanges } from './reserve-ids.ts'
+import { type AccountIds, type RowChanges, adaptRow, ownedBy } from './reserve-ids.ts'
 
 export type AccountCopy = RowChanges & {
   /** A transaction of the source, whose account is frozen. */

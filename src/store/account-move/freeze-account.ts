@@ -2,7 +2,7 @@ import { isLockTimeout } from '../postgres/connection/fault.ts'
 import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import { accountTables } from '../sqlite-to-postgres/tables.ts'
-import { ownedBy, readAccountIds, type AccountIds } from './account-ids.ts'
+import { ownedBy, readAccountIds, type AccountIds } from './reserve-ids.ts'
 
 const setFrozen = prepare(
   'update projects set "isFrozen" = :isFrozen where "accountId" = :accountId',

@@ -1,13 +1,13 @@
 import { userNameKey } from '../console/users.ts'
+import { type QueryRunner, prepare } from '../postgres/connection/statement.ts'
+import { quoteLiteral } from '../postgres/connection/values.ts'
 import { markSwept } from '../postgres/log-partitions.ts'
-import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
-import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import type { TableRow } from '../sqlite-to-postgres/table-rows.ts'
-import { movedTables, type AccountTable } from '../sqlite-to-postgres/tables.ts'
-import { ownedBy, type AccountIds } from './account-ids.ts'
+import { type AccountTable, type OwnerColumn, movedTables } from '../sqlite-to-postgres/tables.ts'
+import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 
 /** What is added to the generated numbers of a table, by its name. */
-export type IdOffsets = ReadonlyMap<string, number>
+type IdOffsets = ReadonlyMap<string, number>
 
 /**
  * Reserves as many numbers in the target as the account's range of numbers in the source, so that
@@ -80,4 +80,32 @@ const selectSweptTime = prepare<{ readonly valueMs: number }>(
 export async function copySweptTime(source: QueryRunner, target: MigrationTarget): Promise<void> {
   const swept = await selectSweptTime.first(source, {})
   if (swept) await target.write((on) => markSwept.run(on, { beforeMs: swept.valueMs }))
+}
+
+/** The values of these columns that belong to one account. */
+export type AccountIds = Readonly<Record<OwnerColumn, readonly string[]>>
+
+/** Returns the SQL condition that a row belongs to the account; undefined: it has no such rows. */
+export function ownedBy(ids: AccountIds, column: OwnerColumn, row = ''): string | undefined {
+  const values = ids[column]
+  if (values.length === 0) return undefined
+  return `${row}"${column}" = any (array[${values.map(quoteLiteral).join(', ')}]::text[])`
+}
+
+const selectIds = prepare<AccountIds>(
+  `select array[:accountId::text] as "accountId",
+     array(select "projectId" from projects where "accountId" = :accountId order by 1)
+       as "projectId",
+     array(select "galleryId" from galleries where "accountId" = :accountId order by 1)
+       as "galleryId",
+     array(select ledger from ledgers where "accountId" = :accountId order by 1) as chain,
+     array(select "userId" from users where "accountId" = :accountId order by 1) as "userId",
+     array(select "webhookId" from webhooks join projects using ("projectId")
+       where "accountId" = :accountId order by 1) as "webhookId"`,
+)
+
+export async function readAccountIds(on: QueryRunner, accountId: string): Promise<AccountIds> {
+  const ids = await selectIds.first(on, { accountId })
+  if (!ids) throw new Error('the database returned no ids')
+  return ids
 }

@@ -1,7 +1,7 @@
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { removeFaces, markSubjectChanged } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
-import { markForNewKey } from './key-renewals.ts'
+import { markForNewKey } from './crops.ts'
 import { deletePages } from './search/gallery-pages.ts'
 
 export type ModelRetirement = {

@@ -4,7 +4,7 @@ import type { Store, StoreOptions, DatabaseInfo, ServerInfo } from '../database.
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
 import { createKeyFinders, type KeyLookupRow } from '../tenancy/keys.ts'
 import { createConfirmRemovals } from './applied-removals.ts'
-import { admitInOneStatement, settleInOneStatement } from './call-functions.ts'
+import { admitInOneStatement, postgresReadTx, postgresTx, settleInOneStatement } from './tx.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { isRetryable } from './connection/fault.ts'
 import { databaseOnPool, databaseOnTransaction } from './connection/kysely-driver.ts'
@@ -13,11 +13,9 @@ import { requireTransactions } from './connection/pooler.ts'
 import { parseServerAddress, throwExplained } from './connection/server-address.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
-import { dropOldMonths } from './drop-old-months.ts'
-import { createLogPartitions } from './log-partitions.ts'
+import { createLogPartitions, dropOldMonths } from './log-partitions.ts'
 import { migrate } from './migrate-schema.ts'
 import { joinSharedClock } from './shared-clock.ts'
-import { postgresReadTx, postgresTx } from './tx.ts'
 
 /** A longer statement of a call is cancelled, and the call fails with 503. */
 const statementTimeoutMsDefault = 2000

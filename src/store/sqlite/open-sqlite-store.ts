@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -12,13 +12,13 @@ import { createKeyFinders } from '../tenancy/keys.ts'
 import { openWriter } from './calls/open-writer.ts'
 import {
   busyTimeoutMs,
+  createDurableTransaction,
   inSnapshot,
   openSqlite,
   sqliteDialect,
   truncateWal,
-  createDurableTransaction,
 } from './connection.ts'
-import { databaseFile } from './database-files.ts'
+import { createPrivateFile, databaseFile } from './database-files.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
 import { sqliteReadTx } from './tx.ts'
@@ -159,4 +159,37 @@ async function readSqliteInfo(file: string, connection: DatabaseSync): Promise<D
   const [main, log] = await Promise.all([fileSize(file), fileSize(`${file}-wal`)])
   const version = `SQLite ${String(row?.['version'])}`
   return { kind: 'sqlite', place: path.resolve(file), version, bytes: main + log, servers: [] }
+}
+
+/**
+ * Locks a data folder, so that this process is its only server. The lock is an exclusive transaction
+ * on a separate file, and it stays open. The operating system releases it when the process ends, even
+ * after a crash, so no stale lock remains. Administration commands do not take the lock.
+ *
+ * @throws Error with the process that holds the lock.
+ */
+export function lockDataDir(dataDir: string): Disposable {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const holderFile = path.join(dataDir, 'server.pid')
+  const lockFile = path.join(dataDir, 'server.lock')
+  createPrivateFile(lockFile)
+  const lock = new DatabaseSync(lockFile, { timeout: 0 })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+  } catch (cause) {
+    lock.close()
+    throw new Error(`another server, ${describeHolder(holderFile)}, uses ${dataDir}`, { cause })
+  }
+  writeFileSync(holderFile, `${process.pid} ${new Date().toISOString()}\n`, { mode: 0o600 })
+  return { [Symbol.dispose]: () => lock.close() }
+}
+
+/** Describes the holder for the error message. The lock does not depend on this file. */
+function describeHolder(file: string): string {
+  try {
+    const [pid, sinceUtc] = readFileSync(file, 'utf8').trim().split(' ')
+    return `process ${pid} (since ${sinceUtc})`
+  } catch {
+    return 'a process that has just started'
+  }
 }

@@ -1,5 +1,4 @@
-import { resizeFrame } from '../image/decode.ts'
-import type { Frame } from '../image/frame.ts'
+import { type Frame, resizeFrame } from '../image/decode.ts'
 import { scaleRect, scaleSize } from '../image/geometry.ts'
 import { framePyramid, type ImagePyramid } from '../image/pyramid.ts'
 import type { ModelSession } from '../session.ts'

@@ -1,19 +1,17 @@
 import { createRequire } from 'node:module'
-import sharp from 'sharp'
-import type { Sharp, SharpOptions } from 'sharp'
+import type JpegTurbo from '@julusian/jpeg-turbo'
+import sharp, { type Sharp, type SharpOptions } from 'sharp'
 import { ActionError } from '../../lib/errors.ts'
 import {
-  fileTypeOf,
   type ExtraImageType,
+  fileTypeOf,
   sniffFileType,
 } from '../../lib/image-types/image-types.ts'
-import type { Frame, OrientedImage } from './frame.ts'
-import type { ImageSize } from './geometry.ts'
 import { checkExtraHeader, loadersOf } from './extra-types.ts'
+import type { ImageSize } from './geometry.ts'
 import type { EncodedImage, ImageLimits } from './input/encoded-image.ts'
-import { readJpegHeader, validateImage } from './input/validate-image.ts'
 import { isSrgbProfile } from './input/srgb-profile.ts'
-import type JpegTurbo from '@julusian/jpeg-turbo'
+import { readJpegHeader, validateImage } from './input/validate-image.ts'
 
 /** The module of the package is not loaded: it needs other packages, which only compile this program. */
 const jpegTurbo = createRequire(import.meta.url)(
@@ -201,4 +199,27 @@ export function decodeJpeg(bytes: Buffer, { width, height }: ImageSize): Frame |
   } catch {
     return undefined
   }
+}
+
+/** Pixels in memory: 8-bit sRGB, interleaved R G B, row by row from the top, no padding. */
+export type Frame = {
+  /** px */
+  readonly width: number
+  readonly height: number
+  /** width × height × 3 values, 0..255. */
+  readonly pixels: Uint8Array
+}
+
+/** A decoded image with its EXIF orientation applied. */
+export type OrientedImage = {
+  /** Size of the whole oriented image, px. */
+  readonly width: number
+  readonly height: number
+  readonly orientationApplied: boolean
+  /** The whole image at the smallest size that face detection needs. */
+  readonly frame: Frame
+  /** px of the high-resolution frame per px of `frame`, ≥ 1. */
+  readonly highResScale: number
+  /** Returns the whole image with more pixels, for small faces; decoded at the first call. */
+  readonly highResFrame: () => Promise<Frame>
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { Frame } from './frame.ts'
+import type { Frame } from './decode.ts'
 import { createImagePyramid } from './pyramid.ts'
 import { cropTransform } from './geometry.ts'
 

@@ -1,4 +1,4 @@
-import type { Frame, OrientedImage } from './frame.ts'
+import type { Frame, OrientedImage } from './decode.ts'
 import type { ImageSize, AffineTransform } from './geometry.ts'
 import { halveFrame, sampleFrame, type CropLevels } from './kernel/image-kernel.ts'
 

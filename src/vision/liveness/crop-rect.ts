@@ -1,6 +1,6 @@
 import { unreachable } from '../../lib/validation/unreachable.ts'
 import { centreOf, type ImageSize, type Rect } from '../image/geometry.ts'
-import type { Frame } from '../image/frame.ts'
+import type { Frame } from '../image/decode.ts'
 import type { PlanarCrop } from '../image/pyramid.ts'
 
 type CropKind = 'stretched' | 'square'

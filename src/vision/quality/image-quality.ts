@@ -1,9 +1,7 @@
-import { resizeFrame } from '../image/decode.ts'
-import type { Frame } from '../image/frame.ts'
+import { type Frame, resizeFrame } from '../image/decode.ts'
 import { boundsOf, scaleSize } from '../image/geometry.ts'
-import { headGeometry } from '../landmarks/head-pose.ts'
+import { type Mesh, headGeometry } from '../landmarks/mesh.ts'
 import { meshRegions } from '../landmarks/mesh-regions.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
 import { frameLuma, lumaStatistics, meanSquareFrequency, type Luma } from './luma.ts'
 import { sharpnessFromFrequency } from './measure-face-quality.ts'
 

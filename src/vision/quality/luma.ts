@@ -1,4 +1,4 @@
-import type { Frame } from '../image/frame.ts'
+import type { Frame } from '../image/decode.ts'
 import { type Rect, boundsOf, type Point } from '../image/geometry.ts'
 import type { PlanarCrop } from '../image/pyramid.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { formatUtc } from '../../../src/lib/clock.ts'
 import { decideAdmission, type AdmittedTerms } from '../../../src/store/gate/admission-rule.ts'
-import { admitInOneStatement } from '../../../src/store/postgres/call-functions.ts'
+import { admitInOneStatement } from '../../../src/store/postgres/tx.ts'
 import type { AttemptRow } from '../../../src/store/schema.ts'
 import {
   admissionCase,

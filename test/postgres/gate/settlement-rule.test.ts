@@ -13,7 +13,7 @@ import {
   logRowOf,
   type SettlementDecision,
 } from '../../../src/store/gate/settlement-rule.ts'
-import { settleInOneStatement } from '../../../src/store/postgres/call-functions.ts'
+import { settleInOneStatement } from '../../../src/store/postgres/tx.ts'
 import type { AttemptRow, NewCallRow } from '../../../src/store/schema.ts'
 import {
   attemptText,

@@ -20,7 +20,6 @@ import * as groups from '../../../src/store/gallery/groups.ts'
 import * as initialProject from '../../../src/store/tenancy/create-initial-project.ts'
 import * as inviteLinks from '../../../src/store/console/invite-links.ts'
 import * as keyUsage from '../../../src/store/console/key-usage.ts'
-import * as keyRenewals from '../../../src/store/gallery/key-renewals.ts'
 import * as keyChanges from '../../../src/store/tenancy/key-changes.ts'
 import * as keyList from '../../../src/store/tenancy/key-list.ts'
 import * as keyRoutes from '../../../src/store/tenancy/key-routes.ts'
@@ -74,7 +73,6 @@ const allQueries = {
   ...initialProject,
   ...inviteLinks,
   ...keyChanges,
-  ...keyRenewals,
   ...keyUsage,
   ...keyList,
   ...keyRoutes,

@@ -1,5 +1,4 @@
-import { encodeModel } from '../../../src/models/convert/onnx/encode.ts'
-import { buildGraph } from '../../../src/models/convert/onnx/graph.ts'
+import { buildGraph, encodeModel } from '../../../src/models/convert/onnx/graph.ts'
 import type { Point, Rect } from '../../../src/vision/image/geometry.ts'
 
 /** Constant outputs of a network for one image: name → values. */

@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { encodeModel } from '../../../src/models/convert/onnx/encode.ts'
-import { buildGraph } from '../../../src/models/convert/onnx/graph.ts'
+import { buildGraph, encodeModel } from '../../../src/models/convert/onnx/graph.ts'
 import type { PackManifestInput } from '../../../src/models/pack-manifest.ts'
 
 export const smallSidePx = 16

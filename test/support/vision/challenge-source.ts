@@ -1,7 +1,7 @@
 import sharp, { type Region } from 'sharp'
 import type { ViewSource } from '../../../eval/challenge/drawn-views.ts'
 import { openMeshReader } from '../../../eval/challenge/read-mesh.ts'
-import type { Frame } from '../../../src/vision/image/frame.ts'
+import type { Frame } from '../../../src/vision/image/decode.ts'
 import type { Mesh } from '../../../src/vision/landmarks/mesh.ts'
 import { samplePhotograph } from '../facegate/test-facegate.ts'
 import { largestFace, modelsFolder, type TestPipeline } from './test-pipeline.ts'

@@ -1,7 +1,6 @@
 import { rotationOf } from '../../../eval/challenge/render-surface.ts'
 import { seededRandom } from '../../../src/lib/random/seeded-random.ts'
-import { headPose } from '../../../src/vision/landmarks/head-pose.ts'
-import type { Mesh, Point3 } from '../../../src/vision/landmarks/mesh.ts'
+import { type Mesh, type Point3, headPose } from '../../../src/vision/landmarks/mesh.ts'
 
 /** Moves the centre of the face to the origin and turns the face to the camera. */
 export function toFrontal(face: Mesh): Mesh {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { subjectLookup } from '../../../actions/parts/subject-lookup.ts'
 import { displayName, expiresAtUtc, externalId, groups } from '../../../actions/schemas/fields.ts'
-import { parseInput } from '../../../lib/validation/parse-input.ts'
+import { parseInput } from '../../../lib/validation/describe-issue.ts'
 import { mapSequential } from '../../../lib/account-context.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'

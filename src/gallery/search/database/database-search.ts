@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict'
-import { formatUtc } from '../../../lib/clock.ts'
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { mapSequential } from '../../../lib/account-context.ts'
-import { findGallery } from '../../../store/gallery/galleries.ts'
+import { formatUtc } from '../../../lib/clock.ts'
+import type { ReadTx } from '../../../store/database.ts'
+import { findGallery, lockGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import {
   countTemplates,
   countWithoutPreferred,
   findLargeGalleries,
+  findStaleSubjectIds,
+  findStaleVectors,
 } from '../../../store/gallery/vectors.ts'
-import type { ReadTx } from '../../../store/database.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
-import { limitMax, type SearchCandidate, type TimedSearchOptions } from '../scored-subject.ts'
 import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
-import { buildVectors } from './build-vectors.ts'
+import { type SearchCandidate, type TimedSearchOptions, limitMax } from '../scored-subject.ts'
 import { rankNearest } from './rank-nearest.ts'
 import { storeVectors } from './subject-vectors.ts'
 
@@ -24,7 +26,7 @@ type VectorIndexTarget = {
   readonly dimensions: number
 }
 
-export type DatabaseSearchOptions = {
+type DatabaseSearchOptions = {
   /** Galleries of up to this many subjects are searched exactly, larger ones by the index. */
   readonly exactMax: number
   readonly maintenance: {
@@ -112,4 +114,48 @@ async function maintain(context: DatabaseSearchContext, signal: AbortSignal): Pr
     if (dimensions !== null && !signal.aborted)
       await maintenance.buildIndex({ ...target, dimensions }, signal)
   if (!signal.aborted) await maintenance.vacuum()
+}
+
+/** Subjects per transaction: other calls wait no longer than for a few ordinary writes. */
+const subjectBatchSize = 32
+/** Vectors between two progress lines in the log. */
+const vectorsPerLogLine = 10_000
+
+/**
+ * Computes all stale vectors from the stored templates.
+ *
+ * The rows themselves show what is left to do. The function can therefore be interrupted at any
+ * time, the next start continues, and several servers may run it at the same time.
+ */
+async function buildVectors(deps: SearchDeps, signal: AbortSignal): Promise<void> {
+  const { store, calibrations, log } = deps
+  const modelIds = [calibrations.activeModelId, ...calibrations.formerModelIds]
+  const galleries = await store.read((reading) => findStaleVectors(reading, modelIds))
+  const missing = galleries.reduce((sum, { count }) => sum + count, 0)
+  if (missing === 0) return
+  log.info({ missing }, 'creating missing vectors from stored templates')
+  let done = 0
+  for (const { galleryId } of galleries)
+    for (let count = subjectBatchSize; count === subjectBatchSize && !signal.aborted;) {
+      count = await buildBatch(deps, { galleryId, modelIds })
+      done += count
+      if (Math.floor(done / vectorsPerLogLine) > Math.floor((done - count) / vectorsPerLogLine))
+        log.info({ done, missing }, 'creating vectors from stored templates')
+      await nextEventLoopTurn()
+    }
+  if (done > 0) log.info({ done }, 'created vectors from stored templates')
+}
+
+/** @returns the number of subjects. */
+function buildBatch(
+  { store, decryptStored }: SearchDeps,
+  stale: { readonly galleryId: string; readonly modelIds: readonly string[] },
+): Promise<number> {
+  return store.write(async (tx) => {
+    const { galleryId } = stale
+    await lockGallery(tx, galleryId, 'exclusive')
+    const subjectIds = await findStaleSubjectIds(tx, stale, subjectBatchSize)
+    if (subjectIds.length > 0) await storeVectors(tx, { galleryId, subjectIds }, decryptStored)
+    return subjectIds.length
+  })
 }

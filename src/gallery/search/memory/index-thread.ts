@@ -12,7 +12,7 @@ import type {
   RequestMessage,
   IndexRequest,
   SearchThreadData,
-} from './thread-messages.ts'
+} from './search-threads.ts'
 import { openScanPool } from './scan-pool.ts'
 
 const port = parentPort

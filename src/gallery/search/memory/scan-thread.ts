@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads'
 import { jobBytes, jobOffset, jobWord } from '../scan/scan-job.ts'
 import { openScanKernel } from '../scan/scan-kernel.ts'
-import type { SearchThreadData } from './thread-messages.ts'
+import type { SearchThreadData } from './search-threads.ts'
 
 const { memory, threadIndex } = workerData as SearchThreadData
 const scanSegments = openScanKernel(memory)

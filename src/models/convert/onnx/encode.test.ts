@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeModel } from './encode.ts'
-import { buildGraph } from './graph.ts'
-import type { Graph } from './graph.ts'
+import { type Graph, buildGraph, encodeModel } from './graph.ts'
 
 const hex = (graph: Graph): string => Buffer.from(encodeModel(graph)).toString('hex')
 const text = (ascii: string): string => Buffer.from(ascii).toString('hex')

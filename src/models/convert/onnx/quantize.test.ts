@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { foldAffine } from './fold-affine.ts'
-import { buildGraph } from './graph.ts'
-import type { Graph } from './graph.ts'
+import { type Graph, buildGraph } from './graph.ts'
 import { quantizableValues, quantize } from './quantize.ts'
 import { activationRounding, lostMeans, roundFilters } from './round-values.ts'
 

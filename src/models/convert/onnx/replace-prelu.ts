@@ -1,5 +1,4 @@
-import { nodeMessage, tensorMessage } from './encode.ts'
-import type { GraphNode, Initializer } from './graph.ts'
+import { type GraphNode, type Initializer, nodeMessage, tensorMessage } from './graph.ts'
 import { joinMessage, messageField, type ProtobufMessage } from './protobuf.ts'
 import { bytesIn, integersIn, readFields, stringsIn, type ProtobufField } from './read-fields.ts'
 

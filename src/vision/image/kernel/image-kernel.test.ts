@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { test } from 'node:test'
 
 import { shrinkFactor } from '../pyramid.ts'
-import type { Frame } from '../frame.ts'
+import type { Frame } from '../decode.ts'
 import { halveFrame, levelPlanes, sampleFrame } from './image-kernel.ts'
 
 test('Each pixel of a halved frame is the mean of four pixels, per channel', () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Frame } from '../frame.ts'
+import type { Frame } from '../decode.ts'
 import type { ImageSize, AffineTransform } from '../geometry.ts'
 
 // The functions of `image.wat`. They copy pixels to the memory of the kernel and the result out of it,

@@ -1,8 +1,7 @@
 import { roundTo } from '../../../lib/round-to.ts'
 import { meanOf, type Point } from '../../image/geometry.ts'
 import type { ChallengeFacts } from './challenge-judgement.ts'
-import { headPose } from '../../landmarks/head-pose.ts'
-import type { Mesh } from '../../landmarks/mesh.ts'
+import { type Mesh, headPose } from '../../landmarks/mesh.ts'
 import { faceFingerprint } from './face-fingerprint.ts'
 
 /** Points of a face in groups; each group has the same order in every face. */
