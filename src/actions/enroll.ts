@@ -28,21 +28,7 @@ import {
 } from './parts/subject-permissions.ts'
 import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
-import {
-  attributes,
-  debug,
-  displayName,
-  enrollmentFaceParams,
-  expiresAtUtc,
-  externalId,
-  face,
-  groups,
-  imageFacts,
-  requiredLivenessParams,
-  similarity,
-  subjectId,
-  warnings,
-} from './schemas/fields.ts'
+import * as fields from './schemas/fields.ts'
 import { images } from './schemas/images.ts'
 
 const enrollParams = z
@@ -55,27 +41,29 @@ const enrollParams = z
       description:
         'Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged.',
     }),
-    externalId: externalId.optional(),
-    subjectId: subjectId.optional().meta({ description: 'Adds a template to this subject.' }),
-    displayName: displayName.optional(),
-    groups: groups.default([]).meta({
+    externalId: fields.externalId.optional(),
+    subjectId: fields.subjectId
+      .optional()
+      .meta({ description: 'Adds a template to this subject.' }),
+    displayName: fields.displayName.optional(),
+    groups: fields.groups.default([]).meta({
       description: 'Groups of the subject; a group is created on first use.',
     }),
-    attributes: attributes.optional(),
+    attributes: fields.attributes.optional(),
     onExisting: z.enum(['append', 'reject']).default('append').meta({
       description: 'If a subject has this externalId: add a template, or reject the call.',
     }),
     duplicateCheck: z.enum(['off', 'report', 'reject']).default('report').meta({
       description: 'If another subject has a similar face: report it, or reject the call.',
     }),
-    duplicateThreshold: similarity.default(0.9),
-    expiresAtUtc: expiresAtUtc.optional(),
+    duplicateThreshold: fields.similarity.default(0.9),
+    expiresAtUtc: fields.expiresAtUtc.optional(),
     force: z.boolean().default(false).meta({
       description:
         'Adds the templates even if the faces do not resemble the subject or one another. Needs the permission `faces:force`.',
     }),
-    ...enrollmentFaceParams,
-    ...requiredLivenessParams,
+    ...fields.enrollmentFaceParams,
+    ...fields.requiredLivenessParams,
   })
   // A liveness session replaces the images.
   .meta({ id: 'EnrollParams', required: [] })
@@ -104,18 +92,22 @@ export const enroll = defineAction({
       created: z.boolean().meta({ description: 'Whether the subject is new.' }),
       embeddingCount: z.int().min(1),
       groups: z.array(z.string()),
-      face,
+      face: fields.face,
       duplicates: z.array(
-        z.object({ subjectId: z.uuid(), externalId: z.string().nullable(), similarity }),
+        z.object({
+          subjectId: z.uuid(),
+          externalId: z.string().nullable(),
+          similarity: fields.similarity,
+        }),
       ),
       enrolledAtUtc: z.string(),
       images: z
         .array(pictureResultSchema)
         .optional()
         .meta({ description: 'The result of each image; only with `allImages`.' }),
-      image: imageFacts,
-      warnings,
-      debug,
+      image: fields.imageFacts,
+      warnings: fields.warnings,
+      debug: fields.debug,
     })
     .meta({ id: 'EnrollValue' }),
   errors: [

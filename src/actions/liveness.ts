@@ -11,14 +11,7 @@ import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
 import { attemptSessionId, challengeResult } from './schemas/challenge.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
-import {
-  debug,
-  face,
-  faceParams,
-  imageFacts,
-  livenessThreshold,
-  warnings,
-} from './schemas/fields.ts'
+import * as fields from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'
 import { livenessDecision } from './schemas/liveness.ts'
 
@@ -30,22 +23,22 @@ const livenessParams = z
         'Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `livenessSessionId`, whose images are the frames of one person with one result.',
     }),
     livenessSessionId: attemptSessionId.optional(),
-    threshold: livenessThreshold,
-    ...faceParams,
+    threshold: fields.livenessThreshold,
+    ...fields.faceParams,
   })
   .meta({ id: 'LivenessParams' })
 
 const livenessValue = z
   .object({
     ...livenessDecision.shape,
-    face,
+    face: fields.face,
     faceCount: z.int().min(1),
-    image: imageFacts,
+    image: fields.imageFacts,
     challenge: challengeResult
       .optional()
       .meta({ description: 'The result of the attempt; only with `livenessSessionId`.' }),
-    warnings,
-    debug,
+    warnings: fields.warnings,
+    debug: fields.debug,
   })
   .meta({
     id: 'LivenessValue',

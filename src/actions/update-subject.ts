@@ -23,50 +23,39 @@ import {
 } from './parts/subject-permissions.ts'
 import { subjectLookup } from './parts/subject-lookup.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
-import {
-  debug,
-  displayName,
-  enrollmentFaceParams,
-  expiresAtUtc,
-  externalId,
-  groups,
-  requiredLivenessParams,
-  subjectId,
-  uuid,
-  warnings,
-} from './schemas/fields.ts'
+import * as fields from './schemas/fields.ts'
 import { optionalImages } from './schemas/images.ts'
 import { subject } from './schemas/subject.ts'
 
 const updateParams = z
   .strictObject({
-    subjectId: subjectId.optional().meta({
+    subjectId: fields.subjectId.optional().meta({
       description: 'The id that svc.enroll returned. Without it, externalId names the subject.',
     }),
-    externalId: externalId.nullable().optional().meta({
+    externalId: fields.externalId.nullable().optional().meta({
       description:
         'With subjectId: the new external id; null removes it. Without subjectId: the external id of the subject.',
     }),
-    displayName: displayName.nullable().optional(),
+    displayName: fields.displayName.nullable().optional(),
     attributes: z
       .record(z.string(), z.unknown())
       .optional()
       .meta({ description: 'A JSON merge patch (RFC 7396): null removes a field.' }),
-    addGroups: groups.optional(),
-    removeGroups: groups.optional(),
-    addFaceIds: z.array(uuid).max(20).optional().meta({
+    addGroups: fields.groups.optional(),
+    removeGroups: fields.groups.optional(),
+    addFaceIds: z.array(fields.uuid).max(20).optional().meta({
       description:
         'Faces of other subjects of the gallery, which move to this subject. A subject keeps at least one face.',
     }),
-    removeFaceIds: z.array(uuid).max(20).optional(),
-    expiresAtUtc: expiresAtUtc.nullable().optional(),
+    removeFaceIds: z.array(fields.uuid).max(20).optional(),
+    expiresAtUtc: fields.expiresAtUtc.nullable().optional(),
     images: optionalImages,
     force: z.boolean().default(false).meta({
       description:
         'Adds a template even if its face does not resemble the subject. Needs the permission `faces:force`.',
     }),
-    ...enrollmentFaceParams,
-    ...requiredLivenessParams,
+    ...fields.enrollmentFaceParams,
+    ...fields.requiredLivenessParams,
   })
   .meta({ id: 'UpdateSubjectParams' })
 
@@ -87,8 +76,8 @@ export const updateSubject = defineAction({
         description:
           'With an image: its face; the existing one if the subject already has its template: then `warnings` reports it, and the call is free.',
       }),
-      warnings,
-      debug,
+      warnings: fields.warnings,
+      debug: fields.debug,
     })
     .meta({ id: 'UpdateSubjectValue' }),
   errors: [

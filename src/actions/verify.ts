@@ -24,20 +24,7 @@ import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
-import {
-  calibration,
-  debug,
-  externalId,
-  face,
-  faceParams,
-  imageFacts,
-  matchLevel,
-  matchThreshold,
-  requiredLivenessParams,
-  similarity,
-  subjectId,
-  warnings,
-} from './schemas/fields.ts'
+import * as fields from './schemas/fields.ts'
 import { imageBatch } from './schemas/images.ts'
 
 /** The similarity of the level `medium`: one false match in 10⁴ comparisons. */
@@ -54,17 +41,17 @@ const verifyParams = z
       description:
         'Optional: the other parameters determine the mode. A mode that contradicts them is rejected.',
     }),
-    subjectId: subjectId.optional(),
-    externalId: externalId.optional(),
+    subjectId: fields.subjectId.optional(),
+    externalId: fields.externalId.optional(),
     sameSubject: z
       .boolean()
       .default(false)
       .meta({ description: `Only with a subject. ${sameSubjectDescription}` }),
-    threshold: matchThreshold
+    threshold: fields.matchThreshold
       .default(verifyThreshold)
       .meta({ description: `0..1, or \`auto\`: ${verifyThreshold.toFixed(2)}.` }),
-    ...faceParams,
-    ...requiredLivenessParams,
+    ...fields.faceParams,
+    ...fields.requiredLivenessParams,
   })
   // A liveness session replaces the first image.
   .meta({ id: 'VerifyParams', required: [] })
@@ -78,15 +65,20 @@ const verifyValue = z
   .object({
     mode,
     matched: z.boolean(),
-    similarity,
-    matchLevel,
-    threshold: similarity,
+    similarity: fields.similarity,
+    matchLevel: fields.matchLevel,
+    threshold: fields.similarity,
     thresholds: z
-      .object({ fmr1e3: similarity, fmr1e4: similarity, fmr1e5: similarity, fmr1e6: similarity })
+      .object({
+        fmr1e3: fields.similarity,
+        fmr1e4: fields.similarity,
+        fmr1e5: fields.similarity,
+        fmr1e6: fields.similarity,
+      })
       .meta({ description: 'The similarity at which different people match at this rate.' }),
-    calibration,
-    probe: face,
-    reference: face.nullable(),
+    calibration: fields.calibration,
+    probe: fields.face,
+    reference: fields.face.nullable(),
     subjectId: z.uuid().optional(),
     externalId: z.string().nullable().optional(),
     faceId: z.uuid().optional().meta({ description: 'The most similar face of the subject.' }),
@@ -94,9 +86,9 @@ const verifyValue = z
       description:
         'The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it.',
     }),
-    image: imageFacts,
-    warnings,
-    debug,
+    image: fields.imageFacts,
+    warnings: fields.warnings,
+    debug: fields.debug,
   })
   .meta({ id: 'VerifyValue' })
 

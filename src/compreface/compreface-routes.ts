@@ -3,13 +3,7 @@ import { addFace } from './routes/add-face.ts'
 import { deleteFace, deleteFaceList, deleteFaces, listFaces } from './routes/faces.ts'
 import { detectFaces } from './routes/detect-faces.ts'
 import { recognizeFaces } from './routes/recognize-faces.ts'
-import {
-  addSubject,
-  deleteSubject,
-  deleteSubjects,
-  listSubjects,
-  renameSubject,
-} from './routes/subjects.ts'
+import * as subjects from './routes/subjects.ts'
 import { embeddingRoutes, showFace, staticImageRoute } from './routes/unavailable.ts'
 import { verifyFace } from './routes/verify-face.ts'
 import { verifyImages } from './routes/verify-images.ts'
@@ -36,11 +30,11 @@ export const compreFaceRouteList: readonly CompreFaceRoute[] = [
   deleteFace,
   showFace,
   verifyFace,
-  addSubject,
-  listSubjects,
-  renameSubject,
-  deleteSubject,
-  deleteSubjects,
+  subjects.addSubject,
+  subjects.listSubjects,
+  subjects.renameSubject,
+  subjects.deleteSubject,
+  subjects.deleteSubjects,
   recognizeFaces,
   detectFaces,
   verifyImages,

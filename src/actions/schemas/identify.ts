@@ -1,21 +1,6 @@
 import { z } from 'zod'
 import { sameSubjectDescription } from '../parts/pictures/merge-frames.ts'
-import {
-  calibration,
-  candidate,
-  debug,
-  externalId,
-  face,
-  faceParams,
-  groupName,
-  imageFacts,
-  matchThreshold,
-  requiredLivenessParams,
-  similarity,
-  subjectId,
-  uuid,
-  warnings,
-} from './fields.ts'
+import * as fields from './fields.ts'
 import { imageBatch } from './images.ts'
 
 /** The parameters that apply only to images. */
@@ -26,8 +11,8 @@ export const pictureFields = {
     description:
       'With maxFaces: matches each subject with at most one face of an image, so that the total of the similarities above the threshold is the highest possible. A face whose subjects are all matched with other faces has no match.',
   }),
-  ...faceParams,
-  ...requiredLivenessParams,
+  ...fields.faceParams,
+  ...fields.requiredLivenessParams,
 }
 
 /** The parameters of svc.identify. */
@@ -37,22 +22,22 @@ export const identifyParams = z
       description:
         'Each image is one item of the batch, with a separate result. Exactly one of images, subjectId, externalId and faceId is required.',
     }),
-    subjectId: subjectId.optional().meta({
+    subjectId: fields.subjectId.optional().meta({
       description:
         'Searches with the stored templates of this subject, merged into one probe, among all other subjects. No image is analyzed; the price is that of one image.',
     }),
-    externalId: externalId.optional().meta({
+    externalId: fields.externalId.optional().meta({
       description: 'The same, by the external id of the subject.',
     }),
-    faceId: uuid.optional().meta({
+    faceId: fields.uuid.optional().meta({
       description: 'The same with the template of one stored face.',
     }),
     maxCandidates: z.int().min(1).max(100).default(5),
-    threshold: matchThreshold.optional().meta({
+    threshold: fields.matchThreshold.optional().meta({
       description:
         '0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`.',
     }),
-    groups: z.array(groupName).min(1).max(20).optional().meta({
+    groups: z.array(fields.groupName).min(1).max(20).optional().meta({
       description:
         'Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them.',
     }),
@@ -69,16 +54,16 @@ export const identifyParams = z
 export const identifyValue = z
   .object({
     matched: z.boolean(),
-    bestMatch: candidate.nullable(),
+    bestMatch: fields.candidate.nullable(),
     faces: z
       .array(
-        face.extend({
+        fields.face.extend({
           matched: z.boolean(),
           ambiguous: z.literal(true).optional().meta({
             description:
               'The face matches, but the next subject is so near that it is likely to be the right one: check the match in another way. Absent otherwise.',
           }),
-          candidates: z.array(candidate),
+          candidates: z.array(fields.candidate),
         }),
       )
       .meta({ description: 'Empty in a search for a stored face.' }),
@@ -89,19 +74,21 @@ export const identifyValue = z
         description:
           'Only in a search for a stored face: the subject, which is not searched, and the faces that were used.',
       }),
-    candidates: z.array(candidate).optional().meta({
+    candidates: z.array(fields.candidate).optional().meta({
       description: 'Only in a search for a stored face: the subjects that match, best first.',
     }),
-    threshold: similarity,
+    threshold: fields.similarity,
     thresholdSource: z.enum(['request', 'project', 'auto']),
-    calibration,
+    calibration: fields.calibration,
     gallerySize: z.int().min(0).meta({ description: 'Number of subjects in the gallery.' }),
     notComparable: z.int().min(1).optional().meta({
       description:
         'Number of faces that were not compared because they have only templates of other models; absent if there are none.',
     }),
-    image: imageFacts.optional().meta({ description: 'Absent in a search for a stored face.' }),
-    warnings,
-    debug,
+    image: fields.imageFacts
+      .optional()
+      .meta({ description: 'Absent in a search for a stored face.' }),
+    warnings: fields.warnings,
+    debug: fields.debug,
   })
   .meta({ id: 'IdentifyValue' })

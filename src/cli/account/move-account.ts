@@ -9,19 +9,8 @@ import {
   requireAbsent,
   requireMovable,
 } from '../../store/account-move/check-databases.ts'
-import {
-  copyAccount,
-  createLogMonths,
-  requireEqualRows,
-  type AccountCopyProgress,
-  type CopiedTable,
-} from '../../store/account-move/copy-account.ts'
-import {
-  countRunningCalls,
-  tryFreezeWrites,
-  rejectCalls,
-  unfreeze,
-} from '../../store/account-move/freeze-account.ts'
+import * as accountCopy from '../../store/account-move/copy-account.ts'
+import * as freeze from '../../store/account-move/freeze-account.ts'
 import * as moves from '../../store/account-move/move-record.ts'
 import { runnerOf } from '../../store/account-move/remove-account.ts'
 import type { Store } from '../../store/database.ts'
@@ -40,7 +29,7 @@ export type AccountMoveOptions = {
   readonly masterKeyFile: string
   readonly nowMs: () => number
   readonly onWaiting: (runningCalls: number) => void
-  readonly onProgress: (progress: AccountCopyProgress) => void
+  readonly onProgress: (progress: accountCopy.AccountCopyProgress) => void
 }
 
 export type AccountMoveResult = {
@@ -52,7 +41,7 @@ export type AccountMoveResult = {
 }
 
 export type AccountMoveSummary = {
-  readonly tables: readonly CopiedTable[]
+  readonly tables: readonly accountCopy.CopiedTable[]
   /** How long calls of the account were rejected by this run. */
   readonly frozenMs: number
   /** Users whose names were taken in the target. */
@@ -137,7 +126,7 @@ async function prepareMove(
       removedAtUtc: null,
     }
     await moves.addMove.run(on, move)
-    await rejectCalls(on, accountId)
+    await freeze.rejectCalls(on, accountId)
     return { result: move, accountId, target: accountId, detail: { to: target.label } }
   })
 }
@@ -151,8 +140,8 @@ async function freezeAndCopy(
 ): Promise<AccountMoveSummary> {
   const { store, source, accountId, nowMs } = options
   for (;;) {
-    const running = await source.read((on) => countRunningCalls(on, accountId))
-    if (running === 0 && (await tryFreezeWrites(source, accountId))) break
+    const running = await source.read((on) => freeze.countRunningCalls(on, accountId))
+    if (running === 0 && (await freeze.tryFreezeWrites(source, accountId))) break
     options.onWaiting(running)
     // Without a server, nothing else releases the calls of a killed one.
     const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
@@ -169,7 +158,7 @@ function copyVerified(
 ): Promise<Omit<AccountMoveSummary, 'frozenMs'>> {
   return source.read(async (from) => {
     const ids = await readAccountIds(from, accountId)
-    await createLogMonths(from, target, ids)
+    await accountCopy.createLogMonths(from, target, ids)
     await copySweptTime(from, target)
     const offsets = await reserveIds(from, target, ids)
     const newNames = await runAsAllAccounts(() => findNewNames(from, target, accountId))
@@ -178,9 +167,9 @@ function copyVerified(
       await moves.waitForMoveLock.run(to, { accountId })
       const changes = { ids, offsets, newNames, movedAtUtc, onProgress }
       const copy = { ...changes, source: from, target: to }
-      const tables = await copyAccount(copy)
+      const tables = await accountCopy.copyAccount(copy)
       await updateStatistics(to)
-      await requireEqualRows(copy)
+      await accountCopy.requireEqualRows(copy)
       const checks = requireSound(await auditSnapshot(databaseOnTransaction(to), nowMs()))
       const decryptedTemplates = await checkKeys(to, masterKeyFile)
       const arrival = { direction: 'in', otherDatabase: source.label } as const
@@ -219,7 +208,7 @@ export function cancelAccountMove(
       throw new Error(`${target.label} already contains the account; the move cannot be cancelled`)
     await auditedChange(store, 'account.cancelMove', async ({ db }) => {
       const on = runnerOf(db)
-      await unfreeze(on, accountId)
+      await freeze.unfreeze(on, accountId)
       await moves.cancelMove.run(on, { moveId: open.moveId })
       return { result: undefined, accountId, target: accountId, detail: { to: target.label } }
     })

@@ -1,17 +1,5 @@
 import { type KeyObject, createSecretKey, randomBytes } from 'node:crypto'
-import {
-  type Stats,
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import path from 'node:path'
 import { decrypt, encrypt, keyBytes } from '../../lib/crypto/aes-gcm.ts'
 import { newId } from '../../lib/ids.ts'
@@ -63,9 +51,9 @@ export function openKeyring(file: string): Keyring {
 
 /** Creates the file with a first key, unless it exists. @returns whether it was created. */
 export function createMasterKeyFile(file: string): boolean {
-  if (existsSync(file)) return false
+  if (fs.existsSync(file)) return false
   // With PostgreSQL, the data folder may not exist yet.
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
   replaceMasterKeys(file, new Map([newMasterKey()]))
   return true
 }
@@ -96,21 +84,21 @@ function newMasterKey(): [string, Buffer] {
 }
 
 function readMasterKeys(file: string): MasterKeys {
-  if (!existsSync(file))
+  if (!fs.existsSync(file))
     throw new Error(
       `there is no master key in ${file}: copy the file of another server; all servers of a ` +
         'database must have the same one',
     )
-  const descriptor = openSync(file, 'r')
+  const descriptor = fs.openSync(file, 'r')
   try {
-    if (process.platform !== 'win32' && isExposed(fstatSync(descriptor)))
+    if (process.platform !== 'win32' && isExposed(fs.fstatSync(descriptor)))
       throw new Error(`others may read the master key: run chmod 600 ${file}`)
-    const lines = readFileSync(descriptor, 'utf8').split('\n').filter(Boolean)
+    const lines = fs.readFileSync(descriptor, 'utf8').split('\n').filter(Boolean)
     const keys = new Map(lines.map((line) => parseLine(line, file)))
     if (keys.size === 0) throw new Error(`${file} contains no master key`)
     return keys
   } finally {
-    closeSync(descriptor)
+    fs.closeSync(descriptor)
   }
 }
 
@@ -118,7 +106,7 @@ function readMasterKeys(file: string): MasterKeys {
  * Only the owner may read the file. If root owns it, its group may read it too, but not change it:
  * this is how a process that does not run as root receives a mounted secret.
  */
-function isExposed({ mode, uid }: Pick<Stats, 'mode' | 'uid'>): boolean {
+function isExposed({ mode, uid }: Pick<fs.Stats, 'mode' | 'uid'>): boolean {
   return (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
 }
 
@@ -132,24 +120,24 @@ function parseLine(line: string, file: string): [string, Buffer] {
 
 /** Replaces the file in one step, then overwrites the bytes of the old file with zeros. */
 function replaceMasterKeys(file: string, keys: MasterKeys): void {
-  const oldFile = existsSync(file) ? openSync(file, 'r+') : undefined
+  const oldFile = fs.existsSync(file) ? fs.openSync(file, 'r+') : undefined
   const text = [...keys].map(([id, key]) => `${id} ${key.toString('base64')}\n`).join('')
   const newFile = `${file}.new`
-  writeFileSync(newFile, text, { mode: 0o600, flush: true })
-  renameSync(newFile, file)
+  fs.writeFileSync(newFile, text, { mode: 0o600, flush: true })
+  fs.renameSync(newFile, file)
   syncFolder(path.dirname(file))
   if (oldFile === undefined) return
-  writeSync(oldFile, Buffer.alloc(fstatSync(oldFile).size), 0, undefined, 0)
-  fsyncSync(oldFile)
-  closeSync(oldFile)
+  fs.writeSync(oldFile, Buffer.alloc(fs.fstatSync(oldFile).size), 0, undefined, 0)
+  fs.fsyncSync(oldFile)
+  fs.closeSync(oldFile)
 }
 
 /** A rename is durable only after its folder was written to disk. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
-  const descriptor = openSync(folder, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
+  const descriptor = fs.openSync(folder, 'r')
+  fs.fsyncSync(descriptor)
+  fs.closeSync(descriptor)
 }
 
 /**

@@ -11,14 +11,7 @@ import { type ListedModel, listModels } from '../../models/installed-packs.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { templateModelFiles } from '../../models/template/template-model.ts'
 import type { Store } from '../../store/database.ts'
-import {
-  countRows,
-  listCalibrationStates,
-  listMigrations,
-  listSamples,
-  listServers,
-  systemHistoryMs,
-} from '../../store/system/system-history.ts'
+import * as history from '../../store/system/system-history.ts'
 import { readRuntimeVersions } from './runtime-versions.ts'
 
 type SupportBundleSources = {
@@ -51,13 +44,13 @@ export async function createSupportBundle(
     createdAtUtc: new Date(nowMs).toISOString(),
     version,
     runtime: { ...readRuntimeVersions(), platform: process.platform, architecture: process.arch },
-    database: { kind, version: engine, bytes, migrations: await listMigrations(store.db) },
+    database: { kind, version: engine, bytes, migrations: await history.listMigrations(store.db) },
     settings: settingValues(config),
     models: await modelVersions(sources),
-    galleryCalibrations: await store.read(listCalibrationStates),
+    galleryCalibrations: await store.read(history.listCalibrationStates),
     servers: await listServerReports(store, present),
-    history: await historyTable(store, nowMs - systemHistoryMs),
-    rows: await store.read(countRows),
+    history: await historyTable(store, nowMs - history.systemHistoryMs),
+    rows: await store.read(history.countRows),
   }))
 }
 
@@ -95,7 +88,7 @@ async function listServerReports(
   store: Store,
   present: Readonly<Record<string, ServerReport>> = {},
 ): Promise<readonly object[]> {
-  const servers = await store.read(listServers)
+  const servers = await store.read(history.listServers)
   return servers.map(({ report, ...server }) => ({
     ...server,
     report: present[server.server] ?? parseServerReport(report),
@@ -104,7 +97,7 @@ async function listServerReports(
 
 /** One row per server and minute. */
 async function historyTable(store: Store, sinceMs: number): Promise<object> {
-  const samples = await store.read((tx) => listSamples(tx, sinceMs))
+  const samples = await store.read((tx) => history.listSamples(tx, sinceMs))
   return {
     columns: Object.keys(samples[0] ?? {}),
     rows: samples.map((sample) => Object.values(sample)),

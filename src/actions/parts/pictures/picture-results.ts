@@ -3,13 +3,7 @@ import { ActionError } from '../../../lib/errors.ts'
 import type { StoredPicture } from './add-pictures.ts'
 import { refusalError, type RefusedPicture } from './extract-pictures.ts'
 import { face } from '../../schemas/fields.ts'
-import {
-  enrollWarnings,
-  toFaceValue,
-  toWarnings,
-  unusedImages,
-  type ImageSelection,
-} from '../response-fields.ts'
+import * as response from '../response-fields.ts'
 
 /** The result for one of several pictures to enroll. */
 export const pictureResultSchema = z
@@ -44,7 +38,7 @@ export function pictureResults({
   refused,
 }: PictureResults): z.output<typeof pictureResultSchema>[] {
   const enrolled = addedOf(stored).map(({ index, faceId, analysis, probe }) => {
-    return { index, enrolled: true, faceId, face: toFaceValue(analysis, probe, 0) }
+    return { index, enrolled: true, faceId, face: response.toFaceValue(analysis, probe, 0) }
   })
   const faceIds = new Map(stored.map(({ index, faceId }) => [index, faceId]))
   const others = [...refused, ...alreadyEnrolled(stored)].map(({ index, error }) => {
@@ -81,7 +75,7 @@ function alreadyEnrolled(
  * @throws ActionError if no picture was enrolled.
  */
 export function requireStored(
-  params: ImageSelection,
+  params: response.ImageSelection,
   { stored, refused }: PictureResults,
   subjectId: string,
 ): StoredPicture {
@@ -92,7 +86,7 @@ export function requireStored(
 
 /** Returns how many images of a successful call are not charged: those that added no face. */
 export function unbilledCount(
-  { allImages, images }: ImageSelection,
+  { allImages, images }: response.ImageSelection,
   { stored }: PictureResults,
 ): number {
   const addedCount = addedOf(stored).length
@@ -104,14 +98,14 @@ export const repeatedPictureWarning =
 
 /** Returns `warnings` of a successful call. */
 export function resultWarnings(
-  params: ImageSelection,
+  params: response.ImageSelection,
   { stored }: PictureResults,
   embeddingCount: number,
 ) {
   const added = addedOf(stored)
-  return toWarnings(
-    ...unusedImages(params),
+  return response.toWarnings(
+    ...response.unusedImages(params),
     ...(!params.allImages && added.length < stored.length ? [repeatedPictureWarning] : []),
-    ...enrollWarnings(embeddingCount, added),
+    ...response.enrollWarnings(embeddingCount, added),
   )
 }

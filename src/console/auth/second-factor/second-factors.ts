@@ -1,12 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { createSecondFactorSecrets } from '../../../gallery/keys/second-factor-secrets.ts'
-import {
-  confirmSecondFactor,
-  findSecondFactor,
-  replaceRecoveryCodes,
-  useRecoveryCode,
-  useTimeStep,
-} from '../../../store/console/second-factors.ts'
+import * as stored from '../../../store/console/second-factors.ts'
 import type { ConsoleUser } from '../../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../../store/database.ts'
 import { describeTotpSecret, findTimeStep, generateTotpSecret } from './totp.ts'
@@ -38,7 +32,7 @@ export function createSecondFactors(secrets: SecondFactorSecrets): SecondFactors
     tx: ReadTx,
     { userId, code, nowMs }: CodeAttempt,
   ): Promise<number | undefined> {
-    const factor = await findSecondFactor(tx, userId)
+    const factor = await stored.findSecondFactor(tx, userId)
     if (!factor) return undefined
     // People type the code as the app shows it, often in two groups.
     const digits = code.replaceAll(/\s/gu, '')
@@ -46,7 +40,8 @@ export function createSecondFactors(secrets: SecondFactorSecrets): SecondFactors
   }
 
   return {
-    isRequired: async (tx, userId) => (await findSecondFactor(tx, userId))?.isConfirmed === 1,
+    isRequired: async (tx, userId) =>
+      (await stored.findSecondFactor(tx, userId))?.isConfirmed === 1,
     begin: async (tx, { userId, name }) => {
       const secret = generateTotpSecret()
       await secrets.replace(tx, { userId, secret })
@@ -55,21 +50,21 @@ export function createSecondFactors(secrets: SecondFactorSecrets): SecondFactors
     confirm: async (tx, attempt) => {
       const step = await findStep(tx, attempt)
       if (step === undefined) return undefined
-      await confirmSecondFactor(tx, attempt.userId, step)
+      await stored.confirmSecondFactor(tx, attempt.userId, step)
       return renewRecoveryCodes(tx, attempt.userId)
     },
     renewRecoveryCodes,
     useCode: async (tx, attempt) => {
       const step = await findStep(tx, attempt)
-      if (step !== undefined) return useTimeStep(tx, attempt.userId, step)
-      return useRecoveryCode(tx, attempt.userId, hashRecoveryCode(attempt.code))
+      if (step !== undefined) return stored.useTimeStep(tx, attempt.userId, step)
+      return stored.useRecoveryCode(tx, attempt.userId, hashRecoveryCode(attempt.code))
     },
   }
 }
 
 async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly string[]> {
   const codes = generateRecoveryCodes()
-  await replaceRecoveryCodes(tx, userId, codes.map(hashRecoveryCode))
+  await stored.replaceRecoveryCodes(tx, userId, codes.map(hashRecoveryCode))
   return codes
 }
 

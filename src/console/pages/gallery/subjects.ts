@@ -1,10 +1,5 @@
 import { z } from 'zod'
-import {
-  displayName,
-  expiresAtUtc,
-  externalId,
-  groupName,
-} from '../../../actions/schemas/fields.ts'
+import * as fields from '../../../actions/schemas/fields.ts'
 import { deletionRecord, subject } from '../../../actions/schemas/subject.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
@@ -21,8 +16,8 @@ import { subjectIdQuery } from './subject-ids.ts'
 
 const subjectFilter = z.strictObject({
   q: z.string().min(1).max(128).optional(),
-  externalId: externalId.optional(),
-  group: groupName.optional(),
+  externalId: fields.externalId.optional(),
+  group: fields.groupName.optional(),
   createdFromUtc: utcTime.optional(),
   createdToUtc: utcTime.optional(),
   period,
@@ -89,12 +84,12 @@ export const editSubject = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId',
   auditAction: 'subject.update',
   body: z.strictObject({
-    displayName: displayName.nullable().optional(),
-    externalId: externalId.nullable().optional(),
+    displayName: fields.displayName.nullable().optional(),
+    externalId: fields.externalId.nullable().optional(),
     attributes: z.record(z.string(), z.unknown()).optional(),
-    addGroups: z.array(groupName).max(20).optional(),
-    removeGroups: z.array(groupName).max(20).optional(),
-    expiresAtUtc: expiresAtUtc.nullable().optional(),
+    addGroups: z.array(fields.groupName).max(20).optional(),
+    removeGroups: z.array(fields.groupName).max(20).optional(),
+    expiresAtUtc: fields.expiresAtUtc.nullable().optional(),
   }),
   response: subject,
   handle: async (call, { tx }) => {

@@ -5,13 +5,7 @@ import { formatUtc } from '../../../lib/clock.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { findGallery, lockGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
-import {
-  countTemplates,
-  countWithoutPreferred,
-  findLargeGalleries,
-  findStaleSubjectIds,
-  findStaleVectors,
-} from '../../../store/gallery/vectors.ts'
+import * as vectors from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
@@ -97,10 +91,10 @@ async function countFaces(
 ): Promise<FaceCounts> {
   const total = (await findGallery(reading, galleryId))?.templateCount ?? 0
   const byModel = await mapSequential(modelIds, async (modelId) => {
-    const templates = await countTemplates(reading, { galleryId, modelId })
+    const templates = await vectors.countTemplates(reading, { galleryId, modelId })
     const preferredModelIds = modelsBefore(modelId, calibrations)
     if (templates === 0 || preferredModelIds.length === 0) return templates
-    return countWithoutPreferred(reading, { galleryId, modelId, preferredModelIds })
+    return vectors.countWithoutPreferred(reading, { galleryId, modelId, preferredModelIds })
   })
   return { total, byModel }
 }
@@ -109,7 +103,7 @@ async function maintain(context: DatabaseSearchContext, signal: AbortSignal): Pr
   const { store, maintenance, exactMax } = context
   await store.confirmRemovals(await store.read(findRemovalWatermarks))
   await buildVectors(context, signal)
-  const large = await store.read((reading) => findLargeGalleries(reading, exactMax))
+  const large = await store.read((reading) => vectors.findLargeGalleries(reading, exactMax))
   for (const { dimensions, ...target } of large)
     if (dimensions !== null && !signal.aborted)
       await maintenance.buildIndex({ ...target, dimensions }, signal)
@@ -130,7 +124,7 @@ const vectorsPerLogLine = 10_000
 async function buildVectors(deps: SearchDeps, signal: AbortSignal): Promise<void> {
   const { store, calibrations, log } = deps
   const modelIds = [calibrations.activeModelId, ...calibrations.formerModelIds]
-  const galleries = await store.read((reading) => findStaleVectors(reading, modelIds))
+  const galleries = await store.read((reading) => vectors.findStaleVectors(reading, modelIds))
   const missing = galleries.reduce((sum, { count }) => sum + count, 0)
   if (missing === 0) return
   log.info({ missing }, 'creating missing vectors from stored templates')
@@ -154,7 +148,7 @@ function buildBatch(
   return store.write(async (tx) => {
     const { galleryId } = stale
     await lockGallery(tx, galleryId, 'exclusive')
-    const subjectIds = await findStaleSubjectIds(tx, stale, subjectBatchSize)
+    const subjectIds = await vectors.findStaleSubjectIds(tx, stale, subjectBatchSize)
     if (subjectIds.length > 0) await storeVectors(tx, { galleryId, subjectIds }, decryptStored)
     return subjectIds.length
   })

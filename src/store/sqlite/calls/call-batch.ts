@@ -10,15 +10,7 @@ import { createProjectStates, type ProjectStates } from './project-states.ts'
 import type { PendingCounts } from '../hourly-counts.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { decideAdmission, type Admitted } from '../../gate/admission-rule.ts'
-import {
-  insertAttemptSql,
-  keyFactsSql,
-  touchKeySql,
-  completeAttemptSql,
-  countScoreSql,
-  insertCallSql,
-  insertTransferSql,
-} from '../../gate/call-statements.ts'
+import * as statements from '../../gate/call-statements.ts'
 import { parsePermissions } from '../../tenancy/keys.ts'
 import { prepare, type SqliteParameters } from '../connection.ts'
 import { keyVersionSql } from '../key-reader.ts'
@@ -114,8 +106,8 @@ type AdmitBatch = {
 /** Prepares the admission of many calls in one transaction. */
 function createAdmitBatch(connection: DatabaseSync, states: ProjectStates): AdmitBatch {
   const keys = createKeyFacts(connection)
-  const touchKey = prepare(connection, touchKeySql)
-  const insertAttempt = prepare(connection, `${insertAttemptSql} on conflict do nothing`)
+  const touchKey = prepare(connection, statements.touchKeySql)
+  const insertAttempt = prepare(connection, `${statements.insertAttemptSql} on conflict do nothing`)
   const admit = (input: AdmissionInput): Admitted | undefined => {
     const { projectId, keyId, keyVersion } = input
     const key = keys.find(input)
@@ -172,7 +164,7 @@ type StoredKey = KeyFacts & Pick<KeyFactsRow, 'fullAtUs'> & StoredVersion
 /** Reads what admission depends on of a key and an action once for all calls of a transaction. */
 function createKeyFacts(connection: DatabaseSync) {
   const found = new Map<string, StoredKey>()
-  const sql = keyFactsSql(`, ${keyVersionSql} as version`)
+  const sql = statements.keyFactsSql(`, ${keyVersionSql} as version`)
   const select = prepare<KeyFactsRow & StoredVersion>(connection, sql)
   return {
     find: ({ keyId, projectId, action }: AdmissionInput): StoredKey | undefined => {
@@ -205,10 +197,10 @@ export function createSettleBatch(
   connection: DatabaseSync,
   { states, countCall }: SettleBatchOptions,
 ): SettleInBatch {
-  const complete = prepare(connection, completeAttemptSql)
-  const insertTransfer = prepare<never>(connection, insertTransferSql)
-  const insertCall = prepare(connection, insertCallSql)
-  const countScore = prepare(connection, countScoreSql)
+  const complete = prepare(connection, statements.completeAttemptSql)
+  const insertTransfer = prepare<never>(connection, statements.insertTransferSql)
+  const insertCall = prepare(connection, statements.insertCallSql)
+  const countScore = prepare(connection, statements.countScoreSql)
   const insertSubject = prepare(
     connection,
     `insert into responseSubjects (subjectId, projectId, requestId)
