@@ -8,7 +8,7 @@ import { attributesToRead, allAppearanceNames } from './parts/appearance.ts'
 import { assessEnrollment, enrollmentMinima } from './parts/assess-enrollment.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { facesMax, findAllFaces } from './parts/extract-probes.ts'
-import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
+import { analyzeEachImage, isFlagSet } from './parts/pictures/extract-pictures.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, faceParams, imageFacts, livenessThreshold, warnings } from './schemas/fields.ts'

@@ -12,7 +12,7 @@ import {
 } from './parts/appearance.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { findFaces } from './parts/extract-probes.ts'
-import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
+import { analyzeEachImage, isFlagSet } from './parts/pictures/extract-pictures.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, face, faceParams, imageFacts, warnings } from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'

@@ -4,7 +4,7 @@ import { defineAction, type ActionCall, type ItemOutcome, type ItemOutcomes } fr
 import { imageErrors } from './parts/action-errors.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { facesMax, findAllFaces } from './parts/extract-probes.ts'
-import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
+import { analyzeEachImage, isFlagSet } from './parts/pictures/extract-pictures.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, face, faceParams, imageFacts, warnings } from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'

@@ -7,9 +7,10 @@ import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.
 import { debugInfo, recognizerScore, toFaceValue, toImageFacts } from './parts/response-fields.ts'
 import { addPictures, selectPictures, type StoredPicture } from './parts/pictures/add-pictures.ts'
 import {
-  extractPictures,
-  refusalError,
   type ExtractedPicture,
+  extractPictures,
+  isFlagSet,
+  refusalError,
 } from './parts/pictures/extract-pictures.ts'
 import { requireNoDuplicates, searchDuplicates } from './parts/pictures/find-duplicates.ts'
 import {
@@ -19,7 +20,6 @@ import {
   resultWarnings,
   unbilledCount,
 } from './parts/pictures/picture-results.ts'
-import { isFlagSet } from './parts/pictures/each-image.ts'
 import { samePersonSimilarityMin } from './parts/pictures/same-person.ts'
 import {
   changePermissions,

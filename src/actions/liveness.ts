@@ -8,7 +8,7 @@ import { livenessCallDecision } from './parts/call-decisions.ts'
 import { classifyLiveness } from './parts/classify-liveness.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
-import { analyzeEachImage, isFlagSet } from './parts/pictures/each-image.ts'
+import { analyzeEachImage, isFlagSet } from './parts/pictures/extract-pictures.ts'
 import { attemptSessionId, challengeResult } from './schemas/challenge.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import * as fields from './schemas/fields.ts'

@@ -13,8 +13,7 @@ import {
   toWarnings,
 } from './parts/response-fields.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
-import { requireSimilarFaces } from './parts/moved-faces.ts'
-import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
+import { addMatchingFace, requireSimilarFaces, storeExtractOptions } from './parts/store-face.ts'
 import {
   changePermissions,
   requireChangePermissions,

@@ -18,8 +18,7 @@ import {
   requireFrames,
   sameSubjectDescription,
 } from './parts/pictures/merge-frames.ts'
-import { isFlagSet } from './parts/pictures/each-image.ts'
-import { extractOrRefuse, requireUsable } from './parts/pictures/extract-pictures.ts'
+import { extractOrRefuse, isFlagSet, requireUsable } from './parts/pictures/extract-pictures.ts'
 import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'

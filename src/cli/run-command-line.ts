@@ -1,8 +1,7 @@
 import { Interruption, UsageError } from './command.ts'
 import { describeError } from './command-line/describe-error.ts'
-import { findCommand } from './command-line/find-command.ts'
+import { findCommand, requestsHelp } from './command-line/read-values.ts'
 import { formatHelp, formatOverview } from './command-line/format-help.ts'
-import { requestsHelp } from './command-line/read-values.ts'
 import { commands } from './commands.ts'
 import { version } from './version.ts'
 

@@ -1,6 +1,5 @@
 import type { Route } from '../http/route.ts'
 import { addFace } from './routes/add-face.ts'
-import { deleteFace, deleteFaceList, deleteFaces, listFaces } from './routes/faces.ts'
 import { detectFaces } from './routes/detect-faces.ts'
 import { recognizeFaces } from './routes/recognize-faces.ts'
 import * as subjects from './routes/subjects.ts'
@@ -24,10 +23,10 @@ export function comprefaceRoutes(options: CompreFaceOptions): Route[] {
 /** The routes that need a key, in the order of the documentation. */
 export const compreFaceRouteList: readonly CompreFaceRoute[] = [
   addFace,
-  listFaces,
-  deleteFaces,
-  deleteFaceList,
-  deleteFace,
+  subjects.listFaces,
+  subjects.deleteFaces,
+  subjects.deleteFaceList,
+  subjects.deleteFace,
   showFace,
   verifyFace,
   subjects.addSubject,

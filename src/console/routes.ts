@@ -11,8 +11,6 @@ import * as deletions from './pages/gallery/deletions.ts'
 import * as galleryMode from './pages/gallery/gallery-mode.ts'
 import * as groups from './pages/gallery/groups.ts'
 import * as health from './pages/gallery/health.ts'
-import * as importSubjects from './pages/gallery/import-subjects.ts'
-import * as merge from './pages/gallery/merge.ts'
 import * as subjectsCsv from './pages/gallery/subjects-csv.ts'
 import * as subjects from './pages/gallery/subjects.ts'
 import * as keyUsage from './pages/keys/key-usage.ts'
@@ -41,7 +39,7 @@ const modulesByPage = [
   [keys, keyUsage],
   [webhooks, deliveries],
   [playground],
-  [subjects, subjectsCsv, bulkChanges, importSubjects, merge, health, crops],
+  [subjects, subjectsCsv, bulkChanges, health, crops],
   [groups, deletions],
   [walletAndBudgets, ledger],
   [models, calibrations, measurements],

@@ -19,11 +19,9 @@ import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { ServerReport } from './pages/system/server-report.ts'
 import type { DiskUsage, ModelSummary, SettingsTopic } from './pages/system/server-status.ts'
-import type { FailedSignInLog } from './auth/failed-sign-in-log.ts'
-import type { AnonymousLimit } from './auth/anonymous-limit.ts'
+import type { AnonymousLimit, FailedSignInLog, SignInThrottle } from './auth/sign-in-throttle.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
 import type { SecondFactors } from './auth/second-factor/second-factors.ts'
-import type { SignInThrottle } from './auth/sign-in-throttle.ts'
 
 /** The dependencies of the console. All are passed in; the pages open no resource themselves. */
 export type ConsoleServices = {

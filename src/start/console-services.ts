@@ -4,13 +4,15 @@ import path from 'node:path'
 import { createAuditRunner } from '../billing/audit-runner.ts'
 import type { Config } from '../config.ts'
 import { consoleRoutes } from '../console/routes.ts'
-import { createFailedSignInLog } from '../console/auth/failed-sign-in-log.ts'
-import { createAnonymousLimit } from '../console/auth/anonymous-limit.ts'
+import {
+  createAnonymousLimit,
+  createFailedSignInLog,
+  createSignInThrottle,
+} from '../console/auth/sign-in-throttle.ts'
 import { createPasswordHasher, type PasswordHasher } from '../console/auth/password-hasher.ts'
 import { createSecondFactors } from '../console/auth/second-factor/second-factors.ts'
 import { serveConsoleRoute } from '../console/server/serve-route.ts'
 import type { ConsoleServices, ServerStatus } from '../console/services.ts'
-import { createSignInThrottle } from '../console/auth/sign-in-throttle.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { openCertificateKey } from '../gallery/deletion/certificate-keys.ts'
 import { openKeyring } from '../gallery/keys/keyring.ts'

@@ -8,8 +8,7 @@ import {
   releaseDelivery,
   type claimDeliveries,
 } from '../store/webhooks/deliveries.ts'
-import { findWebhookSecrets } from '../store/webhooks/secrets.ts'
-import { pauseWebhook, resumeWebhook } from '../store/webhooks/webhooks.ts'
+import { findWebhookSecrets, pauseWebhook, resumeWebhook } from '../store/webhooks/webhooks.ts'
 import type { AddressRules } from './address-rules.ts'
 import { attemptsMax, pauseMs, retryWaitMs, type RetryOptions } from './retry-schedule.ts'
 import { sendEvent, type SendResult } from './send-event.ts'

@@ -5,7 +5,7 @@ import {
   subjectChangesMax,
   subjectDeletionsMax,
   subjectQueryMax,
-} from '../../src/console/pages/gallery/subject-ids.ts'
+} from '../../src/console/pages/gallery/bulk-changes.ts'
 import { fakeImage, takeOf } from '../support/gallery/fake-vision.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'

@@ -10,8 +10,10 @@ import {
   operatingPoints,
 } from '../../src/evaluation/verification/acceptance-points.ts'
 import { drawRoc } from '../../src/evaluation/verification/draw-roc.ts'
-import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
-import { extremePairsMax } from '../../src/evaluation/verification/verification-report.ts'
+import {
+  evaluateVerification,
+  extremePairsMax,
+} from '../../src/evaluation/verification/evaluate-verification.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import { calibratedFmrs, type Calibration } from '../../src/gallery/calibration/similarity.ts'
 import type { Template } from '../../src/vision/embed/template.ts'

@@ -1,8 +1,9 @@
 import type { FaceToEnroll } from '../../gallery/enrollment.ts'
 import type { FaceMatchScore, SubjectMatch } from '../../gallery/match.ts'
+import { mapSequential } from '../../lib/account-context.ts'
 import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
-import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ActionCall } from '../action.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'
 import type { ExtractOptions, ProbeFace } from './extract-probes.ts'
@@ -158,4 +159,44 @@ async function toNewFace(
     return { template, qualityScore }
   const jpeg = Buffer.from(contextCrop, 'base64')
   return { template, qualityScore, crop: { jpeg, projectId } }
+}
+
+type MoveCall = StoreFaceCall & {
+  readonly params: { readonly addFaceIds?: readonly string[] | undefined; readonly force: boolean }
+}
+
+/**
+ * Requires that faces of other subjects resemble the subject that they move to, as a new face of it
+ * must.
+ *
+ * @throws ActionError SUBJECT_FACE_MISMATCH or MODEL_MISMATCH unless forced; INVALID_REQUEST as
+ *   `findMovingFaces`.
+ */
+export async function requireSimilarFaces(call: MoveCall, target: SubjectRow): Promise<void> {
+  const { subjects, matching } = call.services
+  const { addFaceIds = [], force } = call.params
+  if (force || addFaceIds.length === 0) return
+  const moving = await subjects.read((reading) =>
+    subjects.findMovingFaces(reading, { target, faceIds: addFaceIds }),
+  )
+  const faces = moving.flatMap(({ source, faceIds }) =>
+    faceIds.map((faceId) => ({ subject: source, faceId })),
+  )
+  await mapSequential(faces, async (face) => {
+    const [stored] = await matching.readStoredFaces(face)
+    const best = await subjects.read((reading) =>
+      matching.matchSubject(reading, target, stored?.templates ?? []),
+    )
+    if (!best) await subjects.read((reading) => requireNoFaces(call, reading, target))
+    else if (best.similarity < addedFaceSimilarityMin)
+      throw new ActionError(
+        'SUBJECT_FACE_MISMATCH',
+        `params.addFaceIds: the similarity of the face ${face.faceId} to the subject is ${best.similarity.toFixed(4)}, below ${addedFaceSimilarityMin}`,
+        {
+          path: 'params.addFaceIds',
+          subjectId: target.subjectId,
+          hint: 'Check the ids of the face and the subject; send force true if you are certain.',
+        },
+      )
+  })
 }

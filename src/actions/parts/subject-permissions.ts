@@ -4,7 +4,7 @@ import { hasPermission } from '../../lib/has-permission.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx } from '../../store/database.ts'
 import type { ActionCall, Caller, ConditionalPermission } from '../action.ts'
-import { isFlagSet } from './pictures/each-image.ts'
+import { isFlagSet } from './pictures/extract-pictures.ts'
 
 /**
  * The permissions that a call needs beside that of its action, by what it does. A key that only

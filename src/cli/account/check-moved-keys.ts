@@ -2,7 +2,7 @@ import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-t
 import { listWrappedKeys, requireUnwrappable } from '../../gallery/keys/open-keys.ts'
 import { createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
 import { selectOrderedTemplates } from '../../store/gallery/templates.ts'
-import type { QueryRunner } from '../../store/postgres/connection/statement.ts'
+import type { QueryRunner } from '../../store/postgres/connection/kysely-driver.ts'
 import { postgresReadTx } from '../../store/postgres/tx.ts'
 
 const templatesMax = 200

@@ -3,7 +3,7 @@ import { auditSnapshot, type AuditCheck } from '../../billing/audit-ledger.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { newId } from '../../lib/ids.ts'
-import { copySweptTime, readAccountIds, reserveIds } from '../../store/account-move/reserve-ids.ts'
+import { copySweptTime, readAccountIds, reserveIds } from '../../store/account-move/copy-account.ts'
 import {
   findNewNames,
   requireAbsent,

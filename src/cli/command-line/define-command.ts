@@ -5,8 +5,7 @@ import {
   type ValueDeclarations,
 } from '../command.ts'
 import { flag } from '../options.ts'
-import { findCommand } from './find-command.ts'
-import { readValues } from './read-values.ts'
+import { findCommand, readValues } from './read-values.ts'
 
 /** The values of declared options or arguments, by name. */
 type ValuesOf<Declared> = {

@@ -11,7 +11,7 @@ export const backup = defineCommand({
     'This command is for SQLite. For PostgreSQL, use the tools of PostgreSQL: see docs/operations/deployment.md.',
   ].join('\n'),
   examples: ['facegate backup --to copy.db'],
-  run: async (values) => (await import('./restore.ts')).backUp(values),
+  run: async (values) => (await import('./database.ts')).backUp(values),
 })
 
 export const restore = defineCommand({
@@ -33,7 +33,7 @@ export const restore = defineCommand({
     'facegate restore --from copy.db --deletions deletions.jsonl',
     'facegate restore --from copy.db --deletions none',
   ],
-  run: async (values) => (await import('./restore.ts')).restore(values),
+  run: async (values) => (await import('./database.ts')).restore(values),
 })
 
 export const deletions = defineGroup({
@@ -55,7 +55,7 @@ export const deletions = defineGroup({
         'facegate deletions export --to deletions.jsonl',
         'facegate deletions export --to deletions.jsonl --every 10',
       ],
-      run: async (values) => (await import('./deletion-records.ts')).exportTo(values),
+      run: async (values) => (await import('./database.ts')).exportTo(values),
     }),
     defineCommand({
       name: 'replay',
@@ -64,7 +64,7 @@ export const deletions = defineGroup({
       description:
         'Run it before a server uses the database. The original deletion records are stored. It may be repeated.',
       examples: ['facegate deletions replay --from deletions.jsonl'],
-      run: async (values) => (await import('./deletion-records.ts')).replayFrom(values),
+      run: async (values) => (await import('./database.ts')).replayFrom(values),
     }),
     defineCommand({
       name: 'verify',
@@ -93,7 +93,7 @@ export const masterKeyCommands = [
     description:
       'For servers that receive the master key as a secret. A single server creates it at the first start. It encrypts the keys of the templates.',
     examples: ['facegate key create-master --to master.key'],
-    run: async (values) => (await import('./master-key.ts')).create(values),
+    run: async (values) => (await import('./database.ts')).create(values),
   }),
   defineCommand({
     name: 'rotate-master',
@@ -106,13 +106,13 @@ export const masterKeyCommands = [
       'For several servers with copies of the file: run key add-master, distribute the file to every server, run key rotate-master --prepared, and distribute the file again, which now contains only the new key.',
     ].join('\n'),
     examples: ['facegate key rotate-master', 'facegate key rotate-master --prepared'],
-    run: async (values) => (await import('./master-key.ts')).rotate(values),
+    run: async (values) => (await import('./database.ts')).rotate(values),
   }),
   defineCommand({
     name: 'add-master',
     summary: 'put a new master key before the old one in the file, for several servers',
     description: 'Distribute the file to every server. Then run key rotate-master --prepared.',
     examples: ['facegate key add-master'],
-    run: async (values) => (await import('./master-key.ts')).add(values),
+    run: async (values) => (await import('./database.ts')).add(values),
   }),
 ]

@@ -8,12 +8,12 @@ import {
 } from '../../evaluation/calibration/write-calibration.ts'
 import { extractTemplates, readFaceSet, templatesRequest } from '../../evaluation/face-set.ts'
 import { drawRoc } from '../../evaluation/verification/draw-roc.ts'
-import { evaluateVerification } from '../../evaluation/verification/evaluate-verification.ts'
+import {
+  type VerificationReport,
+  type VerificationResult,
+  evaluateVerification,
+} from '../../evaluation/verification/evaluate-verification.ts'
 import { readGroups } from '../../evaluation/verification/read-groups.ts'
-import type {
-  VerificationReport,
-  VerificationResult,
-} from '../../evaluation/verification/verification-report.ts'
 import {
   buildCalibration,
   requireImpostorPairs,

@@ -7,7 +7,7 @@ import type {
   PairMetrics,
   VerificationMetrics,
   VerificationReport,
-} from '../../evaluation/verification/verification-report.ts'
+} from '../../evaluation/verification/evaluate-verification.ts'
 import { formatTable } from '../command.ts'
 import { unusableLines } from './report-lines.ts'
 

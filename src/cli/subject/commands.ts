@@ -35,7 +35,7 @@ export const subjectCommands = defineGroup({
         'facegate subject list --project door',
         'facegate subject list --project door --text muller',
       ],
-      run: async (values) => (await import('./read-subjects.ts')).list(values),
+      run: async (values) => (await import('./subjects.ts')).list(values),
     }),
     defineCommand({
       name: 'show',
@@ -43,7 +43,7 @@ export const subjectCommands = defineGroup({
       arguments: { subject },
       options,
       examples: ['facegate subject show badge-1042 --project door'],
-      run: async (values) => (await import('./read-subjects.ts')).show(values),
+      run: async (values) => (await import('./subjects.ts')).show(values),
     }),
     defineCommand({
       name: 'export',
@@ -56,7 +56,7 @@ export const subjectCommands = defineGroup({
       description:
         'The file contains ids, names, groups, attributes, times, the faces with their quality and models, and the stored crops as JPEG in base64. Templates are left out: faces can be reconstructed from them. The export is recorded in the audit log. See docs/gdpr.md.',
       examples: ['facegate subject export badge-1042 --project door --out badge-1042.json'],
-      run: async (values) => (await import('./merge-subjects.ts')).exportSubject(values),
+      run: async (values) => (await import('./subjects.ts')).exportSubject(values),
     }),
     defineCommand({
       name: 'delete',
@@ -64,7 +64,7 @@ export const subjectCommands = defineGroup({
       arguments: { subject },
       options,
       examples: ['facegate subject delete badge-1042 --project door'],
-      run: async (values) => (await import('./remove-subject.ts')).remove(values),
+      run: async (values) => (await import('./subjects.ts')).remove(values),
     }),
     defineCommand({
       name: 'merge',
@@ -74,14 +74,14 @@ export const subjectCommands = defineGroup({
       description:
         'The remaining subject keeps its ids, name, attributes and expiry. The merge can be undone for 30 days.',
       examples: ['facegate subject merge badge-1042 --into badge-17 --project door'],
-      run: async (values) => (await import('./merge-subjects.ts')).merge(values),
+      run: async (values) => (await import('./subjects.ts')).merge(values),
     }),
     defineCommand({
       name: 'merges',
       summary: 'list the merges that can be undone, the newest first',
       options,
       examples: ['facegate subject merges --project door'],
-      run: async (values) => (await import('./merge-subjects.ts')).listMerges(values),
+      run: async (values) => (await import('./subjects.ts')).listMerges(values),
     }),
     defineCommand({
       name: 'unmerge',
@@ -91,7 +91,7 @@ export const subjectCommands = defineGroup({
       },
       options,
       examples: ['facegate subject unmerge 0190c0de-0000-7000-8000-000000000000 --project door'],
-      run: async (values) => (await import('./merge-subjects.ts')).unmerge(values),
+      run: async (values) => (await import('./subjects.ts')).unmerge(values),
     }),
     defineCommand({
       name: 'distinct',
@@ -100,7 +100,7 @@ export const subjectCommands = defineGroup({
       options: { ...options, undo: flag('remove the mark') },
       description: 'facegate gallery check no longer reports the two as a duplicate.',
       examples: ['facegate subject distinct badge-1042 badge-17 --project door'],
-      run: async (values) => (await import('./merge-subjects.ts')).setDistinct(values),
+      run: async (values) => (await import('./subjects.ts')).setDistinct(values),
     }),
   ],
 })

@@ -70,7 +70,7 @@ export const webhook = defineGroup({
       summary: 'send a test event; a running server sends it, the command waits up to 15 seconds',
       arguments: { webhookId },
       examples: [`facegate webhook test ${exampleId}`],
-      run: async (values) => (await import('./deliveries.ts')).sendTestEvent(values),
+      run: async (values) => (await import('./webhook.ts')).sendTestEvent(values),
     }),
     defineCommand({
       name: 'deliveries',
@@ -85,7 +85,7 @@ export const webhook = defineGroup({
         limit: withDefault('<n>', 'number of events', { ...wholeNumber(1, 1000), default: '20' }),
       },
       examples: [`facegate webhook deliveries ${exampleId} --state failed`],
-      run: async (values) => (await import('./deliveries.ts')).listDeliveries(values),
+      run: async (values) => (await import('./webhook.ts')).listDeliveries(values),
     }),
     defineCommand({
       name: 'redeliver',
@@ -95,7 +95,7 @@ export const webhook = defineGroup({
         eventId: required('<eventId>', 'id of the event, as in webhook deliveries', anyText),
       },
       examples: ['facegate webhook redeliver 0197f2f0-6a1b-… 0197f2f1-0c2d-…'],
-      run: async (values) => (await import('./deliveries.ts')).redeliverEvent(values),
+      run: async (values) => (await import('./webhook.ts')).redeliverEvent(values),
     }),
     defineCommand({
       name: 'rotate-secret',

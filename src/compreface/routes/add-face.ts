@@ -3,7 +3,7 @@ import { readImages } from '../input/read-images.ts'
 import { readImageQuery, readQuery, subjectQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
-import { findSubjectByName } from './subject-name.ts'
+import { findSubjectByName } from './subjects.ts'
 
 /** svc.enroll with the name of the subject as externalId, and with the rules of enrollment. */
 export const addFace: CompreFaceRoute = {

@@ -4,7 +4,7 @@ import { readImages } from '../input/read-images.ts'
 import { readImageQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
-import { subjectName } from './subject-name.ts'
+import { subjectName } from './subjects.ts'
 
 /**
  * svc.identify. CompreFace always returns the nearest subject. Facegate returns only subjects above

@@ -3,9 +3,8 @@ import { hasRecentActivity } from '../../store/console/audit-log.ts'
 import { findUserByName, userNameKey, type ConsoleUser } from '../../store/console/users.ts'
 import { sessionChallenge } from './identity.ts'
 import type { ConsoleServices } from '../services.ts'
-import type { FailedSignIn } from './failed-sign-in-log.ts'
+import type { FailedSignIn, StartedAttempt } from './sign-in-throttle.ts'
 import type { PasswordSource } from './password-hasher.ts'
-import type { StartedAttempt } from './sign-in-throttle.ts'
 
 /** An address is known to a user if the audit log has an entry of the user from it this recently. */
 const knownAddressMs = 30 * 86_400_000

@@ -2,18 +2,16 @@ import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import {
+  type ConsoleUser,
   addInviteLink,
-  removeInviteLink,
-  findInviteLink,
-} from '../../store/console/invite-links.ts'
-import type { ReadTx, Tx } from '../../store/database.ts'
-import {
   addUser,
-  updateUser,
+  findInviteLink,
   findUser,
   findUserByName,
-  type ConsoleUser,
+  removeInviteLink,
+  updateUser,
 } from '../../store/console/users.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import { removeSecondFactor } from '../../store/console/second-factors.ts'
 import { endUserSessions } from '../../store/console/sessions.ts'
 import { invalidField, name } from '../server/input.ts'

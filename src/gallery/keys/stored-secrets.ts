@@ -2,7 +2,7 @@ import { listSecondFactors, rewrapSecondFactor } from '../../store/console/secon
 import { listCertificateKeys, storeCertificateKey } from '../../store/tenancy/certificate-keys.ts'
 import { listSessionSecrets, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
-import { listWebhookSecrets, updateWebhookSecret } from '../../store/webhooks/secrets.ts'
+import { listWebhookSecrets, updateWebhookSecret } from '../../store/webhooks/webhooks.ts'
 import { certificateKeyBinding } from '../deletion/certificate-keys.ts'
 import { type Keyring, type WrappedByMasterKey, masterKeyLock } from './keyring.ts'
 import { secondFactorBinding } from './second-factor-secrets.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../lib/ids.ts'
-import { addWebhookSecret, type WrappedWebhookSecret } from '../../store/webhooks/secrets.ts'
+import { addWebhookSecret, type WrappedWebhookSecret } from '../../store/webhooks/webhooks.ts'
 import type { Tx } from '../../store/database.ts'
 import { type Keyring, masterKeyLock } from './keyring.ts'
 

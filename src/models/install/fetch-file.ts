@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
-import { copyFile, rm, rename } from 'node:fs/promises'
+import { copyFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
 import { sha256OfFile } from '../sha256.ts'
-import { PermanentDownloadError } from './check-url.ts'
+import { PermanentDownloadError, checkUrl } from './check-url.ts'
 import type { RequiredFile } from './required-files.ts'
-import { partialDownloadAt, transfer } from './transfer.ts'
-import type { OnBytesReceived, TransferLimits } from './transfer.ts'
 
 export type FetchOptions = {
   /** A folder that is searched for every file before the file is downloaded. */
@@ -122,4 +121,154 @@ export async function download(
 function errorReasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}, ${error.cause.message}` : error.message
+}
+
+type TransferLimits = {
+  readonly bytesMax: number
+  /** Maximum time until the response starts, and between two chunks of it, ms. */
+  readonly idleMsMax: number
+}
+
+/** `total` is null when the source does not send a length. */
+type OnBytesReceived = (received: number, total: number | null) => void
+
+/**
+ * Fetches the missing rest of the file at `url` and appends it to the partial download. Starts from
+ * the beginning when the file has changed, or when the source cannot send a range.
+ *
+ * @throws PermanentDownloadError when a retry cannot succeed; Error when the connection was
+ *   interrupted: then the partial download contains the bytes received so far.
+ */
+async function transfer(
+  url: string,
+  part: PartialDownload,
+  options: { readonly limits: TransferLimits; readonly onProgress: OnBytesReceived },
+): Promise<void> {
+  const { limits, onProgress } = options
+  const idleAbort = new AbortController()
+  const idleTimer = setTimeout(() => idleAbort.abort(), limits.idleMsMax)
+  try {
+    const state = await part.readState(url)
+    const response = await requestRange(url, state, idleAbort.signal)
+    if (response.status === 416) await part.remove()
+    const offset = responseOffset(response, state.bytes)
+    // A compressed response has another length, and its parts cannot be resumed.
+    const isCompressed = response.headers.has('content-encoding')
+    if (offset === 0) await part.start(url, isCompressed ? new Headers() : response.headers)
+    const length = isCompressed ? null : response.headers.get('content-length')
+    const total = length === null ? null : offset + Number(length)
+    if (total !== null && total > limits.bytesMax) throw tooLargeError(url, limits)
+    await using file = await open(part.path, 'a')
+    let received = offset
+    for await (const chunk of response.body ?? []) {
+      idleTimer.refresh()
+      received += chunk.length
+      if (received > limits.bytesMax) throw tooLargeError(url, limits)
+      await file.appendFile(chunk)
+      onProgress(received, total)
+    }
+    if (total !== null && received < total)
+      throw new Error(`${url} ended at byte ${received} of ${total}`)
+    await file.sync()
+  } catch (error) {
+    if (!idleAbort.signal.aborted) throw error
+    throw new Error(`${url} sent no data for ${limits.idleMsMax} ms`, { cause: error })
+  } finally {
+    clearTimeout(idleTimer)
+  }
+}
+
+const redirectsMax = 5
+
+/** Follows redirects itself, because every hop must pass `checkUrl`. */
+async function requestRange(
+  url: string,
+  state: { readonly bytes: number; readonly validator: string },
+  signal: AbortSignal,
+): Promise<Response> {
+  const resume = { range: `bytes=${state.bytes}-`, 'if-range': state.validator }
+  // A compressed response would contain other bytes than the ones that are counted and resumed.
+  const headers = { 'accept-encoding': 'identity', ...(state.bytes > 0 && resume) }
+  let hopUrl = checkUrl(new URL(url))
+  for (let hop = 0; hop <= redirectsMax; hop++) {
+    const response = await fetch(hopUrl, { redirect: 'manual', headers, signal })
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status >= 400 || location === null) return response
+    await response.body?.cancel()
+    const next = new URL(location, hopUrl)
+    if (hopUrl.protocol === 'https:' && next.protocol !== 'https:')
+      throw new PermanentDownloadError(`${url} redirects from HTTPS to HTTP at ${next.origin}`)
+    hopUrl = checkUrl(next)
+  }
+  throw new PermanentDownloadError(`${url} was redirected more than ${redirectsMax} times`)
+}
+
+/**
+ * Returns the offset of the response in the file.
+ *
+ * @throws PermanentDownloadError when the response is not a file; Error when a retry may succeed.
+ */
+function responseOffset(response: Response, receivedBytes: number): number {
+  if (response.status === 200) return 0
+  const range = /^bytes (\d+)-/u.exec(response.headers.get('content-range') ?? '')
+  if (response.status === 206 && receivedBytes > 0 && Number(range?.[1]) === receivedBytes)
+    return receivedBytes
+  const message = `${response.url} returned HTTP ${response.status} ${response.statusText}`.trim()
+  if (isRetryable(response.status)) throw new Error(message)
+  throw new PermanentDownloadError(message)
+}
+
+/** Server errors, rate limits, and a range that does not (or no longer does) fit the file. */
+function isRetryable(status: number): boolean {
+  return status >= 500 || status === 429 || status === 416
+}
+
+function tooLargeError(url: string, { bytesMax }: TransferLimits): PermanentDownloadError {
+  return new PermanentDownloadError(`${url} is larger than ${bytesMax} bytes`)
+}
+
+/** An incomplete file, and its state: the URL and the validator of the complete file. */
+type PartialDownload = {
+  readonly path: string
+  /** Returns the received bytes of the file at `url` and its validator; 0 bytes for another URL. */
+  readonly readState: (
+    url: string,
+  ) => Promise<{ readonly bytes: number; readonly validator: string }>
+  /** Empties the file and stores the URL and the validator of the new download. */
+  readonly start: (url: string, headers: Headers) => Promise<void>
+  readonly remove: () => Promise<void>
+}
+
+const downloadState = z.strictObject({ url: z.string(), validator: z.string() })
+
+/** The partial download of `filePath`: `<filePath>.part` and its state `<filePath>.part.json`. */
+function partialDownloadAt(filePath: string): PartialDownload {
+  const partPath = `${filePath}.part`
+  const statePath = `${partPath}.json`
+  const remove = async (): Promise<void> => {
+    await rm(partPath, { force: true })
+    await rm(statePath, { force: true })
+  }
+  return {
+    path: partPath,
+    async readState(url) {
+      try {
+        const state = downloadState.parse(JSON.parse(await readFile(statePath, 'utf8')))
+        if (state.url === url)
+          return { bytes: (await stat(partPath)).size, validator: state.validator }
+      } catch {
+        // Without a readable state the download starts from the beginning.
+      }
+      return { bytes: 0, validator: '' }
+    },
+    async start(url, headers) {
+      await remove()
+      await writeFile(partPath, '')
+      const etag = headers.get('etag')
+      // A weak ETag confirms the meaning, not the bytes, so it cannot be used to resume.
+      const validator = etag?.startsWith('"') ? etag : headers.get('last-modified')
+      if (validator) await writeFile(statePath, JSON.stringify({ url, validator }))
+    },
+    remove,
+  }
 }

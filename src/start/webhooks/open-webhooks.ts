@@ -10,7 +10,7 @@ import {
   expireDeliveries,
   type OutboxCounts,
 } from '../../store/webhooks/deliveries.ts'
-import { deleteExpiredSecrets } from '../../store/webhooks/secrets.ts'
+import { deleteExpiredSecrets } from '../../store/webhooks/webhooks.ts'
 import type { AddressRules } from '../../webhooks/address-rules.ts'
 import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-loop.ts'
 import { addExpiryNotices } from '../../webhooks/expiry-notices.ts'

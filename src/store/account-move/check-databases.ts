@@ -1,5 +1,5 @@
 import { selectRole } from '../postgres/open-postgres-store.ts'
-import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
+import { prepare, type QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import { userNameKey } from '../console/users.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 

@@ -1,12 +1,14 @@
+import { userNameKey } from '../console/users.ts'
 import { isLockTimeout } from '../postgres/connection/fault.ts'
-import type { QueryRunner } from '../postgres/connection/statement.ts'
+import { type QueryRunner, prepare } from '../postgres/connection/kysely-driver.ts'
+import { quoteLiteral } from '../postgres/connection/values.ts'
+import { markSwept } from '../postgres/log-partitions.ts'
 import { findMatchingRows, rowDifferences } from '../sqlite-to-postgres/compare-tables.ts'
 import { forEachLogMonth } from '../sqlite-to-postgres/copy-tables.ts'
 import { insertRows } from '../sqlite-to-postgres/fill-target.ts'
-import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import type { TableRow } from '../sqlite-to-postgres/table-rows.ts'
-import { movedTables, type AccountTable } from '../sqlite-to-postgres/tables.ts'
-import { type AccountIds, type RowChanges, adaptRow, ownedBy } from './reserve-ids.ts'
+import { type AccountTable, type OwnerColumn, movedTables } from '../sqlite-to-postgres/tables.ts'
+import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 
 export type AccountCopy = RowChanges & {
   /** A transaction of the source, whose account is frozen. */
@@ -127,4 +129,108 @@ async function createLogMonth(target: MigrationTarget, atMs: number): Promise<vo
       const isBusy = error instanceof Error && isLockTimeout(error.cause)
       if (!isBusy || tries === triesMax) throw error
     }
+}
+
+/** What is added to the generated numbers of a table, by its name. */
+type IdOffsets = ReadonlyMap<string, number>
+
+/**
+ * Reserves as many numbers in the target as the account's range of numbers in the source, so that
+ * the order of its rows and their references remain the same.
+ */
+export async function reserveIds(
+  source: QueryRunner,
+  target: MigrationTarget,
+  ids: AccountIds,
+): Promise<IdOffsets> {
+  const offsets = new Map<string, number>()
+  for (const table of movedTables) {
+    const { name, identity, column } = table
+    const condition = ownedBy(ids, column)
+    if (!identity || condition === undefined) continue
+    const text = `select min("${identity.column}") as first, max("${identity.column}") as last
+      from "${name}" where ${condition}`
+    const range = (await source.run({ text })).rows[0]
+    if (typeof range?.['first'] !== 'number') continue
+    const count = Number(range['last']) - range['first'] + 1
+    const first = await target.write((on) => reserveRange(on, table, count))
+    offsets.set(name, first - range['first'])
+  }
+  return offsets
+}
+
+/** The lock waits for rows whose number was generated, and excludes others until the commit. */
+async function reserveRange(on: QueryRunner, table: AccountTable, count: number): Promise<number> {
+  const sequence = table.identity?.sequence ?? ''
+  await on.run({ text: `lock table "${table.name}" in share row exclusive mode` })
+  const { rows } = await on.run({ text: `select nextval(${sequence}) as first` })
+  const first = Number(rows[0]?.['first'])
+  await on.run({ text: `select setval(${sequence}, $1::bigint)`, values: [first + count - 1] })
+  return first
+}
+
+/** What differs in the target: the generated numbers, the names of some users, the account's age. */
+type RowChanges = {
+  readonly offsets: IdOffsets
+  /** User → the name in the target. */
+  readonly newNames: ReadonlyMap<string, string>
+  readonly movedAtUtc: string
+}
+
+/** Returns a row of the source as it is stored in the target. */
+function adaptRow(
+  { name, identity }: AccountTable,
+  row: TableRow,
+  { offsets, newNames, movedAtUtc }: RowChanges,
+): TableRow {
+  // Commands without an account concern the oldest one, which must not change.
+  if (name === 'accounts') return { ...row, createdAtUtc: movedAtUtc }
+  if (name === 'projects') return { ...row, isFrozen: 0 }
+  if (name === 'users') {
+    const newName = newNames.get(String(row['userId']))
+    return newName === undefined ? row : { ...row, name: newName, nameKey: userNameKey(newName) }
+  }
+  if (!identity) return row
+  const id = Number(row[identity.column]) + (offsets.get(name) ?? 0)
+  if (name !== 'calls' || row['transferId'] === null) return { ...row, [identity.column]: id }
+  const transferId = Number(row['transferId']) + (offsets.get('ledgerTransfers') ?? 0)
+  return { ...row, [identity.column]: id, transferId }
+}
+
+const selectSweptTime = prepare<{ readonly valueMs: number }>(
+  `select "valueMs" from watermarks where name = 'callsSweptBefore'`,
+)
+
+/** Charges before this time have no rows in the log, and the audit of the target expects none. */
+export async function copySweptTime(source: QueryRunner, target: MigrationTarget): Promise<void> {
+  const swept = await selectSweptTime.first(source, {})
+  if (swept) await target.write((on) => markSwept.run(on, { beforeMs: swept.valueMs }))
+}
+
+/** The values of these columns that belong to one account. */
+export type AccountIds = Readonly<Record<OwnerColumn, readonly string[]>>
+
+/** Returns the SQL condition that a row belongs to the account; undefined: it has no such rows. */
+export function ownedBy(ids: AccountIds, column: OwnerColumn, row = ''): string | undefined {
+  const values = ids[column]
+  if (values.length === 0) return undefined
+  return `${row}"${column}" = any (array[${values.map(quoteLiteral).join(', ')}]::text[])`
+}
+
+const selectIds = prepare<AccountIds>(
+  `select array[:accountId::text] as "accountId",
+     array(select "projectId" from projects where "accountId" = :accountId order by 1)
+       as "projectId",
+     array(select "galleryId" from galleries where "accountId" = :accountId order by 1)
+       as "galleryId",
+     array(select ledger from ledgers where "accountId" = :accountId order by 1) as chain,
+     array(select "userId" from users where "accountId" = :accountId order by 1) as "userId",
+     array(select "webhookId" from webhooks join projects using ("projectId")
+       where "accountId" = :accountId order by 1) as "webhookId"`,
+)
+
+export async function readAccountIds(on: QueryRunner, accountId: string): Promise<AccountIds> {
+  const ids = await selectIds.first(on, { accountId })
+  if (!ids) throw new Error('the database returned no ids')
+  return ids
 }

@@ -1,8 +1,8 @@
 import { isLockTimeout } from '../postgres/connection/fault.ts'
-import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
+import { prepare, type QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import { accountTables } from '../sqlite-to-postgres/tables.ts'
-import { ownedBy, readAccountIds, type AccountIds } from './reserve-ids.ts'
+import { ownedBy, readAccountIds, type AccountIds } from './copy-account.ts'
 
 const setFrozen = prepare(
   'update projects set "isFrozen" = :isFrozen where "accountId" = :accountId',

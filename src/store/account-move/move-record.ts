@@ -1,4 +1,4 @@
-import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
+import { prepare, type QueryRunner } from '../postgres/connection/kysely-driver.ts'
 
 /** The record of a move: `out` in the database that the account leaves, `in` in the other one. */
 export type AccountMove = {

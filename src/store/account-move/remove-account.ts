@@ -1,9 +1,9 @@
 import { CompiledQuery } from '../database.ts'
-import type { QueryRunner } from '../postgres/connection/statement.ts'
+import type { QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import type { Database } from '../schema.ts'
 import type { MigrationTarget } from '../sqlite-to-postgres/target.ts'
 import { accountTables } from '../sqlite-to-postgres/tables.ts'
-import { ownedBy, readAccountIds, type AccountIds } from './reserve-ids.ts'
+import { ownedBy, readAccountIds, type AccountIds } from './copy-account.ts'
 import { dropTriggers } from './freeze-account.ts'
 
 /** Returns an interface for the statements of a move in kysely's transaction. */

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Selectable } from 'kysely'
-import { dialectOf } from '../dialect.ts'
+import { dialectOf, sql } from '../database.ts'
 import type { LedgerHead } from '../gate/statements.ts'
 import { readPages } from '../lists.ts'
-import { sql } from '../database.ts'
 import type { Database, TransferRow } from '../schema.ts'
 
 const violationsMax = 5

@@ -1,7 +1,6 @@
 import type { InferResult } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import { dialectOf } from '../dialect.ts'
-import { type ReadTx, sql } from '../database.ts'
+import { type ReadTx, dialectOf, sql } from '../database.ts'
 import { countListed, selectPage, type ListOrder, type TimeFilter } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 

@@ -1,5 +1,5 @@
 import type { Selectable, Updateable } from 'kysely'
-import type { UserRow } from '../console-schema.ts'
+import type { LinkRow, UserRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../database.ts'
 
 export type ConsoleUser = Selectable<UserRow>
@@ -47,4 +47,36 @@ export function listUsers(tx: ReadTx, accountId: string): Promise<readonly Conso
 export async function hasActiveUser(tx: ReadTx): Promise<boolean> {
   const query = tx.build.selectFrom('users').select('userId').where('password', 'is not', null)
   return (await tx.run(query.limit(1))).length > 0
+}
+
+/** Creates a link and deletes the older one for the same user. */
+export async function addInviteLink(tx: Tx, link: LinkRow): Promise<void> {
+  const { userId } = link
+  await tx.lock(`links of ${userId ?? 'owners'}`, 'exclusive')
+  const older = tx.build.deleteFrom('links')
+  await tx.run(
+    userId === null ? older.where('userId', 'is', null) : older.where('userId', '=', userId),
+  )
+  await tx.run(tx.build.insertInto('links').values(link))
+}
+
+/** Finds a link that has not expired. */
+export async function findInviteLink(
+  tx: ReadTx,
+  tokenHash: Uint8Array,
+  nowMs: number,
+): Promise<LinkRow | undefined> {
+  const query = tx.build.selectFrom('links').selectAll().where('tokenHash', '=', tokenHash)
+  return (await tx.run(query.where('expiresAtMs', '>', nowMs)))[0]
+}
+
+/** Deletes a link after its use, because each is valid once. */
+export async function removeInviteLink(tx: Tx, tokenHash: Uint8Array): Promise<void> {
+  await tx.run(tx.build.deleteFrom('links').where('tokenHash', '=', tokenHash))
+}
+
+/** Deletes the open links of a user. */
+export async function removeInviteLinksOf(tx: Tx, userId: string): Promise<void> {
+  await tx.lock(`links of ${userId}`, 'exclusive')
+  await tx.run(tx.build.deleteFrom('links').where('userId', '=', userId))
 }

@@ -1,6 +1,5 @@
-import { dialectOf } from '../dialect.ts'
+import { type ReadTx, dialectOf, sql } from '../database.ts'
 import type { SubjectRow, TemplateRow } from '../gallery-schema.ts'
-import { type ReadTx, sql } from '../database.ts'
 import type { Database } from '../schema.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { GallerySize } from './galleries.ts'

@@ -1,5 +1,4 @@
-import { dialectOf } from '../dialect.ts'
-import type { ReadTx, Tx } from '../database.ts'
+import { type ReadTx, type Tx, dialectOf } from '../database.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 
 /** Returns the names of each subject's groups in alphabetical order. */

@@ -2,7 +2,7 @@ import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { RemovalWatermark, Store } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
 import type { ConnectionPool } from './connection/pool.ts'
-import { prepare } from './connection/statement.ts'
+import { prepare } from './connection/kysely-driver.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
 import { isAliveSql, type SharedClock } from './shared-clock.ts'
 

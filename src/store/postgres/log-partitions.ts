@@ -1,7 +1,7 @@
 import { markSweptSql } from '../gate/call-statements.ts'
 import { isLockTimeout } from './connection/fault.ts'
 import type { ConnectionPool } from './connection/pool.ts'
-import { type QueryRunner, prepare } from './connection/statement.ts'
+import { type QueryRunner, prepare } from './connection/kysely-driver.ts'
 import { type PostgresTransaction, transact } from './connection/transaction.ts'
 
 /** The number of future months with partitions. */

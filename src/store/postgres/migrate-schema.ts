@@ -1,8 +1,7 @@
 import type { Log } from '../../lib/log.ts'
 import { applyMigrations, readMigrationNames, requireReleased } from '../migrations.ts'
-import { databaseOnTransaction } from './connection/kysely-driver.ts'
+import { databaseOnTransaction, prepare } from './connection/kysely-driver.ts'
 import type { ConnectionPool } from './connection/pool.ts'
-import { prepare } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
 
 /**

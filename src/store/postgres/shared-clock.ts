@@ -4,7 +4,7 @@ import type { Clock, SteadyClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ConnectionPool } from './connection/pool.ts'
-import { prepare } from './connection/statement.ts'
+import { prepare } from './connection/kysely-driver.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
 
 /** A clock that all servers of a database share, see `SteadyClock`, and this server in their list. */

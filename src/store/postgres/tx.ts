@@ -17,13 +17,13 @@ import { chargeOf } from '../gate/settlement-rule.ts'
 import type { SettlementInput } from '../gate/statements.ts'
 import { type RunBatched, hexText, listQuery, listStatement } from './connection/batcher.ts'
 import { ConnectionLostError, isRetryable } from './connection/fault.ts'
-import { queryBuilder } from './connection/kysely-driver.ts'
 import {
   type PostgresStatement,
   type QueryRunner,
   prepare,
+  queryBuilder,
   statementName,
-} from './connection/statement.ts'
+} from './connection/kysely-driver.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
 type StatementSender = Pick<PostgresTransaction, 'run' | 'send'>

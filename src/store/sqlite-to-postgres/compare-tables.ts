@@ -1,4 +1,4 @@
-import type { QueryRunner } from '../postgres/connection/statement.ts'
+import type { QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import { migratedTables, type Table } from './tables.ts'
 import type { MigrationSource } from './source.ts'
 import { differingColumns, keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'

@@ -1,4 +1,4 @@
-import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
+import { prepare, type QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import { lockSchema } from '../postgres/migrate-schema.ts'
 import { advanceTable, findProgress, createProgress } from './progress.ts'
 import { keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'

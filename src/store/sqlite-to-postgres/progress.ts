@@ -1,5 +1,5 @@
 import type { ConnectionPool } from '../postgres/connection/pool.ts'
-import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
+import { prepare, type QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import { transact } from '../postgres/connection/transaction.ts'
 import type { TableName } from './tables.ts'
 

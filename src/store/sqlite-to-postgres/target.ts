@@ -1,9 +1,8 @@
 import type { Database } from '../schema.ts'
-import { databaseOnPool } from '../postgres/connection/kysely-driver.ts'
+import { type QueryRunner, databaseOnPool } from '../postgres/connection/kysely-driver.ts'
 import { migrate } from '../postgres/migrate-schema.ts'
 import { createLogPartitions } from '../postgres/log-partitions.ts'
 import { openPool } from '../postgres/connection/pool.ts'
-import type { QueryRunner } from '../postgres/connection/statement.ts'
 import { transact, type TransactionOptions } from '../postgres/connection/transaction.ts'
 import {
   parseServerAddress,

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
-import { dialectOf } from '../dialect.ts'
-import { type ReadTx, type Tx, sql } from '../database.ts'
+import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import { selectPage, type ListOrder } from '../lists.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely'
-import { newId } from '../../lib/ids.ts'
 import { formatUtc } from '../../lib/clock.ts'
+import { newId } from '../../lib/ids.ts'
 import { type ReadTx, type Tx, sql } from '../database.ts'
-import type { WebhookRow } from '../webhooks-schema.ts'
-import { parseEventTypes, type WebhookEventType } from './event-types.ts'
-import { parseMatchFilter, type MatchFilter } from './match-filter.ts'
+import type { WebhookRow, WebhookSecretRow } from '../webhooks-schema.ts'
+import { type WebhookEventType, parseEventTypes } from './event-types.ts'
+import { type MatchFilter, parseMatchFilter } from './match-filter.ts'
 
 /** Maximum number of webhooks of a project. */
 export const webhooksPerProjectMax = 10
@@ -140,4 +140,55 @@ export async function resumeWebhook(
   await tx.run(
     query.where((row) => row.or([row('failures', '>', 0), row('pausedUntilMs', '>', 0)])),
   )
+}
+
+export type WrappedWebhookSecret = Selectable<WebhookSecretRow>
+
+/** Adds the newest secret of a webhook. Its earlier secrets are valid until `expiresAtMs`. */
+export async function addWebhookSecret(
+  tx: Tx,
+  secret: Omit<WrappedWebhookSecret, 'expiresAtMs'>,
+  earlierExpireAtMs: number,
+): Promise<void> {
+  const { webhookId } = secret
+  const ofWebhook = tx.build
+    .updateTable('webhookSecrets')
+    .set({ expiresAtMs: earlierExpireAtMs })
+    .where('webhookId', '=', webhookId)
+  await tx.run(
+    ofWebhook.where((row) =>
+      row.or([row('expiresAtMs', 'is', null), row('expiresAtMs', '>', earlierExpireAtMs)]),
+    ),
+  )
+  await tx.run(tx.build.insertInto('webhookSecrets').values({ ...secret, expiresAtMs: null }))
+}
+
+/** Finds the valid secrets of a webhook, the newest first. */
+export function findWebhookSecrets(
+  tx: ReadTx,
+  webhookId: string,
+  nowMs: number,
+): Promise<readonly WrappedWebhookSecret[]> {
+  const query = tx.build
+    .selectFrom('webhookSecrets')
+    .selectAll()
+    .where('webhookId', '=', webhookId)
+    .where((row) => row.or([row('expiresAtMs', 'is', null), row('expiresAtMs', '>', nowMs)]))
+  return tx.run(query.orderBy('createdAtMs', 'desc').orderBy('secretId'))
+}
+
+export function listWebhookSecrets(tx: ReadTx): Promise<readonly WrappedWebhookSecret[]> {
+  return tx.run(tx.build.selectFrom('webhookSecrets').selectAll())
+}
+
+export async function updateWebhookSecret(
+  tx: Tx,
+  secretId: string,
+  wrapped: Pick<WebhookSecretRow, 'masterKeyId' | 'wrapped'>,
+): Promise<void> {
+  await tx.run(tx.build.updateTable('webhookSecrets').set(wrapped).where('secretId', '=', secretId))
+}
+
+export async function deleteExpiredSecrets(tx: Tx, nowMs: number): Promise<void> {
+  await tx.run(tx.build.deleteFrom('webhookSecrets').where('expiresAtMs', '<=', nowMs))
 }

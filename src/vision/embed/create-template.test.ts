@@ -2,12 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 
-import { l2Normalize } from './create-template.ts'
+import {
+  fuseEmbeddings,
+  l2Normalize,
+  openTemplateCreator,
+  projectToAxes,
+} from './create-template.ts'
 import manifest from '../../models/template/manifest.json' with { type: 'json' }
 import { readTemplateModel } from '../../models/template/template-model.ts'
 import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import { plainDensity } from '../../../test/support/vision/plain-density.ts'
-import { fuseEmbeddings, openTemplateCreator, projectToAxes } from './create-template.ts'
 
 const floats = (...values: number[]): Float32Array => Float32Array.from(values)
 

@@ -4,12 +4,12 @@ import { readTemplateModel } from '../../models/template/template-model.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
 import {
-  openTemplateCreator,
   type CreateTemplate,
   embedWithDlib,
   embedWithFaceres,
+  openInstalledRecognizer,
+  openTemplateCreator,
 } from './create-template.ts'
-import { openInstalledRecognizer } from './installed-recognizer.ts'
 import { certainSimilarity } from './quick-match.ts'
 import type { Recognizer, StartTemplate } from './recognizer.ts'
 import type { AnalysisRequest, FaceResult } from '../image-analysis.ts'

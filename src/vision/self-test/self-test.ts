@@ -1,13 +1,13 @@
 import path from 'node:path'
-
-import { installedModelsOf } from '../../models/model-set.ts'
+import { unreachable } from '../../lib/validation/unreachable.ts'
 import type { BuiltinModel, Golden } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
+import { type InstalledModel, installedModelsOf } from '../../models/model-set.ts'
+import type { PackModel } from '../../models/pack-manifest.ts'
 import { readCopyReport } from '../optimized/copy-report.ts'
 import type { PipelineOptions } from '../pipeline.ts'
-import { openBuiltinModel } from '../session.ts'
-import { smokeTest } from './smoke-test.ts'
+import { type ModelOutputs, openBuiltinModel, openInstalledModel } from '../session.ts'
 
 /** Optimized copies are tested where they exist. */
 export type SelfTestOptions = Pick<PipelineOptions, 'modelsFolder' | 'optimizedFolder' | 'modelSet'>
@@ -57,4 +57,89 @@ async function goldenOf(
   if (!int8 || optimizedFolder === undefined) return golden
   const report = await readCopyReport(optimizedFolder, artifact.sha256)
   return report?.precision === 'int8' ? int8.golden : golden
+}
+
+/**
+ * Loads an installed network and runs it once on a fixed input. Tests whether the outputs can be
+ * decoded as the manifest declares. It does not test accuracy, which needs labelled images.
+ *
+ * @returns one sentence that describes the fault; undefined if there is none.
+ */
+export async function smokeTest(
+  model: InstalledModel,
+  optimizedFolder?: string,
+): Promise<string | undefined> {
+  try {
+    const session = await openInstalledModel(model, optimizedFolder)
+    try {
+      const outputs = await session.run(goldenInput(model.model))
+      return outputMismatch(model.model, outputs, session.outputNames)
+    } finally {
+      await session.close()
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function outputMismatch(
+  model: PackModel,
+  outputs: ModelOutputs,
+  names: readonly string[],
+): string | undefined {
+  for (const { name, length } of expectedOutputs(model, names)) {
+    const values = outputs[name]
+    if (!values) return `it has no output "${name}"; its outputs are ${names.join(', ')}`
+    if (values.length !== length)
+      return `its output "${name}" has ${values.length} values instead of ${length}`
+    if (!values.every(Number.isFinite))
+      return `its output "${name}" contains values that are not finite`
+  }
+  return undefined
+}
+
+type ExpectedOutput = { readonly name: string; readonly length: number }
+
+/** Returns the outputs that the decoding of a model reads, with their number of values per image. */
+function expectedOutputs(
+  { input, decoding }: PackModel,
+  names: readonly string[],
+): readonly ExpectedOutput[] {
+  const nth = (index: number): string => names[index] ?? `number ${index + 1}`
+  const cells = (stride: number): number =>
+    Math.ceil(input.width / stride) * Math.ceil(input.height / stride)
+  switch (decoding.kind) {
+    case 'arcface':
+      return [{ name: nth(0), length: decoding.dimensions }]
+    case 'antispoof':
+      return [{ name: nth(0), length: decoding.classes }]
+    case 'yunet':
+      return [8, 16, 32].flatMap((stride) => [
+        { name: `cls_${stride}`, length: cells(stride) },
+        { name: `obj_${stride}`, length: cells(stride) },
+        { name: `bbox_${stride}`, length: cells(stride) * 4 },
+        { name: `kps_${stride}`, length: cells(stride) * 10 },
+      ])
+    case 'scrfd':
+      return [1, 4, 10].flatMap((values, part) =>
+        [8, 16, 32].map((stride, level) => ({
+          name: nth(part * 3 + level),
+          length: cells(stride) * decoding.anchorsPerCell * values,
+        })),
+      )
+    case 'retinaface': {
+      const { outputs, strides, priorSides } = decoding
+      const priors = strides.reduce(
+        (sum, stride, level) => sum + cells(stride) * (priorSides[level]?.length ?? 0),
+        0,
+      )
+      return [
+        { name: outputs.boxes, length: priors * 4 },
+        { name: outputs.scores, length: priors * 2 },
+        { name: outputs.points, length: priors * 10 },
+      ]
+    }
+    default:
+      return unreachable(decoding)
+  }
 }

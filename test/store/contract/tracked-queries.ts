@@ -18,7 +18,6 @@ import * as galleryPages from '../../../src/store/gallery/search/gallery-pages.t
 import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
 import * as initialProject from '../../../src/store/tenancy/create-initial-project.ts'
-import * as inviteLinks from '../../../src/store/console/invite-links.ts'
 import * as keyUsage from '../../../src/store/console/key-usage.ts'
 import * as keyChanges from '../../../src/store/tenancy/key-changes.ts'
 import * as keyList from '../../../src/store/tenancy/key-list.ts'
@@ -47,7 +46,6 @@ import * as eventTypes from '../../../src/store/webhooks/event-types.ts'
 import * as webhookEvents from '../../../src/store/webhooks/events.ts'
 import * as matchFilters from '../../../src/store/webhooks/match-filter.ts'
 import * as expiringKeys from '../../../src/store/webhooks/expiring-keys.ts'
-import * as webhookSecrets from '../../../src/store/webhooks/secrets.ts'
 import * as webhooks from '../../../src/store/webhooks/webhooks.ts'
 
 const allQueries = {
@@ -71,7 +69,6 @@ const allQueries = {
   ...galleryPages,
   ...groups,
   ...initialProject,
-  ...inviteLinks,
   ...keyChanges,
   ...keyUsage,
   ...keyList,
@@ -100,7 +97,6 @@ const allQueries = {
   ...webhookEvents,
   ...matchFilters,
   ...expiringKeys,
-  ...webhookSecrets,
   ...webhooks,
 }
 

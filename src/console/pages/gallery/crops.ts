@@ -4,7 +4,7 @@ import { isUuid } from '../../../lib/ids.ts'
 import { findCroppedFaces } from '../../../store/gallery/crops.ts'
 import { defineFile, defineRead } from '../../server/console-route.ts'
 import { requireProject } from '../../server/require-project.ts'
-import { subjectIdQuery } from './subject-ids.ts'
+import { subjectIdQuery } from './bulk-changes.ts'
 import { requireSubject } from './subjects.ts'
 
 /** Returns the faces of subjects that have a stored crop, the best picture of each subject first. */

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
-import { removeInviteLinksOf } from '../../../store/console/invite-links.ts'
-import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
-import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
 import {
-  updateUser,
+  type ConsoleUser,
   findUserByName,
   listUsers,
+  removeInviteLinksOf,
+  updateUser,
   userRoles,
-  type ConsoleUser,
 } from '../../../store/console/users.ts'
+import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
+import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { requireUser } from '../../server/require-user.ts'
 import { count, invalidField, name } from '../../server/input.ts'

@@ -11,8 +11,7 @@ import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
 import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { type SearchCandidate, type TimedSearchOptions, limitMax } from '../scored-subject.ts'
-import { rankNearest } from './rank-nearest.ts'
-import { storeVectors } from './subject-vectors.ts'
+import { rankNearest, storeVectors } from './rank-nearest.ts'
 
 type VectorIndexTarget = {
   readonly galleryId: string

@@ -1,35 +1,41 @@
+import type { ReadTx, Tx } from '../../../store/database.ts'
 import {
+  type NearestTemplate,
   countSubjectsInGroups,
+  findSubjectsWithoutVectors,
+  forceCustomPlans,
   nearestByIndex,
   nearestByScan,
-  forceCustomPlans,
   preferIndex,
-  findSubjectsWithoutVectors,
-  type NearestTemplate,
 } from '../../../store/gallery/nearest.ts'
-import { findSubjectTemplates, type StoredTemplate } from '../../../store/gallery/templates.ts'
-import type { ReadTx } from '../../../store/database.ts'
-import { findVectorCoverage, type VectorFilter } from '../../../store/gallery/vectors.ts'
+import { type StoredTemplate, findSubjectTemplates } from '../../../store/gallery/templates.ts'
+import {
+  type NewVector,
+  type VectorFilter,
+  type VectorSubjects,
+  findVectorCoverage,
+  replaceVectors,
+} from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
-import { mergeFaces, nearestFace, readFaceTemplates } from '../../match.ts'
+import { type FaceTemplate, mergeFaces, nearestFace, readFaceTemplates } from '../../match.ts'
 import {
-  bestSubjects,
-  scoreSubject,
   type SearchCandidate,
   type SearchOptions,
+  bestSubjects,
+  scoreSubject,
 } from '../scored-subject.ts'
-import { augmentProbe } from './augmented-vector.ts'
+import { augmentProbe, augmentRow } from './augmented-vector.ts'
 
-export type RankOptions = {
+type RankOptions = {
   readonly decryptStored: DecryptStoredTemplate
   readonly calibrations: Calibrations
   /** Up to this many subjects are all scanned; above it, the index is used. */
   readonly exactMax: number
 }
 
-export type RankQuery = {
+type RankQuery = {
   readonly reading: ReadTx
   readonly filter: VectorFilter
   readonly probe: Template
@@ -169,4 +175,34 @@ async function scoreSubjects(
     for (const { vector } of faces) vector.fill(0)
   }
   return scored
+}
+
+/**
+ * Stores the vectors of subjects, one per model of their templates, in place of all that they have. It
+ * must run in the transaction that changes the templates, with the gallery locked.
+ *
+ * A vector contains all faces with a template of its model, so that it is the same for servers with
+ * other models. If none of these templates can be decrypted, it has no coordinates and matches nothing.
+ */
+export async function storeVectors(
+  tx: Tx,
+  subjects: VectorSubjects,
+  decryptStored: DecryptStoredTemplate,
+): Promise<void> {
+  const stored = await findSubjectTemplates(tx, subjects.subjectIds)
+  const sorted = stored.toSorted((a, b) => (a.faceId < b.faceId ? -1 : 1))
+  const vectors: NewVector[] = []
+  for (const [subjectId, own] of Map.groupBy(sorted, (row) => row.subjectId))
+    for (const [modelId, ofModel] of Map.groupBy(own, (row) => row.modelId)) {
+      const faces: FaceTemplate[] = []
+      for (const row of ofModel) {
+        const template = await decryptStored(tx, row)
+        if (template) faces.push({ faceId: row.faceId, ...template })
+      }
+      const [merged] = mergeFaces(faces)
+      const { float16 = null, slack = null } = merged ? augmentRow(merged) : {}
+      vectors.push({ subjectId, modelId, slack, embedding: float16 })
+      for (const { vector } of faces) vector.fill(0)
+    }
+  await replaceVectors(tx, subjects, vectors)
 }

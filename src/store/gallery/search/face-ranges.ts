@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { dialectOf } from '../../dialect.ts'
-import { type ReadTx, sql } from '../../database.ts'
+import { type ReadTx, dialectOf, sql } from '../../database.ts'
 import { joinStoredTemplates, type StoredTemplate } from '../templates.ts'
 
 /** The faces of a gallery whose last changes are after one change, up to another one. */

@@ -1,5 +1,4 @@
-import type { ReadTx, Store, Tx } from '../../database.ts'
-import { dialectOf } from '../../dialect.ts'
+import { type ReadTx, type Store, type Tx, dialectOf } from '../../database.ts'
 import type { GalleryPageRow } from '../../gallery-schema.ts'
 import { countRows } from '../../lists.ts'
 import { findNewestGalleryKey, lockGallery } from '../galleries.ts'

@@ -1,5 +1,5 @@
 import type { ConnectionPool, PostgresQuery, PostgresResult, PostgresSession } from './pool.ts'
-import { statementName } from './statement.ts'
+import { statementName } from './kysely-driver.ts'
 
 /**
  * A statement for a list of inputs, in their order. Its only parameter is a JSON list; each element is

@@ -1,24 +1,28 @@
 import { writeFile } from 'node:fs/promises'
+import { deleteSubject } from '../../gallery/deletion/subject-deletion.ts'
 import { decideDistinct } from '../../gallery/health/decide-distinct.ts'
 import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
+import { type SubjectKeys, createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
 import { mergeSubjects } from '../../gallery/merge-subjects.ts'
 import { type UndoMergeOptions, undoMerge } from '../../gallery/merge/undo-merge.ts'
 import { createReadCrop } from '../../gallery/read-crop.ts'
-import { storeVectors } from '../../gallery/search/database/subject-vectors.ts'
+import { storeVectors } from '../../gallery/search/database/rank-nearest.ts'
 import { loadSubjectDetails } from '../../gallery/subjects.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import { formatUtc } from '../../lib/clock.ts'
+import { masterKeyPath } from '../../start/store-location.ts'
 import { commandLineName } from '../../store/console/audit-log.ts'
-import type { ReadTx } from '../../store/database.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { findMerges } from '../../store/gallery/duplicates/subject-merges.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
+import { lockGallery } from '../../store/gallery/galleries.ts'
+import { readSubjects } from '../../store/gallery/search/search-subjects.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import { createSubjectExpired } from '../../webhooks/subject-expired.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { type CommandValues, UsageError, print, printRows } from '../command.ts'
+import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
-import { changeGallery, openSubjectKeys } from './change-gallery.ts'
 import { failForTampered, requireSubject, withProject } from './find-subject.ts'
 
 type PairValues = CommandValues<'project' | 'subject' | 'other'>
@@ -172,4 +176,93 @@ async function writeNewFile(file: string, text: string): Promise<void> {
       throw new Error(`${file} exists already; name another file`, { cause })
     throw cause
   }
+}
+
+type GalleryChangeContext = {
+  readonly tx: Tx
+  readonly galleryId: string
+  readonly nowMs: number
+  readonly nowUtc: string
+}
+
+type GalleryEntry<T> = {
+  readonly result: T
+  /** The subjectId for the entry in the audit log. */
+  readonly target: string
+  readonly detail: object
+}
+
+/** Changes a locked gallery in the transaction with its entry in the audit log. */
+function changeGallery<T>(
+  idOrName: string,
+  auditAction: string,
+  change: (context: GalleryChangeContext) => Promise<GalleryEntry<T>>,
+): Promise<T> {
+  return withProject(idOrName, async (store, { projectId, accountId }, galleryId) => {
+    const changed = await auditedChange(store, auditAction, async ({ tx, nowMs }) => {
+      await lockGallery(tx, galleryId, 'exclusive')
+      const entry = await change({ tx, galleryId, nowMs, nowUtc: formatUtc(nowMs) })
+      return { ...entry, accountId, detail: { ...entry.detail, projectId } }
+    })
+    // The deleted rows leave the write-ahead log.
+    await store.checkpoint()
+    return changed
+  })
+}
+
+/** The keys of the subjects, with the master key of the environment. */
+function openSubjectKeys(): SubjectKeys {
+  return createSubjectKeys(openKeyring(masterKeyPath(readSettings())), Date.now)
+}
+
+type RemoveValues = CommandValues<'project' | 'subject'>
+
+export async function remove({ project, subject, json }: RemoveValues): Promise<void> {
+  const record = await changeGallery(project, 'subject.delete', async ({ tx, ...context }) => {
+    const row = await requireSubject(tx, context.galleryId, subject)
+    const result = await deleteSubject(tx, row, context.nowUtc)
+    return { result, target: row.subjectId, detail: { deletionId: result.deletionId } }
+  })
+  const { subjectId, embeddingCount, deletionId } = record
+  const deleted = `deleted ${subjectId} with ${embeddingCount} templates`
+  print(record, json, () => `${deleted}; deletion record ${deletionId}`)
+}
+
+type SubjectListValues = CommandValues<'project', 'group' | 'text'> & { readonly limit: number }
+
+export async function list({
+  project,
+  json,
+  group,
+  text,
+  limit,
+}: SubjectListValues): Promise<void> {
+  const subjects = await withProject(project, (store, _project, galleryId) => {
+    const unexpiredAtUtc = formatUtc(Date.now())
+    const filter = { galleryId, group, text, limit, unexpiredAtUtc }
+    return readSubjects(store, filter, loadSubjectDetails)
+  })
+  printRows(subjects, json, {
+    subjectId: 'subjectId',
+    externalId: 'externalId',
+    name: 'displayName',
+    faces: 'embeddingCount',
+    groups: 'groups',
+    created: 'createdAtUtc',
+  })
+}
+
+type ShowValues = CommandValues<'project' | 'subject'>
+
+export async function show({ project, subject, json }: ShowValues): Promise<void> {
+  const shown = await withProject(project, (store, _project, galleryId) =>
+    store.read(async (reading) => {
+      const row = await requireSubject(reading, galleryId, subject)
+      const [details] = await loadSubjectDetails(reading, [row])
+      return { ...details, lastSeenAtUtc: row.lastSeenAtUtc }
+    }),
+  )
+  const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  const rows = Object.entries(shown).map(([field, value]) => [field, toText(value)])
+  print(shown, json, () => formatTable(['field', 'value'], rows))
 }

@@ -1,22 +1,29 @@
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type AuditCheck, auditLedger } from '../../billing/audit-ledger.ts'
 import type { Config } from '../../config.ts'
+import {
+  type ExportDeletionsResult,
+  exportDeletions,
+} from '../../gallery/deletion/deletions-file.ts'
 import {
   type ReplayDeletionsResult,
   replayDeletions,
 } from '../../gallery/deletion/subject-deletion.ts'
+import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/keyring.ts'
 import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
+import { type RotateKeysResult, rotateKeys } from '../../gallery/keys/rotate-keys.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
 import { backupSqlite } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir, openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
-import { createEntryHook } from '../audit/audited-change.ts'
+import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { describeError } from '../command-line/describe-error.ts'
-import { type CommandValues, print } from '../command.ts'
+import { type CommandValues, print, toJson } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
 import { withStore } from '../with-store.ts'
@@ -162,4 +169,89 @@ export async function backUp({ to: file, json }: CommandValues<'to'>): Promise<v
   })
   const { size } = await stat(file)
   print({ file, bytes: size }, json, () => `${file}, ${(size / 1e6).toFixed(1)} MB`)
+}
+
+export async function exportTo({
+  to: file,
+  every,
+  json,
+}: {
+  readonly to: string
+  /** Seconds between two exports; undefined: one export. */
+  readonly every: number | undefined
+  readonly json: boolean
+}): Promise<void> {
+  const report = (result: ExportDeletionsResult): void =>
+    print(result, json, () => `${result.added} records added, ${result.records} in ${file}`)
+  await withStore(async (store) => {
+    report(await exportDeletions(store, file))
+    if (every !== undefined)
+      await repeat(every * 1000, async () => {
+        const result = await exportDeletions(store, file)
+        if (result.added > 0) report(result)
+      })
+  })
+}
+
+/** Repeats the export until a signal. After a failed export, the next one exports the same records. */
+async function repeat(intervalMs: number, work: () => Promise<void>): Promise<void> {
+  const stopping = new AbortController()
+  process.once('SIGTERM', () => stopping.abort())
+  process.once('SIGINT', () => stopping.abort())
+  while (!stopping.signal.aborted) {
+    await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    await work().catch((error: unknown) => console.error(`facegate: ${toJson(String(error))}`))
+  }
+}
+
+export async function replayFrom({ from: file, json }: CommandValues<'from'>): Promise<void> {
+  const result = await withStore(async (store) => {
+    const target = path.basename(file)
+    const onFirstBatch = await createEntryHook(store, { auditAction: 'deletions.replay', target })
+    return replayDeletions(store, file, onFirstBatch)
+  })
+  const { records, inserted, deletedAgain } = result
+  print(
+    result,
+    json,
+    () =>
+      `${records} records, ${inserted} of them missing in the database; ` +
+      `${deletedAgain} subjects were deleted again`,
+  )
+}
+
+export async function create({ to: file, json }: CommandValues<'to'>): Promise<void> {
+  if (!createMasterKeyFile(file)) throw new Error(`${file} exists already and was not changed`)
+  print({ file }, json, () => `${file} contains a new master key; keep a copy elsewhere`)
+}
+
+export async function rotate({
+  prepared,
+  json,
+}: CommandValues & { readonly prepared: boolean }): Promise<void> {
+  const masterKeyFile = masterKeyPath(readSettings())
+  const result = await withStore(async (store) => {
+    const entry = { auditAction: 'masterKey.rotate', target: 'master key', detail: { prepared } }
+    const onRotated = await createEntryHook(store, entry)
+    return rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now, onRotated })
+  })
+  print(result, json, () => describeRotation(result))
+}
+
+function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): string {
+  const lines = [`the keys of ${subjects} subjects are encrypted with a new master key`]
+  if (renewed > 0) lines.push(`${renewed} of them have a new key, because data was removed`)
+  if (unreadable > 0)
+    lines.push(
+      `${unreadable} changed or moved ciphertexts could not be decrypted and match nothing; ` +
+        'enroll these faces again',
+    )
+  return lines.join('\n')
+}
+
+export async function add({ json }: { readonly json: boolean }): Promise<void> {
+  const file = masterKeyPath(readSettings())
+  const entry = { auditAction: 'masterKey.add', target: 'master key' }
+  const masterKeyId = await auditedFileChange(entry, () => addMasterKey(file))
+  print({ masterKeyId, file }, json, () => `${file} has a new first key, ${masterKeyId}`)
 }
