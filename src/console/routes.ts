@@ -1,3 +1,4 @@
+import * as cameras from './analytics/cameras.ts'
 import * as charts from './analytics/charts.ts'
 import * as overview from './analytics/overview.ts'
 import * as openSessions from './auth/open-sessions.ts'
@@ -34,7 +35,7 @@ import type { ConsoleRoute } from './server/console-route.ts'
 /** The modules by page. Each route that one of them exports is served. */
 const modulesByPage = [
   [setup, signIn, openSessions, secondFactorRoutes],
-  [overview, charts, callLog],
+  [overview, charts, cameras, callLog],
   [projects, projectLosses, galleryMode],
   [keys, keyUsage],
   [webhooks, deliveries],

@@ -1,6 +1,7 @@
 /** Units of time in milliseconds. */
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
+export const weekMs = 7 * dayMs
 
 /** Milliseconds since 1970 UTC. The clock is a parameter, so that tests can set the time. */
 export type Clock = () => number

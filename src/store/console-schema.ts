@@ -84,6 +84,12 @@ export type CallHourRow = {
   readonly costMicros: bigint
   /** The prices of calls that were not charged, because the project's billing was off. */
   readonly meteredMicros: Generated<bigint>
+  readonly nearMisses: Generated<number>
+  /** In ten-thousandths, so that sums are exact in any order. */
+  readonly similaritySum: Generated<number>
+  /** The calls with a quality, and the sum of their qualities in full points. */
+  readonly rated: Generated<number>
+  readonly qualitySum: Generated<number>
   /** A histogram, see `lib/observability/latency-histogram.ts`. */
   readonly latencies: Uint8Array
 }

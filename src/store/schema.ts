@@ -114,6 +114,10 @@ export type KeyRow = {
   readonly formerEndsAtUtc: Generated<string | null>
   /** The last use of the former secret since the rotation; null: none. */
   readonly formerLastUsedAtUtc: Generated<string | null>
+  /** When `cameraChanges` were found; 0: never. */
+  readonly cameraChangesAtMs: Generated<number>
+  /** JSON of the last `MeasuredChange`s of its calls. */
+  readonly cameraChanges: Generated<string | null>
 }
 
 /** An account's price of one unit of an action, instead of the default. */

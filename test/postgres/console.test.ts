@@ -12,6 +12,7 @@ runOnPostgres([
   'console/gallery/gallery-health',
   'console/gallery/subject-order',
   'console/keys',
+  'console/log/cameras',
   'console/log/outcomes',
   'console/lists',
   'console/pages',

@@ -2,6 +2,7 @@ import { SegmentedControl } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useApiQuery } from '../api/use-api.ts'
 import { CallsPanel } from './calls-panel.tsx'
+import { CamerasPanel } from './cameras-panel.tsx'
 import { LatencyPanel } from './latency-panel.tsx'
 import { ScoresPanel } from './scores-panel.tsx'
 import { SpendPanel } from './spend-panel.tsx'
@@ -77,6 +78,7 @@ export function AnalyticsPage() {
         <ScoresPanel kind="liveness" filters={{ projectId, ...range }} />
         <SpendPanel groupBy={by} filters={filters} />
       </CardRow>
+      <CamerasPanel filters={{ projectId, keyId }} />
     </Page>
   )
 }

@@ -74,6 +74,7 @@ function AlertLink({ alert: { kind, projectId } }: { readonly alert: OverviewAle
 function alertLinkOf(kind: string) {
   if (kind.startsWith('key')) return { to: '/keys', label: 'View API keys' } as const
   if (kind.startsWith('budget')) return { to: '/money', label: 'View budget' } as const
+  if (kind.startsWith('camera')) return { to: '/analytics', label: 'View cameras' } as const
   if (kind.startsWith('webhook')) return { to: '/webhooks', label: 'View webhooks' } as const
   return { to: '/system', label: 'View system' } as const
 }

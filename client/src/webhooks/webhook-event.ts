@@ -11,6 +11,14 @@ export type WebhookEventData = {
     /** The notice: 14 or 1 days before the expiry. */
     readonly days: number
   }
+  readonly 'camera.changed': {
+    readonly keyId: string
+    readonly name: string
+    readonly prefix: string
+    readonly last4: string
+    /** What became worse, for example the share of calls without a face. */
+    readonly changes: readonly CameraChange[]
+  }
   readonly 'subject.expired': {
     readonly subjectId: string
     readonly externalId: string | null
@@ -33,6 +41,16 @@ type BudgetEventData = {
   readonly balanceMicros: string
   /** The event was due at this balance or a lower one. */
   readonly thresholdMicros: string
+}
+
+export type CameraChange = {
+  readonly measure: 'withoutFace' | 'quality' | 'unmatched' | 'nearMisses' | 'similarity'
+  /** Of the four weeks before. Shares and similarities are 0..1, qualities 0..100. */
+  readonly before: number
+  /** Of the last week. */
+  readonly after: number
+  /** A sentence without a full stop. */
+  readonly text: string
 }
 
 export type WebhookMatch = {

@@ -33,6 +33,24 @@ class KeyExpiringData(TypedDict):
     """The notice: 14 or 1 days before the expiry."""
 
 
+class CameraChange(TypedDict):
+    measure: Literal["withoutFace", "quality", "unmatched", "nearMisses", "similarity"]
+    before: float
+    """Of the four weeks before. Shares and similarities are 0..1, qualities 0..100."""
+    after: float
+    """Of the last week."""
+    text: str
+    """A sentence without a full stop."""
+
+
+class CameraChangedData(TypedDict):
+    keyId: str
+    name: str
+    prefix: str
+    last4: str
+    changes: List[CameraChange]
+
+
 class SubjectExpiredData(TypedDict):
     subjectId: str
     externalId: Optional[str]
@@ -44,8 +62,12 @@ class WebhookMatch(TypedDict):
     resultIndex: int
     """The element of `results` in the response of the call."""
     faceIndex: int
+    outcome: Literal["match", "ambiguous"]
+    """`ambiguous`: the next subject is so near that it is likely to be the right one."""
     subjectId: str
     externalId: Optional[str]
+    groups: List[str]
+    """The groups of the subject."""
     faceId: str
     similarity: float
     threshold: float
@@ -80,6 +102,11 @@ class KeyExpiringEvent(_Event):
     data: KeyExpiringData
 
 
+class CameraChangedEvent(_Event):
+    type: Literal["camera.changed"]
+    data: CameraChangedData
+
+
 class SubjectExpiredEvent(_Event):
     type: Literal["subject.expired"]
     data: SubjectExpiredData
@@ -96,7 +123,12 @@ class WebhookTestEvent(_Event):
 
 
 WebhookEvent = Union[
-    BudgetEvent, KeyExpiringEvent, SubjectExpiredEvent, IdentifyMatchedEvent, WebhookTestEvent
+    BudgetEvent,
+    KeyExpiringEvent,
+    CameraChangedEvent,
+    SubjectExpiredEvent,
+    IdentifyMatchedEvent,
+    WebhookTestEvent,
 ]
 
 

@@ -40,6 +40,7 @@ const remedies = {
   budgetLow: addBudget,
   budgetEmpty: addBudget,
   webhookFailing: 'facegate webhook list, and facegate webhook deliveries for the reason',
+  cameraChanged: 'check the lens, the light and the position of the camera that uses the key',
   diskLow: 'delete other files, or move DATA_DIR to a larger disk',
 } satisfies Record<AccountAlert['kind'], string> & Record<string, string>
 

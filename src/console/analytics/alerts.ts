@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { describeCameraChange } from '../../lib/observability/camera-changes.ts'
 import { findKeys } from '../../store/tenancy/key-list.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
+import { findReportedKeys } from '../../store/webhooks/camera-changes.ts'
 import { findWebhooks } from '../../store/webhooks/webhooks.ts'
 import type { DiskUsage } from '../pages/system/server-status.ts'
-import { dayMs } from '../../lib/clock.ts'
+import { dayMs, weekMs } from '../../lib/clock.ts'
 
 export const accountAlert = z.object({
   kind: z.enum([
@@ -13,6 +15,7 @@ export const accountAlert = z.object({
     'budgetLow',
     'budgetEmpty',
     'webhookFailing',
+    'cameraChanged',
     'diskLow',
   ]),
   severity: z.enum(['info', 'warning', 'critical']),
@@ -52,6 +55,7 @@ export async function findAlerts(tx: ReadTx, input: AlertInput): Promise<Account
     ...budgetAlerts(input),
     ...(await keyAlerts(tx, input)),
     ...(await webhookAlerts(tx, input)),
+    ...(await cameraAlerts(tx, input)),
   ]
   const order = ['critical', 'warning', 'info']
   return alerts.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity))
@@ -115,5 +119,17 @@ async function webhookAlerts(
     if (failingSinceMs === null || nowMs - failingSinceMs < webhookFailingMs) return []
     const text = `The webhook ${new URL(url).hostname} of ${projectName} does not accept events.`
     return [{ kind: 'webhookFailing', severity: 'warning', text, projectId }]
+  })
+}
+
+/** Keys whose pictures or matches became worse in the last week. */
+async function cameraAlerts(
+  tx: ReadTx,
+  { accountId, projectId, nowMs }: AlertInput,
+): Promise<AccountAlert[]> {
+  const keys = await findReportedKeys(tx, { accountId, projectId, sinceMs: nowMs - weekMs })
+  return keys.map(({ keyId, projectId, name, projectName, changes }) => {
+    const text = `The key ${name} of ${projectName}: ${changes.map(describeCameraChange).join('; ')}.`
+    return { kind: 'cameraChanged', severity: 'warning', text, projectId, keyId }
   })
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
-import { dayMs, type Clock } from '../../lib/clock.ts'
+import { dayMs, hourMs, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { splitList } from '../../lib/setting.ts'
 import type { Store } from '../../store/database.ts'
@@ -13,6 +13,7 @@ import {
 import { deleteExpiredSecrets } from '../../store/webhooks/webhooks.ts'
 import type { AddressRules } from '../../webhooks/address-rules.ts'
 import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-loop.ts'
+import { addCameraNotices } from '../../webhooks/camera-notices.ts'
 import { addExpiryNotices } from '../../webhooks/expiry-notices.ts'
 import { pendingMsMax } from '../../webhooks/retry-schedule.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/webhooks.ts'
@@ -36,6 +37,7 @@ type WebhookEnvironment = {
 const deliveryIntervalMs = 1000
 const countIntervalMs = 5000
 const sweepIntervalMs = 60_000
+const compareIntervalMs = hourMs
 
 /** The most rows of each kind per sweep. */
 const rowsMax = 500
@@ -56,6 +58,12 @@ export function openWebhooks(config: Config, environment: WebhookEnvironment): O
   const delivery = { intervalMs: deliveryIntervalMs, failure: 'webhook events are not delivered' }
   const sweep = { intervalMs: sweepIntervalMs, failure: 'the sweep of webhook events failed' }
   const count = { intervalMs: countIntervalMs, failure: 'webhook events could not be counted' }
+  const compare = { intervalMs: compareIntervalMs, failure: 'the cameras were not compared' }
+  const compareCameras = (): Promise<void> => {
+    const nowMs = environment.clock()
+    const outboxMax = config.WEBHOOK_OUTBOX_MAX
+    return addCameraNotices({ store: environment.store, nowMs, outboxMax })
+  }
   let outbox: OutboxCounts = { pending: 0, discarded: 0, failing: 0 }
   const countPending = async (): Promise<void> => {
     outbox = await environment.store.read(countOutbox)
@@ -64,6 +72,7 @@ export function openWebhooks(config: Config, environment: WebhookEnvironment): O
     schedule(loop.run, delivery, log),
     schedule(() => sweepWebhooks(config, environment), sweep, log),
     schedule(countPending, count, log),
+    schedule(compareCameras, compare, log),
   ]
   return {
     webhooks: createWebhooks(keyring, rules),

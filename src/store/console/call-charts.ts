@@ -80,6 +80,33 @@ export async function findLatencies(
   return new Map(rows.map((row) => [row.atMs, unpackLatencies(row.latencies)]))
 }
 
+/** Sums what the calls of each key decided in each time step since `startMs`; without empty steps. */
+export function sumDecisions(
+  tx: ReadTx,
+  filter: ChartFilter,
+  { startMs, stepMs }: { readonly startMs: number; readonly stepMs: number },
+) {
+  const isCompared = sql`outcome in ('match', 'no_match', 'ambiguous')`
+  const sum = (column: string, condition = sql`true`) =>
+    sql<number>`sum(case when ${condition} then ${sql.ref(column)} else 0 end)`
+  const query = selectCallHours(tx, filter)
+    .select([
+      'keyId',
+      sql<number>`("hourMs" - ${sql.lit(startMs)}) / ${sql.lit(stepMs)}`.as('step'),
+      sum('calls', sql`code = 'NO_FACE_FOUND'`).as('withoutFace'),
+      sum('calls', sql`outcome <> ''`).as('decided'),
+      sum('calls', isCompared).as('compared'),
+      sum('calls', sql`outcome = 'no_match'`).as('unmatched'),
+      sum('nearMisses', isCompared).as('nearMisses'),
+      sum('calls', sql`outcome = 'match'`).as('matched'),
+      sum('similaritySum', sql`outcome = 'match'`).as('similaritySum'),
+      sum('rated').as('rated'),
+      sum('qualitySum').as('qualitySum'),
+    ])
+    .groupBy(['keyId', 'step'])
+  return tx.run(query)
+}
+
 /** Rounds an hour down to the start of its time step. */
 function stepStartMs(stepMs: number) {
   return sql<number>`"hourMs" / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`

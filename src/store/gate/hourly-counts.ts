@@ -52,6 +52,10 @@ export function emptyHourlyCallCount(row: CountedCall): HourlyCallCount {
     billed: 0,
     costMicros: 0n,
     meteredMicros: 0n,
+    nearMisses: 0,
+    similaritySum: 0,
+    rated: 0,
+    qualitySum: 0,
     latencies: createLatencyHistogram(),
   }
 }
@@ -59,6 +63,7 @@ export function emptyHourlyCallCount(row: CountedCall): HourlyCallCount {
 /** Returns the count with one more call. The histogram is updated in place. */
 export function withCall(count: HourlyCallCount, row: CountedCall): HourlyCallCount {
   recordLatency(count.latencies, row.latencyMs)
+  const added = countsOfCall(row)
   return {
     hourMs: count.hourMs,
     projectId: count.projectId,
@@ -67,10 +72,25 @@ export function withCall(count: HourlyCallCount, row: CountedCall): HourlyCallCo
     code: count.code,
     outcome: count.outcome,
     calls: count.calls + 1,
-    billed: count.billed + (row.transferId === null ? 0 : 1),
+    billed: count.billed + added.billed,
     costMicros: count.costMicros + row.costMicros,
     meteredMicros: count.meteredMicros + row.meteredMicros,
+    nearMisses: count.nearMisses + added.nearMisses,
+    similaritySum: count.similaritySum + added.similaritySum,
+    rated: count.rated + added.rated,
+    qualitySum: count.qualitySum + added.qualitySum,
     latencies: count.latencies,
+  }
+}
+
+/** Returns what one call adds to the numbers of its count, apart from its amounts and its latency. */
+export function countsOfCall({ transferId, nearMiss, similarity, quality }: CountedCall) {
+  return {
+    billed: transferId === null ? 0 : 1,
+    nearMisses: nearMiss ?? 0,
+    similaritySum: Math.round((similarity ?? 0) * 10_000),
+    rated: typeof quality === 'number' ? 1 : 0,
+    qualitySum: Math.round(quality ?? 0),
   }
 }
 

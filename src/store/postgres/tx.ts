@@ -12,7 +12,7 @@ import {
   type StatementRunner,
   createCallStatements,
 } from '../gate/call-statements.ts'
-import { hourStartMs, scoreBinOf } from '../gate/hourly-counts.ts'
+import { countsOfCall, hourStartMs, scoreBinOf } from '../gate/hourly-counts.ts'
 import { chargeOf } from '../gate/settlement-rule.ts'
 import type { SettlementInput } from '../gate/statements.ts'
 import { type RunBatched, hexText, listQuery, listStatement } from './connection/batcher.ts'
@@ -100,14 +100,18 @@ function lazySavepoints(transaction: PostgresTransaction) {
 /** Adds a call to the counts of its hour. `bucket`: the latency's in the histogram, counted from 1. */
 const countCall = prepare(
   `insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, outcome, calls,
-     billed, "costMicros", "meteredMicros", latencies)
+     billed, "costMicros", "meteredMicros", "nearMisses", "similaritySum", rated, "qualitySum",
+     latencies)
    values (:hourMs, :projectId, :keyId, :action, :code, :outcome, 1, :billed, :costMicros,
-     :meteredMicros,
+     :meteredMicros, :nearMisses, :similaritySum, :rated, :qualitySum,
      array_fill(0, array[:bucket::integer - 1]) || 1 || array_fill(0, array[80 - :bucket::integer]))
    on conflict ("hourMs", "projectId", "keyId", action, code, outcome) do update set
      calls = h.calls + 1, billed = h.billed + excluded.billed,
      "costMicros" = h."costMicros" + excluded."costMicros",
      "meteredMicros" = h."meteredMicros" + excluded."meteredMicros",
+     "nearMisses" = h."nearMisses" + excluded."nearMisses",
+     "similaritySum" = h."similaritySum" + excluded."similaritySum",
+     rated = h.rated + excluded.rated, "qualitySum" = h."qualitySum" + excluded."qualitySum",
      latencies[:bucket] = h.latencies[:bucket] + 1`,
 )
 
@@ -123,7 +127,7 @@ function statementRunner(on: StatementSender): StatementRunner {
         ...row,
         outcome: row.outcome ?? '',
         hourMs: hourStartMs(row.atMs),
-        billed: row.transferId === null ? 0 : 1,
+        ...countsOfCall(row),
         bucket: latencyBucketOf(row.latencyMs) + 1,
       }),
   }

@@ -36,11 +36,13 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
     connection,
     // Unlike `insert or replace`, an update does not change the index by key.
     `insert into callHours (hourMs, projectId, keyId, action, code, outcome, calls, billed,
-       costMicros, meteredMicros, latencies)
+       costMicros, meteredMicros, nearMisses, similaritySum, rated, qualitySum, latencies)
      values (:hourMs, :projectId, :keyId, :action, :code, :outcome, :calls, :billed, :costMicros,
-       :meteredMicros, :latencies)
+       :meteredMicros, :nearMisses, :similaritySum, :rated, :qualitySum, :latencies)
      on conflict do update set calls = excluded.calls, billed = excluded.billed,
        costMicros = excluded.costMicros, meteredMicros = excluded.meteredMicros,
+       nearMisses = excluded.nearMisses, similaritySum = excluded.similaritySum,
+       rated = excluded.rated, qualitySum = excluded.qualitySum,
        latencies = excluded.latencies`,
   )
   return {

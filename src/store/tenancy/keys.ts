@@ -47,7 +47,13 @@ export type NewKey = {
   readonly expiresAtUtc: string | null
 }
 
-type InternalKeyColumn = 'hash' | 'formerHash' | 'isHidden' | 'expiryNoticeDays'
+type InternalKeyColumn =
+  | 'hash'
+  | 'formerHash'
+  | 'isHidden'
+  | 'expiryNoticeDays'
+  | 'cameraChangesAtMs'
+  | 'cameraChanges'
 
 /** The public fields of a key, without its text and hash. */
 export type KeySummary = Omit<Selectable<KeyRow>, 'permissions' | InternalKeyColumn> & {
@@ -154,7 +160,7 @@ export async function listKeys(
 
 export function keySummaryOf(row: Selectable<KeyRow>, now: Date): KeySummary {
   const { hash: _hash, formerHash: _former, isHidden: _isHidden, ...rest } = row
-  const { expiryNoticeDays: _notice, ...fields } = rest
+  const { expiryNoticeDays: _notice, cameraChangesAtMs: _at, cameraChanges: _all, ...fields } = rest
   return { ...fields, permissions: parsePermissions(row.permissions), state: keyState(row, now) }
 }
 

@@ -11,6 +11,7 @@ import {
 import { loadingSelector } from '../../support/console/browser/console-pages.ts'
 import { smallTargets } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
+import { addWorseCamera } from '../../support/console/worse-camera.ts'
 import { sendVariedCalls, variedKeyCount } from '../../support/console/varied-calls.ts'
 
 /** The pages with a primary action, and the dialog that it opens. */
@@ -57,6 +58,23 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
       .first()
       .waitFor()
     await browser.driver.inspect('analytics-keys', 'light')
+  })
+
+  step('A camera that became worse is an alert, and its weeks are shown', async () => {
+    const name = await addWorseCamera(browser.testConsole)
+    await open('/')
+    const alert = page.getByRole('note').filter({ hasText: 'Calls without a face rose' })
+    await alert.getByRole('link', { name: 'View cameras' }).click()
+    const cameras = page.getByRole('table', { name: 'Calls without a face by key and week' })
+    const row = cameras.getByRole('row').filter({ hasText: name })
+    await row.getByText('Calls without a face rose from 2 % to 20 %.').waitFor()
+    await page.getByRole('radiogroup', { name: 'Measure' }).getByText('Quality').click()
+    await page.getByRole('table', { name: 'Quality of the faces by key and week' }).waitFor()
+    await browser.driver.inspect('analytics-cameras', 'light')
+    await page.setViewportSize(phoneViewport)
+    assert.ok(await fitsWidth(page, phoneViewport.width))
+    await browser.driver.inspect('analytics-cameras-phone', 'dark')
+    await page.setViewportSize(desktopViewport)
   })
 
   step('A budget bar is as full as its text states', async () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { hashApiKey } from '../../../src/lib/crypto/api-key.ts'
+import { countedCallOf } from './ledger-rows.ts'
 import { queries } from './tracked-queries.ts'
 import { now, nowMs, nowUtc, assertSameValues, type StoreFixture } from './store-fixture.ts'
 
 const hourMs = 3_600_000
+const weekMs = 7 * 24 * hourMs
+const startMs = Date.UTC(2026, 0, 5)
 const after = (ms: number): Date => new Date(nowMs + ms)
 
 export const keyChangesContract = {
@@ -158,5 +161,86 @@ export const keyChangesContract = {
     ])
     assert.deepEqual(await sum({ keyIds: [] }), [])
     assert.deepEqual(await sum({ accountId: 'other' }), [])
+  },
+
+  'the decisions of a key are summed by week': async (fixture: StoreFixture) => {
+    const { store, accountId, keyId } = fixture
+    const filter = { accountId, fromMs: startMs, toMs: startMs + 2 * weekMs }
+    const match = { outcome: 'match', similarity: 0.91, threshold: 0.8, quality: 80 } as const
+    const miss = { ...match, outcome: 'no_match', similarity: 0.77, nearMiss: 1 } as const
+    const calls = [
+      { code: 'NO_FACE_FOUND' },
+      { ...match, quality: null },
+      { ...match, atMs: startMs + weekMs, quality: 62.4, similarity: 0.8765 },
+      { ...miss, atMs: startMs + weekMs },
+      { outcome: 'live', quality: 70, nearMiss: 1, atMs: startMs + weekMs } as const,
+    ]
+    await store.write(async (tx) => {
+      for (const call of calls) await tx.logCall(countedCallOf(fixture, { atMs: startMs, ...call }))
+    })
+    const steps = { startMs, stepMs: weekMs }
+    const weeks = await store.read((tx) => queries.sumDecisions(tx, filter, steps))
+    assert.deepEqual(
+      weeks.map((week) => ({ ...week })).toSorted((a, b) => a.step - b.step),
+      [
+        {
+          keyId,
+          step: 0,
+          withoutFace: 1,
+          decided: 1,
+          compared: 1,
+          unmatched: 0,
+          nearMisses: 0,
+          matched: 1,
+          similaritySum: 9100,
+          rated: 0,
+          qualitySum: 0,
+        },
+        {
+          keyId,
+          step: 1,
+          withoutFace: 0,
+          decided: 3,
+          compared: 2,
+          unmatched: 1,
+          nearMisses: 1,
+          matched: 1,
+          similaritySum: 8765,
+          rated: 3,
+          qualitySum: 212,
+        },
+      ],
+    )
+  },
+
+  'the changes of a key are reported once by one server': async ({
+    store,
+    accountId,
+    project: { projectId },
+    keyId,
+  }: StoreFixture) => {
+    const atMs = startMs + weekMs
+    const usedSinceUtc = new Date(startMs).toISOString()
+    const find = (reportedBeforeMs: number) =>
+      store.read((tx) => queries.findUsedKeys(tx, { usedSinceUtc, reportedBeforeMs }))
+    assert.deepEqual(await find(startMs), [])
+    await store.db
+      .updateTable('keys')
+      .set({ lastUsedAtUtc: usedSinceUtc })
+      .where('keyId', '=', keyId)
+      .execute()
+    const [used] = await find(startMs)
+    assert.deepEqual([used?.keyId, used?.accountId, used?.projectId], [keyId, accountId, projectId])
+    const changes = [{ measure: 'quality', before: 90, after: 60 }] as const
+    const report = { keyId, cameraChangesAtMs: atMs, changes, reportedBeforeMs: startMs }
+    const record = () => store.write((tx) => queries.recordCameraChanges(tx, report))
+    assert.deepEqual([await record(), await record()], [true, false])
+    assert.deepEqual([await find(atMs - 1), (await find(atMs)).length], [[], 1])
+    const reported = (sinceMs: number, filter: object = {}) =>
+      store.read((tx) => queries.findReportedKeys(tx, { accountId, sinceMs, ...filter }))
+    const [key] = await reported(startMs, { projectId })
+    assert.deepEqual([key?.keyId, key?.changes], [keyId, changes])
+    assert.deepEqual(await reported(atMs), [])
+    assert.deepEqual(await reported(startMs, { accountId: 'other' }), [])
   },
 }

@@ -3,6 +3,7 @@ import * as attemptStatus from '../../../src/store/gate/attempt-status.ts'
 import * as auditLog from '../../../src/store/console/audit-log.ts'
 import * as balances from '../../../src/store/billing/balances.ts'
 import * as bucketState from '../../../src/store/gate/bucket-state.ts'
+import * as cameraChanges from '../../../src/store/webhooks/camera-changes.ts'
 import * as callCharts from '../../../src/store/console/call-charts.ts'
 import * as calls from '../../../src/store/gate/calls.ts'
 import * as certificateKeys from '../../../src/store/tenancy/certificate-keys.ts'
@@ -55,6 +56,7 @@ const allQueries = {
   ...balances,
   ...bucketState,
   ...callCharts,
+  ...cameraChanges,
   ...calls,
   ...certificateKeys,
   ...changedDecisions,

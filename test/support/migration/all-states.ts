@@ -21,6 +21,7 @@ import { createPlaygroundKey } from '../../../src/store/tenancy/key-list.ts'
 import { createKey, revokeKey, type NewKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, updateProject } from '../../../src/store/tenancy/projects.ts'
 import { claimDeliveries, recordAttempt } from '../../../src/store/webhooks/deliveries.ts'
+import { recordCameraChanges } from '../../../src/store/webhooks/camera-changes.ts'
 import { recordExpiryNotice } from '../../../src/store/webhooks/expiring-keys.ts'
 import { deleteWebhook, pauseWebhook } from '../../../src/store/webhooks/webhooks.ts'
 import { assertOk, type TestConsole } from '../console/test-console.ts'
@@ -88,6 +89,12 @@ async function addKeys({ db, write }: Store, projectId: string): Promise<void> {
   await write(async (tx) => {
     await recordFormerSecretUse(tx, use)
     await recordExpiryNotice(tx, { keyId: expiringId, expiryNoticeDays: null }, 1)
+    await recordCameraChanges(tx, {
+      keyId,
+      cameraChangesAtMs: now.getTime(),
+      changes: [{ measure: 'quality', before: 90, after: 60 }],
+      reportedBeforeMs: 0,
+    })
   })
 }
 

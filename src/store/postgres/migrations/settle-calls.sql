@@ -94,12 +94,16 @@ begin
         c."loggedAction", c.code, coalesce(c.outcome, '') as outcome, count(*) as calls,
         count(*) filter (where c."amountMicros" > 0) as billed,
         sum(c."amountMicros") as "costMicros", sum(c."meteredMicros") as "meteredMicros",
+        sum(c."nearMiss") as "nearMisses",
+        coalesce(sum(floor(c.similarity * 10000 + 0.5)), 0) as "similaritySum",
+        count(c.quality) as rated, coalesce(sum(floor(c.quality + 0.5)), 0) as "qualitySum",
         array_agg(c.bucket) as buckets
       from unnest("settled") as c group by 1, 2, 3, 4, 5)
   insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, outcome, calls, billed,
-      "costMicros", "meteredMicros", latencies)
+      "costMicros", "meteredMicros", "nearMisses", "similaritySum", rated, "qualitySum", latencies)
     select g."hourMs", "settled"[1]."projectId", g."keyId", g."loggedAction", g.code, g.outcome,
-        g.calls, g.billed, g."costMicros", g."meteredMicros", array(
+        g.calls, g.billed, g."costMicros", g."meteredMicros", g."nearMisses", g."similaritySum",
+        g.rated, g."qualitySum", array(
           select coalesce(n.count, 0)::integer from generate_series(1, 80) as at
             left join (select b, count(*) from unnest(g.buckets) as b group by b) as n on n.b = at
             order by at)
@@ -108,6 +112,9 @@ begin
       calls = h.calls + excluded.calls, billed = h.billed + excluded.billed,
       "costMicros" = h."costMicros" + excluded."costMicros",
       "meteredMicros" = h."meteredMicros" + excluded."meteredMicros",
+      "nearMisses" = h."nearMisses" + excluded."nearMisses",
+      "similaritySum" = h."similaritySum" + excluded."similaritySum",
+      rated = h.rated + excluded.rated, "qualitySum" = h."qualitySum" + excluded."qualitySum",
       latencies = "addLatencies"(h.latencies, excluded.latencies);
 
   return query with ordered as (

@@ -24,7 +24,8 @@ create table keys (
   createdAtUtc text not null, expiresAtUtc text, revokedAtUtc text, lastUsedAtUtc text,
   isHidden integer not null default 0 check (isHidden in (0, 1)), expiryNoticeDays integer,
   rotatedAtUtc text, formerHash blob, formerLast4 text, formerEndsAtUtc text,
-  formerLastUsedAtUtc text
+  formerLastUsedAtUtc text,
+  cameraChangesAtMs integer not null default 0, cameraChanges text
 ) strict
 
 create index keys_by_project on keys (projectId)

@@ -117,13 +117,16 @@ create unique index one_call_per_charge on calls (transferId) where transferId i
 -- The time up to which old rows of the log were deleted.
 create table watermarks (name text primary key, valueMs integer not null) strict, without rowid
 
--- Hourly counts, so that a chart of millions of calls reads thousands of rows.
+-- Hourly counts, so that a chart of millions of calls reads thousands of rows. `similaritySum` is in
+-- ten-thousandths. `qualitySum` adds the qualities, 0..100, of the `rated` calls.
 create table callHours (
   hourMs integer not null,
   projectId text not null, keyId text not null, action text not null, code text not null,
   outcome text not null default '',
   calls integer not null, billed integer not null,
   costMicros integer not null, meteredMicros integer not null default 0,
+  nearMisses integer not null default 0, similaritySum integer not null default 0,
+  rated integer not null default 0, qualitySum integer not null default 0,
   latencies blob not null,
   primary key (hourMs, projectId, keyId, action, code, outcome)
 ) strict, without rowid

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { formatUtc, hourMs, weekMs } from '../../lib/clock.ts'
+import {
+  allCameraMeasures,
+  cameraMeasures,
+  describeCameraChange,
+  findCameraChanges,
+  measureValue,
+  type CameraMeasure,
+} from '../../lib/observability/camera-changes.ts'
+import { addDecisions, readKeyWeeks } from '../../store/console/key-weeks.ts'
+import { keyNames } from '../../store/tenancy/key-list.ts'
+import { weeksBefore } from '../../webhooks/camera-notices.ts'
+import { defineRead } from '../server/console-route.ts'
+import { count, id } from '../server/input.ts'
+
+const weeksShown = 8
+
+const measure = z.enum(allCameraMeasures)
+
+const values = z.array(z.number().nullable()).meta({
+  description: 'One for each week; null without calls. Shares are 0..1.',
+})
+
+/** What the calls of each key decided, week by week, and what became worse in the last week. */
+export const camerasChart = defineRead({
+  path: '/analytics/cameras',
+  query: z.strictObject({ projectId: id.optional(), keyId: id.optional() }),
+  response: z.object({
+    weeks: z
+      .array(z.string())
+      .meta({ description: 'The start of each week, UTC, the oldest first.' }),
+    measures: z.array(z.object({ measure, name: z.string(), kind: z.enum(['share', 'mean']) })),
+    keys: z.array(
+      z.object({
+        keyId: z.string(),
+        name: z.string(),
+        calls: z.array(count),
+        values: z.record(measure, values),
+        changes: z.array(z.object({ measure, text: z.string() })),
+      }),
+    ),
+  }),
+  handle: async ({ query, identity, services: { store, clock } }) => {
+    const toMs = Math.ceil((clock() + 1) / hourMs) * hourMs
+    const filter = { ...query, accountId: identity.accountId, toMs, weeks: weeksShown }
+    const weeksByKey = await readKeyWeeks(store, filter)
+    const names = await store.read((tx) => keyNames(tx, identity.accountId))
+    const keys = [...weeksByKey].map(([keyId, weeks]) => {
+      const before = addDecisions(weeks.slice(-1 - weeksBefore, -1))
+      const changes = findCameraChanges(before, addDecisions(weeks.slice(-1)))
+      const valuesOf = (name: CameraMeasure) =>
+        weeks.map((week) => measureValue(name, week) ?? null)
+      return {
+        keyId,
+        name: names.get(keyId) ?? keyId,
+        calls: weeks.map(({ withoutFace, decided }) => withoutFace + decided),
+        values: Object.fromEntries(
+          allCameraMeasures.map((name) => [name, valuesOf(name)]),
+        ) as Record<CameraMeasure, (number | null)[]>,
+        changes: changes.map((change) => ({
+          measure: change.measure,
+          text: describeCameraChange(change),
+        })),
+      }
+    })
+    return {
+      weeks: Array.from({ length: weeksShown }, (_, index) =>
+        formatUtc(toMs - (weeksShown - index) * weekMs),
+      ),
+      measures: allCameraMeasures.map((name) => {
+        const { name: title, kind } = cameraMeasures[name]
+        return { measure: name, name: title, kind }
+      }),
+      keys: keys
+        .filter(({ calls }) => calls.some((count) => count > 0))
+        .toSorted((a, b) => b.changes.length - a.changes.length || (a.name < b.name ? -1 : 1)),
+    }
+  },
+})

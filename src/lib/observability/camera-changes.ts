@@ -1,0 +1,120 @@
+/**
+ * What the calls of one key decided in a period. A key belongs to one camera in most installations,
+ * so that a change of these numbers is a change of the camera, its place or its light.
+ */
+export type KeyDecisions = {
+  /** Calls that failed because no picture contains a face. */
+  readonly withoutFace: number
+  /** Calls with an outcome. */
+  readonly decided: number
+  /** Calls that compared a face, those of them without a match, and those just below the threshold. */
+  readonly compared: number
+  readonly unmatched: number
+  readonly nearMisses: number
+  readonly matched: number
+  /** The sum over the matches, in ten-thousandths. */
+  readonly similaritySum: number
+  /** The calls with a quality, and the sum of their qualities, 0..100. */
+  readonly rated: number
+  readonly qualitySum: number
+}
+
+type KeyMeasure = {
+  readonly name: string
+  /** `share`: of the calls, 0..1. `mean`: of a score. */
+  readonly kind: 'share' | 'mean'
+  /** The smallest change that is reported; only rises if it is positive, only falls if negative. */
+  readonly changeMin: number
+  /** Returns the sum, and the number of calls that it is divided by. */
+  readonly of: (decisions: KeyDecisions) => readonly [sum: number, calls: number]
+}
+
+/** The values that are compared, each with the direction in which it becomes worse. */
+export const cameraMeasures = {
+  withoutFace: {
+    name: 'Calls without a face',
+    kind: 'share',
+    changeMin: 0.05,
+    of: ({ withoutFace, decided }) => [withoutFace, withoutFace + decided],
+  },
+  quality: {
+    name: 'Quality of the faces',
+    kind: 'mean',
+    changeMin: -10,
+    of: ({ qualitySum, rated }) => [qualitySum, rated],
+  },
+  unmatched: {
+    name: 'Faces without a match',
+    kind: 'share',
+    changeMin: 0.1,
+    of: ({ unmatched, compared }) => [unmatched, compared],
+  },
+  nearMisses: {
+    name: 'Near misses',
+    kind: 'share',
+    changeMin: 0.05,
+    of: ({ nearMisses, compared }) => [nearMisses, compared],
+  },
+  similarity: {
+    name: 'Similarity of matches',
+    kind: 'mean',
+    changeMin: -0.03,
+    of: ({ similaritySum, matched }) => [similaritySum / 10_000, matched],
+  },
+} as const satisfies Readonly<Record<string, KeyMeasure>>
+
+export type CameraMeasure = keyof typeof cameraMeasures
+
+const measureNames = Object.keys(cameraMeasures) as readonly CameraMeasure[]
+
+/** The names of the measures, for schemas. */
+export const allCameraMeasures = measureNames as readonly [CameraMeasure, ...CameraMeasure[]]
+
+export type MeasuredChange = {
+  readonly measure: CameraMeasure
+  readonly before: number
+  readonly after: number
+}
+
+/** A period with fewer calls of a measure is not compared. */
+export const comparedCallsMin = 50
+
+/**
+ * The smallest change of a share in standard errors of independent calls. A camera without a change
+ * exceeds it by chance in one of 30,000 comparisons.
+ */
+const standardErrorsMin = 4
+
+/** Returns the value of a measure; undefined without calls. */
+export function measureValue(measure: CameraMeasure, decisions: KeyDecisions): number | undefined {
+  const [sum, calls] = cameraMeasures[measure].of(decisions)
+  return calls === 0 ? undefined : sum / calls
+}
+
+/** Returns what became worse from one period to the next, in the order of the measures. */
+export function findCameraChanges(before: KeyDecisions, after: KeyDecisions): MeasuredChange[] {
+  return measureNames.flatMap((measure): MeasuredChange[] => {
+    const { kind, changeMin, of }: KeyMeasure = cameraMeasures[measure]
+    const [sumBefore, callsBefore] = of(before)
+    const [sumAfter, callsAfter] = of(after)
+    if (Math.min(callsBefore, callsAfter) < comparedCallsMin) return []
+    const values = { before: sumBefore / callsBefore, after: sumAfter / callsAfter }
+    const change = values.after - values.before
+    if (change / changeMin < 1) return []
+    const share = (sumBefore + sumAfter) / (callsBefore + callsAfter)
+    const error = Math.sqrt(share * (1 - share) * (1 / callsBefore + 1 / callsAfter))
+    if (kind === 'share' && change < standardErrorsMin * error) return []
+    return [{ measure, ...values }]
+  })
+}
+
+/** Returns a change as a sentence without a full stop: "Near misses rose from 2 % to 18 %". */
+export function describeCameraChange({ measure, before, after }: MeasuredChange): string {
+  const { name, kind } = cameraMeasures[measure]
+  const format = (value: number): string => {
+    if (kind === 'share') return `${Math.round(value * 100)} %`
+    return measure === 'similarity' ? value.toFixed(2) : String(Math.round(value))
+  }
+  const verb = after > before ? 'rose' : 'fell'
+  return `${name} ${verb} from ${format(before)} to ${format(after)}`
+}

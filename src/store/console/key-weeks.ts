@@ -1,0 +1,46 @@
+import { weekMs } from '../../lib/clock.ts'
+import type { KeyDecisions } from '../../lib/observability/camera-changes.ts'
+import type { Store } from '../database.ts'
+import { readChart, sumDecisions, type ChartFilter } from './call-charts.ts'
+
+export type KeyWeeksFilter = Omit<ChartFilter, 'fromMs' | 'action'> & { readonly weeks: number }
+
+/**
+ * Returns the decisions of each key with calls, for each of the weeks before `toMs`, a full hour, the
+ * oldest first.
+ */
+export async function readKeyWeeks(
+  store: Pick<Store, 'read' | 'isShared'>,
+  { weeks, ...filter }: KeyWeeksFilter,
+): Promise<ReadonlyMap<string, readonly KeyDecisions[]>> {
+  const fromMs = filter.toMs - weeks * weekMs
+  const sums = new Map<string, KeyDecisions[]>()
+  const rows = await readChart(store, { ...filter, fromMs }, (tx, part) =>
+    sumDecisions(tx, part, { startMs: fromMs, stepMs: weekMs }),
+  )
+  for (const { keyId, step, ...decisions } of rows) {
+    const keyWeeks = sums.get(keyId) ?? Array.from({ length: weeks }, () => noDecisions)
+    keyWeeks[step] = addDecisions([keyWeeks[step] ?? noDecisions, decisions])
+    sums.set(keyId, keyWeeks)
+  }
+  return sums
+}
+
+const noDecisions: KeyDecisions = {
+  withoutFace: 0,
+  decided: 0,
+  compared: 0,
+  unmatched: 0,
+  nearMisses: 0,
+  matched: 0,
+  similaritySum: 0,
+  rated: 0,
+  qualitySum: 0,
+}
+
+/** Adds the decisions of several periods. */
+export function addDecisions(all: readonly KeyDecisions[]): KeyDecisions {
+  const names = Object.keys(noDecisions) as (keyof KeyDecisions)[]
+  const entries = names.map((name) => [name, all.reduce((sum, part) => sum + part[name], 0)])
+  return Object.fromEntries(entries) as KeyDecisions
+}
