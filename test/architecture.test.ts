@@ -24,7 +24,17 @@ const mayImport: Record<string, readonly string[]> = {
   actions: ['lib', 'store (types)', 'gallery (types)', 'vision (types)', 'billing (types)'],
   http: ['lib', 'gate', 'actions'],
   compreface: ['lib', 'gate', 'actions', 'http', 'gallery (types)', 'store (types)'],
-  console: ['lib', 'gate', 'actions', 'store', 'billing', 'webhooks', 'http', 'gallery (types)'],
+  console: [
+    'lib',
+    'gate',
+    'actions',
+    'store',
+    'billing',
+    'webhooks',
+    'http',
+    'gallery (types)',
+    'models (types)',
+  ],
   evaluation: ['lib', 'models', 'vision', 'gallery', 'actions'],
 }
 

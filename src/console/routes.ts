@@ -24,6 +24,7 @@ import * as projects from './pages/projects.ts'
 import * as calibrations from './pages/system/calibrations.ts'
 import * as history from './pages/system/history.ts'
 import * as measurements from './pages/system/measurements.ts'
+import * as modelCommands from './pages/system/model-commands.ts'
 import * as models from './pages/system/models.ts'
 import * as system from './pages/system/system.ts'
 import * as audit from './pages/team/audit.ts'
@@ -43,7 +44,7 @@ const modulesByPage = [
   [subjects, subjectsCsv, bulkChanges, health, crops],
   [groups, deletions],
   [walletAndBudgets, ledger],
-  [models, calibrations, measurements],
+  [models, modelCommands, calibrations, measurements],
   [users, audit],
   [system, history],
 ] as const

@@ -13,12 +13,13 @@ import type { JsonLimits } from '../http/input/parse-json.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Micros } from '../lib/money.ts'
+import type { ListedModel } from '../models/installed-packs.ts'
 import type { DatabaseInfo, Store, Tx } from '../store/database.ts'
 import type { ChainedDeletion } from '../store/gallery/deletion-chain.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { ServerReport } from './pages/system/server-report.ts'
-import type { DiskUsage, ModelSummary, SettingsTopic } from './pages/system/server-status.ts'
+import type { DiskUsage, SettingsTopic } from './pages/system/server-status.ts'
 import type { AnonymousLimit, FailedSignInLog, SignInThrottle } from './auth/sign-in-throttle.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
 import type { SecondFactors } from './auth/second-factor/second-factors.ts'
@@ -62,6 +63,7 @@ export type ConsoleServices = {
   readonly healthChecks: GalleryMeasurements<GalleryHealth>
   readonly applyMeasuredTable: typeof applyMeasuredTable
   readonly readModels: () => Promise<ModelInventory>
+  readonly modelCommands: ModelCommands
   readonly similarityAt: (score: number, calibration: Calibration) => number
   readonly readSystem: () => Promise<ServerStatus>
   /** This server and its present state. */
@@ -80,12 +82,48 @@ export type ConsoleDefaults = RateLimits & {
   readonly livenessMin: number
 }
 
+/** A network, and its use after the next start of the server. */
+export type ModelSummary = ListedModel & { readonly nextUse: ListedModel['use'] }
+
 export type ModelInventory = {
-  readonly active: readonly ModelSummary[]
-  /** The networks of installed packs, active or not. */
-  readonly installed: readonly ModelSummary[]
+  readonly models: readonly ModelSummary[]
   /** Maps scores of the active recognizer to similarities and false-match rates. */
   readonly calibration: Calibration
+}
+
+/** Runs commands of `facegate models` on this server, one at a time. */
+export type ModelCommands = {
+  /** Returns the started command, or undefined while another one runs. */
+  readonly start: (command: ModelCommand, startedBy: string) => Promise<ModelCommandRun | undefined>
+  readonly report: () => Promise<ModelCommandReport>
+  /** Ends the command if it runs, and deletes its output. Returns it, if there is one. */
+  readonly discard: () => Promise<ModelCommandRun | undefined>
+}
+
+/** The options have the names of the command line. */
+export type ModelCommand = {
+  readonly command: string
+  readonly target?: string | undefined
+  readonly options: Readonly<Record<string, string | number | boolean>>
+}
+
+export type ModelCommandRun = {
+  readonly commandLine: string
+  readonly state: 'running' | 'done' | 'failed'
+  readonly startedBy: string
+  readonly startedAtUtc: string
+  /** The end of what it printed. */
+  readonly output: string
+}
+
+/** The last command, and the files that the operator has placed for the next ones. */
+export type ModelCommandReport = {
+  readonly run: ModelCommandRun | null
+  readonly incomingFolder: string
+  readonly incoming: readonly {
+    readonly name: string
+    readonly kind: 'pack' | 'folder' | 'file'
+  }[]
 }
 
 /** The state of the server process, its disk and its database. */

@@ -7,7 +7,12 @@ import { builtinLicence, builtinPack } from './builtin/builtin-pack.ts'
 import { catalogue } from './catalogue/catalogue.ts'
 import { calibrationFilesOf } from './decoding.ts'
 import type { InstalledModel, ModelSet } from './model-set.ts'
-import { type PackManifest, type PackModel, packManifest } from './pack-manifest.ts'
+import {
+  type Measurement,
+  type PackManifest,
+  type PackModel,
+  packManifest,
+} from './pack-manifest.ts'
 import { sha256OfFile } from './sha256.ts'
 
 /** A pack in the folder of models. Its manifest contains every checksum. */
@@ -157,7 +162,14 @@ export type ListedModel = {
   readonly sha256: string | null
   /** Size of its file, or of the download; null when unknown. */
   readonly bytes: number | null
-}
+  /** Whether the catalogue contains another network under this name. */
+  readonly isOutdated: boolean
+  /** The description of its pack. */
+  readonly description: string
+  /** Information about the licence for a buyer. */
+  readonly note?: string | undefined
+  readonly measured: readonly Measurement[]
+} & Pick<PackModel, 'provenance' | 'notFor'>
 
 /**
  * Lists all models: the built-in ones, then the installed ones, then the rest of the catalogue.
@@ -171,9 +183,7 @@ export async function listModels(modelsFolder: string, set: ModelSet): Promise<L
   return [
     ...(await Promise.all(builtin.map((entry) => listBuiltinModel(modelsFolder, set, entry)))),
     ...(await Promise.all(
-      packs.flatMap(({ folder, manifest }) =>
-        manifest.models.map((model) => listInstalledModel(folder, set, model)),
-      ),
+      packs.flatMap((pack) => pack.manifest.models.map((model) => listInstalled(pack, set, model))),
     )),
     ...catalogue.filter(({ name }) => !names.has(name)).flatMap(listAvailableModels),
   ]
@@ -184,7 +194,7 @@ async function listBuiltinModel(
   set: ModelSet,
   entry: BuiltinModel,
 ): Promise<ListedModel> {
-  const { id, version, roles, artifact } = entry
+  const { id, version, roles, artifact, provenance, measured, notFor } = entry
   const replaceable = { detector: set.detector, recognizer: set.recognizer, liveness: set.liveness }
   const isActive = roles.some(
     (role) => !(role in replaceable) || replaceable[role as PackModel['role']] === 'builtin',
@@ -201,11 +211,16 @@ async function listBuiltinModel(
     commercialUse: 'unclear',
     ...artifact,
     bytes: await fileBytesOrNull(path.join(folder, artifact.file)),
+    isOutdated: false,
+    description: 'Built in',
+    provenance,
+    measured,
+    notFor,
   }
 }
 
-async function listInstalledModel(
-  folder: string,
+async function listInstalled(
+  { folder, manifest }: InstalledPack,
   set: ModelSet,
   model: PackModel,
 ): Promise<ListedModel> {
@@ -215,27 +230,37 @@ async function listInstalledModel(
   const isThisModel = (used: ModelSet['detector']): boolean =>
     used !== 'builtin' && modelRefOf(used) === ref
   return {
-    ...listedFieldsOf(model),
+    ...listedFieldsOf(manifest, model),
     model: ref,
     state: 'installed',
     use: useOf(active.some(isThisModel), set.formerRecognizers.some(isThisModel)),
     bytes: await fileBytesOrNull(path.join(folder, model.file)),
+    isOutdated: isOutdated(manifest.name, model),
   }
 }
 
-function listAvailableModels({ name, models }: PackManifest): ListedModel[] {
-  return models.map((model) => ({
-    ...listedFieldsOf(model),
-    model: `${name}/${model.id}`,
+/** Compares the versions: the author of a pack raises the version when the bytes change. */
+function isOutdated(packName: string, { id, version }: PackModel): boolean {
+  const published = catalogue.find(({ name }) => name === packName)?.models
+  return published?.some((model) => model.id === id && model.version !== version) === true
+}
+
+function listAvailableModels(manifest: PackManifest): ListedModel[] {
+  return manifest.models.map((model) => ({
+    ...listedFieldsOf(manifest, model),
+    model: `${manifest.name}/${model.id}`,
     state: 'available',
     use: null,
     bytes: model.source?.bytes ?? null,
+    isOutdated: false,
   }))
 }
 
-function listedFieldsOf({ version, role, licence, file, sha256 }: PackModel) {
-  const { name, commercialUse } = licence
-  return { version, roles: [role], licence: name, commercialUse, file, sha256 }
+function listedFieldsOf({ description }: PackManifest, model: PackModel) {
+  const { version, role, licence, file, sha256, provenance, measured, notFor } = model
+  const { name, commercialUse, note } = licence
+  const card = { description, note, provenance, measured, notFor }
+  return { version, roles: [role], licence: name, commercialUse, file, sha256, ...card }
 }
 
 function useOf(isActive: boolean, isFormer: boolean): ListedModel['use'] {

@@ -34,6 +34,7 @@ import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { masterKeyPath, storeLocationOf } from './store-location.ts'
+import { createModelCommands } from './system/model-commands.ts'
 import { createSupportBundle, readModels, reportSettings } from './system/support-bundle.ts'
 import type { SystemMonitor } from './system/system-monitor.ts'
 
@@ -115,6 +116,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     applyMeasuredTable,
     similarityAt,
     readModels: () => readModels(options),
+    modelCommands: createModelCommands(config, options),
     readSystem: () => readServerStatus(config, options),
     createSupportBundle: () =>
       createSupportBundle(config, { ...options, live: options.systemMonitor }),

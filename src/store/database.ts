@@ -119,16 +119,6 @@ export type DatabaseInfo = {
   readonly version: string
   /** Its size on the disk. */
   readonly bytes: number
-  /** The servers that use it, the oldest first. Empty for SQLite, which has one process. */
-  readonly servers: readonly ServerInfo[]
-}
-
-export type ServerInfo = {
-  readonly host: string
-  readonly pid: number
-  readonly version: string
-  readonly startedAtUtc: string
-  readonly seenAtUtc: string
 }
 
 /** Connections in use, idle connections, and jobs that wait for a connection. */

@@ -15,6 +15,7 @@ runOnPostgres([
   'console/log/cameras',
   'console/log/outcomes',
   'console/lists',
+  'console/models/commands',
   'console/pages',
   'console/subjects',
   'console/system',

@@ -70,6 +70,7 @@ export type MoneySummary = ConsoleResponses['/money']
 export type ConsoleTransfer = ConsoleResponses['/money/ledger']['items'][number]
 export type ConsolePosting = ConsoleTransfer['postings'][number]
 export type ModelsOverview = ConsoleResponses['/models']
+export type StartedModelCommand = NonNullable<ConsoleResponses['/models/command']['run']>
 export type GalleryCalibration = ModelsOverview['galleryCalibrations'][number]
 export type ConsoleCalibrationPoint = NonNullable<ModelsOverview['calibration']>['points'][number]
 type ConsoleMeasurement = ConsoleResponses['/projects/:projectId/calibration/measurement']

@@ -180,8 +180,8 @@ const ledger = createRoute({
 const models = createRoute({
   getParentRoute: () => rootRoute,
   path: '/models',
-  validateSearch: textSearchParams('calibrate'),
-  component: lazyRouteComponent(() => import('../system/models-page.tsx'), 'ModelsPage'),
+  validateSearch: textSearchParams('calibrate', 'model', 'install'),
+  component: lazyRouteComponent(() => import('../system/models/models-page.tsx'), 'ModelsPage'),
 })
 const team = createRoute({
   getParentRoute: () => rootRoute,

@@ -3,6 +3,7 @@ import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Overview } from '../api/responses.ts'
+import { LinkButton } from '../components/link-button.tsx'
 import { Panel } from '../layout/panel.tsx'
 
 type Step = Overview['firstSteps'][number]['step']
@@ -26,9 +27,15 @@ const stepTexts: Readonly<Record<Step, ReactNode>> = {
   ),
   recommendedModels: (
     <>
-      Install the recommended models, which detect faster and check liveness:{' '}
-      <code>facegate models install recommended --use</code>. The command shows the licence of each
-      network first.
+      Use the recommended models, which detect faster and check liveness.{' '}
+      <LinkButton
+        to="/models"
+        search={{ install: 'recommended' }}
+        size="compact-xs"
+        variant="default"
+      >
+        Show the licence and install
+      </LinkButton>
     </>
   ),
   backup: (

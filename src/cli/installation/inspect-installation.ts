@@ -103,7 +103,7 @@ async function findAddressProblems({
 }
 
 async function readDatabase(store: Store) {
-  const { servers: _servers, ...info } = await store.readInfo()
+  const info = await store.readInfo()
   const nowMs = (store.timeOfDay ?? Date.now)()
   const accounts = await listAccounts(store.db)
   return store.read(async (tx) => {

@@ -86,7 +86,8 @@ export const getOverview = defineRead({
     const { accountId } = identity
     const { projectId } = query
     const { disk } = await services.readSystem()
-    const hasInstalledModels = (await services.readModels()).installed.length > 0
+    const { models } = await services.readModels()
+    const hasInstalledModels = models.some(({ state }) => state === 'installed')
     const walletMicros = await readWalletMicros(services.store.db, accountId)
     const spent = await readSpend(call)
     const traffic = await summarizeTraffic(call)

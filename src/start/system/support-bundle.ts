@@ -1,12 +1,13 @@
 import { homedir } from 'node:os'
 import { type Config, settingsByTopic } from '../../config.ts'
 import { type ServerReport, parseServerReport } from '../../console/pages/system/server-report.ts'
-import type { ModelSummary, SettingsTopic } from '../../console/pages/system/server-status.ts'
+import type { SettingsTopic } from '../../console/pages/system/server-status.ts'
 import type { ModelInventory } from '../../console/services.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Setting } from '../../lib/setting.ts'
+import { readActiveSet } from '../../models/active-set.ts'
 import { type ListedModel, listModels } from '../../models/installed-packs.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { templateModelFiles } from '../../models/template/template-model.ts'
@@ -70,13 +71,14 @@ async function modelVersions({
 }: SupportBundleSources): Promise<object> {
   const templateModel = templateModelFiles()
   if (!modelSet) return { isReadable: false, templateModel }
-  const { active, installed } = await listModelSummaries({ modelsFolder, modelSet })
-  const toVersion = ({ role, id, version, sha256, bytes, builtIn }: ModelSummary) => {
-    return { role, id, version, sha256, bytes, builtIn }
+  const listed = await listModels(modelsFolder, modelSet)
+  const present = listed.filter(({ state }) => state !== 'available')
+  const toVersion = ({ roles, model: id, version, sha256, bytes, state }: ListedModel) => {
+    return { role: roles.join(', '), id, version, sha256, bytes, builtIn: state === 'built-in' }
   }
   return {
-    active: active.map(toVersion),
-    installed: installed.map(toVersion),
+    active: present.filter(({ use }) => use === 'active').map(toVersion),
+    installed: present.filter(({ state }) => state === 'installed').map(toVersion),
     templateModel,
     calibration: calibration
       ? { modelId: calibration.modelId, measuredOn: calibration.measuredOn }
@@ -104,48 +106,25 @@ async function historyTable(store: Store, sinceMs: number): Promise<object> {
   }
 }
 
-type ModelSource = { readonly modelsFolder: string; readonly modelSet: ModelSet }
-
-/** The installed models, and the active ones among them, with the calibration in use. */
-export async function readModels(
-  source: ModelSource & { readonly calibration: Calibration },
-): Promise<ModelInventory> {
-  return { ...(await listModelSummaries(source)), calibration: source.calibration }
+type ModelSource = {
+  readonly modelsFolder: string
+  readonly modelSet: ModelSet
+  readonly calibration: Calibration
 }
 
-/** The installed models, and the active ones among them. */
-async function listModelSummaries({
+/** All models, with their use by this process and after its next start, and the calibration in use. */
+export async function readModels({
   modelsFolder,
   modelSet,
-}: ModelSource): Promise<Pick<ModelInventory, 'active' | 'installed'>> {
+  calibration,
+}: ModelSource): Promise<ModelInventory> {
+  // `facegate doctor` reports a selection that cannot be read.
+  const selectedSet = await readActiveSet(modelsFolder).catch(() => modelSet)
+  const selected = await listModels(modelsFolder, selectedSet)
+  const nextUses = new Map(selected.map(({ model, use }) => [model, use]))
   const listed = await listModels(modelsFolder, modelSet)
-  const present = listed.filter(({ state }) => state !== 'available')
-  return {
-    active: present.filter(({ use }) => use === 'active').map(toModelSummary),
-    installed: present.filter(({ state }) => state === 'installed').map(toModelSummary),
-  }
-}
-
-function toModelSummary({
-  model,
-  roles,
-  state,
-  sha256,
-  bytes,
-  ...rest
-}: ListedModel): ModelSummary {
-  const { version, licence, commercialUse, file } = rest
-  return {
-    role: roles.join(', '),
-    id: model,
-    version,
-    licence,
-    commercialUse,
-    sha256: sha256 ?? '',
-    file,
-    bytes: bytes ?? 0,
-    builtIn: state === 'built-in',
-  }
+  const models = listed.map((each) => ({ ...each, nextUse: nextUses.get(each.model) ?? null }))
+  return { models, calibration }
 }
 
 /** Returns the value of every setting by topic. */

@@ -1,6 +1,6 @@
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Store, StoreOptions, DatabaseInfo, ServerInfo } from '../database.ts'
+import type { Store, StoreOptions, DatabaseInfo } from '../database.ts'
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
 import { createKeyFinders, type KeyLookupRow } from '../tenancy/keys.ts'
 import { createConfirmRemovals } from './applied-removals.ts'
@@ -74,7 +74,7 @@ export async function openPostgresStore(
       transact(pool, { access: 'read' }, (transaction) => job(postgresReadTx(transaction))),
     checkpoint: () => Promise.resolve(true),
     ...createKeyFinders((hash) => readKey(pool, hash)),
-    readInfo: () => readPostgresInfo(pool, url, Date.now()),
+    readInfo: () => readPostgresInfo(pool, url),
     dropOldLogMonths: (beforeMs) => runAsAllAccounts(() => dropOldMonths(pool, beforeMs)),
     admitCall: (input) => admitInOneStatement(runBatched, input),
     // The statement is a separate transaction; this function repeats it after a race.
@@ -136,22 +136,13 @@ async function scheduleLogPartitions(
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** A server updates its row every five seconds; it is listed for this long after the last update. */
-const serverListedMs = 30_000
-
 const selectEngine = prepare<{ readonly version: string; readonly bytes: number }>(
   `select 'PostgreSQL ' || current_setting('server_version')
      || coalesce((select ', pgvector ' || extversion from pg_extension where extname = 'vector'), '')
      as version,
      pg_database_size(current_database()) as bytes`,
 )
-const selectServers = prepare<ServerInfo>(
-  `select host, pid, version, "startedAtUtc", "seenAtUtc" from nodes where "seenAtUtc" >= :sinceUtc
-   order by "startedAtUtc", "nodeId"`,
-)
-
-function readPostgresInfo(pool: ConnectionPool, url: string, nowMs: number): Promise<DatabaseInfo> {
-  const sinceUtc = new Date(nowMs - serverListedMs).toISOString()
+function readPostgresInfo(pool: ConnectionPool, url: string): Promise<DatabaseInfo> {
   return pool.withSession(async (session) => {
     const engine = await selectEngine.first(session, {})
     const { host, pathname } = new URL(url)
@@ -160,7 +151,6 @@ function readPostgresInfo(pool: ConnectionPool, url: string, nowMs: number): Pro
       place: `${host}${decodeURIComponent(pathname)}`,
       version: engine?.version ?? 'PostgreSQL',
       bytes: engine?.bytes ?? 0,
-      servers: await selectServers.all(session, { sinceUtc }),
     }
   })
 }

@@ -158,7 +158,7 @@ async function readSqliteInfo(file: string, connection: DatabaseSync): Promise<D
   const row = connection.prepare('select sqlite_version() as version').get()
   const [main, log] = await Promise.all([fileSize(file), fileSize(`${file}-wal`)])
   const version = `SQLite ${String(row?.['version'])}`
-  return { kind: 'sqlite', place: path.resolve(file), version, bytes: main + log, servers: [] }
+  return { kind: 'sqlite', place: path.resolve(file), version, bytes: main + log }
 }
 
 /**

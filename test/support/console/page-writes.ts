@@ -5,12 +5,17 @@ import { assertOk, type TestConsole } from './test-console.ts'
 
 /**
  * Returns the requests that change the calibration of a gallery, a webhook, a key and several
- * subjects, and an audited download.
+ * subjects, start and end a command, and an audited download.
  */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
   const writes = [calibrationWrites, webhookWrites, keyWrites, subjectWrites]
   const changes = (await Array.fromAsync(writes, (create) => create(testConsole))).flat()
-  return [...changes, ['POST', '/system/support-bundle', undefined]]
+  return [
+    ...changes,
+    ['POST', '/models/command', { command: 'verify' }],
+    ['DELETE', '/models/command', undefined],
+    ['POST', '/system/support-bundle', undefined],
+  ]
 }
 
 /** Creates a webhook with an event, and returns the requests that change them. */

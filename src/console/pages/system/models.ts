@@ -1,16 +1,27 @@
 import { z } from 'zod'
-import { countAccountTemplates } from '../../../store/gallery/model-coverage.ts'
+import { runAsAllAccounts } from '../../../lib/account-context.ts'
+import { countAccountTemplates, findModelCoverage } from '../../../store/gallery/model-coverage.ts'
 import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
 import { count } from '../../server/input.ts'
 import { defineRead } from '../../server/console-route.ts'
-import { modelSummary } from './server-status.ts'
+import { isOfFirstAccount } from '../../server/first-account.ts'
+import type { ModelInventory } from '../../services.ts'
 
-/** Returns the networks and the calibration of the active recognizer. */
+/** Returns all networks and the calibration of the active recognizer. */
 export const getModels = defineRead({
   path: '/models',
   response: z.object({
-    active: z.array(modelSummary),
-    installed: z.array(modelSummary),
+    mayChange: z.boolean().meta({
+      description: 'Whether the user may change the models: an owner of the first account.',
+    }),
+    models: z.custom<ModelInventory['models']>(),
+    coverage: z
+      .object({ comparableFaces: count, remakeableFaces: count, waitingFaces: count })
+      .nullable()
+      .meta({
+        description:
+          'For those who may change the models: faces of all accounts with a template of the active recognizer, faces whose crop will be embedded again, and the other faces.',
+      }),
     calibration: z.object({
       modelId: z.string(),
       set: z.string(),
@@ -36,20 +47,24 @@ export const getModels = defineRead({
         'Faces by the model of their templates. Only templates of one model can be compared.',
     }),
   }),
-  handle: async ({ identity, services: { store, readModels, similarityAt } }) => {
-    const { active, installed, calibration } = await readModels()
+  handle: async ({ identity, services }) => {
+    const { store, readModels, similarityAt } = services
+    const { models, calibration } = await readModels()
     const { accountId } = identity
     const templateCounts = await store.read((tx) => countAccountTemplates(tx, accountId))
     const galleryCalibrations = await store.read((tx) =>
       readGalleryCalibrations(tx, accountId, { calibration, similarityAt }),
     )
+    const mayChange = identity.role === 'owner' && (await isOfFirstAccount({ identity, services }))
+    const readCoverage = () => store.read((tx) => findModelCoverage(tx, calibration.modelId))
     const points = calibration.points.map((point) => ({
       ...point,
       similarity: similarityAt(point.score, calibration),
     }))
     return {
-      active,
-      installed,
+      mayChange,
+      models,
+      coverage: mayChange ? await runAsAllAccounts(readCoverage) : null,
       calibration: { ...calibration, points },
       galleryCalibrations,
       comparable: templateCounts,

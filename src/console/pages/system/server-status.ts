@@ -3,21 +3,6 @@ import { count } from '../../server/input.ts'
 
 /** The parts of responses that the server reports about itself. Their types are those of its reports. */
 
-/** An available network. */
-export const modelSummary = z.object({
-  role: z.string(),
-  id: z.string(),
-  version: z.string(),
-  licence: z.string(),
-  commercialUse: z.string(),
-  sha256: z.string(),
-  file: z.string(),
-  bytes: count,
-  builtIn: z.boolean(),
-})
-
-export type ModelSummary = z.output<typeof modelSummary>
-
 export const diskUsage = z.object({ freeBytes: count, totalBytes: count, modelsBytes: count })
 
 export type DiskUsage = z.output<typeof diskUsage>

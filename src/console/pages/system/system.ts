@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { HttpError } from '../../../lib/errors.ts'
-import { runAsAllAccounts } from '../../../lib/account-context.ts'
 import { listServers } from '../../../store/system/system-history.ts'
-import { findFirstAccountId } from '../../../store/tenancy/projects.ts'
 import { findGallerySummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ConsoleServices } from '../../services.ts'
-import type { ConsoleIdentity } from '../../auth/identity.ts'
 import { count } from '../../server/input.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
+import { isOfFirstAccount, requireFirstAccount } from '../../server/first-account.ts'
 import { parseServerReport, serverReport } from './server-report.ts'
 import { diskUsage, settingsTopic } from './server-status.ts'
 
@@ -16,15 +13,6 @@ const templateBytesEstimate = 256 * 5 + 64
 
 /** A server that did not report for this long has ended without a shutdown. It reports once a minute. */
 const lostMs = 180_000
-
-/** A server process with a recent heartbeat on a shared database. */
-const connectedServer = z.object({
-  host: z.string(),
-  pid: z.int(),
-  version: z.string(),
-  startedAtUtc: z.string(),
-  seenAtUtc: z.string(),
-})
 
 /** A server of the last 24 hours. */
 const server = z.object({
@@ -44,11 +32,9 @@ export const getSystem = defineRead({
   path: '/system',
   response: z.object({
     version: z.string(),
-    uptimeS: z.number(),
     ready: z.boolean(),
     reasons: z.array(z.string()),
     workers: z.record(z.string(), z.number()),
-    memory: z.object({ rssBytes: count, heapBytes: count }),
     disk: diskUsage,
     gallery: z.object({ templates: count, bytes: count }),
     store: z.object({
@@ -56,7 +42,6 @@ export const getSystem = defineRead({
       place: z.string(),
       version: z.string(),
       bytes: count,
-      servers: z.array(connectedServer),
     }),
     servers: z.array(server),
     metricsUrl: z.string(),
@@ -64,33 +49,23 @@ export const getSystem = defineRead({
   }),
   handle: async ({ identity, services, request }) => {
     const { store, settings, ...status } = await services.readSystem()
-    const isOperator = await isOfFirstAccount(identity, services)
+    const isOperator = await isOfFirstAccount({ identity, services })
     const { accountId } = identity
     const galleries = await services.store.read((tx) => findGallerySummaries(tx, accountId))
     const templates = galleries.reduce((sum, { templateCount }) => sum + templateCount, 0)
-    const { rss, heapUsed } = process.memoryUsage()
     return {
       ...status,
       // The files, addresses and settings of the installation concern its operator only.
       store: isOperator ? store : { ...store, place: '' },
       settings: isOperator ? settings : [],
       version: services.version,
-      uptimeS: process.uptime(),
       ready: status.reasons.length === 0,
-      memory: { rssBytes: rss, heapBytes: heapUsed },
       gallery: { templates, bytes: templates * templateBytesEstimate },
       servers: await readServers(services),
       metricsUrl: `${request.origin}/metrics`,
     }
   },
 })
-
-async function isOfFirstAccount(
-  { accountId }: ConsoleIdentity,
-  { store }: ConsoleServices,
-): Promise<boolean> {
-  return accountId === (await runAsAllAccounts(() => findFirstAccountId(store.db)))
-}
 
 /** The servers of the last 24 hours. The present state of this one, the last report of the others. */
 async function readServers({
@@ -126,10 +101,9 @@ export const downloadSupportBundle = defineWrite({
   path: '/system/support-bundle',
   auditAction: 'system.supportBundle',
   response: z.record(z.string(), z.unknown()),
-  prepare: async ({ identity, services }) => {
-    if (!(await isOfFirstAccount(identity, services)))
-      throw new HttpError(403, 'Only users of the first account receive a support bundle.')
-    return services.createSupportBundle()
+  prepare: async (call) => {
+    await requireFirstAccount(call, 'receive a support bundle')
+    return call.services.createSupportBundle()
   },
   handle: async ({ services, prepared: response }) => {
     const headers = { 'content-disposition': 'attachment; filename="facegate-support.json"' }

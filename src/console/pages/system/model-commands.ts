@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { HttpError } from '../../../lib/errors.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
+import { requireFirstAccount } from '../../server/first-account.ts'
+import type { ModelCommandReport, ModelCommands } from '../../services.ts'
+
+/** Commands of `facegate models`. The models serve all accounts: owners of the first one change them. */
+
+/** The name of a pack, a model or a file in the folder of incoming files: never a path out of it. */
+const target = z
+  .string()
+  .max(255)
+  .regex(/^\w[\w.-]*(?:[/@]\w[\w.-]*)?$/u, 'must be the name of a pack, a model or a file')
+
+const optionNames = [
+  'use',
+  'accept-licence',
+  'delete-faces',
+  'role',
+  'confirm',
+  'pictures',
+  'name',
+  'licence',
+  'commercial-use',
+  'dimensions',
+  'models',
+] as const
+
+const optionValue = z
+  .string()
+  .max(255)
+  .regex(/^\w[^/\\\p{Cc}]*$/u, 'must begin with a letter or a digit and contain no / or \\')
+
+/** The command line checks the names and the values further. */
+const modelCommand = z.strictObject({
+  command: z.enum(['install', 'use', 'verify', 'remove', 'retire', 'qualify']),
+  target: target.optional(),
+  options: z
+    .partialRecord(z.enum(optionNames), z.union([z.boolean(), z.int(), target, optionValue]))
+    .default({}),
+})
+
+const path = '/models/command'
+
+/** Returns the last command of this server, and the files that the operator placed for the next ones. */
+export const getModelCommand = defineRead({
+  path,
+  minimumRole: 'owner',
+  response: z.custom<ModelCommandReport>(),
+  handle: async (call) => (await requireModelCommands(call)).report(),
+})
+
+async function requireModelCommands(call: ConsoleContext): Promise<ModelCommands> {
+  await requireFirstAccount(call, 'change the models')
+  return call.services.modelCommands
+}
+
+/** @throws HttpError 409 while another command runs on this server. */
+export const startModelCommand = defineWrite({
+  path,
+  minimumRole: 'owner',
+  auditAction: 'models.startCommand',
+  isDoneByPrepare: true,
+  body: modelCommand,
+  prepare: async (call) => {
+    const { start } = await requireModelCommands(call)
+    const run = await start(call.body, call.identity.name)
+    if (!run) throw new HttpError(409, 'Another command changes the models. Wait until it ends.')
+    return run
+  },
+  handle: async ({ prepared }) => ({ response: undefined, target: prepared.commandLine }),
+})
+
+/**
+ * Ends a running command, and deletes the output of one that has ended.
+ *
+ * @throws HttpError 409 if this server has none.
+ */
+export const discardModelCommand = defineWrite({
+  method: 'DELETE',
+  path,
+  minimumRole: 'owner',
+  auditAction: 'models.discardCommand',
+  isDoneByPrepare: true,
+  prepare: async (call) => {
+    const discarded = await (await requireModelCommands(call)).discard()
+    if (!discarded) throw new HttpError(409, 'This server has no command.')
+    return discarded
+  },
+  handle: async ({ prepared }) => ({ response: undefined, target: prepared.commandLine }),
+})

@@ -1,0 +1,46 @@
+import type { ModelsOverview } from '../../api/responses.ts'
+import type { StatusTone } from '../../components/status-tag.tsx'
+
+export type ModelRow = ModelsOverview['models'][number]
+
+/** The tasks of networks, in the order of the page. */
+export const modelTasks = [
+  { role: 'detector', title: 'Detectors' },
+  { role: 'recognizer', title: 'Recognizers' },
+  { role: 'liveness', title: 'Liveness' },
+  { role: 'attributes', title: 'Attributes' },
+  { role: 'landmarks', title: 'Landmarks' },
+] as const
+
+/** The roles whose networks can be exchanged. */
+export const selectableRoles: readonly string[] = ['detector', 'recognizer', 'liveness']
+
+export function packOf({ model }: Pick<ModelRow, 'model'>): string {
+  return model.split('/')[0] ?? ''
+}
+
+/** Returns whether the server uses a network, now or after its next start. */
+export function isInUse({ use, nextUse }: Pick<ModelRow, 'use' | 'nextUse'>): boolean {
+  return use !== null || nextUse !== null
+}
+
+type ModelState = { readonly tone: StatusTone; readonly text: string }
+
+/** Returns how the server uses a network, in words. */
+export function stateOf({ state, use, nextUse, isOutdated }: ModelRow): ModelState {
+  if (use === 'active')
+    return nextUse === 'active'
+      ? { tone: 'ok', text: 'in use' }
+      : { tone: 'warn', text: 'in use until the restart' }
+  if (nextUse === 'active') return { tone: 'warn', text: 'in use after the restart' }
+  if (use === 'former' || nextUse === 'former')
+    return { tone: 'plain', text: 'for older templates' }
+  if (isOutdated) return { tone: 'warn', text: 'update available' }
+  if (state === 'available') return { tone: 'plain', text: 'not installed' }
+  return { tone: 'plain', text: state === 'built-in' ? 'built in' : 'installed' }
+}
+
+/** Returns whether the licence requires that a user accepts it, as on the command line. */
+export function isRestricted({ commercialUse }: Pick<ModelRow, 'commercialUse'>): boolean {
+  return commercialUse !== 'allowed'
+}
