@@ -13,6 +13,7 @@ runOnPostgres([
   'console/gallery/subject-order',
   'console/keys',
   'console/log/cameras',
+  'console/log/chart-reads',
   'console/log/outcomes',
   'console/lists',
   'console/models/commands',
