@@ -8,7 +8,7 @@
  * other, then swaps the halves. Prints the mean over all splits and both directions as a table.
  */
 import { median, markdownTable } from '../bench/support/table.ts'
-import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { createProgressBar } from '../src/cli/command.ts'
 import { operatingPoints } from '../src/evaluation/verification/acceptance-points.ts'
 import { scoreAllPairs, scorers } from '../src/evaluation/verification/pair-scores.ts'
 import type { PersonTemplate } from '../src/evaluation/verification/pair-scores.ts'

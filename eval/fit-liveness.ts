@@ -8,7 +8,7 @@
  * from this distribution.
  */
 import path from 'node:path'
-import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { createProgressBar } from '../src/cli/command.ts'
 import { openVision } from '../src/cli/evaluate/open-vision.ts'
 import { markdownTable } from '../bench/support/table.ts'
 import { areaUnderCurve } from '../src/evaluation/verification/acceptance-points.ts'

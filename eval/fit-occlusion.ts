@@ -9,7 +9,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import sharp from 'sharp'
-import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { createProgressBar } from '../src/cli/command.ts'
 import { occlusionEvidence } from '../src/vision/quality/occlusion.ts'
 import type { OcclusionEvidence } from '../src/vision/quality/occlusion.ts'
 import { seededRandom } from '../src/lib/random/seeded-random.ts'

@@ -9,7 +9,7 @@
  * after every change of a released model, because templates of two models cannot be compared.
  */
 import { writeFile } from 'node:fs/promises'
-import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { createProgressBar } from '../src/cli/command.ts'
 import type { Calibration } from '../src/gallery/calibration/similarity.ts'
 import { encodeFloat16 } from '../src/models/template/float16.ts'
 import { sha256Of } from '../src/models/sha256.ts'

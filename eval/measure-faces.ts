@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import { countMainFaces } from '../src/actions/parts/main-faces.ts'
 import { openVision, type EvaluationVisionClient } from '../src/cli/evaluate/open-vision.ts'
 import { mapConcurrent } from '../src/evaluation/map-concurrent.ts'
-import { toEncodedImage } from '../src/evaluation/read-image.ts'
+import { toEncodedImage } from '../src/evaluation/face-images.ts'
 import type { ImageAnalysis } from '../src/vision/image-analysis.ts'
 
 /**

@@ -9,11 +9,11 @@
  */
 import sharp from 'sharp'
 import { markdownTable } from '../bench/support/table.ts'
-import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { createProgressBar } from '../src/cli/command.ts'
 import { openVision } from '../src/cli/evaluate/open-vision.ts'
 import type { ImageAnalysis } from '../src/vision/image-analysis.ts'
 import type { BoundingBox } from '../src/vision/image/geometry.ts'
-import { readFaceSet } from '../src/evaluation/face-set.ts'
+import { readFaceSet } from '../src/evaluation/face-images.ts'
 
 const marginFactors = [2, 1.8, 1.6, 1.5, 1.4, 1.3]
 const faceSidesPx = [96, 80, 64, 56, 48, 40]

@@ -9,7 +9,7 @@
  */
 import { markdownTable } from '../bench/support/table.ts'
 import { mergeTemplates, spreadShares } from '../src/lib/density/merge-templates.ts'
-import { largestGroup } from '../src/actions/parts/pictures/same-person.ts'
+import { largestGroup } from '../src/actions/parts/pictures/add-pictures.ts'
 import { foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
 import { scoreAtFar } from '../src/gallery/calibration/measure/sorted-scores.ts'
 import { scoreAllPairs } from '../src/evaluation/verification/pair-scores.ts'

@@ -11,9 +11,9 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { createProgressBar } from '../src/cli/command.ts'
 import { decodeImage } from '../src/vision/image/decode.ts'
-import { readFaceSet } from '../src/evaluation/face-set.ts'
+import { readFaceSet } from '../src/evaluation/face-images.ts'
 import { seededRandom } from '../src/lib/random/seeded-random.ts'
 import { simulatePresentation } from './liveness/simulate-presentation.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readImage } from '../../src/evaluation/read-image.ts'
+import { readImage } from '../../src/evaluation/face-images.ts'
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import { goldenInput } from '../../src/models/builtin/golden.ts'
 import type { BuiltinModel } from '../../src/models/builtin/builtin-model.ts'

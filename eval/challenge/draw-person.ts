@@ -1,4 +1,4 @@
-import { toEncodedImage } from '../../src/evaluation/read-image.ts'
+import { toEncodedImage } from '../../src/evaluation/face-images.ts'
 import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
 import { type Frame, decodeImage } from '../../src/vision/image/decode.ts'

@@ -1,6 +1,10 @@
 import type { Point, Rect } from '../../src/vision/image/geometry.ts'
-import { meshRegions, type MeshRegion } from '../../src/vision/landmarks/mesh-regions.ts'
-import type { Mesh, Point3 } from '../../src/vision/landmarks/mesh.ts'
+import {
+  type Mesh,
+  type MeshRegion,
+  type Point3,
+  meshRegions,
+} from '../../src/vision/landmarks/mesh.ts'
 import type { Frame } from '../../src/vision/image/decode.ts'
 import type { Surface } from './render-surface.ts'
 

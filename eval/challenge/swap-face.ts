@@ -1,7 +1,6 @@
 import { applyTransform, type Point } from '../../src/vision/image/geometry.ts'
 import type { Frame } from '../../src/vision/image/decode.ts'
-import { meshRegions } from '../../src/vision/landmarks/mesh-regions.ts'
-import type { Mesh } from '../../src/vision/landmarks/mesh.ts'
+import { type Mesh, meshRegions } from '../../src/vision/landmarks/mesh.ts'
 import { fitAffine } from '../../src/vision/liveness/challenge/fit-affine.ts'
 import { isInside } from './surfaces.ts'
 

@@ -12,12 +12,14 @@ import { parseArgs } from 'node:util'
 import { readFile } from 'node:fs/promises'
 import sharp from 'sharp'
 import { markdownTable, median } from '../../bench/support/table.ts'
-import { createProgressBar } from '../../src/cli/progress-bar.ts'
+import { createProgressBar } from '../../src/cli/command.ts'
 import { openVision } from '../../src/cli/evaluate/open-vision.ts'
-import { findCentralFace } from '../../src/evaluation/find-central-face.ts'
+import {
+  findCentralFace,
+  templatesRequest,
+  toEncodedImage,
+} from '../../src/evaluation/face-images.ts'
 import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
-import { toEncodedImage } from '../../src/evaluation/read-image.ts'
-import { templatesRequest } from '../../src/evaluation/face-set.ts'
 import { operatingPoints } from '../../src/evaluation/verification/acceptance-points.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import type { PersonTemplate } from '../../src/evaluation/verification/pair-scores.ts'

@@ -6,7 +6,7 @@ import { openVision, type EvaluationVisionClient } from '../../src/cli/evaluate/
 import { boxProbabilityOf } from '../../src/compreface/box-probability.ts'
 import { detectorKindOf } from '../../src/models/model-set.ts'
 import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
-import { toEncodedImage } from '../../src/evaluation/read-image.ts'
+import { toEncodedImage } from '../../src/evaluation/face-images.ts'
 import type { FaceResult, ImageAnalysis } from '../../src/vision/image-analysis.ts'
 
 /**

@@ -11,7 +11,7 @@
 import { glob, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { markdownTable } from '../../bench/support/table.ts'
-import { createProgressBar } from '../../src/cli/progress-bar.ts'
+import { createProgressBar } from '../../src/cli/command.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import { catalogue } from '../../src/models/catalogue/catalogue.ts'
 import { requireDetectorDecoding } from '../../src/models/decoding.ts'

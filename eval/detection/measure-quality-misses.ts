@@ -7,10 +7,13 @@
  * not used: the shipped cohort has learnt from the people of the development set.
  */
 import { markdownTable } from '../../bench/support/table.ts'
-import { createProgressBar } from '../../src/cli/progress-bar.ts'
+import { createProgressBar } from '../../src/cli/command.ts'
 import { openVision } from '../../src/cli/evaluate/open-vision.ts'
-import { readFaceSet, templatesRequest } from '../../src/evaluation/face-set.ts'
-import { analyzeCentralFace } from '../../src/evaluation/find-central-face.ts'
+import {
+  analyzeCentralFace,
+  readFaceSet,
+  templatesRequest,
+} from '../../src/evaluation/face-images.ts'
 import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import { scoreAtFar } from '../../src/gallery/calibration/measure/sorted-scores.ts'

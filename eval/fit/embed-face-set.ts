@@ -1,4 +1,4 @@
-import { createProgressBar } from '../../src/cli/progress-bar.ts'
+import { createProgressBar } from '../../src/cli/command.ts'
 import { readConfig } from '../../src/config.ts'
 import { modelsFolderOf } from '../../src/start/store-location.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
@@ -6,7 +6,11 @@ import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pac
 import type { NetworkEmbeddings } from '../../src/vision/embed/create-template.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
-import { extractTemplates, readFaceSet, templatesRequest } from '../../src/evaluation/face-set.ts'
+import {
+  extractTemplates,
+  readFaceSet,
+  templatesRequest,
+} from '../../src/evaluation/face-images.ts'
 import type { PersonEmbedding } from './fit-template-model.ts'
 
 /** Larger than any image of a set. */

@@ -1,4 +1,4 @@
-import { createProgressBar } from '../../src/cli/progress-bar.ts'
+import { createProgressBar } from '../../src/cli/command.ts'
 import { scoreHeldOut } from '../../src/evaluation/calibration/held-out-scores.ts'
 import type { TemplateLearner } from '../../src/evaluation/calibration/learn-density.ts'
 import { scoreAtFar } from '../../src/gallery/calibration/measure/sorted-scores.ts'

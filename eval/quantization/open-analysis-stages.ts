@@ -4,7 +4,7 @@ import type { BuiltinModel, BuiltinModelId } from '../../src/models/builtin/buil
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
-import { readImage } from '../../src/evaluation/read-image.ts'
+import { readImage } from '../../src/evaluation/face-images.ts'
 import { openDetector } from '../../src/vision/detect/open-detector.ts'
 import { openRecognizers } from '../../src/vision/embed/open-recognizers.ts'
 import type { ImageContext } from '../../src/vision/image-context.ts'

@@ -5,7 +5,17 @@ import type { ReadTx, Tx } from '../store/database.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { debugInfo, recognizerScore, toFaceValue, toImageFacts } from './parts/response-fields.ts'
-import { addPictures, selectPictures, type StoredPicture } from './parts/pictures/add-pictures.ts'
+import {
+  type StoredPicture,
+  addPictures,
+  pictureResultSchema,
+  pictureResults,
+  requireStored,
+  resultWarnings,
+  samePersonSimilarityMin,
+  selectPictures,
+  unbilledCount,
+} from './parts/pictures/add-pictures.ts'
 import {
   type ExtractedPicture,
   extractPictures,
@@ -13,14 +23,6 @@ import {
   refusalError,
 } from './parts/pictures/extract-pictures.ts'
 import { requireNoDuplicates, searchDuplicates } from './parts/pictures/find-duplicates.ts'
-import {
-  pictureResults,
-  pictureResultSchema,
-  requireStored,
-  resultWarnings,
-  unbilledCount,
-} from './parts/pictures/picture-results.ts'
-import { samePersonSimilarityMin } from './parts/pictures/same-person.ts'
 import {
   changePermissions,
   requireChangePermissions,

@@ -4,7 +4,7 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
-import { repeatedPictureWarning } from './parts/pictures/picture-results.ts'
+import { repeatedPictureWarning } from './parts/pictures/add-pictures.ts'
 import {
   debugInfo,
   debugOfDatabase,

@@ -1,23 +1,21 @@
-import { calibratedServices, type ActionCall } from '../actions/action.ts'
+import { type ActionCall, calibratedServices } from '../actions/action.ts'
 import type { CallContent, UnreadableContent } from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
-import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'
-import { errorResponse } from '../http/error-response.ts'
-import { executeCall, type ExecuteOptions } from '../http/execute.ts'
-import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
-import { assertRoom } from '../http/run-action.ts'
-import { rejectCall, type RunnableCall } from '../http/run-call.ts'
-import { runAsAccount } from '../lib/account-context.ts'
-import { ActionError } from '../lib/errors.ts'
-import type { CallDecision } from '../lib/observability/call-decision.ts'
-import type { KeyIdentity } from '../store/tenancy/keys.ts'
-import type { Score } from '../store/gate/hourly-counts.ts'
-import type { FaceMatch } from '../store/webhooks/events.ts'
-import type { DetectorKind } from './box-probability.ts'
-import { compreFaceErrorFormat } from './error-response.ts'
+import { type Envelope, assertRoom, errorEnvelope, outcomeEnvelope } from '../http/envelope.ts'
+import { type ErrorFormat, errorResponse, errorStatuses } from '../http/error-response.ts'
+import { type ExecuteOptions, executeCall } from '../http/execute.ts'
 import { describeFields } from '../http/input/describe-request.ts'
 import { requireValidParameters } from '../http/input/parse-json.ts'
-import { requestIdHeader, serveRoute, type RequestScope } from '../http/serve-route.ts'
+import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
+import { type RunnableCall, rejectCall } from '../http/run-call.ts'
+import { type RequestScope, requestIdHeader, serveRoute } from '../http/serve-route.ts'
+import { runAsAccount } from '../lib/account-context.ts'
+import { ActionError, type ActionErrorCode, type HttpError } from '../lib/errors.ts'
+import type { CallDecision } from '../lib/observability/call-decision.ts'
+import type { Score } from '../store/gate/hourly-counts.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import type { FaceMatch } from '../store/webhooks/events.ts'
+import type { DetectorKind } from './box-probability.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
 export type CompreFaceRoute = {
@@ -32,7 +30,7 @@ export type CompreFaceRoute = {
 }
 
 /** The name and the permissions of a call. They are checked before the body is read. */
-export type KnownCall = Pick<CompreFaceCall, 'name' | 'permissions'>
+type KnownCall = Pick<CompreFaceCall, 'name' | 'permissions'>
 
 /** A request with a valid API key. Its body has not been read. */
 export type CompreFaceRequest = {
@@ -200,4 +198,45 @@ function toSettlement(
   const response = outcomeEnvelope(echoed, [{ correlationId: undefined, value: {} }])
   const { scores = [], matches = [], decision } = reply
   return { response, scores, matches, decision, reply }
+}
+
+/** Responds with `{message, code}` as CompreFace does. Clients detect images without a face by code 28. */
+export const compreFaceErrorFormat: ErrorFormat = {
+  statuses: errorStatuses.compreFace,
+  faultMessage: 'Internal error; the log contains the details.',
+  toBody: (error) =>
+    error instanceof ActionError
+      ? { message: messageOf(error), code: codes[error.code] ?? validationErrorCode }
+      : { message: error.message, code: codeOf(error) },
+}
+
+const undefinedErrorCode = 0
+const unknownNameCode = 11
+const missingHeaderCode = 20
+const validationErrorCode = 26
+const serverErrorCode = 41
+
+/** The numbers of `CommonExceptionCode` in CompreFace. Any other code is a validation error. */
+const codes: Partial<Record<ActionErrorCode, number>> = {
+  NO_FACE_FOUND: 28,
+  FACE_TOO_SMALL: 28,
+  MULTIPLE_FACES: 31,
+  IMAGE_DECODE_FAILED: 21,
+  UNSUPPORTED_IMAGE_TYPE: 21,
+  SUBJECT_NOT_FOUND: unknownNameCode,
+  FORBIDDEN: undefinedErrorCode,
+  PAYMENT_REQUIRED: undefinedErrorCode,
+  RATE_LIMITED: undefinedErrorCode,
+}
+
+function codeOf({ status }: HttpError): number {
+  if (status === 401) return missingHeaderCode
+  if (status === 404) return unknownNameCode
+  return status >= 500 ? serverErrorCode : validationErrorCode
+}
+
+/** Returns the message of CompreFace where clients compare it, else our message with its code. */
+function messageOf({ code, message }: ActionError): string {
+  if (code === 'NO_FACE_FOUND') return 'No face is found in the given image'
+  return `${message} (${code})`
 }

@@ -1,7 +1,7 @@
 import type { AuditRunner } from '../billing/audit-runner.ts'
 import type { Maintenance } from '../gallery/gallery.ts'
 import type { Subjects } from '../gallery/subjects.ts'
-import type { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
+import type { applyMeasuredTable } from '../gallery/calibration/calibrations.ts'
 import type { GalleryMeasurements, MeasurementResult } from '../gallery/calibration/measurements.ts'
 import type { GalleryHealth } from '../gallery/health/check-gallery.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'

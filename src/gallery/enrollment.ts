@@ -1,18 +1,21 @@
+import { mapSequential } from '../lib/account-context.ts'
 import { formatUtc } from '../lib/clock.ts'
 import { ActionError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
-import type { Tx } from '../store/database.ts'
+import type { ReadTx, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { addCrop } from '../store/gallery/crops.ts'
 import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, insertFace } from '../store/gallery/faces.ts'
 import { createGallery, findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addSubject, findSubject, updateSubjectRow } from '../store/gallery/subjects.ts'
-import { addTemplate } from '../store/gallery/templates.ts'
+import { addTemplate, findFaceTemplates, findSubjectTemplates } from '../store/gallery/templates.ts'
 import type { Template } from '../vision/embed/template.ts'
+import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
-import { encryptCrop } from './keys/crop-encryption.ts'
+import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
+import { encryptCrop } from './keys/subject-encryption.ts'
 import { encryptTemplate } from './keys/template-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 
@@ -192,3 +195,55 @@ export async function findExternalIdHolder(
 }
 
 export type OnExpiredDeleted = (tx: Tx, subject: SubjectRow, nowUtc: string) => Promise<void> | void
+
+/** A stored face with decrypted templates, one per model, that of the active model first. */
+type StoredFace = { readonly faceId: string; readonly templates: readonly Template[] }
+
+/** A subject, or only one of its faces. */
+type StoredFaceFilter = {
+  readonly subject: SubjectRow
+  readonly faceId?: string | undefined
+}
+
+/**
+ * Decrypts the templates of stored faces for a search. Only the templates are decrypted by which the
+ * faces of the gallery are compared: one per face, unless the gallery has faces of former models.
+ */
+export type ReadStoredFaces = (filter: StoredFaceFilter) => Promise<readonly StoredFace[]>
+
+type StoredFacesOptions = {
+  readonly read: <T>(work: (reading: ReadTx) => Promise<T>) => Promise<T>
+  readonly decryptStored: DecryptStoredTemplate
+  readonly calibrations: Calibrations
+  readonly formerModels: (galleryId: string) => Promise<readonly string[]>
+}
+
+export function createReadStoredFaces({
+  read,
+  decryptStored,
+  calibrations,
+  formerModels,
+}: StoredFacesOptions): ReadStoredFaces {
+  return async ({ subject, faceId }) => {
+    const modelIds = [calibrations.activeModelId, ...(await formerModels(subject.galleryId))]
+    return read(async (reading) => {
+      const rows =
+        faceId === undefined
+          ? await findSubjectTemplates(reading, [subject.subjectId])
+          : await findFaceTemplates(reading, [faceId])
+      const used = rows.filter(({ modelId }) => modelIds.includes(modelId))
+      const faces: StoredFace[] = []
+      for (const [id, ofFace] of Map.groupBy(used, (row) => row.faceId)) {
+        const decrypted = await mapSequential(ofFace, (row) => decryptStored(reading, row))
+        const templates = decrypted.flatMap((template) => template ?? [])
+        if (templates.length > 0)
+          faces.push({ faceId: id, templates: inOrder(templates, modelIds) })
+      }
+      return faces
+    })
+  }
+}
+
+function inOrder(templates: readonly Template[], modelIds: readonly string[]): Template[] {
+  return templates.toSorted((a, b) => modelIds.indexOf(a.modelId) - modelIds.indexOf(b.modelId))
+}

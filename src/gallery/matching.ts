@@ -24,7 +24,7 @@ import {
 } from './match.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import type { SearchOptions, TimedSearchOptions } from './search/scored-subject.ts'
-import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
+import { createReadStoredFaces, type ReadStoredFaces } from './enrollment.ts'
 
 /** Searches and comparisons of faces. All similarities of one record use the same calibrations. */
 export type Matching = {

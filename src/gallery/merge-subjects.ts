@@ -15,8 +15,7 @@ import { findSubjectsByIds, updateSubjectRow } from '../store/gallery/subjects.t
 import { deleteSubject } from './deletion/subject-deletion.ts'
 import type { EnrollLimits } from './enrollment.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
-import { type MergedState, encryptMerge } from './keys/merge-encryption.ts'
-import { encryptForSubject } from './keys/renew-subject-key.ts'
+import { type MergedState, encryptForSubject, encryptMerge } from './keys/subject-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { groupsMax } from './subject-update.ts'
 

@@ -3,7 +3,7 @@ import { findSubjectCrop } from '../store/gallery/crops.ts'
 import { findGallery } from '../store/gallery/galleries.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx } from '../store/database.ts'
-import { decryptCrop } from './keys/crop-encryption.ts'
+import { decryptCrop } from './keys/subject-encryption.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { ActionError } from '../lib/errors.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
 import { listGroups, renameGroupOfSubjects, type GroupCount } from '../store/gallery/groups.ts'
-import { renameGroupInFilters } from '../store/webhooks/match-filter.ts'
+import { renameGroupInFilters } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/database.ts'
 
 export type GroupRenaming = {

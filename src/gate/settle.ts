@@ -5,8 +5,7 @@ import type { Store, Tx } from '../store/database.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import { amountsOf } from '../store/gate/settlement-rule.ts'
 import type { SettlementInput } from '../store/gate/statements.ts'
-import { addEvent, type FaceMatch } from '../store/webhooks/events.ts'
-import { findMatchReceivers } from '../store/webhooks/match-filter.ts'
+import { type FaceMatch, addEvent, findMatchReceivers } from '../store/webhooks/events.ts'
 import type { Reservation } from './call-states.ts'
 import {
   problemsOfResults,

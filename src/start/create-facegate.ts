@@ -25,7 +25,7 @@ import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { listModels } from '../models/installed-packs.ts'
 import { detectorKindOf } from '../models/model-set.ts'
 import type { Store } from '../store/database.ts'
-import { runSelfTest } from '../vision/self-test/run-tests.ts'
+import { runSelfTest } from '../vision/self-test/self-test.ts'
 import {
   type VisionPool,
   type VisionPoolStats,

@@ -1,25 +1,25 @@
 import type { ModelSet } from '../models/model-set.ts'
-import { createAttributeReader, type AttributeReader } from './attributes/attribute-reader.ts'
+import { type AttributeReader, createAttributeReader } from './attributes/attribute-reader.ts'
 import type { Detection } from './detect/detection.ts'
 import type { Detector } from './detect/detector.ts'
 import { openDetector } from './detect/open-detector.ts'
-import { createTemplates, openRecognizers, type Recognizers } from './embed/open-recognizers.ts'
+import { arcfaceTemplate, landmarkPoints } from './embed/aligned-crops.ts'
 import type { CreateTemplate } from './embed/create-template.ts'
-import { createContextCrop, createFaceCrop } from './face-crops.ts'
-import { toBoundingBox, createFaceResult } from './face-result.ts'
+import { type Recognizers, createTemplates, openRecognizers } from './embed/open-recognizers.ts'
+import { createFaceResult, toBoundingBox } from './face-result.ts'
 import type { AnalysisRequest, FaceMinimums, FaceResult, ImageAnalysis } from './image-analysis.ts'
 import type { DetectedFace, ImageContext } from './image-context.ts'
-import { type OrientedImage, configureDecoder, openImage } from './image/decode.ts'
-import { areaOf, type Rect } from './image/geometry.ts'
+import { type OrientedImage, configureDecoder, encodeJpeg, openImage } from './image/decode.ts'
+import { type Rect, areaOf, cropTransform, fitSimilarityTransform } from './image/geometry.ts'
 import type { EncodedImage, ImageLimits } from './image/input/encoded-image.ts'
-import { createImagePyramid } from './image/pyramid.ts'
-import { type Mesh, headPosition, meshLandmarks } from './landmarks/mesh.ts'
-import { openMeshLandmarker, type MeshLandmarker } from './landmarks/mesh-landmarker.ts'
+import { type ImagePyramid, type PlanarCrop, createImagePyramid } from './image/pyramid.ts'
+import { type MeshLandmarker, openMeshLandmarker } from './landmarks/mesh-landmarker.ts'
+import { type Landmarks, type Mesh, headPosition, meshLandmarks } from './landmarks/mesh.ts'
 import { measureChallenge } from './liveness/challenge/challenge-points.ts'
-import { openLivenessCheck, type LivenessCheck } from './liveness/open-liveness-check.ts'
+import { type LivenessCheck, openLivenessCheck } from './liveness/open-liveness-check.ts'
 import { createModelSessions } from './model-sessions.ts'
 import { measureImageQuality } from './quality/image-quality.ts'
-import { createStopwatch, type Stopwatch } from './stopwatch.ts'
+import { type Stopwatch, createStopwatch } from './stopwatch.ts'
 
 /** Analyzes images one after another; owns the model sessions. */
 export type Pipeline = {
@@ -229,4 +229,57 @@ async function analyzeFace(
     }),
     ...(request.challenge && { challenge: measureChallenge(face.mesh) }),
   }
+}
+
+const alignedSidePx = 112
+
+/**
+ * Returns the face rotated, scaled and shifted to the usual 112×112 template, as a JPEG in base64.
+ * Beyond the border of the image, the border pixels are repeated.
+ *
+ * @param landmarks in continuous coordinates of the frame.
+ */
+async function createFaceCrop(pyramid: ImagePyramid, landmarks: Landmarks): Promise<string> {
+  const toFrame = fitSimilarityTransform(arcfaceTemplate(alignedSidePx), landmarkPoints(landmarks))
+  return encodeCrop(await pyramid.sample(toFrame, { width: alignedSidePx, height: alignedSidePx }))
+}
+
+/** The side of the crop, in longer sides of the face box. Detectors need the surroundings. */
+const sidePerBox = 2
+/** px. A face that fills half of the crop has the largest size that any network uses. */
+const sidePxMax = 320
+
+/**
+ * Returns a square crop with the face in its centre, as a JPEG in base64. It contains enough of the
+ * surroundings that the whole pipeline, or a later version of it, can analyze the face again. The
+ * crop is never larger than the area is in the image. Beyond the border of the image, the border
+ * pixels are repeated.
+ *
+ * @param box of the face, in continuous coordinates of the frame.
+ */
+async function createContextCrop(
+  pyramid: ImagePyramid,
+  box: Rect,
+  { width, frame }: Pick<OrientedImage, 'width' | 'frame'>,
+): Promise<string> {
+  const side = sidePerBox * Math.max(box.width, box.height)
+  const sidePx = Math.max(1, Math.min(sidePxMax, Math.round((side * width) / frame.width)))
+  const square = {
+    x: box.x + (box.width - side) / 2,
+    y: box.y + (box.height - side) / 2,
+    width: side,
+    height: side,
+  }
+  const size = { width: sidePx, height: sidePx }
+  return encodeCrop(await pyramid.sample(cropTransform(square, size), size))
+}
+
+/** Returns a crop as a JPEG in base64. */
+async function encodeCrop({ width, height, planes }: PlanarCrop): Promise<string> {
+  const pixels = new Uint8Array(planes.length)
+  const size = width * height
+  for (let i = 0; i < size; i++)
+    for (let channel = 0; channel < 3; channel++)
+      pixels[3 * i + channel] = Math.round(planes[channel * size + i] ?? 0)
+  return (await encodeJpeg({ width, height, pixels })).toString('base64')
 }

@@ -1,18 +1,19 @@
-import { type Clock, formatUtc } from '../lib/clock.ts'
+import { createHmac } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import type { Keyring } from '../gallery/keys/keyring.ts'
 import { unwrapWebhookSecret } from '../gallery/keys/webhook-secrets.ts'
+import { type Clock, formatUtc } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import {
+  type claimDeliveries,
   recordAttempt,
   releaseDelivery,
-  type claimDeliveries,
 } from '../store/webhooks/deliveries.ts'
 import { findWebhookSecrets, pauseWebhook, resumeWebhook } from '../store/webhooks/webhooks.ts'
-import type { AddressRules } from './address-rules.ts'
-import { attemptsMax, pauseMs, retryWaitMs, type RetryOptions } from './retry-schedule.ts'
-import { sendEvent, type SendResult } from './send-event.ts'
-import { sign, signatureHeader } from './signature.ts'
+import { type AddressRules, createCheckedLookup, findUrlProblem, hostOf } from './address-rules.ts'
+import { type RetryOptions, attemptsMax, pauseMs, retryWaitMs } from './retry-schedule.ts'
 
 export type DeliverOptions = {
   readonly store: Store
@@ -24,7 +25,7 @@ export type DeliverOptions = {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
 }
 
-export type ClaimedDelivery = Awaited<ReturnType<typeof claimDeliveries>>[number]
+type ClaimedDelivery = Awaited<ReturnType<typeof claimDeliveries>>[number]
 
 /** How an attempt ended. `released`: the server stopped, and the attempt does not count. */
 export type DeliveryOutcome = 'delivered' | 'retried' | 'failed' | 'released'
@@ -85,4 +86,108 @@ async function recordResult(
   else if (outcome === 'delivered' && failures > 0)
     log.info(fields, 'a webhook accepts events again')
   return outcome
+}
+
+type SendOptions = {
+  readonly rules: AddressRules
+  /** The time for the whole request, from the name resolution to the end of the response. */
+  readonly timeoutMs: number
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal
+}
+
+type EventRequest = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** The result of an attempt. `error` is undefined for a status from 200 to 299. */
+type SendResult = { readonly status: number | null; readonly error: string | null }
+
+/** The rest of a longer response is not read. */
+const responseBytesMax = 16_384
+
+/** Sends an event. It follows no redirect, and discards the body of the response. */
+async function sendEvent(event: EventRequest, options: SendOptions): Promise<SendResult> {
+  const { rules, timeoutMs } = options
+  const problem = findUrlProblem(event.url, rules)
+  if (problem !== undefined) return { status: null, error: `the URL ${problem}` }
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const status = await post(event, rules, AbortSignal.any([options.signal, timeout]))
+    return { status, error: errorOf(status) }
+  } catch (error) {
+    if (timeout.aborted) return { status: null, error: `no response within ${timeoutMs} ms` }
+    return { status: null, error: messageOf(error) }
+  }
+}
+
+function post(
+  { url: text, headers, body }: EventRequest,
+  rules: AddressRules,
+  signal: AbortSignal,
+): Promise<number> {
+  const url = new URL(text)
+  // An import statement would load all HTTP clients of Node, 50 ms at each start.
+  const { request } = process.getBuiltinModule(
+    url.protocol === 'https:' ? 'node:https' : 'node:http',
+  )
+  const bytes = Buffer.from(body)
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': String(bytes.length) },
+      // Each delivery has its own connection, to an address that was checked for it.
+      agent: false,
+      signal,
+      ...(isIP(hostOf(url)) === 0 && { lookup: createCheckedLookup(rules) }),
+    })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      discardBody(response).then(() => resolve(response.statusCode ?? 0), reject)
+    })
+    sent.end(bytes)
+  })
+}
+
+/** Reads the response to its end, or closes the connection after `responseBytesMax`. */
+async function discardBody(response: IncomingMessage): Promise<void> {
+  let received = 0
+  for await (const chunk of response) {
+    received += (chunk as Buffer).length
+    if (received > responseBytesMax) return void response.destroy()
+  }
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status <= 299) return null
+  if (status >= 300 && status <= 399) return `status ${status}: redirects are not followed`
+  return `status ${status}`
+}
+
+const errorCharsMax = 300
+
+function messageOf(error: unknown): string {
+  // A host with several addresses fails with an AggregateError, whose own message is empty.
+  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error]
+  const messages = errors.map((one) => (one instanceof Error ? one.message : String(one)))
+  return messages.join('; ').slice(0, errorCharsMax)
+}
+
+/** The header with the time and the signatures of a delivery. */
+const signatureHeader = 'facegate-signature'
+
+/**
+ * Signs a delivery: `t=<seconds>,v1=<hex>` with one `v1` for each valid secret, the newest first. A
+ * signature is the HMAC-SHA256 of `<seconds>.<body>` under the text of the secret. A later scheme
+ * would have another name than `v1`.
+ */
+export function sign(body: string, secrets: readonly string[], nowMs: number): string {
+  const seconds = Math.floor(nowMs / 1000)
+  const signatures = secrets.map((secret) => {
+    const hmac = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
+    return `v1=${hmac}`
+  })
+  return [`t=${seconds}`, ...signatures].join(',')
 }

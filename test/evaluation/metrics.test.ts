@@ -17,7 +17,7 @@ import {
   type PersonTemplate,
 } from '../../src/evaluation/verification/pair-scores.ts'
 import { measureSearch } from '../../src/evaluation/verification/measure-search.ts'
-import { readFaceSet } from '../../src/evaluation/face-set.ts'
+import { readFaceSet } from '../../src/evaluation/face-images.ts'
 import { meanOf, mixCohort, squaredDistance } from '../../src/evaluation/calibration/mix-cohort.ts'
 import { principalAxes } from '../../eval/fit/principal-axes.ts'
 import { dirichlet, seededRandom } from '../../src/lib/random/seeded-random.ts'

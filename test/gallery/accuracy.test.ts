@@ -5,9 +5,13 @@ import { after, test } from 'node:test'
 import { calibrate } from '../../src/cli/calibrate/commands.ts'
 import { foldsByPerson } from '../../src/evaluation/calibration/held-out-scores.ts'
 import { squaredDistance } from '../../src/evaluation/calibration/mix-cohort.ts'
-import { type LabelledImage, extractTemplates, readFaceSet } from '../../src/evaluation/face-set.ts'
-import { findCentralFace } from '../../src/evaluation/find-central-face.ts'
-import { readImage } from '../../src/evaluation/read-image.ts'
+import {
+  type LabelledImage,
+  extractTemplates,
+  findCentralFace,
+  readFaceSet,
+  readImage,
+} from '../../src/evaluation/face-images.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
 import { shareAbove } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'

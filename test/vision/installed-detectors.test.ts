@@ -5,13 +5,13 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { packManifest, type PackManifestInput } from '../../src/models/pack-manifest.ts'
 import type { InstalledModel } from '../../src/models/model-set.ts'
-import type {
-  DecodeDetections,
-  RawDetection,
-} from '../../src/vision/detect/decoders/raw-detection.ts'
-import { retinaface } from '../../src/vision/detect/decoders/retinaface.ts'
-import { scrfd } from '../../src/vision/detect/decoders/scrfd.ts'
-import { yunet } from '../../src/vision/detect/decoders/yunet.ts'
+import {
+  type DecodeDetections,
+  type RawDetection,
+  retinaface,
+  scrfd,
+  yunet,
+} from '../../src/vision/detect/decoders.ts'
 import { openInstalledModel, type ModelSession } from '../../src/vision/session.ts'
 import { blackInput, fitInput } from '../../src/vision/tensor.ts'
 import {

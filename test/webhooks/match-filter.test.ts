@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MatchFilter } from '../../src/store/webhooks/match-filter.ts'
+import type { MatchFilter } from '../../src/store/webhooks/events.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { deliveriesOf } from '../support/webhooks/webhook-settings.ts'
 

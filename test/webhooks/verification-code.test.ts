@@ -8,7 +8,7 @@ import {
   WebhookSignatureError,
   type WebhookToVerify,
 } from '../../client/src/webhooks/verify-webhook.ts'
-import { sign } from '../../src/webhooks/signature.ts'
+import { sign } from '../../src/webhooks/deliver.ts'
 import { rootDir } from '../support/paths.ts'
 
 const secret = 'whsec_example'

@@ -2,9 +2,8 @@ import type { z } from 'zod'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
 import type { livenessDecision, livenessReasons } from '../schemas/liveness.ts'
-import { enrollmentMinima } from './assess-enrollment.ts'
+import { enrollmentMinima, touchesBorder } from './quality-reasons.ts'
 import { isOnlyMainFace } from './main-faces.ts'
-import { touchesBorder } from './quality-reasons.ts'
 
 export type LivenessDecision = z.output<typeof livenessDecision>
 type LivenessReason = (typeof livenessReasons)[number]

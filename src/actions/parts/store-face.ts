@@ -5,7 +5,7 @@ import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ActionCall } from '../action.ts'
-import { enrollmentMinima } from './assess-enrollment.ts'
+import { enrollmentMinima } from './quality-reasons.ts'
 import type { ExtractOptions, ProbeFace } from './extract-probes.ts'
 
 export type StoreFaceCall = Pick<ActionCall<unknown>, 'caller' | 'services'>

@@ -40,7 +40,7 @@ export async function list({ json }: { readonly json: boolean }): Promise<void> 
 /** SQLite has no moves, so that their modules are loaded only for PostgreSQL. */
 async function readMoves(store: Store): Promise<readonly AccountMove[]> {
   const { listMoves } = await import('../../store/account-move/move-record.ts')
-  const { runnerOf } = await import('../../store/account-move/remove-account.ts')
+  const { runnerOf } = await import('../../store/account-move/frozen-account.ts')
   return listMoves.all(runnerOf(store.db), {})
 }
 

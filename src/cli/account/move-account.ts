@@ -3,16 +3,14 @@ import { auditSnapshot, type AuditCheck } from '../../billing/audit-ledger.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { newId } from '../../lib/ids.ts'
-import { copySweptTime, readAccountIds, reserveIds } from '../../store/account-move/copy-account.ts'
 import {
   findNewNames,
   requireAbsent,
   requireMovable,
 } from '../../store/account-move/check-databases.ts'
 import * as accountCopy from '../../store/account-move/copy-account.ts'
-import * as freeze from '../../store/account-move/freeze-account.ts'
+import * as frozen from '../../store/account-move/frozen-account.ts'
 import * as moves from '../../store/account-move/move-record.ts'
-import { runnerOf } from '../../store/account-move/remove-account.ts'
 import type { Store } from '../../store/database.ts'
 import { databaseOnTransaction } from '../../store/postgres/connection/kysely-driver.ts'
 import { updateStatistics } from '../../store/sqlite-to-postgres/fill-target.ts'
@@ -115,7 +113,7 @@ async function prepareMove(
     }),
   )
   return auditedChange(store, 'account.move', async ({ db }) => {
-    const on = runnerOf(db)
+    const on = frozen.runnerOf(db)
     const move: moves.AccountMove = {
       moveId: newId(),
       direction: 'out',
@@ -126,7 +124,7 @@ async function prepareMove(
       removedAtUtc: null,
     }
     await moves.addMove.run(on, move)
-    await freeze.rejectCalls(on, accountId)
+    await frozen.rejectCalls(on, accountId)
     return { result: move, accountId, target: accountId, detail: { to: target.label } }
   })
 }
@@ -140,8 +138,8 @@ async function freezeAndCopy(
 ): Promise<AccountMoveSummary> {
   const { store, source, accountId, nowMs } = options
   for (;;) {
-    const running = await source.read((on) => freeze.countRunningCalls(on, accountId))
-    if (running === 0 && (await freeze.tryFreezeWrites(source, accountId))) break
+    const running = await source.read((on) => frozen.countRunningCalls(on, accountId))
+    if (running === 0 && (await frozen.tryFreezeWrites(source, accountId))) break
     options.onWaiting(running)
     // Without a server, nothing else releases the calls of a killed one.
     const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
@@ -157,10 +155,10 @@ function copyVerified(
   move: moves.AccountMove,
 ): Promise<Omit<AccountMoveSummary, 'frozenMs'>> {
   return source.read(async (from) => {
-    const ids = await readAccountIds(from, accountId)
+    const ids = await accountCopy.readAccountIds(from, accountId)
     await accountCopy.createLogMonths(from, target, ids)
-    await copySweptTime(from, target)
-    const offsets = await reserveIds(from, target, ids)
+    await accountCopy.copySweptTime(from, target)
+    const offsets = await accountCopy.reserveIds(from, target, ids)
     const newNames = await runAsAllAccounts(() => findNewNames(from, target, accountId))
     const movedAtUtc = new Date(nowMs()).toISOString()
     return target.write(async (to) => {
@@ -207,8 +205,8 @@ export function cancelAccountMove(
     if (await hasArrived(options, open.moveId))
       throw new Error(`${target.label} already contains the account; the move cannot be cancelled`)
     await auditedChange(store, 'account.cancelMove', async ({ db }) => {
-      const on = runnerOf(db)
-      await freeze.unfreeze(on, accountId)
+      const on = frozen.runnerOf(db)
+      await frozen.unfreeze(on, accountId)
       await moves.cancelMove.run(on, { moveId: open.moveId })
       return { result: undefined, accountId, target: accountId, detail: { to: target.label } }
     })

@@ -10,7 +10,7 @@ import {
   removePermanentRows,
   removeRows,
   runnerOf,
-} from '../../store/account-move/remove-account.ts'
+} from '../../store/account-move/frozen-account.ts'
 import type { Store } from '../../store/database.ts'
 import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
 import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'

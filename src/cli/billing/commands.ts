@@ -15,14 +15,14 @@ export const wallet = defineGroup({
         account: optionalAccount,
       },
       examples: ['facegate wallet top-up --amount 1000000'],
-      run: async (values) => (await import('./wallet.ts')).addFunds(values),
+      run: async (values) => (await import('./money.ts')).addFunds(values),
     }),
     defineCommand({
       name: 'show',
       summary: 'show the balance of the wallet and of each budget',
       options: { account: optionalAccount },
       examples: ['facegate wallet show', 'facegate wallet show --json'],
-      run: async (values) => (await import('./wallet.ts')).show(values),
+      run: async (values) => (await import('./money.ts')).showWallet(values),
     }),
   ],
 })
@@ -47,14 +47,14 @@ export const budget = defineGroup({
         'facegate budget allocate --project door --amount 500000',
         'facegate budget allocate --project door --amount -500000',
       ],
-      run: async (values) => (await import('./budget.ts')).allocate(values),
+      run: async (values) => (await import('./money.ts')).allocate(values),
     }),
     defineCommand({
       name: 'show',
       summary: 'show the budget of a project',
       options: { project: requiredProject },
       examples: ['facegate budget show --project door'],
-      run: async (values) => (await import('./budget.ts')).show(values),
+      run: async (values) => (await import('./money.ts')).showBudget(values),
     }),
   ],
 })
@@ -73,7 +73,7 @@ export const price = defineGroup({
       summary: 'show the unit price of each action',
       options: { account: optionalAccount },
       examples: ['facegate price show'],
-      run: async (values) => (await import('./price.ts')).show(values),
+      run: async (values) => (await import('./money.ts')).showPrices(values),
     }),
     defineCommand({
       name: 'set',
@@ -90,7 +90,7 @@ export const price = defineGroup({
         account: optionalAccount,
       },
       examples: ['facegate price set svc.detect --unit 500'],
-      run: async (values) => (await import('./price.ts')).set(values),
+      run: async (values) => (await import('./money.ts')).setUnitPrice(values),
     }),
   ],
 })
@@ -105,7 +105,7 @@ export const ledger = defineGroup({
       description:
         'A server may run at the same time. The exit code is 0 when all invariants hold. The output identifies the row that breaks an invariant.',
       examples: ['facegate ledger verify'],
-      run: async (values) => (await import('./verify-ledger.ts')).verify(values),
+      run: async (values) => (await import('./money.ts')).verifyLedger(values),
     }),
   ],
 })

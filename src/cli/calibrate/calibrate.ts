@@ -1,7 +1,6 @@
 import { print } from '../command.ts'
 import { requireProject, withStore } from '../with-store.ts'
-import { type CalibrationValues, revertTables } from './run-calibration.ts'
-import { showTables } from './show-tables.ts'
+import { type CalibrationValues, revertTables, showTables } from './run-calibration.ts'
 
 type CalibrateOptions = CalibrationValues & {
   readonly project: string

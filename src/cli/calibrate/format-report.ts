@@ -1,4 +1,4 @@
-import type { AppliedTable } from '../../gallery/calibration/apply-measured-table.ts'
+import type { AppliedTable } from '../../gallery/calibration/calibrations.ts'
 import type { GalleryCalibrationReport } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { rateText } from '../../gallery/calibration/measure/supported-rates.ts'
 import { formatTable } from '../command.ts'

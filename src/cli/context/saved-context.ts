@@ -3,7 +3,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { type CommandValues, UsageError, formatTable, print } from '../command.ts'
 import { urlDefault } from '../import/import-options.ts'
-import { parseJsonText } from '../import/parse-json-text.ts'
+import { parseJsonText } from '../import/list-entries.ts'
 
 const savedContext = z
   .strictObject({ url: z.url(), project: z.string(), key: z.string() })

@@ -1,4 +1,4 @@
-import type { UnusableImage } from '../../evaluation/read-image.ts'
+import type { UnusableImage } from '../../evaluation/face-images.ts'
 
 /** More unusable images are counted in the text, but only the JSON report names them. */
 const namesMax = 100

@@ -6,7 +6,7 @@ import {
   predictAttributes,
   readAttributeLabels,
 } from '../../evaluation/attributes/attributes-report.ts'
-import { showProgress } from '../progress-bar.ts'
+import { showProgress } from '../command.ts'
 import { checkImageOutput } from './run-verification.ts'
 import { openVision, type EvaluationValues } from './open-vision.ts'
 import { percent, unusableLines } from './report-lines.ts'

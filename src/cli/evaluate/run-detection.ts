@@ -3,7 +3,7 @@ import {
   readDetectionLabels,
   type DetectionReport,
 } from '../../evaluation/detection/evaluate-detection.ts'
-import { showProgress } from '../progress-bar.ts'
+import { showProgress } from '../command.ts'
 import { openVision, type EvaluationValues } from './open-vision.ts'
 import { unusableLines } from './report-lines.ts'
 

@@ -6,7 +6,7 @@ import {
   type SequenceReport,
 } from '../../evaluation/challenge/sequence-report.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
-import { showProgress } from '../progress-bar.ts'
+import { showProgress } from '../command.ts'
 import { openVision, type EvaluationValues } from './open-vision.ts'
 
 /** Runs `facegate evaluate liveness` for a folder of sequences: responses to challenges. */

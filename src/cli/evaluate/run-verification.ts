@@ -6,7 +6,7 @@ import {
   type CalibrationOutput,
   writeCalibration,
 } from '../../evaluation/calibration/write-calibration.ts'
-import { extractTemplates, readFaceSet, templatesRequest } from '../../evaluation/face-set.ts'
+import { extractTemplates, readFaceSet, templatesRequest } from '../../evaluation/face-images.ts'
 import { drawRoc } from '../../evaluation/verification/draw-roc.ts'
 import {
   type VerificationReport,
@@ -25,8 +25,7 @@ import { type InstalledModel, type ModelSet, isCalibrated } from '../../models/m
 import { readCohort } from '../../models/template/read-cohort.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import { type CommandValues, UsageError } from '../command.ts'
-import { showProgress } from '../progress-bar.ts'
+import { type CommandValues, UsageError, showProgress } from '../command.ts'
 import { type EvaluationValues, openVision } from './open-vision.ts'
 import { percent, verificationText } from './verification-text.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ServiceAccess } from '../context/saved-context.ts'
 import { lastingFailure } from './lasting-failure.ts'
 import { readStatedLimit, type StatedLimit } from './import-pace.ts'
-import { parseJsonText } from './parse-json-text.ts'
+import { parseJsonText } from './list-entries.ts'
 
 const answerMsMax = 15_000
 

@@ -11,8 +11,7 @@ import {
   lastingFailure,
   type EnrollError,
 } from './lasting-failure.ts'
-import type { ImportEntry } from './list-entries.ts'
-import { parseJsonText } from './parse-json-text.ts'
+import { type ImportEntry, parseJsonText } from './list-entries.ts'
 
 /** The result of an enrollment. */
 export type EnrollResult = {

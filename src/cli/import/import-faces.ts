@@ -1,14 +1,12 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { Interruption, toJson } from '../command.ts'
+import { Interruption, createProgressBar, toJson } from '../command.ts'
 import { type ServiceAccess, requireService } from '../context/saved-context.ts'
-import { createProgressBar } from '../progress-bar.ts'
 import { checkService } from './check-service.ts'
 import { type EnrollResult, LastingFailure, createEnrollSender } from './enroll-sender.ts'
 import { type ImportOptions, resumeCommand } from './import-options.ts'
 import { type ImportPace, type StatedLimit, createImportPace } from './import-pace.ts'
-import { type ImportEntry, listImportEntries } from './list-entries.ts'
-import { parseJsonText } from './parse-json-text.ts'
+import { type ImportEntry, listImportEntries, parseJsonText } from './list-entries.ts'
 
 /**
  * Enrolls the images of a folder or a list that the journal does not record as enrolled.

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFile, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
@@ -75,4 +75,13 @@ async function entriesInList(list: string): Promise<ImportEntry[]> {
     displayName: displayName === '' ? undefined : displayName,
     groups: groups.split(/\s+/u).filter(Boolean),
   }))
+}
+
+/** Parses a JSON text by a schema. Returns undefined for other text, such as one that was cut off. */
+export function parseJsonText<Value>(schema: z.ZodType<Value>, text: string): Value | undefined {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
 }

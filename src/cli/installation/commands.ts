@@ -8,7 +8,7 @@ export const installationCommands = [
     description:
       'The settings are those of the environment of this command: pass the same to it and to the service.',
     examples: ['facegate status', 'facegate status --json'],
-    run: async (values) => (await import('./show-installation.ts')).status(values),
+    run: async (values) => (await import('./inspect-installation.ts')).status(values),
   }),
   defineCommand({
     name: 'doctor',
@@ -16,7 +16,7 @@ export const installationCommands = [
     description:
       'Checks the service, PUBLIC_URL, database, master key, folders, backups, disk, models, budgets, keys and webhooks. The exit code is 1 if anything must be repaired; warnings alone end with 0. It repairs nothing.',
     examples: ['facegate doctor', 'facegate doctor --json'],
-    run: async (values) => (await import('./show-installation.ts')).doctor(values),
+    run: async (values) => (await import('./inspect-installation.ts')).doctor(values),
   }),
   defineCommand({
     name: 'open',

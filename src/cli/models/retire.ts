@@ -7,8 +7,7 @@ import {
   type ModelRetirement,
 } from '../../store/gallery/retire-model.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
-import { UsageError, print } from '../command.ts'
-import { showProgress } from '../progress-bar.ts'
+import { UsageError, print, showProgress } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
 

@@ -1,6 +1,6 @@
 import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
-import { runSmokeTest } from '../../vision/self-test/run-tests.ts'
+import { runSmokeTest } from '../../vision/self-test/self-test.ts'
 import { type CommandValues, formatTable, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 

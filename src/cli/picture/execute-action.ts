@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import { requireService, type ServiceOptions } from '../context/saved-context.ts'
 import { detailOf, requestService } from '../import/check-service.ts'
-import { parseJsonText } from '../import/parse-json-text.ts'
+import { parseJsonText } from '../import/list-entries.ts'
 import { version } from '../version.ts'
 
 const problem = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })

@@ -8,7 +8,7 @@ import {
   allEventTypes,
   defaultEventTypes,
 } from '../../store/webhooks/event-types.ts'
-import type { MatchFilter } from '../../store/webhooks/match-filter.ts'
+import type { MatchFilter } from '../../store/webhooks/events.ts'
 import {
   deleteWebhook,
   findWebhooks,

@@ -16,7 +16,7 @@ import {
   readQuery,
   refuseParameters,
 } from '../input/query.ts'
-import { defineJsonRoute } from '../json-route.ts'
+import { defineJsonRoute } from '../prepare-action.ts'
 import type { CallContext } from '../serve-route.ts'
 import { changeSubjects, deleteAllPermissions, deleteAllSubjects } from './change-subjects.ts'
 

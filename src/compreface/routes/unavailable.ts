@@ -3,9 +3,8 @@ import type { Route } from '../../http/route.ts'
 import { ActionError, HttpError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { currentRequestId } from '../../lib/observability/call-trace.ts'
-import { compreFaceErrorFormat } from '../error-response.ts'
-import { defineJsonRoute } from '../json-route.ts'
-import type { CompreFaceRoute } from '../serve-route.ts'
+import { type CompreFaceRoute, compreFaceErrorFormat } from '../serve-route.ts'
+import { defineJsonRoute } from '../prepare-action.ts'
 
 const noImages =
   'Facegate does not store images of faces. Store the image yourself, with the image_id.'

@@ -17,8 +17,7 @@ import { endUserSessions } from '../../store/console/sessions.ts'
 import { invalidField, name } from '../server/input.ts'
 import { defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import { requireStrongPassword } from './password-strength.ts'
-import { requireSecureTransport } from './request-security.ts'
-import { createSession, password, session } from './sign-in.ts'
+import { createSession, password, requireSecureTransport, session } from './sign-in.ts'
 import { hashToken, generateToken } from './session-token.ts'
 
 const linkLifetimeMs = 24 * 3_600_000

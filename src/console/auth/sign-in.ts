@@ -1,26 +1,27 @@
+import { timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
+import type { HttpRequest } from '../../http/route.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { currency } from '../../lib/money.ts'
 import {
   addSession,
+  deleteExpiredSessions,
   endSession,
   endUserSessions,
-  deleteExpiredSessions,
 } from '../../store/console/sessions.ts'
+import { type ConsoleUser, findUser, hasActiveUser, updateUser } from '../../store/console/users.ts'
 import type { Tx } from '../../store/database.ts'
-import { updateUser, findUser, hasActiveUser, type ConsoleUser } from '../../store/console/users.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
-import { requireSecureTransport } from './request-security.ts'
+import { type ConsoleContext, defineRead, defineWrite } from '../server/console-route.ts'
 import { checkPassword, codeRequired, wrongPassword } from './check-password.ts'
-import { requireStrongPassword } from './password-strength.ts'
-import { deriveCsrfToken, generateToken, hashToken } from './session-token.ts'
 import {
+  type ConsoleIdentity,
   idleMsMax,
-  sessionMsMax,
   sessionChallenge,
   sessionCookieHeader,
-  type ConsoleIdentity,
+  sessionMsMax,
 } from './identity.ts'
+import { requireStrongPassword } from './password-strength.ts'
+import { deriveCsrfToken, generateToken, hashToken } from './session-token.ts'
 
 export const password = z
   .string()
@@ -156,4 +157,47 @@ function toSessionResponse({ userId, name, role, token }: ConsoleIdentity, versi
     currency,
     version,
   }
+}
+
+/**
+ * Accepts writes from the console's own pages only. Browsers send the origin of the page with every
+ * write, and no script can change these headers.
+ *
+ * @throws HttpError 403
+ */
+export function requireSameOrigin({ headers, origin: consoleOrigin }: HttpRequest): void {
+  const { origin, 'sec-fetch-site': site } = headers
+  const isSame = origin === undefined ? site === 'same-origin' : origin === consoleOrigin
+  if (!isSame || (site !== undefined && site !== 'same-origin'))
+    throw new HttpError(
+      403,
+      `The request came from ${(origin ?? 'an unknown origin').slice(0, 128)}, not from the console at ${consoleOrigin}. Behind a proxy, set TRUST_PROXY.`,
+    )
+}
+
+/** @throws HttpError 403 when the header of a write does not repeat the session's CSRF token. */
+export function requireCsrfToken({ headers }: HttpRequest, { token }: ConsoleIdentity): void {
+  const expected = Buffer.from(deriveCsrfToken(token ?? ''))
+  const received = Buffer.from(headers['x-csrf-token'] ?? '')
+  if (received.length !== expected.length || !timingSafeEqual(received, expected))
+    throw new HttpError(
+      403,
+      'The session of this page was replaced, such as by a sign-in in another tab. Send the change again. (X-Csrf-Token does not belong to the session.)',
+    )
+}
+
+/**
+ * Accepts passwords over an encrypted connection or on the machine itself only. Browsers keep a
+ * `Secure` cookie only for https and for their own machine.
+ *
+ * @throws HttpError 403 with the remedy.
+ */
+export function requireSecureTransport({ origin }: HttpRequest): void {
+  const { protocol, hostname } = new URL(origin)
+  const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u.test(hostname)
+  if (protocol !== 'https:' && !isLocal)
+    throw new HttpError(
+      403,
+      'The console requires https at this address. Put a TLS proxy in front of it and set TRUST_PROXY, or open it at localhost.',
+    )
 }

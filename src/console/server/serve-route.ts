@@ -23,7 +23,7 @@ import type {
   WriteRoute,
   WriteResult,
 } from './console-route.ts'
-import { requireSameOrigin, requireCsrfToken } from '../auth/request-security.ts'
+import { requireSameOrigin, requireCsrfToken } from '../auth/sign-in.ts'
 import type { ConsoleServices } from '../services.ts'
 import {
   isAllowed,

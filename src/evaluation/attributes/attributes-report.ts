@@ -2,10 +2,9 @@ import path from 'node:path'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
 import type { AnalysisRequest, FaceResult } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import { analyzeCentralFace } from '../find-central-face.ts'
+import { type AnalyzeImage, type UnusableImage, analyzeCentralFace } from '../face-images.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { type LabelRow, readCsv } from '../read-csv.ts'
-import type { AnalyzeImage, UnusableImage } from '../read-image.ts'
 
 /** Labels and predictions for one image; an attribute without a label or a prediction is missing. */
 type AttributePrediction = {

@@ -10,7 +10,7 @@ import { compareFrames } from '../../vision/liveness/challenge/compare-frames.ts
 import { challengeFrameRequest } from '../../vision/liveness/challenge/frame-request.ts'
 import { judgeChallenge } from '../../vision/liveness/challenge/judge-challenge.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
-import { readImage, type AnalyzeImage } from '../read-image.ts'
+import { readImage, type AnalyzeImage } from '../face-images.ts'
 import type { LabelledSequence } from './read-sequences.ts'
 
 /** A sequence with its frames and judgement, or the error code of a frame without a usable face. */

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { iou, type Rect, type BoundingBox } from '../../vision/image/geometry.ts'
 import type { ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import { analyzeFile, type UnusableImage } from '../read-image.ts'
+import { analyzeFile, type UnusableImage } from '../face-images.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
 

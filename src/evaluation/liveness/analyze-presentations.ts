@@ -1,6 +1,6 @@
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
-import { type AnalyzeImage, type UnusableReason, analyzeFile } from '../read-image.ts'
+import { type AnalyzeImage, type UnusableReason, analyzeFile } from '../face-images.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import type { Presentation } from './read-presentations.ts'
 

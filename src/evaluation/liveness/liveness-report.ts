@@ -1,5 +1,5 @@
 import { classifyLiveness, type LivenessDecision } from '../../actions/parts/classify-liveness.ts'
-import type { UnusableImage } from '../read-image.ts'
+import type { UnusableImage } from '../face-images.ts'
 import { apcerAt, equalErrorRate, shareAtLeast, type DetCurve } from './det-curve.ts'
 import type { AnalyzedPresentation, PresentationResult } from './analyze-presentations.ts'
 import { liveKind } from './read-presentations.ts'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { readCsv } from '../read-csv.ts'
-import { isFile, listLabelledImages } from '../read-image.ts'
+import { isFile, listLabelledImages } from '../face-images.ts'
 
 /** An image labelled as a live person or as an attack. */
 export type Presentation = {

@@ -6,8 +6,7 @@ import {
   similarityAt,
 } from '../../gallery/calibration/similarity.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import type { ExtractedTemplate, FaceSet, LabelledPair } from '../face-set.ts'
-import type { UnusableImage } from '../read-image.ts'
+import type { ExtractedTemplate, FaceSet, LabelledPair, UnusableImage } from '../face-images.ts'
 import { type AcceptancePoint, acceptancePoints, areaUnderCurve } from './acceptance-points.ts'
 import {
   type DecisionLevel,

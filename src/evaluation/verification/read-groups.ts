@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { LabelledImage } from '../face-set.ts'
+import type { LabelledImage } from '../face-images.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
 
 /** The group of each image, such as an age band, a camera or a light. */

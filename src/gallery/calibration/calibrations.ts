@@ -1,15 +1,18 @@
-import type { Calibration } from './similarity.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
+import { formatUtc } from '../../lib/clock.ts'
+import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Store } from '../../store/database.ts'
+import type { Store, Tx } from '../../store/database.ts'
 import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
 import {
+  addCalibration,
   findCalibrationsById,
   findCalibrationsInUse,
 } from '../../store/gallery/calibration/applied-calibrations.ts'
-import { parseCalibration } from './read-calibration.ts'
-
 import builtinTable from './dlib-faceres-256@1.json' with { type: 'json' }
+import type { GalleryCalibrationReport } from './measure/calibrate-gallery.ts'
+import { parseCalibration } from './read-calibration.ts'
+import type { Calibration } from './similarity.ts'
 
 /**
  * The table of a similarity: measured on the gallery, or that of the model. The table of a model without
@@ -67,7 +70,7 @@ export function calibrationOf(modelId: string): Calibration | undefined {
 }
 
 /** The calibration tables that galleries use instead of those of the models. */
-export type GalleryCalibrations = {
+type GalleryCalibrations = {
   /**
    * Returns the calibrations for a gallery, as of the last refresh. The returned value does not
    * change, so a call that uses one value has the same similarities throughout.
@@ -80,7 +83,7 @@ export type GalleryCalibrations = {
   readonly refresh: () => Promise<void>
 }
 
-export type GalleryCalibrationsOptions = {
+type GalleryCalibrationsOptions = {
   readonly store: Pick<Store, 'read'>
   /** The tables of the models. */
   readonly calibrations: Calibrations
@@ -162,4 +165,51 @@ function toCalibrations(shipped: Calibrations, tables: Tables): ReadonlyMap<stri
       return [galleryId, withGalleryTables(shipped, own)]
     }),
   )
+}
+
+/** A measured table and the report of its measurement. */
+export type MeasuredTable = {
+  readonly calibration: Calibration
+  readonly report: GalleryCalibrationReport
+}
+
+/** The row of an applied table. */
+export type AppliedTable = Pick<
+  GalleryCalibrationRow,
+  'calibrationId' | 'galleryId' | 'modelId' | 'appliedAtUtc' | 'appliedBy'
+>
+
+/** The table in use and the content of its audit entry. */
+type TableApplication = {
+  readonly applied: AppliedTable
+  /** Without scores and external ids. */
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+/** Pairs that an audit entry lists; it always has their number. */
+const auditedPairsMax = 20
+
+/** Makes a measured table the one that its gallery uses for its model. The caller adds the audit entry. */
+export async function applyMeasuredTable(
+  tx: Tx,
+  { calibration, report }: MeasuredTable,
+  { atMs, by }: { readonly atMs: number; readonly by: string },
+): Promise<TableApplication> {
+  const { galleryId, modelId, subjects, pairs, lowestFmr, excluded } = report
+  const calibrationId = newId()
+  const applied = {
+    calibrationId,
+    galleryId,
+    modelId,
+    appliedAtUtc: formatUtc(atMs),
+    appliedBy: by,
+  }
+  const definition = JSON.stringify(calibration)
+  await addCalibration(tx, { ...applied, subjects, pairs, definition })
+  const excludedIds = excluded
+    .slice(0, auditedPairsMax)
+    .map(({ subjectA, subjectB }) => [subjectA.subjectId, subjectB.subjectId])
+  const change = { galleryId, calibrationId, modelId, subjects, pairs, lowestFmr }
+  const detail = { ...change, excludedPairs: excluded.length, excluded: excludedIds }
+  return { applied, detail }
 }

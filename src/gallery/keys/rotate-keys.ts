@@ -20,7 +20,7 @@ import {
   newestMasterKeyId,
   openKeyring,
 } from './keyring.ts'
-import { renewSubjectKey } from './renew-subject-key.ts'
+import { renewSubjectKey } from './subject-encryption.ts'
 import { listStoredSecrets, rewrapStoredSecrets } from './stored-secrets.ts'
 
 export type RotateKeysResult = {

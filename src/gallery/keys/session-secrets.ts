@@ -6,7 +6,7 @@ import { type Keyring, type WrappedByMasterKey, masterKeyLock } from './keyring.
 
 type SessionIds = Pick<LivenessSession, 'projectId' | 'sessionId'>
 
-const secretBytes = 32
+const sessionSecretBytes = 32
 
 /** Creates the secret of a liveness session, wrapped with the master key. */
 export async function createSessionSecret(
@@ -15,7 +15,7 @@ export async function createSessionSecret(
   session: SessionIds,
 ): Promise<WrappedByMasterKey> {
   await tx.lock(masterKeyLock, 'shared')
-  return keyring.wrap(randomBytes(secretBytes), sessionSecretBinding(session))
+  return keyring.wrap(randomBytes(sessionSecretBytes), sessionSecretBinding(session))
 }
 
 type SessionSecret = SessionIds & WrappedByMasterKey

@@ -7,7 +7,7 @@ import { type Keyring, masterKeyLock } from './keyring.ts'
 /** Of a secret's text, before its 32 random bytes in base64url. */
 const webhookSecretPrefix = 'whsec_'
 
-const secretBytes = 32
+const webhookSecretBytes = 32
 
 /**
  * Creates the newest signing secret of a webhook and stores it wrapped with the master key. Earlier
@@ -22,7 +22,7 @@ export async function createWebhookSecret(
 ): Promise<string> {
   await tx.lock(masterKeyLock, 'shared')
   const secretId = newId()
-  const text = webhookSecretPrefix + randomBytes(secretBytes).toString('base64url')
+  const text = webhookSecretPrefix + randomBytes(webhookSecretBytes).toString('base64url')
   const wrapped = keyring.wrap(Buffer.from(text), webhookSecretBinding({ secretId, webhookId }))
   const row = { secretId, webhookId, ...wrapped, createdAtMs: nowMs }
   await addWebhookSecret(tx, row, earlierExpireAtMs)

@@ -7,7 +7,7 @@ import { findSubject } from '../../store/gallery/subjects.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
 import { type OnExpiredDeleted, createSubject } from '../enrollment.ts'
-import { decryptMerge, type MergedState } from '../keys/merge-encryption.ts'
+import { decryptMerge, type MergedState } from '../keys/subject-encryption.ts'
 import { type MergeSubjectsOptions, mergeUndoDays, transferFaces } from '../merge-subjects.ts'
 import { externalIdOf } from '../subject-update.ts'
 

@@ -1,7 +1,7 @@
 import type { QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import { migratedTables, type Table } from './tables.ts'
 import type { MigrationSource } from './source.ts'
-import { differingColumns, keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'
+import { differingColumns, keyOf, keyToText, rowsToJson, type TableRow } from './fill-target.ts'
 import type { MigrationTarget } from './target.ts'
 
 /** The comparison of one table in the source and in the target. */

@@ -1,6 +1,5 @@
-import { insertBatch, advanceSequence } from './fill-target.ts'
+import { advanceSequence, insertBatch, keyFromText } from './fill-target.ts'
 import { findTableProgress, type TableProgress } from './progress.ts'
-import { keyFromText } from './table-rows.ts'
 import type { MigrationSource } from './source.ts'
 import { migratedTables, type Table } from './tables.ts'
 import type { MigrationTarget } from './target.ts'

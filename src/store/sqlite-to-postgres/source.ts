@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { openSqlite, prepareOnce, type SqliteParameters } from '../sqlite/connection.ts'
 import { databaseFile } from '../sqlite/database-files.ts'
-import type { KeyValues, TableRow } from './table-rows.ts'
+import type { KeyValues, TableRow } from './fill-target.ts'
 import type { Table } from './tables.ts'
 
 /** An SQLite database that is locked against writes while it is open. */

@@ -5,7 +5,7 @@ import {
   createLatencyHistogram,
   packLatencies,
 } from '../../lib/observability/latency-histogram.ts'
-import { differingColumns, keyFromText, keyToText, rowsToJson } from './table-rows.ts'
+import { differingColumns, keyFromText, keyToText, rowsToJson } from './fill-target.ts'
 
 test('A key converted to text and back is unchanged', () => {
   const key = [1, 'a "b" \\ é', Buffer.from([0, 255])]

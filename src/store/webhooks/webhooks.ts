@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import { type ReadTx, type Tx, sql } from '../database.ts'
 import type { WebhookRow, WebhookSecretRow } from '../webhooks-schema.ts'
 import { type WebhookEventType, parseEventTypes } from './event-types.ts'
-import { type MatchFilter, parseMatchFilter } from './match-filter.ts'
+import { type MatchFilter, parseMatchFilter } from './events.ts'
 
 /** Maximum number of webhooks of a project. */
 export const webhooksPerProjectMax = 10

@@ -9,7 +9,7 @@ import { type ModelSessions, formatProviders } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, letterbox, letterboxInShape } from '../tensor.ts'
 import { runBlazeface } from './blazeface.ts'
-import { canShowBorderFace, detectBorderFaces } from './border-faces.ts'
+import { canShowBorderFace, detectBorderFaces, findNearGroup, isSameFace } from './border-faces.ts'
 import {
   addBorderFaces,
   certainConfidenceMin,
@@ -19,14 +19,10 @@ import {
   meshScoreMin,
   toLargeFaces,
 } from './combine-detections.ts'
-import type { DecodeDetections, RawDetection } from './decoders/raw-detection.ts'
-import { retinaface } from './decoders/retinaface.ts'
-import { scrfd } from './decoders/scrfd.ts'
-import { yunet } from './decoders/yunet.ts'
+import { type DecodeDetections, type RawDetection, retinaface, scrfd, yunet } from './decoders.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
 import type { Detector, FaceSelection } from './detector.ts'
 import { canShowLargeFace, detectLargeFaces } from './large-faces.ts'
-import { findNearGroup, isSameFace } from './near-group.ts'
 import { runSsd } from './ssd.ts'
 
 export async function openDetector(

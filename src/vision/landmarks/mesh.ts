@@ -14,6 +14,7 @@ import {
 import { type ImagePyramid, type PlanarCrop, shrinkFactor } from '../image/pyramid.ts'
 import { type ModelSession, requireOutput } from '../session.ts'
 import { toTensor } from '../tensor.ts'
+import meshRegions from './mesh-regions.json' with { type: 'json' }
 
 /** Five points; left and right as seen in the image. */
 export type Landmarks = {
@@ -275,3 +276,12 @@ export function headGeometry(mesh: Mesh) {
 }
 
 const chinIndex = 152
+
+/**
+ * Parts of a face as outlines of mesh points (0..467); left and right as seen in the image. An eye has
+ * its lids, and an opening is the visible part of the eye between them. The mouth has the skin around
+ * the lips. The forehead ends below the hair of most people. The oval is the edge of the face.
+ */
+export { meshRegions }
+
+export type MeshRegion = keyof typeof meshRegions

@@ -1,7 +1,6 @@
 import { type Frame, resizeFrame } from '../image/decode.ts'
 import { boundsOf, scaleSize } from '../image/geometry.ts'
-import { type Mesh, headGeometry } from '../landmarks/mesh.ts'
-import { meshRegions } from '../landmarks/mesh-regions.ts'
+import { type Mesh, headGeometry, meshRegions } from '../landmarks/mesh.ts'
 import { frameLuma, lumaStatistics, meanSquareFrequency, type Luma } from './luma.ts'
 import { sharpnessFromFrequency } from './measure-face-quality.ts'
 

@@ -1,7 +1,6 @@
 import { roundTo } from '../../lib/round-to.ts'
 import { linearRamp, type ImageSize, type Point } from '../image/geometry.ts'
-import type { HeadPose, Mesh } from '../landmarks/mesh.ts'
-import { meshRegions } from '../landmarks/mesh-regions.ts'
+import { type HeadPose, type Mesh, meshRegions } from '../landmarks/mesh.ts'
 import type { FaceQuality, Openness, Occlusion, QualityComponents } from './face-quality.ts'
 import { cropLuma, lumaStatistics, meanSquareFrequency } from './luma.ts'
 import { estimateOcclusion } from './occlusion.ts'

@@ -1,5 +1,4 @@
-import { meshRegions, type MeshRegion } from '../landmarks/mesh-regions.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
+import { type Mesh, type MeshRegion, meshRegions } from '../landmarks/mesh.ts'
 import type { Occlusion } from './face-quality.ts'
 import { mergePatches, measurePatch, type PatchStats } from './luma.ts'
 

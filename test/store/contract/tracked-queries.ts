@@ -45,7 +45,6 @@ import * as users from '../../../src/store/console/users.ts'
 import * as webhookDeliveries from '../../../src/store/webhooks/deliveries.ts'
 import * as eventTypes from '../../../src/store/webhooks/event-types.ts'
 import * as webhookEvents from '../../../src/store/webhooks/events.ts'
-import * as matchFilters from '../../../src/store/webhooks/match-filter.ts'
 import * as expiringKeys from '../../../src/store/webhooks/expiring-keys.ts'
 import * as webhooks from '../../../src/store/webhooks/webhooks.ts'
 
@@ -97,7 +96,6 @@ const allQueries = {
   ...webhookDeliveries,
   ...eventTypes,
   ...webhookEvents,
-  ...matchFilters,
   ...expiringKeys,
   ...webhooks,
 }

@@ -1,5 +1,5 @@
 import { decrypt } from '../../../src/lib/crypto/aes-gcm.ts'
-import { decryptCrop } from '../../../src/gallery/keys/crop-encryption.ts'
+import { decryptCrop } from '../../../src/gallery/keys/subject-encryption.ts'
 import { openKeyring, unwrapGalleryKey } from '../../../src/gallery/keys/keyring.ts'
 import { decryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
 import type { Store } from '../../../src/store/database.ts'

@@ -3,7 +3,7 @@
  *
  * `node print-templates.ts <folder of models> <picture>…`
  */
-import { readImage } from '../../../src/evaluation/read-image.ts'
+import { readImage } from '../../../src/evaluation/face-images.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { createPipeline } from '../../../src/vision/pipeline.ts'
 

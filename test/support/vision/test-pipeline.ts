@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { toEncodedImage } from '../../../src/evaluation/read-image.ts'
+import { toEncodedImage } from '../../../src/evaluation/face-images.ts'
 import { builtinSet, type ModelSet } from '../../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../../src/models/builtin/prepare-builtin-pack.ts'
 import {

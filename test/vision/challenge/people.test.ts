@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
-import { findCentralFace } from '../../../src/evaluation/find-central-face.ts'
-import { readFaceSet } from '../../../src/evaluation/face-set.ts'
+import { findCentralFace, readFaceSet } from '../../../src/evaluation/face-images.ts'
 import type {
   ChallengeFacts,
   ChallengeJudgement,

@@ -4,7 +4,7 @@ import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ExtractedProbes, ProbeFace } from '../extract-probes.ts'
 import { extractPictures, requireUsable, type ExtractedPicture } from './extract-pictures.ts'
-import { largestGroup, similarityByPosition } from './same-person.ts'
+import { largestGroup, similarityByPosition } from './add-pictures.ts'
 
 /**
  * The lowest similarity of a frame to any other frame. It is not a threshold of a match, which the

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { growGroup, largestGroup, samePersonSimilarityMin } from './same-person.ts'
+import { growGroup, largestGroup, samePersonSimilarityMin } from './add-pictures.ts'
 
 /** Pictures with these pairs similar. */
 const similar =

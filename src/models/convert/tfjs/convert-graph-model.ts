@@ -1,13 +1,15 @@
 import { buildGraph, type Graph, type GraphBuilder } from '../onnx/graph.ts'
 import { readWeights } from '../weights.ts'
-import { activationConverters } from './activation.ts'
-import { arithmeticConverters } from './arithmetic.ts'
-import { convolutionConverters } from './convolution.ts'
-import { denseConverters } from './dense.ts'
+import {
+  type GraphValue,
+  type NodeConversion,
+  type NodeConverter,
+  type RuntimeTensor,
+  inTensorFlowOrder,
+  operatorConverters,
+  tensor,
+} from './node-converters.ts'
 import { fuseRelu6 } from './fuse-relu6.ts'
-import { inTensorFlowOrder, tensor } from './node-conversion.ts'
-import type { NodeConversion, NodeConverter, RuntimeTensor, GraphValue } from './node-conversion.ts'
-import { shapeConverters } from './shape.ts'
 import { unconsumedNodes, nodesInOrder, shapeAttribute, type GraphModel } from './topology.ts'
 
 /**
@@ -58,11 +60,7 @@ export type GraphModelOptions = {
 const converters: ReadonlyMap<string, NodeConverter> = new Map(
   Object.entries({
     Placeholder: declareInput,
-    ...activationConverters,
-    ...arithmeticConverters,
-    ...convolutionConverters,
-    ...denseConverters,
-    ...shapeConverters,
+    ...operatorConverters,
   }),
 )
 

@@ -1,20 +1,19 @@
+import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
 import type { Tx } from '../../store/database.ts'
-import type { SubjectRow } from '../../store/gallery-schema.ts'
-import {
-  findMergesOfSubject,
-  replaceMergeCiphertext,
-} from '../../store/gallery/duplicates/subject-merges.ts'
+import type { SubjectMergeRow, SubjectRow } from '../../store/gallery-schema.ts'
 import {
   findSubjectCrops,
   replaceCropCiphertext,
   replaceSubjectKey,
   replaceTemplateCiphertext,
 } from '../../store/gallery/crops.ts'
+import {
+  findMergesOfSubject,
+  replaceMergeCiphertext,
+} from '../../store/gallery/duplicates/subject-merges.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
-import { decryptCrop, encryptCrop } from './crop-encryption.ts'
 import type { SubjectKeys } from './keyring.ts'
-import { decryptMerge, encryptMerge } from './merge-encryption.ts'
-import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
+import { type TemplateBinding, decryptTemplate, encryptTemplate } from './template-encryption.ts'
 
 /** A subject with the account of its gallery. */
 type SubjectToRenew = SubjectRow & { readonly accountId: string }
@@ -121,4 +120,53 @@ export async function encryptForSubject(
     await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(newKey, to, jpeg) })
     jpeg.fill(0)
   }
+}
+
+/** The ids that a crop is bound to. A ciphertext cannot be decrypted with other ids. */
+type CropBinding = Omit<TemplateBinding, 'modelId'>
+
+/** Encrypts the crop of a face with the key of its subject. */
+export function encryptCrop(key: Buffer, binding: CropBinding, jpeg: Buffer): Buffer {
+  return encrypt(key, jpeg, cropAssociatedData(binding))
+}
+
+/** @throws Error if the ciphertext was changed or is bound to other ids. */
+export function decryptCrop(key: Buffer, binding: CropBinding, ciphertext: Uint8Array): Buffer {
+  return decrypt(key, ciphertext, cropAssociatedData(binding))
+}
+
+/** Begins with the kind, so that a template cannot replace a crop. */
+function cropAssociatedData({ accountId, galleryId, subjectId, faceId }: CropBinding): string {
+  return ['crop', accountId, galleryId, subjectId, faceId].join('|')
+}
+
+type MergeBinding = Pick<SubjectMergeRow, 'mergeId' | 'galleryId' | 'subjectId'> & {
+  readonly accountId: string
+}
+
+/** What a merge deleted or changed. */
+export type MergedState = Pick<
+  SubjectRow,
+  'projectId' | 'externalId' | 'displayName' | 'attributes' | 'expiresAtUtc'
+> & {
+  readonly groups: readonly string[]
+  /** The groups that the remaining subject received. */
+  readonly addedGroups: readonly string[]
+  readonly faceIds: readonly string[]
+}
+
+/** Encrypts what a merge deletes with the key of the remaining subject. */
+export function encryptMerge(key: Buffer, binding: MergeBinding, state: MergedState): Buffer {
+  return encrypt(key, Buffer.from(JSON.stringify(state)), associatedData(binding))
+}
+
+/** @throws Error if the ciphertext was changed or is bound to other ids. */
+export function decryptMerge(key: Buffer, binding: MergeBinding, bytes: Uint8Array): MergedState {
+  // Only `encryptMerge` creates a ciphertext with these ids.
+  return JSON.parse(decrypt(key, bytes, associatedData(binding)).toString()) as MergedState
+}
+
+/** Begins with the kind, so that no other ciphertext of the subject can replace it. */
+function associatedData({ accountId, galleryId, subjectId, mergeId }: MergeBinding): string {
+  return ['merge', accountId, galleryId, subjectId, mergeId].join('|')
 }

@@ -1,0 +1,147 @@
+import { allActions } from '../../actions/all-actions.ts'
+import { auditLedger } from '../../billing/audit-ledger.ts'
+import { allocate as allocateMicros, topUp } from '../../billing/ledger.ts'
+import { type Micros, formatAmount } from '../../lib/money.ts'
+import { type Balance, findAccountBalances, findBalance } from '../../store/billing/balances.ts'
+import { type AccountPrice, listPrices, setPrice } from '../../store/billing/prices.ts'
+import { budgetLedger, projectNames, walletLedger } from '../../store/tenancy/projects.ts'
+import { auditedChange } from '../audit/audited-change.ts'
+import { type CommandValues, formatRows, formatTable, print } from '../command.ts'
+import { readSettings } from '../read-settings.ts'
+import { requireAccountId, requireProject, withStore } from '../with-store.ts'
+
+export async function addFunds({
+  amount,
+  account,
+  json,
+}: CommandValues<never, 'account'> & { readonly amount: Micros }): Promise<void> {
+  const { balanceMicros } = await withStore(async (store) => {
+    const accountId = await requireAccountId(store, account)
+    await auditedChange(store, 'money.topUp', async ({ tx, nowMs }) => {
+      const result = await topUp(tx, accountId, amount, nowMs)
+      return { result, accountId, target: accountId, detail: { amountMicros: String(amount) } }
+    })
+    return findBalance(store.db, walletLedger(accountId))
+  })
+  print(
+    { balanceMicros },
+    json,
+    () => `wallet: ${formatAmount(balanceMicros)} (${balanceMicros} micros)`,
+  )
+}
+
+export async function showWallet({
+  account,
+  json,
+}: CommandValues<never, 'account'>): Promise<void> {
+  const { balances, names } = await withStore(async (store) => ({
+    balances: await findAccountBalances(store.db, await requireAccountId(store, account)),
+    names: await projectNames(store.db),
+  }))
+  const isWallet = ({ ledger }: { ledger: string }): boolean => ledger.startsWith('wallet:')
+  const result = {
+    balanceMicros: balances.find(isWallet)?.balanceMicros ?? 0n,
+    budgets: balances
+      .filter((balance) => !isWallet(balance))
+      .map(({ ledger, ...amounts }) => {
+        const projectId = ledger.slice('budget:'.length)
+        return { projectId, projectName: names.get(projectId) ?? '', ...amounts }
+      }),
+  }
+  print(result, json, () => {
+    const rows = result.budgets.map(({ projectId, projectName, balanceMicros, reservedMicros }) => [
+      `budget of ${projectName}`,
+      projectId,
+      formatAmount(balanceMicros),
+      formatAmount(reservedMicros),
+    ])
+    const walletRow = ['wallet', '', formatAmount(result.balanceMicros), formatAmount(0n)]
+    return formatTable(['ledger', 'project', 'balance', 'reserved'], [walletRow, ...rows])
+  })
+}
+
+/** Moves money from the wallet to a project; a negative amount moves it back. */
+export async function allocate({
+  project,
+  amount,
+  json,
+}: CommandValues<'project'> & { readonly amount: Micros }): Promise<void> {
+  const balance = await withStore(async (store) => {
+    const { accountId, projectId } = await requireProject(store, project)
+    await auditedChange(store, 'money.allocate', async ({ tx, nowMs }) => {
+      const result = await allocateMicros(tx, { accountId, projectId }, amount, nowMs)
+      const detail = { projectId, amountMicros: String(amount) }
+      return { result, accountId, target: projectId, detail }
+    })
+    return findBalance(store.db, budgetLedger(projectId))
+  })
+  printBalance(balance, json)
+}
+
+export async function showBudget({ project, json }: CommandValues<'project'>): Promise<void> {
+  const balance = await withStore(async (store) => {
+    const { projectId } = await requireProject(store, project)
+    return findBalance(store.db, budgetLedger(projectId))
+  })
+  printBalance(balance, json)
+}
+
+function printBalance({ balanceMicros, reservedMicros }: Balance, isJson: boolean): void {
+  print(
+    { balanceMicros, reservedMicros },
+    isJson,
+    () =>
+      `budget: ${formatAmount(balanceMicros)} (${balanceMicros} micros), ` +
+      `${formatAmount(reservedMicros)} of it reserved`,
+  )
+}
+
+export async function showPrices({
+  account,
+  json,
+}: CommandValues<never, 'account'>): Promise<void> {
+  const defaultMicros = readSettings().UNIT_PRICE_MICROS
+  const accountPrices = await withStore(async (store) =>
+    listPrices(store.db, await requireAccountId(store, account)),
+  )
+  const prices = allActions.map(({ name }): AccountPrice => {
+    const accountPrice = accountPrices.find(({ action }) => action === name)
+    return { action: name, unitMicros: accountPrice?.unitMicros ?? defaultMicros }
+  })
+  print(prices, json, () => priceTable(prices))
+}
+
+export async function setUnitPrice({
+  action,
+  unit,
+  account,
+  json,
+}: CommandValues<'action', 'account'> & { readonly unit: bigint }): Promise<void> {
+  const changed = { action, unitMicros: unit }
+  await withStore(async (store) => {
+    const accountId = await requireAccountId(store, account)
+    await auditedChange(store, 'money.setPrice', async ({ db }) => {
+      await setPrice(db, accountId, changed)
+      const detail = { unitMicros: String(unit) }
+      return { result: undefined, accountId, target: action, detail }
+    })
+  })
+  print(changed, json, () => priceTable([changed]))
+}
+
+function priceTable(prices: readonly AccountPrice[]): string {
+  const price = ({ unitMicros }: AccountPrice) => formatAmount(unitMicros)
+  return formatRows(prices, { action: 'action', 'unit price': price, micros: 'unitMicros' })
+}
+
+export async function verifyLedger({ json }: { readonly json: boolean }): Promise<void> {
+  const checks = await withStore(({ db }) => auditLedger(db, Date.now()))
+  const broken = checks.filter((check) => !check.ok).map((check) => check.name)
+  print({ ok: broken.length === 0, checks }, json, () =>
+    formatTable(
+      ['', '', ''],
+      checks.map(({ name, ok, detail }) => [name, ok ? 'ok' : 'BROKEN', detail]),
+    ).trimStart(),
+  )
+  if (broken.length > 0) throw new Error(`the ledger breaks ${broken.join(', ')}`)
+}
