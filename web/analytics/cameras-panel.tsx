@@ -1,4 +1,4 @@
-import { SegmentedControl, Stack, Text } from '@mantine/core'
+import { SegmentedControl, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { QueryParams } from '../api/api.ts'
 import type { ConsoleResponses } from '../api/responses.ts'
@@ -70,14 +70,15 @@ export function CamerasPanel({ filters }: Props) {
 
 function KeyCell({ row: { keyId, name, changes } }: { readonly row: Key }) {
   return (
-    <Stack gap={0}>
+    // A block: as a part of a Stack, the link would be a target on its own, too small for a finger.
+    <div>
       {groupColumn('key', {}).renderCell({ id: keyId, name })}
       {changes.map(({ measure, text }) => (
         <Text key={measure} size="xs" c="var(--fg-warn)">
           {text}.
         </Text>
       ))}
-    </Stack>
+    </div>
   )
 }
 

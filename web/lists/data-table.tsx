@@ -7,6 +7,8 @@ import {
   useLayoutEffect,
   useMemo,
   useRef,
+  useState,
+  type FocusEvent,
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
@@ -28,6 +30,8 @@ type RowProps<Row> = {
   readonly onOpen?: ((row: Row) => void) | undefined
   /** The label of this button for screen readers. */
   readonly openLabel?: ((row: Row) => string) | undefined
+  /** Further controls of a row, beside its Open button while the row has the pointer or the focus. */
+  readonly rowActions?: ((row: Row) => ReactNode) | undefined
   /** Whether a row is highlighted, because it was added to a list that is open. */
   readonly isNew?: ((row: Row) => boolean) | undefined
 }
@@ -58,6 +62,7 @@ export function DataTable<Row>({
   onSortChange,
   onOpen,
   openLabel,
+  rowActions,
   isNew,
 }: Props<Row>) {
   const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort])
@@ -108,6 +113,7 @@ export function DataTable<Row>({
                 columns={columns}
                 isNew={isNew?.(row) === true}
                 openLabel={openLabel?.(row)}
+                rowActions={rowActions}
                 onOpen={onOpen && openRow}
               />
             ))}
@@ -124,9 +130,12 @@ type RowBodyProps<Row> = {
   readonly isNew: boolean
   readonly openLabel: string | undefined
   readonly onOpen: ((row: Row) => void) | undefined
-}
+} & Pick<RowProps<Row>, 'rowActions'>
 
-function RowBody<Row>({ row, columns, isNew, openLabel, onOpen }: RowBodyProps<Row>) {
+function RowBody<Row>(props: RowBodyProps<Row>) {
+  const { row, columns, isNew, openLabel, onOpen, rowActions } = props
+  // A page has up to 200 rows: the controls exist only while they are visible.
+  const [isActive, setIsActive] = useState(false)
   return (
     // The Open button offers the same with the keyboard.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
@@ -134,6 +143,14 @@ function RowBody<Row>({ row, columns, isNew, openLabel, onOpen }: RowBodyProps<R
       role="row"
       data-pressable={onOpen ? '' : undefined}
       data-new={isNew ? '' : undefined}
+      {...(rowActions && {
+        onMouseEnter: () => setIsActive(true),
+        onMouseLeave: ({ currentTarget }: MouseEvent<HTMLElement>) =>
+          setIsActive(currentTarget.contains(document.activeElement)),
+        onFocus: () => setIsActive(true),
+        onBlur: ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) =>
+          setIsActive(currentTarget.contains(relatedTarget)),
+      })}
       onClick={(event) => {
         if (isRowClick(event)) onOpen?.(row)
       }}
@@ -161,6 +178,7 @@ function RowBody<Row>({ row, columns, isNew, openLabel, onOpen }: RowBodyProps<R
           >
             Open
           </button>
+          {isActive && <span className="fg-row-actions">{rowActions?.(row)}</span>}
         </td>
       )}
     </tr>

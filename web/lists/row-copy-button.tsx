@@ -10,13 +10,8 @@ export function RowCopyButton({ label, text }: Props) {
   const clipboard = useClipboard({ timeout: 2000 })
   if (!window.isSecureContext) return null
   return (
-    <button
-      type="button"
-      className="fg-row-button"
-      aria-label={`Copy ${label}`}
-      onClick={() => clipboard.copy(text)}
-    >
-      {clipboard.copied ? 'Copied' : 'Copy'}
+    <button type="button" className="fg-row-button" onClick={() => clipboard.copy(text)}>
+      {clipboard.copied ? 'Copied' : `Copy ${label}`}
     </button>
   )
 }

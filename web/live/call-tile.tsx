@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { CallLogEntry } from '../api/responses.ts'
 import { formatDuration } from '../format/numbers.ts'
+import { codeText } from '../log/code-text.ts'
 import { outcomeTexts, outcomeTones } from '../log/call-outcome.tsx'
 
 /** One call: its outcome or result, its score and its latency. It opens the call in the log. */
@@ -28,7 +29,7 @@ export function CallTile({ call }: { readonly call: CallLogEntry }) {
 }
 
 function describeCall({ ok, code, outcome, nearMiss }: CallLogEntry) {
-  if (!ok) return { tone: 'bad', text: code }
+  if (!ok) return { tone: 'bad', text: codeText(code) }
   if (outcome === null) return { tone: 'plain', text: 'ok' }
   if (nearMiss) return { tone: 'warn', text: 'near miss' }
   return { tone: outcomeTones[outcome], text: outcomeTexts[outcome] }

@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import type { LoggedCallDetails } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
-import { CodeBlock } from '../components/code-block.tsx'
 import { CopyableText } from '../components/copy-button.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { CallCost } from '../money/call-cost.tsx'
@@ -13,8 +12,10 @@ import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 import { CallOutcome } from './call-outcome.tsx'
-import { CallRemedy } from './call-remedy.tsx'
+import { CallActions } from './call-actions.tsx'
+import { codeText } from './code-text.ts'
 import { CallParameters, CallProblems } from './call-problems.tsx'
+import { livenessReasonTexts } from '../playground/result/words.ts'
 import { PostingTable } from '../money/posting-table.tsx'
 
 type Props = {
@@ -62,7 +63,7 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
   return (
     <>
       <CallProblems call={call} />
-      <CallRemedy call={call} />
+      <CallActions call={call} />
       <DefinitionList items={definitionsOf(call)} />
       <CallParameters call={call} />
       {call.transfer ? (
@@ -81,9 +82,6 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
       ) : (
         <p>No charge</p>
       )}
-      {call.attempt !== undefined && (
-        <CodeBlock label="Reservation" text={JSON.stringify(call.attempt, undefined, 2)} />
-      )}
     </>
   )
 }
@@ -93,16 +91,24 @@ function definitionsOf(call: LoggedCallDetails) {
     'Time (UTC)': <UtcTime timestampUtc={call.atUtc} />,
     Action: <span className="fg-mono">{call.action}</span>,
     Result: (
-      <StatusTag tone={call.ok ? 'ok' : 'bad'}>
-        {call.ok ? 'ok' : (call.code ?? 'failed')}
-      </StatusTag>
+      <StatusTag tone={call.ok ? 'ok' : 'bad'}>{call.ok ? 'ok' : codeText(call.code)}</StatusTag>
     ),
     ...(call.outcome !== null && {
       Outcome: <CallOutcome call={call} />,
+      ...(call.margin !== null && {
+        'Ahead of the next person': `by a similarity of ${call.margin.toFixed(3)}`,
+      }),
       ...(call.quality !== null && { 'Quality of the face': `${call.quality} of 100` }),
-      ...(call.reason !== null && { Reason: call.reason }),
+      ...(call.reason !== null && { Reason: reasonText(call.reason) }),
     }),
-    Replay: call.isReplay ? 'Yes: stored response, not charged' : 'No',
+    'Repeated request': call.isReplay
+      ? 'Yes: it received the stored response of the first one, without a charge'
+      : 'No',
+    ...(call.attempt && {
+      'Stored response': call.attempt.isResponseStored
+        ? 'Yes: a repeated request receives it, without a charge'
+        : 'No',
+    }),
     'Request id': <CopyableText label="request id" text={call.requestId} />,
     'Call id': <CopyableText label="call id" text={String(call.callId)} />,
     Project: call.projectName,
@@ -110,4 +116,14 @@ function definitionsOf(call: LoggedCallDetails) {
     Latency: formatDuration(call.latencyMs),
     Cost: <CallCost call={call} />,
   }
+}
+
+const knownReasons: Readonly<Record<string, string>> = livenessReasonTexts
+
+/** The log contains the reasons of a liveness decision as codes, separated by commas. */
+function reasonText(reasons: string): string {
+  return reasons
+    .split(',')
+    .map((reason) => knownReasons[reason.trim()] ?? reason)
+    .join(' ')
 }

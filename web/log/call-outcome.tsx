@@ -32,14 +32,16 @@ type LoggedDecision = Pick<
   'outcome' | 'nearMiss' | 'similarity' | 'livenessScore' | 'threshold' | 'margin'
 >
 
-/** What a call decided, with its score, threshold and margin, in one line. */
+/** What a call decided, in one line: its score and the threshold, and the lead on the next person. */
 export function CallOutcome({ call }: { readonly call: LoggedDecision }) {
   const { outcome, nearMiss, similarity, livenessScore, threshold, margin } = call
   if (outcome === null) return null
   const score = similarity ?? livenessScore
   const facts = [
-    score !== null && threshold !== null && `${score.toFixed(3)} of ${threshold.toFixed(2)}`,
-    margin !== null && `margin ${margin.toFixed(3)}`,
+    score !== null &&
+      threshold !== null &&
+      `${score.toFixed(3)} ${score < threshold ? '<' : '≥'} ${threshold.toFixed(2)}`,
+    margin !== null && `+${margin.toFixed(3)}`,
   ].filter((fact) => fact !== false)
   return (
     <span className="fg-row-line">

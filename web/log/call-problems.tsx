@@ -41,9 +41,9 @@ export function CallParameters({ call: { parameters } }: Props) {
   const entries = Object.entries(parameters ?? {})
   if (entries.length === 0) return null
   return (
-    <section aria-label="Parameters">
+    <section aria-label="Options of the call">
       <Text size="sm" fw={600} mb={4}>
-        Parameters
+        Options of the call
       </Text>
       <DefinitionList
         items={Object.fromEntries(

@@ -3,13 +3,14 @@ import { useMemo } from 'react'
 import type { CallLogEntry } from '../api/responses.ts'
 import { csvUrl } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
+import { RowActions } from './call-actions.tsx'
 import { CallDrawer } from './call-drawer.tsx'
+import { codeText } from './code-text.ts'
 import { CallOutcome } from './call-outcome.tsx'
 import { LiveRefresh, useNewIds, useRefreshMs } from './live-refresh.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { RowCopyButton } from '../lists/row-copy-button.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import { CallCost } from '../money/call-cost.tsx'
@@ -84,6 +85,7 @@ export function LogPage() {
           void navigate({ search: (old) => ({ ...old, call: String(callId) }) })
         }
         openLabel={({ action, atUtc }) => `Open ${action} call of ${atUtc}`}
+        rowActions={(row) => <RowActions call={row} />}
         empty={
           isFiltered ? (
             <EmptyState title="No calls match">Clear the filters to see all calls.</EmptyState>
@@ -133,11 +135,8 @@ const columns: readonly Column<CallLogEntry>[] = [
   {
     name: 'Request id',
     renderCell: ({ requestId }) => (
-      <span className="fg-row-id">
-        <span className="fg-mono" title={requestId}>
-          {requestId.slice(0, 8)}
-        </span>{' '}
-        <RowCopyButton label={`request id ${requestId.slice(0, 8)}`} text={requestId} />
+      <span className="fg-mono" title={requestId}>
+        {requestId.slice(0, 8)}
       </span>
     ),
   },
@@ -166,8 +165,8 @@ function CallResult({ call: { ok, code, isReplay, message } }: { readonly call: 
   return (
     <span className="fg-row-line">
       <StatusTag tone={ok ? 'ok' : 'bad'}>
-        {ok ? 'ok' : (code ?? 'failed')}
-        {isReplay && ' · replay'}
+        <span title={code}>{ok ? 'ok' : codeText(code)}</span>
+        {isReplay && ' · repeated'}
       </StatusTag>
       {message !== null && (
         <span className="fg-row-note" title={message}>

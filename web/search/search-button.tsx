@@ -7,7 +7,7 @@ const LazySearchDialog = lazy(async () => ({
   default: (await import('./search-dialog.tsx')).SearchDialog,
 }))
 
-/** Opens the search of pages, people, keys and calls. Ctrl K, or ⌘ K, does the same anywhere. */
+/** Opens the search of pages, people, keys, calls and the documentation. Ctrl K, or ⌘ K, does the same anywhere. */
 export function SearchButton() {
   const [isOpen, setIsOpen] = useState(false)
   useHotkeys([['mod+K', () => setIsOpen(true)]], [])

@@ -9,7 +9,7 @@ import { useSearchResults, type SearchResult } from './use-search-results.ts'
 
 const searchDelayMs = 200
 
-/** Finds pages, people, API keys and calls by a name or the start of an id, and opens them. */
+/** Finds pages, people, API keys, calls and sections of the documentation, and opens them. */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate()
   const [text, setText] = useState('')
@@ -18,6 +18,10 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   useEffect(() => {
     spotlight.open()
   }, [])
+  const open = (result: SearchResult): void => {
+    if ('to' in result) void navigate({ to: result.to, search: result.search })
+    else window.open(result.href, '_blank', 'noreferrer')
+  }
   const found = [{ group: 'Pages', results: pagesNamed(text.trim()) }, ...groups].filter(
     ({ results }) => results.length > 0,
   )
@@ -34,18 +38,18 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <Spotlight.Search
         aria-label="Search"
-        placeholder="A page, a person, an API key or a request id"
+        placeholder="A page, a person, an API key, a request id or a topic"
         leftSection={<IconSearch size={16} aria-hidden />}
       />
       <Spotlight.ActionsList>
         {found.map(({ group, results }) => (
           <Spotlight.ActionsGroup key={group} label={group}>
-            {results.map(({ id, label, description, to, search }) => (
+            {results.map((result) => (
               <Spotlight.Action
-                key={id}
-                label={label}
-                description={description}
-                onClick={() => void navigate({ to, search })}
+                key={result.id}
+                label={result.label}
+                description={result.description}
+                onClick={() => open(result)}
               />
             ))}
           </Spotlight.ActionsGroup>

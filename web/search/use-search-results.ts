@@ -1,18 +1,25 @@
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { buildPath } from '../api/api.ts'
 import type { CallLogEntry, ConsoleKey, ConsoleProject, ConsoleSubject } from '../api/responses.ts'
 import { useApi, useApiQuery } from '../api/use-api.ts'
 import { shortIdOf, subjectNameOf } from '../format/subject-name.ts'
+import {
+  documentationCharsMin,
+  searchDocumentation,
+  type DocumentationResult,
+} from './search-documentation.ts'
 
-export type SearchResult = {
+/** A result in the console, with its page and the parameters of the page. */
+type ConsoleResult = {
   readonly id: string
   readonly label: string
   readonly description: string
-  /** The page and its parameters, which open the result. */
   readonly to: string
   readonly search: Readonly<Record<string, string>>
 }
+
+export type SearchResult = ConsoleResult | DocumentationResult
 
 type ResultGroup = { readonly group: string; readonly results: readonly SearchResult[] }
 
@@ -22,7 +29,7 @@ const keysMax = 200
 const projectsMax = 5
 const requestIdPrefix = /^[0-9a-f][0-9a-f-]{3,35}$/iu
 
-/** Searches people, API keys and calls; an empty text finds nothing. */
+/** Searches people, API keys, calls and the documentation; an empty text finds nothing. */
 export function useSearchResults(text: string): {
   readonly groups: readonly ResultGroup[]
   readonly isFetching: boolean
@@ -36,6 +43,11 @@ export function useSearchResults(text: string): {
     query: { projectId, requestId: text, limit: resultsMax },
     enabled: isRequestId,
   })
+  const documentation = useQuery({
+    queryKey: ['documentation', text],
+    queryFn: () => searchDocumentation(text),
+    enabled: text.length >= documentationCharsMin,
+  })
   if (!isText) return { groups: [], isFetching: false }
   const keysFound = (keys.data?.items ?? []).filter((key) => isKeyNamed(key, text))
   const callsFound = isRequestId ? (calls.data?.items ?? []) : []
@@ -44,8 +56,9 @@ export function useSearchResults(text: string): {
       { group: 'People', results: people.results },
       { group: 'API keys', results: keysFound.slice(0, resultsMax).map(toKeyResult) },
       { group: 'Calls', results: callsFound.map(toCallResult) },
+      { group: 'Documentation', results: documentation.data ?? [] },
     ],
-    isFetching: people.isFetching || keys.isFetching || calls.isFetching,
+    isFetching: [people, keys, calls, documentation].some(({ isFetching }) => isFetching),
   }
 }
 

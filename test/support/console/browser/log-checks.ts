@@ -28,7 +28,7 @@ export async function explainFailedCall(
   await page.getByText('1 new call').waitFor()
   await page.getByRole('textbox', { name: 'Request id' }).fill(requestId.slice(0, 8))
   const row = page.getByRole('row', { name: requestId.slice(0, 8) })
-  await row.getByText('INVALID_REQUEST').click()
+  await row.getByText('Invalid request').click()
   const drawer = page.getByRole('dialog')
   await drawer.getByText('params.maxFaces', { exact: true }).waitFor()
   await drawer.getByRole('button', { name: 'Copy request id' }).waitFor()
