@@ -704,11 +704,13 @@ export interface ChallengeResult {
   causes: ({
     /** null: the whole attempt. */
     step: 'turnLeft' | 'turnRight' | 'lookUp' | 'lookDown' | null
-    cause: 'NO_FACE' | 'TOO_FAR' | 'TOO_NEAR' | 'TOO_DARK' | 'TOO_BRIGHT' | 'MOVED_TOO_LITTLE' | 'WRONG_DIRECTION' | 'TOO_FAST' | 'COVERED' | 'ANOTHER_PERSON' | 'LEFT_PICTURE' | 'PICTURE_OF_PICTURE'
-    /** With MOVED_TOO_LITTLE: how far the head moved in this direction. */
+    cause: 'NO_FACE' | 'TOO_FAR' | 'TOO_NEAR' | 'TOO_DARK' | 'TOO_BRIGHT' | 'MOVED_TOO_LITTLE' | 'MOVED_TOO_FAR' | 'WRONG_DIRECTION' | 'TOO_FAST' | 'COVERED' | 'ANOTHER_PERSON' | 'LEFT_PICTURE' | 'PICTURE_OF_PICTURE'
+    /** With MOVED_TOO_LITTLE and MOVED_TOO_FAR: how far the head moved in this direction. */
     degrees?: number | undefined
     /** With MOVED_TOO_LITTLE: how far it must move. */
     degreesMin?: number | undefined
+    /** With MOVED_TOO_FAR: how far it may move. */
+    degreesMax?: number | undefined
   })[]
   /** Whether the face moved like a flat picture. */
   flat: boolean
@@ -990,6 +992,8 @@ export interface DeletionPage {
 export interface CreateLivenessSessionBody {
   /** The number of movements. More are harder to guess. 2..4. Default 3. */
   readonly steps?: number | undefined
+  /** Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving. Default false. */
+  readonly requireAngles?: boolean | undefined
   /** A call with the id of an earlier one returns the same session. */
   readonly requestId?: string | undefined
 }
@@ -1002,6 +1006,11 @@ export interface LivenessSession {
   attemptsLeft: number
   /** The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open. */
   steps: ('turnLeft' | 'turnRight' | 'lookUp' | 'lookDown')[]
+  /** With requireAngles, how far the head must move in each step, against the first image. Otherwise empty. */
+  angles: ({
+    degreesMin: number
+    degreesMax: number
+  })[]
   /** 120 s after the steps were drawn: the frames must arrive before. null unless the session is open. */
   expiresAtUtc: string | null
   /** The most frames of an attempt. */
@@ -1018,11 +1027,13 @@ export interface LivenessSession {
   causes: ({
     /** null: the whole attempt. */
     step: 'turnLeft' | 'turnRight' | 'lookUp' | 'lookDown' | null
-    cause: 'NO_FACE' | 'TOO_FAR' | 'TOO_NEAR' | 'TOO_DARK' | 'TOO_BRIGHT' | 'MOVED_TOO_LITTLE' | 'WRONG_DIRECTION' | 'TOO_FAST' | 'COVERED' | 'ANOTHER_PERSON' | 'LEFT_PICTURE' | 'PICTURE_OF_PICTURE'
-    /** With MOVED_TOO_LITTLE: how far the head moved in this direction. */
+    cause: 'NO_FACE' | 'TOO_FAR' | 'TOO_NEAR' | 'TOO_DARK' | 'TOO_BRIGHT' | 'MOVED_TOO_LITTLE' | 'MOVED_TOO_FAR' | 'WRONG_DIRECTION' | 'TOO_FAST' | 'COVERED' | 'ANOTHER_PERSON' | 'LEFT_PICTURE' | 'PICTURE_OF_PICTURE'
+    /** With MOVED_TOO_LITTLE and MOVED_TOO_FAR: how far the head moved in this direction. */
     degrees?: number | undefined
     /** With MOVED_TOO_LITTLE: how far it must move. */
     degreesMin?: number | undefined
+    /** With MOVED_TOO_FAR: how far it may move. */
+    degreesMax?: number | undefined
   })[]
   /** The best frontal frame of a passed session, base64; only with `referenceFrame=true`, for 15 minutes and until a call has used it. */
   referenceFrame: {

@@ -120,7 +120,7 @@ async function crossFades(person: DrawnPerson, random: RandomSource): Promise<Dr
 }
 
 /** @param share of the second picture. */
-async function fade(first: Buffer, second: Buffer, share: number): Promise<Buffer> {
+export async function fade(first: Buffer, second: Buffer, share: number): Promise<Buffer> {
   const upper = await sharp(second).ensureAlpha(share).png().toBuffer()
   return sharp(first)
     .composite([{ input: upper }])

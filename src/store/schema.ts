@@ -238,6 +238,8 @@ export type LivenessSessionRow = {
   readonly keyId: string
   readonly requestId: string | null
   readonly stepCount: number
+  /** Whether each step has a requested angle. */
+  readonly requireAngles: 0 | 1
   readonly state: Generated<'open' | 'passed' | 'failed'>
   readonly attemptsLeft: number
   /** How many requests its token may still send. */
@@ -258,7 +260,7 @@ export type LivenessChallengeRow = {
   readonly challengeId: string
   readonly sessionId: string
   readonly projectId: string
-  /** JSON array of the requested steps, in their order. */
+  /** JSON: the requested steps and their angles, in their order. */
   readonly steps: string
   readonly expiresAtMs: number
   /** The time at which a call was judged by it; null: it is open or has expired. */

@@ -109,7 +109,7 @@ test('Attacks that passed and live sequences that did not are listed with their 
     person: '',
   }
   const changeMin = { turn: 20, look: 15 }
-  const judgement = { steps: [], samePerson: true, flat: false, changeMin }
+  const judgement = { steps: [], samePerson: true, flat: false, angles: [], changeMin }
   const { errors } = createSequenceReport([
     {
       ...sequence,

@@ -62,6 +62,7 @@ test('A browser sends the frames of its session and reads its state, without a s
     state: 'passed',
     attemptsLeft: 3,
     steps: [],
+    angles: [],
     expiresAtUtc: null,
     framesMax: 10,
     isJudged: true,

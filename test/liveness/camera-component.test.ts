@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { englishTexts as texts } from '../../client/src/liveness/texts.ts'
 import { accessibilityFindings, skipWithoutBrowser } from '../support/console/browser/chromium.ts'
-import { frontalPortrait } from '../support/liveness/drawn-head.ts'
-import { holdText } from '../support/liveness/fake-camera.ts'
+import { drawMovingHead, frontalPortrait } from '../support/liveness/drawn-head.ts'
+import { followHints, holdText } from '../support/liveness/fake-camera.ts'
 import {
   startLivenessPages,
   type LivenessPages,
@@ -39,6 +39,34 @@ describe('The component on the pages of the examples', { skip: skipWithoutBrowse
     await pages.openUnguidedPage()
     await pages.start()
     await pages.expectResult()
+  })
+
+  step('A head that follows the hints shows the requested angles, without `guided`', async () => {
+    const { facegate, page } = pages
+    const images = await drawMovingHead()
+    const create = async (): Promise<string> => {
+      const response = await fetch(`${facegate.url}/v1/liveness/sessions`, {
+        method: 'POST',
+        headers: { 'x-api-key': facegate.key, 'content-type': 'application/json' },
+        body: JSON.stringify({ requireAngles: true }),
+      })
+      return JSON.stringify(await response.json())
+    }
+    await pages.openPage()
+    await pages.changeElement(`
+      window.hints = new Set()
+      check.removeAttribute('guided')
+      check.removeAttribute('session-url')
+      check.session = ${await create()}`)
+    await pages.page.getByRole('button', { name: texts.start }).waitFor()
+    await followHints(page, images)
+    await page.evaluate(hintsScript)
+    await pages.start()
+    await pages.expectResult()
+    const hints = await page.evaluate<string[]>('[...hints]')
+    for (const hint of ['further', 'hold', 'good'] as const)
+      assert.ok(hints.includes(texts.guidance[hint]), hints.join())
+    await page.getByText(texts.passed).waitFor()
   })
 
   step('A head that does not move reads what to change, and then passes', async () => {
@@ -144,6 +172,13 @@ describe('The component on the pages of the examples', { skip: skipWithoutBrowse
     }
   })
 })
+
+/** Keeps every hint that the component shows. */
+const hintsScript = `{
+  const hint = document.querySelector('facegate-liveness').shadowRoot.querySelector('.hint')
+  const keep = () => hints.add(hint.textContent)
+  new MutationObserver(keep).observe(hint, { childList: true })
+}`
 
 /** Enrolls another person as a visitor: a search of a group without subjects is an error. */
 async function enrollOther(facegate: TestFacegate): Promise<void> {

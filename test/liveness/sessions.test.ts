@@ -46,7 +46,7 @@ test('A request for a session is checked, logged and free, and consumes one toke
     [{ steps: 1 }, /^body\.steps: /u],
     [{ steps: 5 }, /^body\.steps: /u],
     [{ steps: 2.5 }, /^body\.steps: /u],
-    [{ count: 3 }, /^body\.count: unknown field; the fields are steps, requestId/u],
+    [{ count: 3 }, /^body\.count: unknown field; the fields are steps, requireAngles, requestId/u],
     [[], /must be a JSON object/u],
   ] as const) {
     const { status, body: refusal } = await client.rest('POST', '/v1/liveness/sessions', body)
@@ -202,14 +202,17 @@ test('Each step that was not shown has one cause that the person can act on', as
   assert.deepEqual(await causes(second({ name: 'Bea' })), [{ cause: 'ANOTHER_PERSON' }])
 })
 
-test('A session is created once for one requestId, and returned to its key only with the same steps', async () => {
+test('A session is created once for one requestId, and returned to its key only with the same parameters', async () => {
   const client = await createProject()
   const requestId = randomUUID()
   const first = await createSession(client, { requestId })
   assert.deepEqual(await createSession(client, { requestId: requestId.toUpperCase() }), first)
-  const other = await client.rest('POST', '/v1/liveness/sessions', { requestId, steps: 2 })
-  assert.equal(other.status, 400)
-  assert.match(other.body.detail, /^body\.requestId: an earlier call/u)
+  for (const difference of [{ steps: 2 }, { requireAngles: true }]) {
+    const body = { requestId, ...difference }
+    const other = await client.rest('POST', '/v1/liveness/sessions', body)
+    assert.equal(other.status, 400)
+    assert.match(other.body.detail, /^body\.requestId: an earlier call/u)
+  }
   const malformed = await client.rest('POST', '/v1/liveness/sessions', { requestId: '1' })
   assert.equal(malformed.status, 400)
   assert.notEqual(

@@ -10,8 +10,11 @@ export type LivenessCause = LivenessCauses[number]['cause']
 /** The part of a session that the component needs. */
 export type SessionProgress = Pick<
   LivenessSession,
-  'sessionId' | 'state' | 'attemptsLeft' | 'steps' | 'expiresAtUtc' | 'framesMax'
+  'sessionId' | 'state' | 'attemptsLeft' | 'steps' | 'angles' | 'expiresAtUtc' | 'framesMax'
 >
+
+/** How far the head must move in a step, in sessions with `requireAngles`. */
+export type AngleRange = SessionProgress['angles'][number]
 
 /** A session after an attempt. */
 export type JudgedAttempt = SessionProgress & {

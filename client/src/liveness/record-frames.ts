@@ -1,5 +1,5 @@
 import { encodeFrame, type Camera, type CameraFrame } from './camera.ts'
-import { guideFrontal, guideStep, type Guidance } from './guidance.ts'
+import { guideFrontal, guideStep, type Guidance, type RequestedStep } from './guidance.ts'
 import { LivenessError } from './liveness-check.ts'
 import type {
   FrameCheck,
@@ -44,7 +44,7 @@ export type RecordingOptions = {
  * @throws LivenessError cameraStopped, notReady; the reason of the signal when it aborts.
  */
 export async function recordFrames(options: RecordingOptions): Promise<Blob[]> {
-  const { steps, framesMax } = options.session
+  const { steps, angles, framesMax } = options.session
   const perStep = Math.min(framesPerStepMax, Math.floor((framesMax - 1) / steps.length))
   const frames: Blob[] = []
   let isGuided = options.checkFrame !== undefined
@@ -52,7 +52,7 @@ export async function recordFrames(options: RecordingOptions): Promise<Blob[]> {
   for (const [position, step] of [undefined, ...steps].entries()) {
     options.showStep(step, Math.max(0, position - 1))
     const guided: GuidedFrame | undefined = isGuided
-      ? await recordGuided(options, step, first)
+      ? await recordGuided(options, step && { step, angle: angles[position - 1] }, first)
       : undefined
     if (guided) {
       first ??= guided.check.face
@@ -69,6 +69,8 @@ type GuidedFrame = { readonly blob: Blob; readonly check: FrameCheck; readonly s
 
 /** A person who needs longer gets the cause from the service. */
 const checksPerStepMax = 12
+/** A requested angle is approached from both sides, and then held. */
+const checksPerAngleMax = 16
 /** From this check on, a frontal frame with poor light is accepted. */
 const lateCheck = 5
 /** A guided person is seen as soon as the head moves. */
@@ -76,30 +78,37 @@ const guidedMoveShare = 0.3
 const guidedHoldMs = 250
 
 /**
- * Takes frames until one shows the position.
+ * Takes frames until one shows the position; a requested angle must be held for two of them, so that
+ * a head that only passes it is not accepted.
  *
  * @returns the frame that shows most of the movement; undefined if the service gives no guidance.
  */
 async function recordGuided(
   options: RecordingOptions,
-  step: LivenessStep | undefined,
+  requested: RequestedStep | undefined,
   first: FrameCheck['face'],
 ): Promise<GuidedFrame | undefined> {
   const { times, signal, checkFrame, showGuidance } = options
   await waitMs(times.moveMs * guidedMoveShare, signal)
   let best: GuidedFrame | undefined
-  for (let count = 0; count < checksPerStepMax; count++) {
+  let isHeld = requested?.angle === undefined
+  const countMax = isHeld ? checksPerStepMax : checksPerAngleMax
+  for (let count = 0; count < countMax; count++) {
     const frame = await takeSharpest(options, Math.min(guidedHoldMs, times.holdMs))
     const blob = await encodeFrame(frame)
     const check = await checkFrame?.(blob, signal)
     if (!check) return undefined
     const guidance =
-      step && first ? guideStep(step, check, first) : guideFrontal(check, count >= lateCheck)
-    showGuidance(guidance)
-    if (!best || guidance.share >= best.share) best = { blob, check, share: guidance.share }
-    if (guidance.share === 1) return best
+      requested && first
+        ? guideStep(requested, check, first)
+        : guideFrontal(check, count >= lateCheck)
+    const { share } = guidance
+    showGuidance(share === 1 && !isHeld ? { share, hint: 'hold' } : guidance)
+    if (!best || share >= best.share) best = { blob, check, share }
+    if (share === 1 && isHeld) return best
+    isHeld = share === 1 || requested?.angle === undefined
   }
-  if (step === undefined) throw new LivenessError('notReady', undefined, best?.check.causes)
+  if (requested === undefined) throw new LivenessError('notReady', undefined, best?.check.causes)
   return best
 }
 

@@ -31,9 +31,14 @@ type FramesResponse = JudgedAttempt &
 /** Sends the frames from the browser to the service, with the token of the session. */
 export function createSessionTransport(source: SessionSource): LivenessTransport {
   let credential: Credential | undefined
+  let { isGuided } = source
   const send = async (action: string, frames: readonly Blob[], signal: AbortSignal) => {
     if (!credential) throw new Error('the session was not opened')
     return sendFrames({ service: source.service, credential, action, frames, signal })
+  }
+  const checkFrame = async (frame: Blob, signal: AbortSignal): Promise<FrameCheck | undefined> => {
+    const { face, causes, detail } = await send('svc.analyze', [frame], signal)
+    return face || causes.length > 0 || detail === null ? { face, causes } : undefined
   }
   return {
     canReopen: source.sessionUrl !== undefined,
@@ -41,19 +46,19 @@ export function createSessionTransport(source: SessionSource): LivenessTransport
       const opened = await openSession(source, signal)
       credential = opened.credential
       // A call without an image is refused, does not spend the attempt, and returns the state.
-      return opened.state ?? (await send('svc.liveness', [], signal))
+      const state = opened.state ?? (await send('svc.liveness', [], signal))
+      // An angle cannot be shown without guidance.
+      isGuided ||= state.angles.length > 0
+      return state
     },
     sendFrames: async (_session, frames, signal) => {
       const result = await send('svc.liveness', frames, signal)
       if (result.isJudged || result.state !== 'open') return result
       throw new LivenessError('serverFailed', { cause: new Error(result.detail ?? 'not judged') })
     },
-    ...(source.isGuided && {
-      checkFrame: async (frame: Blob, signal: AbortSignal) => {
-        const { face, causes, detail } = await send('svc.analyze', [frame], signal)
-        return face || causes.length > 0 || detail === null ? { face, causes } : undefined
-      },
-    }),
+    get checkFrame() {
+      return isGuided ? checkFrame : undefined
+    },
   }
 }
 
@@ -78,7 +83,8 @@ async function createSession(url: string, signal: AbortSignal): Promise<SessionW
 }
 
 function hasState(session: SessionWithToken): session is SessionWithToken & SessionProgress {
-  return session.steps !== undefined && session.framesMax !== undefined
+  const { steps, angles, framesMax } = session
+  return steps !== undefined && angles !== undefined && framesMax !== undefined
 }
 
 type SentFrames = {

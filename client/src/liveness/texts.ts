@@ -1,3 +1,4 @@
+import type { MovementHint } from './guidance.ts'
 import type { LivenessCause, LivenessProblem, LivenessStep } from './liveness-check.ts'
 
 /** Every text of the component, for translation. */
@@ -16,13 +17,13 @@ export type LivenessTexts = {
   /** `{number}` and `{count}` are replaced. */
   readonly progress: string
   /** Shown while the person moves. */
-  readonly guidance: Readonly<Record<'further' | 'otherWay' | 'good', string>>
+  readonly guidance: Readonly<Record<MovementHint | 'good', string>>
   readonly checking: string
   readonly passed: string
   readonly problems: Readonly<Record<LivenessProblem, string>>
   /** Texts of the reasons of a failed check; a reason without a text is not shown. */
   readonly reasons: Readonly<Record<string, string>>
-  /** Texts of the causes of a failed attempt. `{degrees}` and `{degreesMin}` are replaced. */
+  /** Texts of the causes of a failed attempt. `{degrees}`, `{degreesMin}` and `{degreesMax}` are replaced. */
   readonly causes: Readonly<Record<LivenessCause, string>>
 }
 
@@ -46,6 +47,8 @@ export const englishTexts: LivenessTexts = {
   progress: 'Step {number} of {count}',
   guidance: {
     further: 'A little further',
+    back: 'A little back',
+    hold: 'Hold this position',
     otherWay: 'Move in the other direction',
     good: 'Good',
   },
@@ -88,6 +91,8 @@ export const englishTexts: LivenessTexts = {
     TOO_BRIGHT: 'It is too bright. Avoid direct light on your face.',
     MOVED_TOO_LITTLE:
       'Turn your head further: it moved {degrees} degrees, and {degreesMin} are required.',
+    MOVED_TOO_FAR:
+      'Turn your head less far: it moved {degrees} degrees, and at most {degreesMax} were requested.',
     WRONG_DIRECTION: 'The head moved in another direction than requested.',
     TOO_FAST: 'The picture was blurred. Move more slowly and hold the position.',
     COVERED: 'Part of the face was covered. Uncover your eyes and your mouth.',

@@ -1,5 +1,5 @@
 import { rememberCamera, rememberedCamera } from './camera.ts'
-import type { Guidance } from './guidance.ts'
+import { isMovementHint, type Guidance } from './guidance.ts'
 import type { JudgedAttempt, LivenessProblem, LivenessStep } from './liveness-check.ts'
 import { styleSheetText } from './style.ts'
 import type { LivenessTexts } from './texts.ts'
@@ -167,16 +167,17 @@ function progressText(
 function hintText({ hint }: Guidance, { guidance, lookStraight, causes }: LivenessTexts): string {
   if (hint === undefined) return guidance.good
   if (hint === 'lookStraight') return lookStraight
-  return hint === 'further' || hint === 'otherWay' ? guidance[hint] : causes[hint]
+  return isMovementHint(hint) ? guidance[hint] : causes[hint]
 }
 
 /** Returns the texts of the causes or, without any, of all reasons that have one, and the attempts left. */
 function outcomeText(outcome: ShownOutcome, texts: LivenessTexts): string {
   const { causes = [], reasons = [], attemptsLeft = 0 } = outcome
-  const ofCauses = causes.map(({ step, cause, degrees = 0, degreesMin = 0 }) => {
+  const ofCauses = causes.map(({ step, cause, degrees = 0, degreesMin = 0, degreesMax = 0 }) => {
     const text = texts.causes[cause]
       .replace('{degrees}', String(Math.round(degrees)))
       .replace('{degreesMin}', String(degreesMin))
+      .replace('{degreesMax}', String(degreesMax))
     return step === null ? text : `${texts.steps[step]}: ${text}`
   })
   const ofReasons = reasons.flatMap((reason) => texts.reasons[reason] ?? [])

@@ -624,11 +624,13 @@ class ChallengeResultStep(TypedDict):
 class ChallengeResultCause(TypedDict):
     step: Union[Literal["turnLeft", "turnRight", "lookUp", "lookDown"], None]
     """null: the whole attempt."""
-    cause: Literal["NO_FACE", "TOO_FAR", "TOO_NEAR", "TOO_DARK", "TOO_BRIGHT", "MOVED_TOO_LITTLE", "WRONG_DIRECTION", "TOO_FAST", "COVERED", "ANOTHER_PERSON", "LEFT_PICTURE", "PICTURE_OF_PICTURE"]
+    cause: Literal["NO_FACE", "TOO_FAR", "TOO_NEAR", "TOO_DARK", "TOO_BRIGHT", "MOVED_TOO_LITTLE", "MOVED_TOO_FAR", "WRONG_DIRECTION", "TOO_FAST", "COVERED", "ANOTHER_PERSON", "LEFT_PICTURE", "PICTURE_OF_PICTURE"]
     degrees: NotRequired[float]
-    """With MOVED_TOO_LITTLE: how far the head moved in this direction."""
+    """With MOVED_TOO_LITTLE and MOVED_TOO_FAR: how far the head moved in this direction."""
     degreesMin: NotRequired[float]
     """With MOVED_TOO_LITTLE: how far it must move."""
+    degreesMax: NotRequired[float]
+    """With MOVED_TOO_FAR: how far it may move."""
 
 
 class ChallengeResult(TypedDict):
@@ -899,8 +901,15 @@ class DeletionPage(TypedDict):
 class CreateLivenessSessionBody(TypedDict):
     steps: NotRequired[int]
     """The number of movements. More are harder to guess. 2..4. Default 3."""
+    requireAngles: NotRequired[bool]
+    """Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving. Default False."""
     requestId: NotRequired[str]
     """A call with the id of an earlier one returns the same session."""
+
+
+class LivenessSessionAngle(TypedDict):
+    degreesMin: float
+    degreesMax: float
 
 
 class ReferenceFrame(TypedDict):
@@ -916,6 +925,8 @@ class LivenessSession(TypedDict):
     """At first 3."""
     steps: List[Union[Literal["turnLeft", "turnRight", "lookUp", "lookDown"], str]]
     """The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open."""
+    angles: List[LivenessSessionAngle]
+    """With requireAngles, how far the head must move in each step, against the first image. Otherwise empty."""
     expiresAtUtc: Union[str, None]
     """120 s after the steps were drawn: the frames must arrive before. null unless the session is open."""
     framesMax: int

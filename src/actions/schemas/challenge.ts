@@ -25,6 +25,7 @@ const failureCause = z.enum([
   'TOO_DARK',
   'TOO_BRIGHT',
   'MOVED_TOO_LITTLE',
+  'MOVED_TOO_FAR',
   'WRONG_DIRECTION',
   'TOO_FAST',
   'COVERED',
@@ -41,10 +42,14 @@ export const attemptCauses = z
       step: challengeStep.nullable().meta({ description: 'null: the whole attempt.' }),
       cause: failureCause,
       degrees: z.number().optional().meta({
-        description: 'With MOVED_TOO_LITTLE: how far the head moved in this direction.',
+        description:
+          'With MOVED_TOO_LITTLE and MOVED_TOO_FAR: how far the head moved in this direction.',
       }),
       degreesMin: z.number().optional().meta({
         description: 'With MOVED_TOO_LITTLE: how far it must move.',
+      }),
+      degreesMax: z.number().optional().meta({
+        description: 'With MOVED_TOO_FAR: how far it may move.',
       }),
     }),
   )

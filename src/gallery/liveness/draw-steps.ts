@@ -1,4 +1,10 @@
-import { challengeSteps, isTurn, type ChallengeStep } from '../../lib/liveness/challenge-steps.ts'
+import {
+  angleRanges,
+  challengeSteps,
+  isTurn,
+  type AngleRange,
+  type ChallengeStep,
+} from '../../lib/liveness/challenge-steps.ts'
 
 /** Returns a random integer from 0 to `limit - 1`, each with the same probability. */
 export type RandomInteger = (limit: number) => number
@@ -19,4 +25,24 @@ export function drawSteps(count: number, randomInteger: RandomInteger): Challeng
     // A turn to a side is the step that a flat picture cannot show.
     if (steps.some(isTurn)) return steps
   }
+}
+
+/**
+ * Draws the angle of each step. A direction that is requested again gets another angle, so that two
+ * frames of a head do not look alike, and one picture of each direction is not sufficient.
+ */
+export function drawAngles(
+  steps: readonly ChallengeStep[],
+  randomInteger: RandomInteger,
+): AngleRange[] {
+  const angles: AngleRange[] = []
+  for (const step of steps) {
+    const choices = angleRanges[isTurn(step) ? 'turn' : 'look'].filter(
+      (range) => !angles.some((angle, index) => angle === range && steps[index] === step),
+    )
+    const range = choices[randomInteger(choices.length)]
+    if (!range) throw new RangeError('the random number is out of its range')
+    angles.push(range)
+  }
+  return angles
 }

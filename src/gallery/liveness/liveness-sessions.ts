@@ -30,6 +30,10 @@ import { sweepSessions } from './sweep-sessions.ts'
 /** The key that creates a session. */
 export type SessionOwner = { readonly projectId: string; readonly keyId: string }
 
+export type SessionRequest = Pick<LivenessSession, 'stepCount' | 'requireAngles'> & {
+  readonly requestId?: string | undefined
+}
+
 /** A session as its project reads it. */
 export type LivenessSessionState = Pick<LivenessSession, 'sessionId' | 'attemptsLeft'> & {
   readonly state: 'open' | 'passed' | 'failed' | 'expired'
@@ -50,7 +54,7 @@ export type LivenessSessions = {
    */
   readonly create: (
     owner: SessionOwner,
-    request: { readonly stepCount: number; readonly requestId?: string | undefined },
+    request: SessionRequest,
   ) => Promise<LivenessSessionState & { readonly token: string | undefined }>
   /** @throws ActionError LIVENESS_SESSION_NOT_FOUND. */
   readonly read: (projectId: string, sessionId: string) => Promise<LivenessSessionState>
@@ -137,7 +141,7 @@ type CreateOptions = LivenessSessionsOptions & { readonly keyring: Keyring }
 async function createSession(
   tx: Tx,
   { projectId, keyId }: SessionOwner,
-  { stepCount, requestId }: Parameters<LivenessSessions['create']>[1],
+  { requestId, ...request }: SessionRequest,
   options: CreateOptions,
 ): ReturnType<LivenessSessions['create']> {
   const { clock, keyring } = options
@@ -148,10 +152,15 @@ async function createSession(
     requestId === undefined
       ? undefined
       : await findLivenessSession(tx, { projectId, requestId, nowMs: 0 })
-  if (earlier && (earlier.stepCount !== stepCount || earlier.keyId !== keyId))
+  if (
+    earlier &&
+    (earlier.stepCount !== request.stepCount ||
+      earlier.requireAngles !== request.requireAngles ||
+      earlier.keyId !== keyId)
+  )
     throw new ActionError(
       'INVALID_REQUEST',
-      'body.requestId: an earlier call with this requestId has other steps or another key',
+      'body.requestId: an earlier call with this requestId has other parameters or another key',
     )
   const session = earlier ?? (await addNewSession())
   const origins = await findLivenessOrigins(tx, projectId)
@@ -163,7 +172,7 @@ async function createSession(
     await requireFewOpen(tx, projectId, options)
     const ids = { sessionId: newId(), projectId, keyId, requestId: requestId ?? null }
     const secret = await createSessionSecret(tx, keyring, ids)
-    const limits = { attemptsLeft: attemptsMax, requestsLeft: sessionRequestsMax, stepCount }
+    const limits = { attemptsLeft: attemptsMax, requestsLeft: sessionRequestsMax, ...request }
     const row = { ...ids, ...secret, ...limits, expiresAtMs: nowMs + sessionLifeMs }
     await addLivenessSession(tx, row)
     await startAttempt(tx, row, options)

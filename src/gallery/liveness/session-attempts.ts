@@ -6,7 +6,7 @@ import type { Keyring } from '../keys/keyring.ts'
 import { encryptFrame } from '../keys/session-secrets.ts'
 import { sessionLifeMs, type LivenessSessionsOptions } from './session-options.ts'
 import { startAttempt } from './start-attempt.ts'
-import type { ChallengeStep } from '../../lib/liveness/challenge-steps.ts'
+import type { AngleRange, ChallengeStep } from '../../lib/liveness/challenge-steps.ts'
 
 /** The requested movements of a session that one call can show until they expire. */
 export type Attempt = {
@@ -14,6 +14,8 @@ export type Attempt = {
   readonly sessionId: string
   readonly projectId: string
   readonly steps: readonly ChallengeStep[]
+  /** Of each step; empty: any angle from the limit of the step on. */
+  readonly angles: readonly AngleRange[]
   readonly expiresAtMs: number
 }
 
@@ -32,9 +34,10 @@ export type AttemptCause = {
   readonly cause: string
   /** The step; null: the whole attempt. */
   readonly step: ChallengeStep | null
-  /** Degrees that the head moved and those that are required, for MOVED_TOO_LITTLE. */
+  /** Degrees that the head moved, and the limit: for MOVED_TOO_LITTLE and MOVED_TOO_FAR. */
   readonly degrees?: number
   readonly degreesMin?: number
+  readonly degreesMax?: number
 }
 
 /** Finds the open attempt of a session. */
@@ -44,7 +47,7 @@ export async function findAttempt(
 ): Promise<Attempt | undefined> {
   const found = await findOpenChallenge(tx, key)
   // `startAttempt` has written the steps.
-  return found && { ...found, steps: JSON.parse(found.steps) as readonly ChallengeStep[] }
+  return found && { ...found, ...(JSON.parse(found.steps) as Pick<Attempt, 'steps' | 'angles'>) }
 }
 
 /** @returns false if the attempt is not open: of concurrent calls only one spends it. */

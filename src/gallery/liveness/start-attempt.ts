@@ -6,7 +6,7 @@ import {
   findFailureTimes,
 } from '../../store/gate/liveness-challenges.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
-import { drawSteps } from './draw-steps.ts'
+import { drawAngles, drawSteps } from './draw-steps.ts'
 import type { LivenessSessionsOptions } from './session-options.ts'
 
 /** The time to complete an attempt. */
@@ -18,15 +18,18 @@ type SessionToStart = {
   readonly sessionId: string
   readonly projectId: string
   readonly stepCount: number
+  readonly requireAngles: 0 | 1
 }
 
 /** Draws the steps of the next attempt of a session. */
 export async function startAttempt(
   tx: Tx,
-  { sessionId, projectId, stepCount }: SessionToStart,
+  { sessionId, projectId, stepCount, requireAngles }: SessionToStart,
   { clock, randomInteger }: Pick<LivenessSessionsOptions, 'clock' | 'randomInteger'>,
 ): Promise<void> {
-  const steps = JSON.stringify(drawSteps(stepCount, randomInteger))
+  const drawn = drawSteps(stepCount, randomInteger)
+  const angles = requireAngles ? drawAngles(drawn, randomInteger) : []
+  const steps = JSON.stringify({ steps: drawn, angles })
   const expiresAtMs = clock() + attemptLifeMs
   await addChallenge(tx, { challengeId: newId(), sessionId, projectId, steps, expiresAtMs })
 }

@@ -26,6 +26,10 @@ export const sessionFields = {
     description:
       'The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open.',
   }),
+  angles: z.array(z.object({ degreesMin: z.number(), degreesMax: z.number() })).meta({
+    description:
+      'With requireAngles, how far the head must move in each step, against the first image. Otherwise empty.',
+  }),
   expiresAtUtc: z.string().nullable().meta({
     description:
       '120 s after the steps were drawn: the frames must arrive before. null unless the session is open.',
@@ -66,6 +70,7 @@ export function toSessionFields({ sessionId, state, attemptsLeft, attempt }: Rea
     state,
     attemptsLeft,
     steps: [...(attempt?.steps ?? [])],
+    angles: [...(attempt?.angles ?? [])],
     expiresAtUtc: attempt ? new Date(attempt.expiresAtMs).toISOString() : null,
     framesMax: imagesPerCallMax,
   }
@@ -101,6 +106,10 @@ export const createLivenessSession = defineRoute({
       .max(4)
       .default(3)
       .meta({ description: 'The number of movements. More are harder to guess.' }),
+    requireAngles: z.boolean().default(false).meta({
+      description:
+        'Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving.',
+    }),
     requestId: z.string().refine(isUuid, 'must be a UUID').optional().meta({
       description: 'A call with the id of an earlier one returns the same session.',
     }),
@@ -108,8 +117,9 @@ export const createLivenessSession = defineRoute({
   value: livenessSession,
   example: examples.livenessSession,
   run: async ({ body, caller, services: { livenessSessions } }) => {
-    const { steps, requestId } = body
-    const request = { stepCount: steps, requestId: requestId?.toLowerCase() }
+    const { steps: stepCount, requestId } = body
+    const requireAngles = body.requireAngles ? 1 : 0
+    const request = { stepCount, requireAngles, requestId: requestId?.toLowerCase() } as const
     const { token, ...state } = await livenessSessions.create(caller, request)
     return { ...toSession(state), sessionToken: token ?? null }
   },

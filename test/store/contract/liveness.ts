@@ -124,6 +124,6 @@ function newSession(ids: {
   readonly requestId: string | null
 }) {
   const secret = { masterKeyId: 'm', wrapped: ciphertext }
-  const limits = { stepCount: 3, attemptsLeft: 3, requestsLeft: 2 }
+  const limits = { stepCount: 3, requireAngles: 0, attemptsLeft: 3, requestsLeft: 2 } as const
   return { ...ids, ...secret, ...limits, keyId: 'k', expiresAtMs: nowMs + 100 }
 }

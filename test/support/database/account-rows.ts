@@ -180,6 +180,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         keyId: `k-${name}`,
         requestId: null,
         stepCount: 3,
+        requireAngles: 0,
         attemptsLeft: 3,
         requestsLeft: 12,
         masterKeyId: 'm',

@@ -5,7 +5,7 @@ import type { Project } from '../../../src/store/tenancy/projects.ts'
 import { frameImages, framesOf } from './challenge-frames.ts'
 import type { FakePerson } from './fake-vision.ts'
 import { startGallery, type GalleryClient, type TestGallery } from './test-gallery.ts'
-import type { ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
+import type { AngleRange, ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 export const failuresMax = 3
 export const openMax = 6
@@ -47,7 +47,11 @@ export function useChallengeGallery(): ChallengeGallery {
   }
 }
 
-export type CreatedSession = { readonly livenessSessionId: string; readonly steps: ChallengeStep[] }
+export type CreatedSession = {
+  readonly livenessSessionId: string
+  readonly steps: ChallengeStep[]
+  readonly angles?: readonly AngleRange[]
+}
 
 export async function createSession(client: GalleryClient, body: object = {}) {
   const response = await client.rest('POST', '/v1/liveness/sessions', body)
@@ -58,9 +62,9 @@ export async function createSession(client: GalleryClient, body: object = {}) {
 
 /** Returns the parameters of a call in which a person follows the steps. */
 export const answerOf = (
-  { livenessSessionId, steps }: CreatedSession,
+  { livenessSessionId, steps, angles }: CreatedSession,
   person: Partial<FakePerson> = {},
-) => ({ livenessSessionId, images: frameImages(framesOf(steps, person)) })
+) => ({ livenessSessionId, images: frameImages(framesOf(steps, person, angles)) })
 
 /** The same in the wrong order. */
 export const wrongAnswerOf = ({ livenessSessionId, steps }: CreatedSession) =>

@@ -3,6 +3,7 @@ import sharp from 'sharp'
 import { englishTexts as texts } from '../../../client/src/liveness/texts.ts'
 import { openDrawing } from '../../../eval/challenge/draw-person.ts'
 import { drawView, viewKinds } from '../../../eval/challenge/drawn-views.ts'
+import { openViews } from '../../../eval/challenge/turned-heads.ts'
 import { seededRandom } from '../../../src/lib/random/seeded-random.ts'
 import { samplePhotograph } from '../facegate/test-facegate.ts'
 import { testModelsFolder } from '../paths.ts'
@@ -43,6 +44,31 @@ export async function drawViews(): Promise<DrawnViews> {
   }
 }
 
+const movingDegrees = [12, 16, 20, 24, 28, 32, 36, 40, 44, 48]
+
+/**
+ * Returns the views of a solid head by the instruction that they follow, as `drawHead`, but those of
+ * each direction by increasing angle, for `followHints`.
+ */
+export async function drawMovingHead(): Promise<Record<string, string[]>> {
+  await using drawing = await openDrawing(testModelsFolder)
+  const picture = await drawing.readFrontal(await frontalPortrait(), 'sample')
+  assert.ok(picture, 'the face of the sample photograph is frontal')
+  // A head that a hand holds still: each view is turned further than the one before.
+  const draw = await openViews('head', { ...picture, behind: picture }, () => 0.5)
+  const images: Record<string, string[]> = {
+    [texts.lookStraight]: [toUrl(await draw(undefined, 0))],
+  }
+  for (const step of ['turnLeft', 'turnRight', 'lookUp', 'lookDown'] as const) {
+    const views: string[] = []
+    for (const degrees of movingDegrees) views.push(toUrl(await draw(step, degrees)))
+    images[texts.steps[step]] = views
+  }
+  return images
+}
+
+const toUrl = (jpeg: Buffer): string => `data:image/jpeg;base64,${jpeg.toString('base64')}`
+
 /** The name of a picture without a face, for `holdText`. */
 export const noFace = 'a wall'
 
@@ -52,7 +78,6 @@ export const noFace = 'a wall'
  */
 export async function drawHead(): Promise<Record<string, string[]>> {
   const { frontal, turned } = await drawViews()
-  const toUrl = (jpeg: Buffer): string => `data:image/jpeg;base64,${jpeg.toString('base64')}`
   const images: Record<string, string[]> = { [texts.lookStraight]: [toUrl(frontal)] }
   for (const step of ['turnLeft', 'turnRight', 'lookUp', 'lookDown'] as const)
     images[texts.steps[step]] = turned[step].map(toUrl)

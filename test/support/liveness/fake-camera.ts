@@ -33,6 +33,14 @@ export async function holdText(page: Page, text: string | undefined): Promise<vo
   }, text)
 }
 
+/**
+ * Makes the head follow the hints of the component: the images of an instruction are then its views by
+ * increasing angle, of which each hint selects the next or the previous one.
+ */
+export async function followHints(page: Page, images: CameraScene['images']): Promise<void> {
+  await page.evaluate(`globalThis.showImages(${JSON.stringify(images)})`)
+}
+
 /** Returns the constraints of every camera request, as JSON. */
 export function requestedCameras(page: Page): Promise<string[]> {
   return page.evaluate(() => (globalThis as unknown as CameraState).requestedCameras)
@@ -58,12 +66,27 @@ type CameraState = {
 
 /** The script of the page, where the types of the DOM are not known to the tests. */
 const cameraScript = `
-  const elements = new Map(
-    Object.entries(images).map(([key, urls]) => [
-      key,
-      urls.map((url) => Object.assign(new Image(), { src: url })),
-    ]),
-  )
+  const toElements = (scene) =>
+    new Map(
+      Object.entries(scene).map(([key, urls]) => [
+        key,
+        urls.map((url) => Object.assign(new Image(), { src: url })),
+      ]),
+    )
+  let elements = toElements(images)
+  let place
+  globalThis.showImages = (scene) => {
+    elements = toElements(scene)
+    place = 0
+    const { shadowRoot } = document.querySelector('facegate-liveness')
+    const move = () => {
+      const hint = shadowRoot.querySelector('.hint').textContent
+      place += hint === 'A little further' ? 1 : hint === 'A little back' ? -1 : 0
+    }
+    // The component sets the progress with each hint.
+    const bar = shadowRoot.querySelector('.bar')
+    new MutationObserver(move).observe(bar, { attributeFilter: ['value'] })
+  }
   const [firstText] = elements.keys()
   const counts = new Map()
   let lastText = firstText
@@ -72,8 +95,10 @@ const cameraScript = `
     const texts = roots.map((root) => root.querySelector('.instruction')?.textContent)
     const shown = texts.find((text) => elements.has(text)) ?? firstText
     if (shown !== lastText) counts.set(shown, (counts.get(shown) ?? 0) + 1)
+    if (shown !== lastText && place !== undefined) place = 0
     lastText = shown
     const views = elements.get(globalThis.heldText ?? shown)
+    if (place !== undefined) return views[Math.min(Math.max(0, place), views.length - 1)]
     return views[Math.max(0, (counts.get(shown) ?? 0) - 1) % views.length]
   }
   const openCamera = () => {

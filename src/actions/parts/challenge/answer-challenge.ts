@@ -77,11 +77,13 @@ function requireFrameCount(count: number, { steps }: Attempt): void {
 function judgeFrames(
   { params, services, debug }: ChallengeCall,
   { frontal, others }: AnalyzedFrames,
-  { steps }: Attempt,
+  { steps, angles }: Attempt,
 ) {
   const { matching, vision } = services
   const faces = [frontal, ...others].map((frame) => frame.face)
-  const judgement = vision.judgeChallenge(faces, steps, (a, b) => matching.compare(a, b).similarity)
+  const compare: Parameters<typeof vision.judgeChallenge>[2] = (a, b) =>
+    matching.compare(a, b).similarity
+  const judgement = vision.judgeChallenge(faces, steps, compare, angles)
   const { analysis } = frontal
   const face = withLiveness(frontal.face)
   const { threshold } = params

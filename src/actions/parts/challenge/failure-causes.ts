@@ -14,6 +14,7 @@ import type { FailureCause } from '../../schemas/challenge.ts'
 import {
   challengeSteps,
   isTurn,
+  type AngleRange,
   type ChallengeStep,
 } from '../../../lib/liveness/challenge-steps.ts'
 
@@ -32,12 +33,12 @@ export function findCauses(
   if (!judgement.samePerson) return [{ step: null, cause: 'ANOTHER_PERSON' }]
   const frames: readonly AnalyzedFrame[] = [frontal, ...others]
   let from = 1
-  const ofSteps = judgement.steps.flatMap((step): Cause[] => {
-    if (step.passed) {
-      from = (step.imageIndex ?? from) + 1
-      return []
-    }
-    return [causeOfStep(step, judgement.changeMin, frames.slice(0, 1).concat(frames.slice(from)))]
+  const ofSteps = judgement.steps.flatMap((step, index): Cause[] => {
+    const limits = { changeMin: judgement.changeMin, angle: judgement.angles[index] }
+    if (step.imageIndex === null)
+      return [causeOfStep(step, limits, frames.slice(0, 1).concat(frames.slice(from)))]
+    from = step.imageIndex + 1
+    return step.passed ? [] : causeOfAngle(step, limits)
   })
   if (ofSteps.length > 0) return ofSteps
   const ofFrontal = causeOfFrame(frontal)
@@ -47,10 +48,25 @@ export function findCauses(
   return [{ step: null, cause: ofFrontal ?? 'WRONG_DIRECTION' }]
 }
 
+/** A step that was shown by another angle than the requested one. */
+function causeOfAngle(
+  { step, yaw, pitch }: ChallengeStepJudgement,
+  { angle }: StepLimits,
+): Cause[] {
+  if (!angle) return []
+  const degrees = Math.abs((isTurn(step) ? yaw : pitch) ?? 0)
+  const { degreesMin, degreesMax } = angle
+  return degrees < degreesMin
+    ? [{ step, cause: 'MOVED_TOO_LITTLE', degrees, degreesMin }]
+    : [{ step, cause: 'MOVED_TOO_FAR', degrees, degreesMax }]
+}
+
+type StepLimits = Pick<ChallengeJudgement, 'changeMin'> & { readonly angle: AngleRange | undefined }
+
 /** The movement of each frame after the last passed step, and what prevents that it is seen. */
 function causeOfStep(
   { step }: ChallengeStepJudgement,
-  changeMin: ChallengeJudgement['changeMin'],
+  { changeMin, angle }: StepLimits,
   frames: readonly AnalyzedFrame[],
 ): Cause {
   const [first, ...candidates] = frames
@@ -61,7 +77,7 @@ function causeOfStep(
   }
   const best = candidates.reduce((a, b) => (moved(b, step) > moved(a, step) ? b : a), first)
   const degrees = Math.max(0, moved(best, step))
-  const degreesMin = limitOf(step, changeMin)
+  const degreesMin = angle?.degreesMin ?? limitOf(step, changeMin)
   const isOtherDirection = challengeSteps.some(
     (other) =>
       other !== step &&

@@ -43,6 +43,7 @@ create table livenessSessions (
   sessionId text primary key,
   projectId text not null references projects on delete cascade,
   keyId text not null, requestId text, stepCount integer not null,
+  requireAngles integer not null check (requireAngles in (0, 1)),
   state text not null default 'open' check (state in ('open', 'passed', 'failed')),
   attemptsLeft integer not null check (attemptsLeft >= 0),
   requestsLeft integer not null check (requestsLeft >= 0),

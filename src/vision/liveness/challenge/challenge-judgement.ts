@@ -1,4 +1,4 @@
-import type { ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
+import type { AngleRange, ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 /**
  * The measurements of one face that a challenge is judged by: plain data, because it crosses a
@@ -33,6 +33,7 @@ export type ChallengeReason =
 /** The result for one requested step. */
 export type ChallengeStepJudgement = {
   readonly step: ChallengeStep
+  /** Whether the movement occurred in the requested order and, if an angle was requested, by it. */
   readonly passed: boolean
   /** The frame that shows the step; null if no frame shows it in the requested order. */
   readonly imageIndex: number | null
@@ -49,6 +50,8 @@ export type ChallengeJudgement = {
   readonly samePerson: boolean
   /** Whether a turned face moved like a picture instead of a head. */
   readonly flat: boolean
+  /** The requested angle of each step; empty: any from `changeMin` on. */
+  readonly angles: readonly AngleRange[]
   /** Degrees: the smallest change of yaw of a turn, and of pitch of a look. */
   readonly changeMin: { readonly turn: number; readonly look: number }
   /** Empty if the challenge was passed; otherwise in the order of the checks. */

@@ -3,7 +3,7 @@ import type { Template } from '../../embed/template.ts'
 import type { FaceResult } from '../../image-analysis.ts'
 import type { ChallengeFrame, ChallengeJudgement } from './challenge-judgement.ts'
 import { judgeChallenge } from './judge-challenge.ts'
-import type { ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
+import type { AngleRange, ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 type FrameFace = Pick<FaceResult, 'challenge' | 'template' | 'quickTemplate' | 'certainSimilarity'>
 
@@ -19,8 +19,9 @@ export function judgeFaces(
   faces: readonly FrameFace[],
   steps: readonly ChallengeStep[],
   compare: CompareTemplates,
+  angles?: readonly AngleRange[],
 ): ChallengeJudgement {
-  return judgeChallenge(compareFrames(faces, compare), steps)
+  return judgeChallenge(compareFrames(faces, compare), steps, angles)
 }
 
 /**

@@ -18,9 +18,9 @@ export function faceFingerprint({ crop: { planes, width, height }, cropPoints }:
       const x = bounds.x + ((column + 0.5) / samplesPerSide) * bounds.width
       const y = bounds.y + ((row + 0.5) / samplesPerSide) * bounds.height
       const from = clamp(Math.floor(y), height - 1) * width + clamp(Math.floor(x), width - 1)
-      const [red = 0, green = 0, blue = 0] = [0, size, 2 * size].map(
-        (plane) => planes[from + plane],
-      )
+      const red = planes[from] ?? 0
+      const green = planes[from + size] ?? 0
+      const blue = planes[from + 2 * size] ?? 0
       const to = Math.floor(row / samplesPerPx) * sidePx + Math.floor(column / samplesPerPx)
       luma[to] = (luma[to] ?? 0) + 0.299 * red + 0.587 * green + 0.114 * blue
     }

@@ -3,24 +3,26 @@ import type { ChallengeFrame, ChallengeJudgement, ChallengeReason } from './chal
 import { hasRepeatedPicture } from './face-fingerprint.ts'
 import { judgeSteps, movementsOf, shownSteps } from './judge-steps.ts'
 import { isFlat } from './relief.ts'
-import type { ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
+import type { AngleRange, ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 /**
  * Judges the frames of one response to a challenge, in the order in which they were recorded; the
  * first is frontal. Every check contributes its own reason, and none depends on the result of another.
  *
+ * @param angles the requested angle of each step; empty: any from the limit of the step on.
  * @throws RangeError if there are fewer frames than one more than steps.
  */
 export function judgeChallenge(
   frames: readonly ChallengeFrame[],
   steps: readonly ChallengeStep[],
+  angles: readonly AngleRange[] = [],
 ): ChallengeJudgement {
   const [first, ...others] = frames.map(({ facts }) => facts)
   if (!first || others.length < steps.length)
     throw new RangeError(`${steps.length} steps need ${steps.length + 1} frames or more`)
   const shown = shownSteps(first, others)
   const movements = movementsOf(first, others, shown)
-  const { stepJudgements, isFollowed } = judgeSteps(first, movements, steps)
+  const { stepJudgements, isFollowed } = judgeSteps(first, movements, { steps, angles })
   const samePerson = isOnePerson(frames)
   const flat = isFlat([first, ...others], movements)
   const checks: readonly (readonly [ChallengeReason, boolean])[] = [
@@ -32,7 +34,7 @@ export function judgeChallenge(
   const reasons = checks.filter(([, applies]) => applies).map(([reason]) => reason)
   const changeMin = { turn: challengeLimits.turn.changeMin, look: challengeLimits.look.changeMin }
   const passed = reasons.length === 0
-  return { passed, steps: stepJudgements, samePerson, flat, changeMin, reasons }
+  return { passed, steps: stepJudgements, samePerson, flat, angles, changeMin, reasons }
 }
 
 /**

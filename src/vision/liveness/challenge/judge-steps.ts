@@ -1,7 +1,11 @@
 import { roundTo } from '../../../lib/round-to.ts'
 import { challengeLimits } from './challenge-limits.ts'
 import type { ChallengeFacts, ChallengeStepJudgement } from './challenge-judgement.ts'
-import { isTurn, type ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
+import {
+  isTurn,
+  type AngleRange,
+  type ChallengeStep,
+} from '../../../lib/liveness/challenge-steps.ts'
 
 /** The step that a frame shows; undefined if the head is nearly as in the first frame. */
 export type ShownStep = ChallengeStep | undefined
@@ -24,19 +28,33 @@ export function shownSteps(first: ChallengeFacts, others: readonly ChallengeFact
 export function judgeSteps(
   first: ChallengeFacts,
   movements: readonly HeadMovement[],
-  steps: readonly ChallengeStep[],
+  { steps, angles }: RequestedSteps,
 ): { readonly stepJudgements: ChallengeStepJudgement[]; readonly isFollowed: boolean } {
   const mismatch = steps.findIndex((step, index) => movements[index]?.step !== step)
   const matched = mismatch < 0 ? steps.length : mismatch
+  const stepJudgements = steps.map((step, index) => {
+    const movement = index < matched ? movements[index] : undefined
+    if (!movement) return { step, passed: false, imageIndex: null, yaw: null, pitch: null }
+    const { imageIndex, yaw, pitch } = movement
+    const passed = isWithin(movement, angles[index])
+    return { step, passed, imageIndex, yaw: roundTo(yaw, 1), pitch: roundTo(pitch, 1) }
+  })
+  const areAllPassed = stepJudgements.every(({ passed }) => passed)
   return {
-    stepJudgements: steps.map((step, index) => {
-      const movement = index < matched ? movements[index] : undefined
-      if (!movement) return { step, passed: false, imageIndex: null, yaw: null, pitch: null }
-      const { imageIndex, yaw, pitch } = movement
-      return { step, passed: true, imageIndex, yaw: roundTo(yaw, 1), pitch: roundTo(pitch, 1) }
-    }),
-    isFollowed: matched === steps.length && movements.length === steps.length && isFrontal(first),
+    stepJudgements,
+    isFollowed: areAllPassed && movements.length === steps.length && isFrontal(first),
   }
+}
+
+type RequestedSteps = {
+  readonly steps: readonly ChallengeStep[]
+  /** Of each step; empty: any angle from the limit of the step on. */
+  readonly angles: readonly AngleRange[]
+}
+
+function isWithin(movement: HeadMovement, angle: AngleRange | undefined): boolean {
+  const degrees = turnOf(movement)
+  return angle === undefined || (degrees >= angle.degreesMin && degrees <= angle.degreesMax)
 }
 
 function isFrontal({ yaw, pitch }: ChallengeFacts): boolean {
