@@ -9,7 +9,6 @@
  * are those of `challengeLimits`. `kept.json` keeps the measurements of all frames: it is written if it
  * does not exist, and read otherwise.
  */
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { markdownTable } from '../../bench/support/table.ts'
@@ -28,7 +27,12 @@ import {
   type SolidFit,
   type SolidWeights,
 } from '../../src/vision/liveness/challenge/relief.ts'
-import { analyzePictures, findResponses, type ChallengeResponse } from './people-responses.ts'
+import {
+  analyzePictures,
+  findResponses,
+  halfOf,
+  type ChallengeResponse,
+} from './people-responses.ts'
 import { fitLogistic, type LivenessSample } from '../liveness/fit-logistic.ts'
 import { isTurn } from '../../src/lib/liveness/challenge-steps.ts'
 
@@ -86,10 +90,6 @@ async function measure(setSource: string, folder: string): Promise<Measurements>
       frames: 'frames' in result ? result.frames : [],
     })),
   }
-}
-
-function halfOf({ person }: ChallengeResponse): number {
-  return (createHash('sha256').update(person).digest()[0] ?? 0) % 2
 }
 
 function fitHalf(half: number): SolidFit {

@@ -5,7 +5,8 @@
  *
  * A head that follows the guidance of the component moves until its measured angle is the requested
  * one. Attacks that were prepared show one angle for each direction, whatever is requested. Every
- * sequence is judged with and without its angles. The second table compares the frames between two
+ * sequence is judged with and without its angles. The people are of the half that the weights that ship
+ * have not seen. The second table compares the frames between two
  * poses, of heads and of cross-faded photographs. The result is always the same.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -28,6 +29,7 @@ import { measureRelief } from '../../src/vision/liveness/challenge/relief.ts'
 import { openDrawing, type SourcePicture } from './draw-person.ts'
 import { fade } from './draw-sequences.ts'
 import { steps as allSteps, type ViewSource } from './drawn-views.ts'
+import { halfOf } from './people-responses.ts'
 import {
   analyzeFrame,
   followGuidance,
@@ -80,7 +82,10 @@ for (const [index, picture] of people.entries()) {
 bar.end()
 printResults()
 
-/** Returns the first frontal picture of each person, up to `count` people. */
+/**
+ * Returns the first frontal picture of each person, up to `count` people, of the half that the weights
+ * have not seen.
+ */
 async function findPeople(source: string, count: number): Promise<SourcePicture[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-challenge-models-'))
   await prepareBuiltinPack({ folder })
@@ -89,7 +94,7 @@ async function findPeople(source: string, count: number): Promise<SourcePicture[
     await using drawing = await openDrawing(folder)
     for (const { file, person } of (await readFaceSet(source)).images) {
       if (found.size === count) break
-      if (found.has(person)) continue
+      if (found.has(person) || halfOf({ person }) === 0) continue
       const picture = await drawing.readFrontal(await readFile(file), person)
       if (picture) found.set(person, picture)
     }

@@ -20,6 +20,7 @@ runOnPostgres([
   'liveness/browser-frames',
   'liveness/limits',
   'liveness/reference-frames',
+  'liveness/session-angles',
   'liveness/sessions',
   'webhooks/delivery',
   'webhooks/events',

@@ -18,5 +18,8 @@ export const attemptsMax = 3
 /** The result and the reference frame of a session are kept for this time. */
 export const sessionLifeMs = 900_000
 
-/** The requests that the token of a session may send: checks of single frames, attempts and retries. */
-export const sessionRequestsMax = 200
+/**
+ * The requests that the token of a session may send. Three attempts with four angles have 231: at most
+ * 12 checks of the frontal frame, 16 of each angle, and the frames. The others are for retries.
+ */
+export const sessionRequestsMax = 240
