@@ -1,4 +1,4 @@
-import { toEncodedImage, type AnalyzeImage } from '../../src/evaluation/read-image.ts'
+import { toEncodedImage, type AnalyzeImage } from '../../src/evaluation/face-images.ts'
 import {
   isTurn,
   type AngleRange,
