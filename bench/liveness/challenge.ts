@@ -59,8 +59,8 @@ export async function run(): Promise<void> {
 /** @returns both times, their ratios, and the quick matches of each person, of five frames. */
 async function compare(pipeline: Pipeline, people: EncodedImage[][]): Promise<string[]> {
   const calibration = await readRecognizerCalibration('builtin')
-  const challenges: Cost[] = []
-  const references: Cost[] = []
+  const challenges: RoundCost[] = []
+  const references: RoundCost[] = []
   const quickMatches: number[] = []
   for (let round = -people.length; round < rounds; round++) {
     showProgress(`round ${Math.max(0, round)} of ${rounds}`)
@@ -73,9 +73,9 @@ async function compare(pipeline: Pipeline, people: EncodedImage[][]): Promise<st
     references.push(reference)
     challenges.push(challenge)
   }
-  const medianOf = (costs: readonly Cost[], name: keyof Cost) =>
+  const medianOf = (costs: readonly RoundCost[], name: keyof RoundCost) =>
     median(costs.map((cost) => cost[name]))
-  const ratioOf = (name: keyof Cost) =>
+  const ratioOf = (name: keyof RoundCost) =>
     median(challenges.map((cost, round) => cost[name] / (references[round]?.[name] ?? 0)))
   return [
     medianOf(references, 'ms').toFixed(0),
@@ -116,9 +116,9 @@ async function toCameraFrame(picture: Buffer): Promise<EncodedImage> {
   return { bytes: jpeg.toString('base64'), contentType: 'image/jpeg' }
 }
 
-type Cost = { readonly ms: number; readonly processorMs: number }
+type RoundCost = { readonly ms: number; readonly processorMs: number }
 
-async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+async function costOf(work: () => Promise<unknown>): Promise<RoundCost> {
   const startMs = performance.now()
   const before = process.cpuUsage()
   await work()

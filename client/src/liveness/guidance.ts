@@ -1,4 +1,4 @@
-import type { AngleRange, FrameCheck, LivenessCause, LivenessStep } from './liveness-check.ts'
+import type { RequestedAngle, FrameCheck, LivenessCause, LivenessStep } from './liveness-check.ts'
 
 /** How far a frame shows what was requested, and what the person should change. */
 export type Guidance = {
@@ -50,7 +50,7 @@ export function guideFrontal({ face, causes }: FrameCheck, isLate: boolean): Gui
 export type RequestedStep = {
   readonly step: LivenessStep
   /** In sessions with `requireAngles`; otherwise any angle from a fixed one on is accepted. */
-  readonly angle?: AngleRange | undefined
+  readonly angle?: RequestedAngle | undefined
 }
 
 /** Compares the pose of a frame with that of the frontal frame. */

@@ -14,7 +14,7 @@ export type SessionProgress = Pick<
 >
 
 /** How far the head must move in a step, in sessions with `requireAngles`. */
-export type AngleRange = SessionProgress['angles'][number]
+export type RequestedAngle = SessionProgress['angles'][number]
 
 /** A session after an attempt. */
 export type JudgedAttempt = SessionProgress & {
