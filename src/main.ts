@@ -1,6 +1,7 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
+import { describeError } from './lib/observability/describe-error.ts'
 import { defaultKeyLifetimeDays } from './lib/limits/key-limits.ts'
 import { createLog } from './lib/log.ts'
 import { createRecentProblems } from './lib/observability/recent-problems.ts'
@@ -11,7 +12,7 @@ import { createFacegate } from './start/create-facegate.ts'
 try {
   await start()
 } catch (error) {
-  console.error(`facegate cannot start: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(`facegate cannot start: ${describeError(error)}`)
   process.exit(1)
 }
 

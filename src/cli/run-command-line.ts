@@ -1,5 +1,5 @@
 import { Interruption, UsageError } from './command.ts'
-import { describeError } from './command-line/describe-error.ts'
+import { describeError } from '../lib/observability/describe-error.ts'
 import { findCommand, requestsHelp } from './command-line/read-values.ts'
 import { formatHelp, formatOverview } from './command-line/format-help.ts'
 import { commands } from './commands.ts'

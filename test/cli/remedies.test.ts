@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { findCommand, readValues } from '../../src/cli/command-line/read-values.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { webhook } from '../../src/cli/webhooks/commands.ts'
+import { describeError } from '../../src/lib/observability/describe-error.ts'
 import { runCli, type CliResult } from '../support/cli/run-cli.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { databaseSettings } from '../support/database/engine.ts'
@@ -76,7 +77,18 @@ test('a database that cannot be reached and a file that is no database are named
   const environment = { DATA_DIR: path.join(folder, 'restored'), DATABASE_URL: '' }
   const args = ['restore', '--from', file, '--deletions', 'none']
   const { err } = await runCli(args, environment)
-  assert.equal(err, `facegate: ${file} cannot be restored: file is not a database\n`)
+  const remedy = 'use an intact copy (facegate restore)'
+  const failure = `the database file is not a database; ${remedy}`
+  assert.equal(err, `facegate: ${file} cannot be restored: ${failure}\n`)
+})
+
+test('a damaged database and a full disk are reported without a text of SQLite or a system call', () => {
+  const sqlite = (errcode: number) => Object.assign(new Error('malformed'), { errcode })
+  assert.match(describeError(sqlite(11)), /^the database file is damaged; .*facegate restore/u)
+  assert.match(describeError(sqlite(14 | (1 << 8))), /^the database file cannot be opened/u)
+  assert.equal(describeError(sqlite(1)), 'malformed')
+  const write = Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC', syscall: 'write' })
+  assert.equal(describeError(write), 'a file cannot be written: the disk is full')
 })
 
 test('an installed recognizer without a similarity table ends with the command that creates it', async () => {

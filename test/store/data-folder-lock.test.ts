@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -28,5 +28,14 @@ test('A second server on a data folder fails at once with an error that names th
   await using next = await startGate({ dataDir, key: first.key })
   assert.equal((await next.post(echoRequest('and again'))).body.ok, true)
   assert.equal((await callLogRows(next)).length, 2)
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('A damaged lock file is not reported as another server', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-lock-'))
+  await writeFile(path.join(dataDir, 'server.lock'), 'no database '.repeat(100))
+  const config = readConfig({ DATA_DIR: dataDir })
+  const opened = openDatabase(config, { clock: systemClock, log: createLog('silent') })
+  await assert.rejects(opened, /server\.lock cannot be locked: .*file is not a database/u)
   await rm(dataDir, { recursive: true, force: true })
 })

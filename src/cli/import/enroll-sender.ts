@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { describeError } from '../command-line/describe-error.ts'
+import { describeError } from '../../lib/observability/describe-error.ts'
 import { detailOf } from './check-service.ts'
 import type { ImportPace } from './import-pace.ts'
 import {

@@ -2,7 +2,7 @@ import { readFile, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
-import { describeError } from '../command-line/describe-error.ts'
+import { describeError } from '../../lib/observability/describe-error.ts'
 
 /** One image to enroll. */
 export type ImportEntry = {

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { deleteSubject } from '../../gallery/deletion/subject-deletion.ts'
 import { decideDistinct } from '../../gallery/health/decide-distinct.ts'
 import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
@@ -22,6 +21,7 @@ import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import { createSubjectExpired } from '../../webhooks/subject-expired.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
+import { writeNewFile } from '../command-line/write-new-file.ts'
 import { readSettings } from '../read-settings.ts'
 import { failForTampered, requireSubject, withProject } from './find-subject.ts'
 
@@ -166,16 +166,6 @@ async function readFaces(tx: ReadTx, subject: SubjectRow) {
     templatesOfModels: (byFace.get(faceId) ?? []).map(({ modelId }) => modelId),
     cropJpeg: (await readCrop(tx, subject, faceId))?.toString('base64') ?? null,
   }))
-}
-
-async function writeNewFile(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: 'wx', mode: 0o600 })
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')
-      throw new Error(`${file} exists already; name another file`, { cause })
-    throw cause
-  }
 }
 
 type GalleryChangeContext = {

@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises'
 import { readActiveSet } from '../../models/active-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { createSupportBundle } from '../../start/system/support-bundle.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { modelsFolder as folderOfModels, readSettings } from '../read-settings.ts'
 import { type CommandValues, print } from '../command.ts'
+import { writeNewFile } from '../command-line/write-new-file.ts'
 import { version } from '../version.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 
@@ -24,7 +24,7 @@ export async function writeSupportBundle({ to: file, json }: CommandValues<'to'>
     const text = `${JSON.stringify(bundle, null, 2)}\n`
     const accountId = await requireAccountId(store)
     return auditedChange(store, 'system.supportBundle', async () => {
-      await writeFile(file, text, { flag: 'wx', mode: 0o600 })
+      await writeNewFile(file, text)
       return { result: Buffer.byteLength(text), accountId, target: version }
     })
   })

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { steadyClock } from '../../lib/clock.ts'
 import { fileSize } from '../../lib/file-size.ts'
+import { describeError } from '../../lib/observability/describe-error.ts'
 import { type DatabaseInfo, Kysely, type Store, type StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
 import { applyMigrations, readMigrationNames, requireReleased } from '../migrations.ts'
@@ -178,6 +179,8 @@ export function lockDataDir(dataDir: string): Disposable {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close()
+    const isBusy = cause instanceof Error && 'errcode' in cause && cause.errcode === 5
+    if (!isBusy) throw new Error(`${lockFile} cannot be locked: ${describeError(cause)}`, { cause })
     throw new Error(`another server, ${describeHolder(holderFile)}, uses ${dataDir}`, { cause })
   }
   writeFileSync(holderFile, `${process.pid} ${new Date().toISOString()}\n`, { mode: 0o600 })

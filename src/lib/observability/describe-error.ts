@@ -10,10 +10,21 @@ const systemFailures: Readonly<Record<string, string>> = {
   EROFS: 'cannot be written: the file system is read-only',
 }
 
+/** The plain form of the failures of SQLite, by the low byte of their code. */
+const databaseFailures: Readonly<Record<number, string>> = {
+  11: 'the database file is damaged; use an intact copy (facegate restore)',
+  13: 'the disk of the database is full',
+  14: 'the database file cannot be opened; it must be a file that this user may write',
+  26: 'the database file is not a database; use an intact copy (facegate restore)',
+}
+
 /** Returns the message of an error in one line, without the text of a system call. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (!('code' in error) || !('path' in error) || !('syscall' in error)) return error.message
+  if ('errcode' in error) return databaseFailures[Number(error.errcode) & 0xff] ?? error.message
+  if (!('code' in error) || !('syscall' in error)) return error.message
   const failure = systemFailures[String(error.code)]
-  return failure === undefined ? error.message : `${String(error.path)} ${failure}`
+  if (failure === undefined) return error.message
+  // A failure of an open file has no path.
+  return `${'path' in error ? String(error.path) : 'a file'} ${failure}`
 }
