@@ -1,16 +1,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import {
-  type ConsoleUser,
-  addInviteLink,
-  addUser,
-  findInviteLink,
-  findUser,
-  findUserByName,
-  removeInviteLink,
-  updateUser,
-} from '../../store/console/users.ts'
+import * as storedUsers from '../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import { removeSecondFactor } from '../../store/console/second-factors.ts'
 import { endUserSessions } from '../../store/console/sessions.ts'
@@ -33,7 +24,7 @@ export async function createSetupLink(
   nowMs: number,
 ): Promise<string> {
   const token = generateToken()
-  await addInviteLink(tx, {
+  await storedUsers.addInviteLink(tx, {
     tokenHash: hashToken(token),
     userId,
     expiresAtMs: nowMs + linkLifetimeMs,
@@ -73,11 +64,11 @@ export const setUp = defineWrite({
   handle: async (call, { tx }) => {
     const { body, services, prepared: passwordHash } = call
     const { userId, tokenHash } = await requireSetupLink(tx, body.token, services)
-    await removeInviteLink(tx, tokenHash)
+    await storedUsers.removeInviteLink(tx, tokenHash)
     const user =
       userId === null ? await findOrCreateOwner(tx, call) : await requireInvitedUser(tx, userId)
     requireEnabled(user)
-    await updateUser(tx, user.userId, { password: passwordHash })
+    await storedUsers.updateUser(tx, user.userId, { password: passwordHash })
     await endUserSessions(tx, user.userId)
     // A person who lost the authenticator app regains access with a link.
     await removeSecondFactor(tx, user.userId)
@@ -100,12 +91,12 @@ async function findUserName(
   services: ConsoleContext['services'],
 ): Promise<string> {
   const { userId } = await requireSetupLink(tx, token, services)
-  return userId === null ? name : ((await findUser(tx, userId))?.name ?? name)
+  return userId === null ? name : ((await storedUsers.findUser(tx, userId))?.name ?? name)
 }
 
 /** @throws HttpError 404 when the link is invalid, used or expired, with one text for all three. */
 async function requireSetupLink(tx: ReadTx, token: string, { clock }: ConsoleContext['services']) {
-  const link = await findInviteLink(tx, hashToken(token), clock())
+  const link = await storedUsers.findInviteLink(tx, hashToken(token), clock())
   if (link) return link
   throw new HttpError(404, 'This link is invalid, used or expired. Request a new one.')
 }
@@ -119,12 +110,12 @@ type SetUpContext = ConsoleContext<unknown, { readonly name?: string | undefined
 async function findOrCreateOwner(
   tx: Tx,
   { body, identity, services }: SetUpContext,
-): Promise<ConsoleUser> {
+): Promise<storedUsers.ConsoleUser> {
   const { name } = body
   if (name === undefined) throw invalidField('body.name', 'is required for an owner')
-  const existing = await findUserByName(tx, name)
+  const existing = await storedUsers.findUserByName(tx, name)
   if (existing) {
-    await updateUser(tx, existing.userId, { role: 'owner' })
+    await storedUsers.updateUser(tx, existing.userId, { role: 'owner' })
     return { ...existing, role: 'owner' }
   }
   return addUserWithoutPassword(
@@ -134,14 +125,14 @@ async function findOrCreateOwner(
   )
 }
 
-async function requireInvitedUser(tx: Tx, userId: string): Promise<ConsoleUser> {
-  const user = await findUser(tx, userId)
+async function requireInvitedUser(tx: Tx, userId: string): Promise<storedUsers.ConsoleUser> {
+  const user = await storedUsers.findUser(tx, userId)
   if (!user) throw new Error('the user of a setup link does not exist')
   return user
 }
 
 /** @throws HttpError 409 if the user is disabled: a link only sets a password. */
-export function requireEnabled({ name, disabledAtUtc }: ConsoleUser): void {
+export function requireEnabled({ name, disabledAtUtc }: storedUsers.ConsoleUser): void {
   if (disabledAtUtc === null) return
   throw new HttpError(409, `The user ${name} is disabled. An owner must enable the user first.`)
 }
@@ -149,10 +140,10 @@ export function requireEnabled({ name, disabledAtUtc }: ConsoleUser): void {
 /** Adds a user who cannot sign in until a setup link sets the password. */
 export function addUserWithoutPassword(
   tx: Tx,
-  user: Pick<ConsoleUser, 'name' | 'role' | 'accountId'>,
+  user: Pick<storedUsers.ConsoleUser, 'name' | 'role' | 'accountId'>,
   nowMs: number,
-): Promise<ConsoleUser> {
-  return addUser(tx, {
+): Promise<storedUsers.ConsoleUser> {
+  return storedUsers.addUser(tx, {
     ...user,
     userId: newId(),
     password: null,

@@ -1,13 +1,6 @@
 import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
-import {
-  type ConsoleUser,
-  findUserByName,
-  listUsers,
-  removeInviteLinksOf,
-  updateUser,
-  userRoles,
-} from '../../../store/console/users.ts'
+import * as storedUsers from '../../../store/console/users.ts'
 import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
 import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
 import type { ReadTx } from '../../../store/database.ts'
@@ -22,7 +15,7 @@ import {
   requireEnabled,
 } from '../../auth/setup.ts'
 
-const role = z.enum(userRoles)
+const role = z.enum(storedUsers.userRoles)
 
 const userItem = z.object({
   userId: z.string(),
@@ -46,7 +39,7 @@ export const listTeam = defineRead({
   response: z.object({ items: z.array(userItem) }),
   handle: async ({ identity, services: { store } }) => {
     return store.read(async (tx) => {
-      const users = await listUsers(tx, identity.accountId)
+      const users = await storedUsers.listUsers(tx, identity.accountId)
       const protectedIds = await idsWithSecondFactor(tx)
       return { items: users.map((user) => toUserResponse(user, protectedIds)) }
     })
@@ -74,7 +67,7 @@ export const inviteUser = defineWrite({
   body: z.strictObject({ name, role }),
   response: invitation,
   handle: async ({ body, identity, services, request }, { tx }) => {
-    if (await findUserByName(tx, body.name))
+    if (await storedUsers.findUserByName(tx, body.name))
       throw invalidField(
         'body.name',
         'must be another name: a user with this name already exists',
@@ -124,11 +117,11 @@ export const editUser = defineWrite({
     const nowUtc = new Date(services.clock()).toISOString()
     const requested = disabled ? (user.disabledAtUtc ?? nowUtc) : null
     const disabledAtUtc = disabled === undefined ? user.disabledAtUtc : requested
-    await updateUser(tx, user.userId, { role, disabledAtUtc })
+    await storedUsers.updateUser(tx, user.userId, { role, disabledAtUtc })
     await requireOwner(tx, identity.accountId)
     if (disabledAtUtc !== null) {
       await endUserSessions(tx, user.userId)
-      await removeInviteLinksOf(tx, user.userId)
+      await storedUsers.removeInviteLinksOf(tx, user.userId)
     }
     const changed = { ...user, role, disabledAtUtc }
     const response = toUserResponse(changed, await idsWithSecondFactor(tx))
@@ -138,8 +131,9 @@ export const editUser = defineWrite({
 
 /** @throws HttpError 409 if the account has no owner who can sign in. */
 async function requireOwner(tx: ReadTx, accountId: string): Promise<void> {
-  const users = await listUsers(tx, accountId)
-  const isOwner = (user: ConsoleUser) => user.role === 'owner' && user.disabledAtUtc === null
+  const users = await storedUsers.listUsers(tx, accountId)
+  const isOwner = (user: storedUsers.ConsoleUser) =>
+    user.role === 'owner' && user.disabledAtUtc === null
   if (!users.some((user) => isOwner(user) && user.password !== null))
     throw new HttpError(409, 'The account must keep an owner who can sign in.')
 }
@@ -177,7 +171,7 @@ async function idsWithSecondFactor(tx: ReadTx): Promise<ReadonlySet<string>> {
 }
 
 function toUserResponse(
-  { userId, name, role, createdAtUtc, lastSeenAtUtc, disabledAtUtc }: ConsoleUser,
+  { userId, name, role, createdAtUtc, lastSeenAtUtc, disabledAtUtc }: storedUsers.ConsoleUser,
   protectedIds: ReadonlySet<string>,
 ) {
   const [disabled, hasSecondFactor] = [disabledAtUtc !== null, protectedIds.has(userId)]

@@ -7,13 +7,7 @@ import {
   webhookEventTypes,
 } from '../../../store/webhooks/event-types.ts'
 import { matchOutcomes } from '../../../store/webhooks/events.ts'
-import {
-  changeWebhookEvents,
-  deleteWebhook,
-  findWebhooks,
-  webhooksPerProjectMax,
-  type Webhook,
-} from '../../../store/webhooks/webhooks.ts'
+import * as stored from '../../../store/webhooks/webhooks.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { withoutPath } from '../../../webhooks/address-rules.ts'
 import { formatUtc } from '../../../lib/clock.ts'
@@ -81,7 +75,7 @@ export const listWebhooks = defineRead({
   handle: async ({ query, identity, services: { store, clock } }) => {
     const filter = { ...query, accountId: identity.accountId }
     const [webhooks, attempts] = await store.read(async (tx) => {
-      const found = await findWebhooks(tx, filter)
+      const found = await stored.findWebhooks(tx, filter)
       const ids = found.map(({ webhookId }) => webhookId)
       return [found, await findLastAttempts(tx, ids)] as const
     })
@@ -97,7 +91,7 @@ export const listWebhooks = defineRead({
       url: isManager ? webhook.url : withoutPath(webhook.url),
       lastAttempt: toLastAttempt(attemptOf.get(webhook.webhookId)),
     }))
-    return { items, eventTypes, webhooksPerProjectMax }
+    return { items, eventTypes, webhooksPerProjectMax: stored.webhooksPerProjectMax }
   },
 })
 
@@ -114,7 +108,7 @@ export const addWebhook = defineWrite({
     const settings = { projectId, url: body.url, ...toReceivedEvents(body) }
     const created = await webhooks.create(tx, settings, clock())
     if (!created)
-      throw new HttpError(409, `A project has at most ${webhooksPerProjectMax} webhooks.`)
+      throw new HttpError(409, `A project has at most ${stored.webhooksPerProjectMax} webhooks.`)
     const { webhookId } = created
     const webhook = await requireWebhook(tx, { pathParameters: { webhookId }, identity })
     const response = { ...toItem(webhook, clock()), secret: created.secret }
@@ -132,7 +126,7 @@ export const editWebhook = defineWrite({
   handle: async (call, { tx }) => {
     const received = toReceivedEvents(call.body)
     const webhook = await requireWebhook(tx, call)
-    await changeWebhookEvents(tx, webhook, received)
+    await stored.changeWebhookEvents(tx, webhook, received)
     const response = toItem({ ...webhook, ...received }, call.services.clock())
     return { response, target: webhook.webhookId, detail: received }
   },
@@ -145,7 +139,7 @@ export const removeWebhook = defineWrite({
   handle: async (call, { tx }) => {
     const webhook = await requireWebhook(tx, call)
     const { webhookId, projectId, url } = webhook
-    await deleteWebhook(tx, webhook)
+    await stored.deleteWebhook(tx, webhook)
     const detail = { projectId, url: withoutPath(url) }
     return { response: undefined, target: webhookId, detail }
   },
@@ -184,9 +178,9 @@ export const testWebhook = defineWrite({
 export async function requireWebhook(
   tx: ReadTx,
   { pathParameters, identity }: Pick<ConsoleContext, 'pathParameters' | 'identity'>,
-): Promise<Webhook> {
+): Promise<stored.Webhook> {
   const filter = { accountId: identity.accountId, webhookId: pathParameters['webhookId'] ?? '' }
-  const [webhook] = await findWebhooks(tx, filter)
+  const [webhook] = await stored.findWebhooks(tx, filter)
   if (!webhook) throw new HttpError(404, 'The account has no webhook with this id.')
   return webhook
 }
@@ -199,7 +193,7 @@ function toReceivedEvents(body: z.output<typeof receivedEvents>) {
   return { events, matchFilter: body.matchFilter }
 }
 
-function toItem({ failingSinceMs, pausedUntilMs, ...webhook }: Webhook, nowMs: number) {
+function toItem({ failingSinceMs, pausedUntilMs, ...webhook }: stored.Webhook, nowMs: number) {
   const failingSinceUtc = failingSinceMs === null ? null : formatUtc(failingSinceMs)
   const pausedUntilUtc = pausedUntilMs > nowMs ? formatUtc(pausedUntilMs) : null
   return { ...webhook, failingSinceUtc, pausedUntilUtc }

@@ -9,13 +9,7 @@ import {
   preferIndex,
 } from '../../../store/gallery/nearest.ts'
 import { type StoredTemplate, findSubjectTemplates } from '../../../store/gallery/templates.ts'
-import {
-  type NewVector,
-  type VectorFilter,
-  type VectorSubjects,
-  findVectorCoverage,
-  replaceVectors,
-} from '../../../store/gallery/vectors.ts'
+import * as vectors from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
@@ -37,7 +31,7 @@ type RankOptions = {
 
 type RankQuery = {
   readonly reading: ReadTx
-  readonly filter: VectorFilter
+  readonly filter: vectors.VectorFilter
   readonly probe: Template
   readonly limit: SearchOptions['limit']
 }
@@ -58,7 +52,7 @@ export async function rankNearest(
   const { galleryId, modelId, groups, preferredModelIds } = filter
   if (groups?.length === 0) return []
   const [{ subjectsMax, hasStale }] = await Promise.all([
-    findVectorCoverage(reading, galleryId, modelId),
+    vectors.findVectorCoverage(reading, galleryId, modelId),
     forceCustomPlans(reading),
   ])
   if (subjectsMax === 0) return []
@@ -186,12 +180,12 @@ async function scoreSubjects(
  */
 export async function storeVectors(
   tx: Tx,
-  subjects: VectorSubjects,
+  subjects: vectors.VectorSubjects,
   decryptStored: DecryptStoredTemplate,
 ): Promise<void> {
   const stored = await findSubjectTemplates(tx, subjects.subjectIds)
   const sorted = stored.toSorted((a, b) => (a.faceId < b.faceId ? -1 : 1))
-  const vectors: NewVector[] = []
+  const vectors: vectors.NewVector[] = []
   for (const [subjectId, own] of Map.groupBy(sorted, (row) => row.subjectId))
     for (const [modelId, ofModel] of Map.groupBy(own, (row) => row.modelId)) {
       const faces: FaceTemplate[] = []
@@ -204,5 +198,5 @@ export async function storeVectors(
       vectors.push({ subjectId, modelId, slack, embedding: float16 })
       for (const { vector } of faces) vector.fill(0)
     }
-  await replaceVectors(tx, subjects, vectors)
+  await vectors.replaceVectors(tx, subjects, vectors)
 }
