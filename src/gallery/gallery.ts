@@ -6,7 +6,6 @@ import { type DeletionRecord, countDeletions, findDeletions } from '../store/gal
 import { deleteExpiredMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
-import type { GroupCount } from '../store/gallery/groups.ts'
 import { cursorOf } from '../store/gallery/search/subject-order.ts'
 import { findSubjects, findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
@@ -76,51 +75,24 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
 }
 
 /** Work on whole galleries, in separate transactions, and the records of deletions. */
-export type Maintenance = {
-  /** Removes committed deletions from memory and from the database files. */
-  readonly purge: (galleryId: string) => Promise<void>
-  /**
-   * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if there
-   * is no group.
-   */
-  readonly removeGroup: (galleryId: string, name: string) => Promise<DeletedSubjects>
-  /** Renames a group in one transaction. @throws ActionError as `renameGroup`. */
-  readonly renameGroup: (renaming: GroupRenaming) => Promise<GroupCount>
-  /** Deletes all subjects of the gallery in batches. @returns the records. */
-  readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
-  readonly listDeletions: typeof findDeletions
-  readonly countDeletions: typeof countDeletions
-  /** Deletes expired subjects, those past their retention and old merges. @returns the subjects. */
-  readonly sweep: () => Promise<number>
-  /** Applies removals that other processes committed to the memory of the search. */
-  readonly applyRemovals: GallerySearch['applyRemovals']
-  /** Does the periodic maintenance of the search; stops early if the signal aborts. */
-  readonly maintainSearch: GallerySearch['maintain']
-  /** Reads which calibration tables galleries use now. */
+export type Maintenance = ReturnType<typeof createMaintenance>
+
+type MaintenanceOptions = Pick<
+  GalleryOptions,
+  'store' | 'retentionDays' | 'groupDeletionMax' | 'onExpired' | 'clock' | 'log'
+> & {
+  readonly search: GallerySearch
+  readonly remove: Subjects['remove']
+  /** Galleries from which a call deleted an expired subject. The next sweep purges them. */
+  readonly purgeDue: Set<string>
   readonly refreshCalibrations: () => Promise<void>
-  /** Creates templates of the active model from all stored crops. */
   readonly reEmbed: ReEmbed
 }
 
-type MaintenanceOptions = Pick<Maintenance, 'refreshCalibrations' | 'reEmbed'> & {
-  readonly store: Store
-  readonly search: GallerySearch
-  readonly remove: Subjects['remove']
-  /** For projects without a configured retention. */
-  readonly retentionDays: number
-  /** The most subjects that one call of `removeGroup` deletes. */
-  readonly groupDeletionMax: number
-  /** Galleries from which a call deleted an expired subject. The next sweep purges them. */
-  readonly purgeDue: Set<string>
-  /** Called in the transaction that deletes a subject because of its expiry or the retention. */
-  readonly onExpired?: OnExpiredDeleted | undefined
-  readonly clock: Clock
-  readonly log: Pick<Log, 'info' | 'error'>
-}
-
-function createMaintenance(options: MaintenanceOptions): Maintenance {
+function createMaintenance(options: MaintenanceOptions) {
   const { store, search, remove, groupDeletionMax, log } = options
-  const purge: Maintenance['purge'] = async (galleryId) => {
+  /** Removes committed deletions from memory and from the database files. */
+  const purge = async (galleryId: string): Promise<void> => {
     try {
       await search.sync(galleryId)
       if (!(await store.checkpoint()))
@@ -132,16 +104,22 @@ function createMaintenance(options: MaintenanceOptions): Maintenance {
   const deleteOptions = { store, remove, purge }
   return {
     purge,
-    removeGroup: (galleryId, name) =>
+    /**
+     * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if
+     * there is no group.
+     */
+    removeGroup: (galleryId: string, name: string): Promise<DeletedSubjects> =>
       deleteSubjects({ ...deleteOptions, subjectsMax: groupDeletionMax }, (reading, part) =>
         findSubjectsInGroup(reading, { galleryId, name }, part),
       ),
-    renameGroup: (renaming) =>
+    /** Renames a group in one transaction. @throws ActionError as `renameGroup`. */
+    renameGroup: (renaming: GroupRenaming) =>
       store.write(async (tx) => {
         await lockGallery(tx, renaming.galleryId, 'exclusive')
         return renameGroup(tx, renaming, formatUtc(options.clock()))
       }),
-    clear: async (galleryId) => {
+    /** Deletes all subjects of the gallery in batches. @returns the records. */
+    clear: async (galleryId: string): Promise<DeletionRecord[]> => {
       const { records } = await deleteSubjects(deleteOptions, (reading, { after, limit }) =>
         findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
       )
@@ -149,15 +127,23 @@ function createMaintenance(options: MaintenanceOptions): Maintenance {
     },
     listDeletions: findDeletions,
     countDeletions,
+    /** Deletes expired subjects, those past their retention and old merges. @returns the subjects. */
     sweep: () => sweep(options, purge),
+    /** Applies removals that other processes committed to the memory of the search. */
     applyRemovals: search.applyRemovals,
+    /** Does the periodic maintenance of the search; stops early if the signal aborts. */
     maintainSearch: search.maintain,
+    /** Reads which calibration tables galleries use now. */
     refreshCalibrations: options.refreshCalibrations,
+    /** Creates templates of the active model from all stored crops. */
     reEmbed: options.reEmbed,
   }
 }
 
-async function sweep(options: MaintenanceOptions, purge: Maintenance['purge']): Promise<number> {
+async function sweep(
+  options: MaintenanceOptions,
+  purge: (galleryId: string) => Promise<void>,
+): Promise<number> {
   const { store, remove, retentionDays, purgeDue, onExpired, clock } = options
   const removeExpired: Subjects['remove'] = async (tx, subject) => {
     const record = await remove(tx, subject)

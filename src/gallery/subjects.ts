@@ -2,21 +2,19 @@ import { formatUtc, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
-import type { DeletionRecord } from '../store/gallery/deletions.ts'
 import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
 import { findFaces, faceCounts, findSubjectFaces } from '../store/gallery/faces.ts'
-import { lockGallery, type GallerySize } from '../store/gallery/galleries.ts'
-import { listGroups, findSubjectGroups, type GroupCount } from '../store/gallery/groups.ts'
+import { lockGallery } from '../store/gallery/galleries.ts'
+import { listGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import {
   countSubjects,
   readSubjects,
-  type CountSubjects,
   type LoadSubjects,
   type SubjectSource,
 } from '../store/gallery/search/search-subjects.ts'
 import { findSubject, findSubjectsByIds, type SubjectFilter } from '../store/gallery/subjects.ts'
 import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
-import type { SubjectMergeRow, SubjectRow } from '../store/gallery-schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
@@ -34,17 +32,15 @@ import {
 import type { SubjectKeys } from './keys/keyring.ts'
 import {
   type FaceTransfer,
-  type MergeResult,
   type MergedSubjects,
-  type MovingFaces,
   findMovingFaces,
   mergeSubjects,
   transferFaces,
 } from './merge-subjects.ts'
 import { renameGroup, type GroupRenaming } from './rename-group.ts'
-import { createReadCrop, type ReadCrop } from './read-crop.ts'
+import { createReadCrop } from './read-crop.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import { undoMerge, type MergeUndo, type SeparatedSubjects } from './merge/undo-merge.ts'
+import { undoMerge, type MergeUndo } from './merge/undo-merge.ts'
 import { changesSubject, updateSubject, type SubjectUpdate } from './subject-update.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { selectTemplate } from './select-template.ts'
@@ -53,60 +49,7 @@ import { selectTemplate } from './select-template.ts'
  * Enrolled subjects and their faces. Functions that take a `Tx` must be called in the transaction that
  * settles the call. An expired subject does not exist for any of them.
  */
-export type Subjects = {
-  /** Runs reads on one consistent snapshot. */
-  readonly read: Store['read']
-  /** Must come first in an effect: exclusive to change the gallery, shared to return its subjects. */
-  readonly lock: typeof lockGallery
-  readonly find: typeof findSubject
-  /** Finds subjects by their ids, in one statement and in no particular order. */
-  readonly findByIds: typeof findSubjectsByIds
-  /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
-  readonly list: <T>(filter: SubjectFilter, load: LoadSubjects<T>) => Promise<T>
-  /** Counts the subjects of a list. */
-  readonly count: CountSubjects
-  readonly size: (reading: ReadTx, galleryId: string) => Promise<GallerySize>
-  readonly listFaces: typeof findFaces
-  readonly listGroups: typeof listGroups
-  readonly loadDetails: LoadSubjectDetails
-  readonly readCrop: ReadCrop
-  /** Returns the optional features that a project has switched on. */
-  readonly switches: typeof findProjectSwitches
-  /** @throws ActionError INVALID_REQUEST if an expiry is given that is not in the future. */
-  readonly requireFutureExpiry: (expiresAtUtc: string | null | undefined) => void
-  readonly create: (tx: Tx, owner: SubjectOwner, subject: NewSubject) => Promise<SubjectRow>
-  /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
-  readonly addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) => Promise<string>
-  readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => Promise<SubjectRow>
-  readonly changes: typeof changesSubject
-  readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
-  /**
-   * Moves all faces and groups of a subject to another one and deletes the first: see
-   * `mergeSubjects`.
-   *
-   * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
-   */
-  readonly merge: (tx: Tx, subjects: MergedSubjects) => Promise<MergeResult>
-  /** Undoes a merge: see `undoMerge`. */
-  readonly undoMerge: (tx: Tx, undo: MergeUndo) => Promise<SeparatedSubjects>
-  readonly decideDistinct: typeof decideDistinct
-  /** Finds the merges of a gallery that can be undone. */
-  readonly listMerges: (reading: ReadTx, galleryId: string) => Promise<readonly SubjectMergeRow[]>
-  /** Finds the subjects that faces move from. @throws ActionError INVALID_REQUEST. */
-  readonly findMovingFaces: (
-    reading: ReadTx,
-    transfer: FaceTransfer,
-  ) => Promise<readonly MovingFaces[]>
-  /**
-   * Moves faces to another subject: see `transferFaces`.
-   *
-   * @returns the number of moved faces.
-   * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
-   */
-  readonly moveFaces: (tx: Tx, transfer: FaceTransfer) => Promise<number>
-  /** Renames a group: see `renameGroup`. @throws ActionError GROUP_NOT_FOUND or INVALID_REQUEST. */
-  readonly renameGroup: (tx: Tx, renaming: GroupRenaming) => Promise<GroupCount>
-}
+export type Subjects = ReturnType<typeof createSubjects>
 
 type SubjectsOptions = EnrollLimits & {
   readonly store: Store
@@ -119,57 +62,84 @@ type SubjectsOptions = EnrollLimits & {
   readonly log: Pick<Log, 'error'>
 }
 
-export function createSubjects(options: SubjectsOptions): Subjects {
+export function createSubjects(options: SubjectsOptions) {
   const { store, keys, search, calibrations, onExpired: onDeleted, clock } = options
   const { storeVectors } = search
   const { templatesPerSubject } = options
   const nowUtc = (): string => formatUtc(clock())
   const moveOptions = () => ({ templatesPerSubject, keys, storeVectors, nowUtc: nowUtc() })
   return {
+    /** Runs reads on one consistent snapshot. */
     read: store.read,
+    /** Must come first in an effect: exclusive to change the gallery, shared to return its subjects. */
     lock: lockGallery,
     ...createUnexpiredReads(store, nowUtc),
     loadDetails: createLoadSubjectDetails(calibrations),
     readCrop: createReadCrop(options),
+    /** Returns the optional features that a project has switched on. */
     switches: findProjectSwitches,
-    requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
-    create: (tx, owner, subject) =>
+    /** @throws ActionError INVALID_REQUEST if an expiry is given that is not in the future. */
+    requireFutureExpiry: (expiresAtUtc: string | null | undefined) =>
+      requireFutureExpiry(expiresAtUtc, clock()),
+    create: (tx: Tx, owner: SubjectOwner, subject: NewSubject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
-    addFace: (tx, subject, face) =>
+    /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
+    addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) =>
       addFace(tx, subject, face, { ...options, storeVectors, nowUtc: nowUtc() }),
-    update: (tx, subject, update) =>
+    update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted, storeVectors }),
     changes: changesSubject,
-    remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
-    merge: (tx, subjects) => mergeSubjects(tx, subjects, moveOptions()),
+    remove: (tx: Tx, subject: SubjectRow) => deleteSubject(tx, subject, nowUtc()),
+    /**
+     * Moves all faces and groups of a subject to another one and deletes the first: see
+     * `mergeSubjects`.
+     *
+     * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
+     */
+    merge: (tx: Tx, subjects: MergedSubjects) => mergeSubjects(tx, subjects, moveOptions()),
     decideDistinct,
-    undoMerge: (tx, undo) => undoMerge(tx, undo, { ...moveOptions(), onDeleted }),
-    listMerges: (reading, galleryId) => findMerges(reading, { galleryId, nowMs: clock() }),
-    findMovingFaces: (reading, transfer) => findMovingFaces(reading, transfer, nowUtc()),
-    moveFaces: (tx, transfer) => transferFaces(tx, transfer, moveOptions()),
-    renameGroup: (tx, renaming) => renameGroup(tx, renaming, nowUtc()),
+    /** Undoes a merge: see `undoMerge`. */
+    undoMerge: (tx: Tx, undo: MergeUndo) => undoMerge(tx, undo, { ...moveOptions(), onDeleted }),
+    /** Finds the merges of a gallery that can be undone. */
+    listMerges: (reading: ReadTx, galleryId: string) =>
+      findMerges(reading, { galleryId, nowMs: clock() }),
+    /** Finds the subjects that faces move from. @throws ActionError INVALID_REQUEST. */
+    findMovingFaces: (reading: ReadTx, transfer: FaceTransfer) =>
+      findMovingFaces(reading, transfer, nowUtc()),
+    /**
+     * Moves faces to another subject: see `transferFaces`.
+     *
+     * @returns the number of moved faces.
+     * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
+     */
+    moveFaces: (tx: Tx, transfer: FaceTransfer) => transferFaces(tx, transfer, moveOptions()),
+    /** Renames a group: see `renameGroup`. @throws ActionError GROUP_NOT_FOUND or INVALID_REQUEST. */
+    renameGroup: (tx: Tx, renaming: GroupRenaming) => renameGroup(tx, renaming, nowUtc()),
   }
 }
 
 /** Returns reads that leave out expired subjects, which the sweep deletes up to a minute later. */
-function createUnexpiredReads(
-  source: SubjectSource,
-  nowUtc: () => string,
-): Pick<Subjects, 'find' | 'findByIds' | 'list' | 'count' | 'size' | 'listFaces' | 'listGroups'> {
-  const size: Subjects['size'] = (reading, galleryId) =>
+function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
+  const size = (reading: ReadTx, galleryId: string) =>
     findUnexpiredSize(reading, { galleryId, nowUtc: nowUtc() })
+  const find: typeof findSubject = async (reading, galleryId, lookup) => {
+    const subject = await findSubject(reading, galleryId, lookup)
+    return subject && !hasExpired(subject, nowUtc()) ? subject : undefined
+  }
+  /** Finds subjects by their ids, in one statement and in no particular order. */
+  const findByIds: typeof findSubjectsByIds = async (reading, galleryId, subjectIds) => {
+    const subjects = await findSubjectsByIds(reading, galleryId, subjectIds)
+    return subjects.filter((subject) => !hasExpired(subject, nowUtc()))
+  }
   return {
     size,
-    find: async (reading, galleryId, lookup) => {
-      const subject = await findSubject(reading, galleryId, lookup)
-      return subject && !hasExpired(subject, nowUtc()) ? subject : undefined
-    },
-    findByIds: async (reading, galleryId, subjectIds) => {
-      const subjects = await findSubjectsByIds(reading, galleryId, subjectIds)
-      return subjects.filter((subject) => !hasExpired(subject, nowUtc()))
-    },
-    list: (filter, load) => readSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() }, load),
-    count: async (filter) => {
+    find,
+    findByIds,
+    /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
+    list: <T>(filter: SubjectFilter, load: LoadSubjects<T>) =>
+      readSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() }, load),
+    /** Counts the subjects of a list. */
+    count: async (filter: SubjectFilter) => {
       const { galleryId, limit: _limit, after: _after, sort: _sort, ...conditions } = filter
       if (Object.values(conditions).some((condition) => condition !== undefined))
         return countSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() })
@@ -177,8 +147,9 @@ function createUnexpiredReads(
       const { subjectCount } = await source.read((reading) => size(reading, galleryId))
       return { total: subjectCount, isCapped: false }
     },
-    listFaces: (reading, filter) => findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
-    listGroups: (reading, galleryId, filter) =>
+    listFaces: (reading: ReadTx, filter: Parameters<typeof findFaces>[1]) =>
+      findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
+    listGroups: (reading: ReadTx, galleryId: string, filter?: Parameters<typeof listGroups>[2]) =>
       listGroups(reading, galleryId, { ...filter, unexpiredAtUtc: nowUtc() }),
   }
 }

@@ -45,88 +45,75 @@ export type LivenessSessionState = Pick<LivenessSession, 'sessionId' | 'attempts
 }
 
 /** The liveness sessions of all projects. */
-export type LivenessSessions = {
-  /**
-   * Creates a session, or returns the one that an earlier call with the same requestId created.
-   *
-   * @throws ActionError RATE_LIMITED at the limit of open or of failed attempts;
-   *   INVALID_REQUEST for a requestId of another session.
-   */
-  readonly create: (
-    owner: SessionOwner,
-    request: SessionRequest,
-  ) => Promise<LivenessSessionState & { readonly token: string | undefined }>
-  /** @throws ActionError LIVENESS_SESSION_NOT_FOUND. */
-  readonly read: (projectId: string, sessionId: string) => Promise<LivenessSessionState>
-  /**
-   * Returns the reference frame of a passed session.
-   *
-   * @throws ActionError LIVENESS_FAILED if there is none, or if a call has used it.
-   */
-  readonly readFrame: (projectId: string, sessionId: string) => Promise<EncodedImage>
-  /** @throws ActionError LIVENESS_FAILED if another call used the frame first. */
-  readonly spendFrame: (tx: Tx, projectId: string, sessionId: string) => Promise<void>
-  /** @throws ActionError LIVENESS_SESSION_NOT_FOUND; RATE_LIMITED at the limit of failures. */
-  readonly findAttempt: (projectId: string, sessionId: string) => Promise<Attempt>
-  /**
-   * Ends an attempt in the transaction that settles its call. A failed one is counted, and the next
-   * one has other steps.
-   *
-   * @throws ActionError as `findAttempt`. Of concurrent calls only one spends the attempt.
-   */
-  readonly spendAttempt: (tx: Tx, attempt: Attempt, result: AttemptResult) => Promise<void>
-  /**
-   * Returns the session of a token, which a browser sends, with the caller of its key; undefined if
-   * the token is not that of the session.
-   */
-  readonly findByToken: (sessionId: string, token: string) => Promise<BrowserSession | undefined>
-  /** Counts a request of the browser. @returns false if the session has none left. */
-  readonly takeRequest: (sessionId: string) => Promise<boolean>
-  /** Deletes expired sessions with their frames. @returns the number of rows. */
-  readonly sweep: () => Promise<number>
-}
+export type LivenessSessions = ReturnType<typeof createLivenessSessions>
 
-export function createLivenessSessions(options: LivenessSessionsOptions): LivenessSessions {
+export function createLivenessSessions(options: LivenessSessionsOptions) {
   const { store, clock } = options
   const keyring = openKeyring(options.masterKeyFile)
   return {
-    create: (owner, request) =>
+    /**
+     * Creates a session, or returns the one that an earlier call with the same requestId created.
+     *
+     * @throws ActionError RATE_LIMITED at the limit of open or of failed attempts;
+     *   INVALID_REQUEST for a requestId of another session.
+     */
+    create: (owner: SessionOwner, request: SessionRequest) =>
       store.write((tx) => createSession(tx, owner, request, { ...options, keyring })),
-    read: (projectId, sessionId) =>
+    /** @throws ActionError LIVENESS_SESSION_NOT_FOUND. */
+    read: (projectId: string, sessionId: string) =>
       store.read(async (tx) => {
         const session = await findLivenessSession(tx, { projectId, sessionId, nowMs: clock() })
         if (!session) throw sessionNotFound()
         return toState(tx, session, clock())
       }),
-    readFrame: (projectId, sessionId) =>
+    /**
+     * Returns the reference frame of a passed session.
+     *
+     * @throws ActionError LIVENESS_FAILED if there is none, or if a call has used it.
+     */
+    readFrame: (projectId: string, sessionId: string) =>
       store.read(async (tx) => {
         const session = await findLivenessSession(tx, { projectId, sessionId, nowMs: clock() })
         if (!session?.frame) throw noFrame()
         return toImage(decryptFrame(keyring, session, session.frame))
       }),
-    spendFrame: async (tx, projectId, sessionId) => {
+    /** @throws ActionError LIVENESS_FAILED if another call used the frame first. */
+    spendFrame: async (tx: Tx, projectId: string, sessionId: string): Promise<void> => {
       if (!(await removeFrame(tx, { projectId, sessionId, nowMs: clock() }))) throw noFrame()
     },
-    findAttempt: (projectId, sessionId) =>
+    /** @throws ActionError LIVENESS_SESSION_NOT_FOUND; RATE_LIMITED at the limit of failures. */
+    findAttempt: (projectId: string, sessionId: string): Promise<Attempt> =>
       store.read(async (tx) => {
         const attempt = await findAttempt(tx, { projectId, sessionId, nowMs: clock() })
         if (!attempt) throw sessionNotFound()
         await requireFewFailures(tx, projectId, options)
         return attempt
       }),
-    spendAttempt: async (tx, attempt, result) => {
+    /**
+     * Ends an attempt in the transaction that settles its call. A failed one is counted, and the next
+     * one has other steps.
+     *
+     * @throws ActionError as `findAttempt`. Of concurrent calls only one spends the attempt.
+     */
+    spendAttempt: async (tx: Tx, attempt: Attempt, result: AttemptResult): Promise<void> => {
       await lockChallenges(tx, attempt.projectId)
       await requireFewFailures(tx, attempt.projectId, options)
       const isSpent = await spendAttempt(tx, attempt, result, { ...options, keyring })
       if (!isSpent) throw sessionNotFound()
     },
-    findByToken: async (sessionId, token) => {
+    /**
+     * Returns the session of a token, which a browser sends, with the caller of its key; undefined if
+     * the token is not that of the session.
+     */
+    findByToken: async (sessionId: string, token: string): Promise<BrowserSession | undefined> => {
       const now = new Date(clock())
       const find = () => store.read((tx) => findBrowserSession(tx, sessionId, now))
       const found = await runAsAllAccounts(find)
       return found && isEqual(token, sessionTokenOf(keyring, found.session)) ? found : undefined
     },
-    takeRequest: (sessionId) => store.write((tx) => takeSessionRequest(tx, sessionId)),
+    /** Counts a request of the browser. @returns false if the session has none left. */
+    takeRequest: (sessionId: string) => store.write((tx) => takeSessionRequest(tx, sessionId)),
+    /** Deletes expired sessions with their frames. @returns the number of rows. */
     sweep: () => sweepSessions(options),
   }
 }
@@ -143,7 +130,7 @@ async function createSession(
   { projectId, keyId }: SessionOwner,
   { requestId, ...request }: SessionRequest,
   options: CreateOptions,
-): ReturnType<LivenessSessions['create']> {
+): Promise<LivenessSessionState & { readonly token: string | undefined }> {
   const { clock, keyring } = options
   await lockChallenges(tx, projectId)
   const nowMs = clock()

@@ -9,7 +9,13 @@ import {
   preferIndex,
 } from '../../../store/gallery/nearest.ts'
 import { type StoredTemplate, findSubjectTemplates } from '../../../store/gallery/templates.ts'
-import * as vectors from '../../../store/gallery/vectors.ts'
+import {
+  type NewVector,
+  type VectorFilter,
+  type VectorSubjects,
+  findVectorCoverage,
+  replaceVectors,
+} from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
@@ -31,7 +37,7 @@ type RankOptions = {
 
 type RankQuery = {
   readonly reading: ReadTx
-  readonly filter: vectors.VectorFilter
+  readonly filter: VectorFilter
   readonly probe: Template
   readonly limit: SearchOptions['limit']
 }
@@ -52,7 +58,7 @@ export async function rankNearest(
   const { galleryId, modelId, groups, preferredModelIds } = filter
   if (groups?.length === 0) return []
   const [{ subjectsMax, hasStale }] = await Promise.all([
-    vectors.findVectorCoverage(reading, galleryId, modelId),
+    findVectorCoverage(reading, galleryId, modelId),
     forceCustomPlans(reading),
   ])
   if (subjectsMax === 0) return []
@@ -180,12 +186,12 @@ async function scoreSubjects(
  */
 export async function storeVectors(
   tx: Tx,
-  subjects: vectors.VectorSubjects,
+  subjects: VectorSubjects,
   decryptStored: DecryptStoredTemplate,
 ): Promise<void> {
   const stored = await findSubjectTemplates(tx, subjects.subjectIds)
   const sorted = stored.toSorted((a, b) => (a.faceId < b.faceId ? -1 : 1))
-  const vectors: vectors.NewVector[] = []
+  const vectors: NewVector[] = []
   for (const [subjectId, own] of Map.groupBy(sorted, (row) => row.subjectId))
     for (const [modelId, ofModel] of Map.groupBy(own, (row) => row.modelId)) {
       const faces: FaceTemplate[] = []
@@ -198,5 +204,5 @@ export async function storeVectors(
       vectors.push({ subjectId, modelId, slack, embedding: float16 })
       for (const { vector } of faces) vector.fill(0)
     }
-  await vectors.replaceVectors(tx, subjects, vectors)
+  await replaceVectors(tx, subjects, vectors)
 }
