@@ -1,10 +1,5 @@
 /** The scale of the box probability in the routes of CompreFace; see `boxProbabilityOf`. */
-export type BoxProbability = {
-  /** Converts the confidence of a detection, 0..1, and rounds it down to three decimals. */
-  readonly ofConfidence: (confidence: number) => number
-  /** Converts a threshold of a client, `det_prob_threshold`, to the least confidence. */
-  readonly toConfidence: (probability: number) => number
-}
+export type BoxProbability = ReturnType<typeof boxProbabilityOf>
 
 /** The built-in detector, or the kind of an installed one. */
 export type DetectorKind = keyof typeof acceptedConfidences
@@ -40,12 +35,15 @@ const acceptedConfidences = {
  * through (0, 0), the confidence that becomes 0.8, and (1, 1). Clients of CompreFace compare the
  * probability with a fixed threshold, mostly 0.8. The routes of Facegate return the confidence.
  */
-export function boxProbabilityOf(kind: DetectorKind): BoxProbability {
+export function boxProbabilityOf(kind: DetectorKind) {
   const accepted = acceptedConfidences[kind]
   return {
-    ofConfidence: (confidence) =>
+    /** Converts the confidence of a detection, 0..1, and rounds it down to three decimals. */
+    ofConfidence: (confidence: number): number =>
       Math.floor(1000 * (interpolate(confidence, accepted, usualThreshold) + roundingError)) / 1000,
-    toConfidence: (probability) => interpolate(probability, usualThreshold, accepted),
+    /** Converts a threshold of a client, `det_prob_threshold`, to the least confidence. */
+    toConfidence: (probability: number): number =>
+      interpolate(probability, usualThreshold, accepted),
   }
 }
 

@@ -127,7 +127,9 @@ function createMaintenance(options: MaintenanceOptions) {
     },
     listDeletions: findDeletions,
     countDeletions,
-    /** Deletes expired subjects, those past their retention and old merges. @returns the subjects. */
+    /**
+     * Deletes expired subjects, those past their retention and old merges. @returns the subjects.
+     */
     sweep: () => sweep(options, purge),
     /** Applies removals that other processes committed to the memory of the search. */
     applyRemovals: search.applyRemovals,

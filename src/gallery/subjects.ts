@@ -113,7 +113,9 @@ export function createSubjects(options: SubjectsOptions) {
      * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
      */
     moveFaces: (tx: Tx, transfer: FaceTransfer) => transferFaces(tx, transfer, moveOptions()),
-    /** Renames a group: see `renameGroup`. @throws ActionError GROUP_NOT_FOUND or INVALID_REQUEST. */
+    /**
+     * Renames a group: see `renameGroup`. @throws ActionError GROUP_NOT_FOUND or INVALID_REQUEST.
+     */
     renameGroup: (tx: Tx, renaming: GroupRenaming) => renameGroup(tx, renaming, nowUtc()),
   }
 }

@@ -2,12 +2,7 @@ import type { Store } from '../store/database.ts'
 import { findExcess } from '../store/gate/stored-responses.ts'
 
 /** Keeps the stored responses of each project within a limit of bytes. */
-export type StoredBytes = {
-  /** Counts bytes that a call of the project stored. */
-  readonly add: (projectId: string, bytes: number) => void
-  /** Drops the oldest responses of the projects that exceed the limit. */
-  readonly dropExcess: () => Promise<void>
-}
+export type StoredBytes = ReturnType<typeof createStoredBytes>
 
 /** A project is checked when this share of its limit was stored, so it exceeds the limit by the share. */
 const checkedShare = 1 / 16
@@ -20,10 +15,7 @@ const rowsMax = 500
  * counts what it stores, and adds up the stored bytes of a project when the count has reached the share
  * of the limit, and after its first call since the start: an earlier process may have stored responses.
  */
-export function createStoredBytes(
-  store: Pick<Store, 'read' | 'write'>,
-  bytesMax: number,
-): StoredBytes {
+export function createStoredBytes(store: Pick<Store, 'read' | 'write'>, bytesMax: number) {
   const shareBytes = bytesMax * checkedShare
   const counts = new Map<string, number>()
 
@@ -36,9 +28,11 @@ export function createStoredBytes(
   }
 
   return {
-    add: (projectId, bytes) =>
+    /** Counts bytes that a call of the project stored. */
+    add: (projectId: string, bytes: number): void =>
       void counts.set(projectId, (counts.get(projectId) ?? shareBytes) + bytes),
-    dropExcess: async () => {
+    /** Drops the oldest responses of the projects that exceed the limit. */
+    dropExcess: async (): Promise<void> => {
       for (const [projectId, bytes] of counts) {
         if (bytes < shareBytes) continue
         await dropExcessOf(projectId)

@@ -50,12 +50,7 @@ export type HttpServerOptions = ConnectionLimits & {
   readonly observer?: RequestObserver
 }
 
-export type HttpServer = {
-  /** Resolves to the URL for clients, such as `http://127.0.0.1:8080`. */
-  readonly listen: (host: string, port: number) => Promise<string>
-  /** Rejects new calls with 503, lets running calls finish, then closes. */
-  readonly close: () => Promise<void>
-}
+export type HttpServer = ReturnType<typeof createHttpServer>
 
 const handleNotFound = (): HttpResponse => ({ status: 404, body: { detail: noSuchRoute } })
 
@@ -71,7 +66,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * Creates the HTTP server. Only this file uses the HTTP framework; routes work with plain requests
  * and responses.
  */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions) {
   const app = createFastify(options)
   let isDraining = false
   for (const path of new Set(options.routes.map((route) => route.path))) {
@@ -81,12 +76,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const unmatched = { path: 'unmatched', handle: options.fallback ?? handleNotFound, isQuiet: true }
   registerUnmatched(app, toHook(unmatched))
   return {
-    listen: async (host, port) => {
+    /** Resolves to the URL for clients, such as `http://127.0.0.1:8080`. */
+    listen: async (host: string, port: number): Promise<string> => {
       // For `localhost` the framework would open a second server, to which no limit applies.
       await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
       return addressOf(app, host)
     },
-    close: async () => {
+    /** Rejects new calls with 503, lets running calls finish, then closes. */
+    close: async (): Promise<void> => {
       isDraining = true
       const deadline = setTimeout(() => app.server.closeAllConnections(), options.drainMsMax)
       // A connection that is busy now would otherwise stay open when it becomes idle.

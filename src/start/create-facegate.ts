@@ -206,24 +206,19 @@ function toWorkerStats({ workersUp: up, workersBusy: busy, ...rest }: VisionPool
   return { up, busy, ...rest }
 }
 
-/** Whether the server is ready for calls: `/readyz`, the metrics and the console report it. */
-type Readiness = {
-  /** Returns the reasons why calls cannot be served now, one sentence each. */
-  readonly notReady: () => Promise<readonly string[]>
-  /** Reports not ready from now on, and resolves after `SHUTDOWN_DELAY_MS`. */
-  readonly announceShutdown: () => Promise<void>
-}
-
 const freeBytesMin = 1024 ** 3
 
 const shutdownReason = 'the server is shutting down'
 
-function createReadiness(config: Config, store: Store, vision: VisionPool): Readiness {
+/** Whether the server is ready for calls: `/readyz`, the metrics and the console report it. */
+function createReadiness(config: Config, store: Store, vision: VisionPool) {
   let isShuttingDown = false
   return {
-    notReady: async () =>
+    /** Returns the reasons why calls cannot be served now, one sentence each. */
+    notReady: async (): Promise<readonly string[]> =>
       isShuttingDown ? [shutdownReason] : findReasons(store, vision, config.DATA_DIR),
-    announceShutdown: async () => {
+    /** Reports not ready from now on, and resolves after `SHUTDOWN_DELAY_MS`. */
+    announceShutdown: async (): Promise<void> => {
       isShuttingDown = true
       await sleep(config.SHUTDOWN_DELAY_MS)
     },

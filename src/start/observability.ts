@@ -2,21 +2,14 @@ import type { Config } from '../config.ts'
 import { serviceMetrics, type MetricSources } from './service-metrics.ts'
 import type { ExecuteOptions } from '../http/execute.ts'
 import { countedName } from '../http/input/read-call.ts'
-import { createMetrics, type Metrics, type RequestObserver } from '../http/metrics/metrics.ts'
+import { createMetrics, type Metrics } from '../http/metrics/metrics.ts'
 import type { Log } from '../lib/log.ts'
 import { isNearMiss } from '../lib/observability/call-decision.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import { openTelemetry } from '../telemetry/telemetry.ts'
 
 /** The metrics and traces of the service. */
-export type Observability = {
-  readonly onCallCompleted: ExecuteOptions['onCallCompleted']
-  readonly server: RequestObserver
-  /** Returns the current metrics in the text format of Prometheus. */
-  readonly metrics: () => Promise<string>
-  /** Sends the remaining traces and metrics. */
-  readonly close: () => Promise<void>
-}
+export type Observability = Awaited<ReturnType<typeof openObservability>>
 
 type ObservabilityOptions = MetricSources & {
   readonly actions: ReadonlyMap<string, unknown>
@@ -24,7 +17,7 @@ type ObservabilityOptions = MetricSources & {
 }
 
 /** Metrics are always collected. They and traces are sent to the collector of the configuration. */
-export async function openObservability(options: ObservabilityOptions): Promise<Observability> {
+export async function openObservability(options: ObservabilityOptions) {
   const { config, version, log, actions } = options
   const metrics = createMetrics(serviceMetrics(options))
   const { families, onRequestCompleted, onStep } = metrics
@@ -37,8 +30,10 @@ export async function openObservability(options: ObservabilityOptions): Promise<
   return {
     onCallCompleted: recordCalls(metrics, actions),
     server: { onRequestCompleted, onSpanEnd: onStep, startTrace: telemetry?.startTrace },
+    /** Returns the current metrics in the text format of Prometheus. */
     metrics: metrics.text,
-    close: async () => telemetry?.close(),
+    /** Sends the remaining traces and metrics. */
+    close: async (): Promise<void> => telemetry?.close(),
   }
 }
 

@@ -129,15 +129,12 @@ function printReport(report: ImportReport, isJson: boolean): void {
 }
 
 /** The results of an import so far, one JSON object per line. */
-type ImportJournal = {
-  readonly isDone: (entry: ImportEntry) => boolean
-  readonly record: (entry: ImportEntry, result: EnrollResult) => Promise<void>
-}
+type ImportJournal = Awaited<ReturnType<typeof openImportJournal>>
 
 const lineSchema = z.object({ file: z.string(), externalId: z.string(), ok: z.boolean() })
 
 /** Rejected images do not count as done: the configuration of the server may change. */
-async function openImportJournal(journalFile: string): Promise<ImportJournal> {
+async function openImportJournal(journalFile: string) {
   const done = new Set<string>()
   const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
     JSON.stringify([file, externalId])
@@ -147,8 +144,8 @@ async function openImportJournal(journalFile: string): Promise<ImportJournal> {
     if (result?.ok) done.add(keyOf(result))
   }
   return {
-    isDone: (entry) => done.has(keyOf(entry)),
-    record: ({ file, externalId }, result) =>
+    isDone: (entry: ImportEntry): boolean => done.has(keyOf(entry)),
+    record: ({ file, externalId }: ImportEntry, result: EnrollResult): Promise<void> =>
       appendFile(journalFile, `${JSON.stringify({ file, externalId, ...result })}\n`),
   }
 }

@@ -17,43 +17,38 @@ const hashBytes = 32
 // Not a named import: Node 22 lacks the function, and the package adds it there.
 const runArgon2 = promisify(crypto.argon2)
 
-export type PasswordHasher = {
-  /**
-   * Returns the hash with its salt and parameters, as text in PHC format.
-   *
-   * @throws HttpError 503 when the queue of the source is full.
-   */
-  readonly hash: (password: string, source: PasswordSource) => Promise<string>
-  /**
-   * Whether the password matches the stored hash. The cost is the same without a stored hash.
-   *
-   * @throws HttpError 503 when the queue of the source is full.
-   */
-  readonly matches: (
-    password: string,
-    stored: string | null,
-    source: PasswordSource,
-  ) => Promise<boolean>
-}
+export type PasswordHasher = ReturnType<typeof createPasswordHasher>
 
 /**
  * Hashes one password at a time, see `createPasswordQueue`.
  *
  * @param parameters of new hashes. Tests use lower ones where the time of a hash does not matter.
  */
-export function createPasswordHasher(
-  parameters: Argon2Parameters = currentParameters,
-): PasswordHasher {
+export function createPasswordHasher(parameters: Argon2Parameters = currentParameters) {
   const queue = createPasswordQueue()
   const dummySalt = randomBytes(saltBytes)
 
   return {
-    hash: async (password, source) => {
+    /**
+     * Returns the hash with its salt and parameters, as text in PHC format.
+     *
+     * @throws HttpError 503 when the queue of the source is full.
+     */
+    hash: async (password: string, source: PasswordSource): Promise<string> => {
       const salt = randomBytes(saltBytes)
       const hash = await queue.enqueue(source, () => derive(password, salt, parameters))
       return formatPhc(parameters, salt, hash)
     },
-    matches: async (password, stored, source) => {
+    /**
+     * Whether the password matches the stored hash. The cost is the same without a stored hash.
+     *
+     * @throws HttpError 503 when the queue of the source is full.
+     */
+    matches: async (
+      password: string,
+      stored: string | null,
+      source: PasswordSource,
+    ): Promise<boolean> => {
       const parsed = stored === null ? undefined : parsePhc(stored)
       const { salt, parameters: used } = parsed ?? { salt: dummySalt, parameters }
       const hash = await queue.enqueue(source, () => derive(password, salt, used))

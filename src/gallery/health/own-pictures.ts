@@ -3,21 +3,14 @@ import type { TemplateScorer } from '../calibration/measure/template-scorer.ts'
 import type { GalleryTemplates } from '../calibration/read-templates.ts'
 
 /** The pictures of one subject. Numbers of pictures are positions in `indexes`. */
-export type OwnPictures = {
-  /** The indexes of their templates. */
-  readonly indexes: readonly number[]
-  /** The score of two pictures. */
-  readonly pairScore: (picture: number, other: number) => number
-  /** The score of a picture against other pictures, merged as the search merges a subject. */
-  readonly scoreAgainst: (picture: number, members: readonly number[]) => number
-}
+export type OwnPictures = ReturnType<typeof openOwnPictures>
 
 /** Scores the pictures of a subject with each other. */
 export function openOwnPictures(
   { densities }: Pick<GalleryTemplates, 'densities'>,
   { score }: TemplateScorer,
   indexes: readonly number[],
-): OwnPictures {
+) {
   const count = indexes.length
   const scores = new Float64Array(count * count)
   const densityOf = (picture: number): number => densities[indexes[picture] ?? 0] ?? 0
@@ -31,11 +24,14 @@ export function openOwnPictures(
   const distance = (picture: number, other: number): number =>
     -pairScore(picture, other) - (densityOf(picture) + densityOf(other)) / 2
   return {
+    /** The indexes of their templates. */
     indexes,
+    /** The score of two pictures. */
     pairScore,
     // The squared distance to a mean is the mean of the squared distances minus the spread, and the
     // spread is the mean of all squared distances between the members, halved (see `mergeTemplates`).
-    scoreAgainst: (picture, members) => {
+    /** The score of a picture against other pictures, merged as the search merges a subject. */
+    scoreAgainst: (picture: number, members: readonly number[]): number => {
       let [sum, density, spread] = [0, 0, 0]
       for (const [place, member] of members.entries()) {
         sum += distance(picture, member)

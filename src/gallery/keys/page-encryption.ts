@@ -14,25 +14,17 @@ export type PageBinding = Omit<GalleryPageRow, 'keyId' | 'wrappedKey' | 'ciphert
  * The encryption of pages. Each page has a separate key, which a key of the gallery wraps. Deleting
  * the row of a page destroys its key.
  */
-export type PageEncryption = {
-  /** Encrypts a page with a new key. @returns undefined if the gallery has no key. */
-  readonly encrypt: (
-    reading: ReadTx,
-    binding: PageBinding,
-    plain: ArrayBuffer,
-  ) => Promise<GalleryPageRow | undefined>
-  /** @throws Error if a key is missing, the bytes were changed, or they belong to another range. */
-  readonly decrypt: (
-    reading: ReadTx,
-    accountId: string,
-    page: GalleryPageRow,
-  ) => Promise<ArrayBuffer>
-}
+export type PageEncryption = ReturnType<typeof createPageEncryption>
 
-export function createPageEncryption(keyring: Keyring): PageEncryption {
+export function createPageEncryption(keyring: Keyring) {
   const galleryKeys = createGalleryKeyCache(keyring)
   return {
-    encrypt: async (reading, { accountId, ...page }, plain) => {
+    /** Encrypts a page with a new key. @returns undefined if the gallery has no key. */
+    encrypt: async (
+      reading: ReadTx,
+      { accountId, ...page }: PageBinding,
+      plain: ArrayBuffer,
+    ): Promise<GalleryPageRow | undefined> => {
       const row = await findNewestGalleryKey(reading, page.galleryId)
       if (!row) return undefined
       const key = randomBytes(keyBytes)
@@ -42,7 +34,14 @@ export function createPageEncryption(keyring: Keyring): PageEncryption {
       key.fill(0)
       return { ...page, keyId: row.keyId, wrappedKey, ciphertext }
     },
-    decrypt: async (reading, accountId, page) => {
+    /**
+     * @throws Error if a key is missing, the bytes were changed, or they belong to another range.
+     */
+    decrypt: async (
+      reading: ReadTx,
+      accountId: string,
+      page: GalleryPageRow,
+    ): Promise<ArrayBuffer> => {
       const boundTo = associatedData({ ...page, accountId })
       const galleryKey = await galleryKeys.find(reading, page.keyId)
       const key = decrypt(galleryKey, page.wrappedKey, `key|${boundTo}`)

@@ -90,8 +90,8 @@ export function createLivenessSessions(options: LivenessSessionsOptions) {
         return attempt
       }),
     /**
-     * Ends an attempt in the transaction that settles its call. A failed one is counted, and the next
-     * one has other steps.
+     * Ends an attempt in the transaction that settles its call. A failed one is counted, and the
+     * next one has other steps.
      *
      * @throws ActionError as `findAttempt`. Of concurrent calls only one spends the attempt.
      */
@@ -102,8 +102,8 @@ export function createLivenessSessions(options: LivenessSessionsOptions) {
       if (!isSpent) throw sessionNotFound()
     },
     /**
-     * Returns the session of a token, which a browser sends, with the caller of its key; undefined if
-     * the token is not that of the session.
+     * Returns the session of a token, which a browser sends, with the caller of its key; undefined
+     * if the token is not that of the session.
      */
     findByToken: async (sessionId: string, token: string): Promise<BrowserSession | undefined> => {
       const now = new Date(clock())

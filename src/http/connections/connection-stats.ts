@@ -2,18 +2,9 @@
 export type CloseReason = 'connections_max' | 'connections_per_address_max' | 'write_timeout'
 
 /** Counts the connections of the process, for the metrics. */
-export type ConnectionStats = {
-  readonly recordOpened: () => void
-  readonly recordEnd: () => void
-  readonly recordClosed: (reason: CloseReason) => void
-  readonly read: () => {
-    readonly open: number
-    /** The connections that a limit closed. */
-    readonly closed: ReadonlyMap<CloseReason, number>
-  }
-}
+export type ConnectionStats = ReturnType<typeof createConnectionStats>
 
-export function createConnectionStats(): ConnectionStats {
+export function createConnectionStats() {
   let open = 0
   const closed = new Map<CloseReason, number>([
     ['connections_max', 0],
@@ -21,13 +12,18 @@ export function createConnectionStats(): ConnectionStats {
     ['write_timeout', 0],
   ])
   return {
-    recordOpened: () => {
+    recordOpened: (): void => {
       open++
     },
-    recordEnd: () => {
+    recordEnd: (): void => {
       open--
     },
-    recordClosed: (reason) => void closed.set(reason, (closed.get(reason) ?? 0) + 1),
-    read: () => ({ open, closed }),
+    recordClosed: (reason: CloseReason): void =>
+      void closed.set(reason, (closed.get(reason) ?? 0) + 1),
+    read: (): {
+      readonly open: number
+      /** The connections that a limit closed. */
+      readonly closed: ReadonlyMap<CloseReason, number>
+    } => ({ open, closed }),
   }
 }

@@ -12,44 +12,37 @@ export const discardBytesMaxDefault = 1024 * 1024
 export type BodyOwner = { readonly projectId: string; readonly accountId: string }
 
 /** The body of a request. Nothing reads it before its sender is authenticated. */
-export type IncomingBody = {
-  readonly stream: Readable
-  /** A body that arrives more slowly is rejected. */
-  readonly bytesPerSMin: number
-  /**
-   * Allows an authenticated owner to send a body of this size. It is read if the budget permits it,
-   * and discarded up to this size if the request is rejected.
-   */
-  readonly accept: (owner: BodyOwner, bytesMax: number) => void
-  /** Reserves memory for bytes that have arrived. @throws HttpError 503 above the budget. */
-  readonly reserve: (byteCount: number) => void
-  /** Releases the reserved memory: the request was handled. */
-  readonly release: () => void
-  /** The number of unread bytes to discard if the request is rejected. */
-  readonly discardBytesMax: () => number
-}
+export type IncomingBody = ReturnType<typeof createIncomingBody>
 
-export function createIncomingBody(stream: Readable, budget: BodyBudget): IncomingBody {
+export function createIncomingBody(stream: Readable, budget: BodyBudget) {
   const bytesByOwner = new Map<BodyOwner, number>()
   let owner: BodyOwner | undefined
   let discardBytesMax = discardBytesMaxDefault
   return {
     stream,
+    /** A body that arrives more slowly is rejected. */
     bytesPerSMin: budget.bytesPerSMin,
-    accept: (newOwner, bytesMax) => {
+    /**
+     * Allows an authenticated owner to send a body of this size. It is read if the budget permits
+     * it, and discarded up to this size if the request is rejected.
+     */
+    accept: (newOwner: BodyOwner, bytesMax: number): void => {
       owner = newOwner
       discardBytesMax = Math.max(discardBytesMax, bytesMax)
     },
-    reserve: (byteCount) => {
+    /** Reserves memory for bytes that have arrived. @throws HttpError 503 above the budget. */
+    reserve: (byteCount: number): void => {
       if (owner === undefined) throw new Error('a body is accepted before it is read')
       budget.reserve(owner, byteCount)
       bytesByOwner.set(owner, (bytesByOwner.get(owner) ?? 0) + byteCount)
     },
-    release: () => {
+    /** Releases the reserved memory: the request was handled. */
+    release: (): void => {
       for (const [bodyOwner, byteCount] of bytesByOwner) budget.release(bodyOwner, byteCount)
       bytesByOwner.clear()
     },
-    discardBytesMax: () => discardBytesMax,
+    /** The number of unread bytes to discard if the request is rejected. */
+    discardBytesMax: (): number => discardBytesMax,
   }
 }
 

@@ -16,12 +16,7 @@ export type RecentProblem = {
   }
 }
 
-export type RecentProblems = {
-  /** Adds a line of the log if it is a warning or an error. */
-  readonly addLine: (line: string) => void
-  /** The problems, the oldest first. */
-  readonly list: () => readonly RecentProblem[]
-}
+export type RecentProblems = ReturnType<typeof createRecentProblems>
 
 /** The number of problems that a process keeps in memory. */
 export const recentProblemsMax = 200
@@ -31,17 +26,19 @@ const framesMax = 12
 const problemPattern = /^\{"level":"(?:warn|error|fatal)"/u
 
 /** Creates a list of bounded length, which drops its oldest problems. */
-export function createRecentProblems(): RecentProblems {
+export function createRecentProblems() {
   const problems: RecentProblem[] = []
   return {
-    addLine: (line) => {
+    /** Adds a line of the log if it is a warning or an error. */
+    addLine: (line: string): void => {
       if (!problemPattern.test(line)) return
       const problem = toProblem(line)
       if (!problem) return
       problems.push(problem)
       if (problems.length > recentProblemsMax) problems.shift()
     },
-    list: () => [...problems],
+    /** The problems, the oldest first. */
+    list: (): readonly RecentProblem[] => [...problems],
   }
 }
 

@@ -24,17 +24,7 @@ import { schedule } from '../schedule.ts'
 import { readRuntimeVersions } from './runtime-versions.ts'
 
 /** Measures this server, and stores a sample and its report once a minute. */
-export type SystemMonitor = AsyncDisposable & {
-  /** The name of this server: the same after a restart. */
-  readonly server: string
-  /** Registers this server in the database, and begins to store samples. */
-  readonly start: () => Promise<void>
-  readonly recordCall: (latencyMs: number) => void
-  /** Returns the present state of this server. */
-  readonly report: () => Promise<ServerReport>
-  /** Stores a sample and the report now. */
-  readonly store: () => Promise<void>
-}
+export type SystemMonitor = AsyncDisposable & ReturnType<typeof openSystemMonitor>
 
 export type SystemMonitorSources = {
   readonly version: string
@@ -55,10 +45,7 @@ const queueIntervalMs = 1000
 const storedProblemsMax = 50
 
 /** Opens the monitor of this server. It writes nothing before its start. */
-export function openSystemMonitor(
-  config: Pick<Config, 'PORT'>,
-  sources: SystemMonitorSources,
-): SystemMonitor {
+export function openSystemMonitor(config: Pick<Config, 'PORT'>, sources: SystemMonitorSources) {
   const { version, store, vision, clock, log } = sources
   const server = serverName(config)
   const { pid } = process
@@ -93,11 +80,15 @@ export function openSystemMonitor(
     jobs.defer(() => clearInterval(queue))
   }
   return {
+    /** The name of this server: the same after a restart. */
     server,
+    /** Registers this server in the database, and begins to store samples. */
     start,
     recordCall: latency.record,
+    /** Returns the present state of this server. */
     report,
-    store: () => runAsAllAccounts(storeSample),
+    /** Stores a sample and the report now. */
+    store: (): Promise<void> => runAsAllAccounts(storeSample),
     [Symbol.asyncDispose]: () => jobs.disposeAsync(),
   }
 }

@@ -223,7 +223,7 @@ async function isFrozen(on: QueryRunner, accountId: string): Promise<boolean> {
 }
 
 /** Permits the writes of the account again. */
-export async function dropTriggers(on: QueryRunner, accountId: string): Promise<void> {
+async function dropTriggers(on: QueryRunner, accountId: string): Promise<void> {
   for (const { table, name } of await selectTriggers.all(on, { prefix: triggerPrefix(accountId) }))
     await on.run({ text: `drop trigger "${name}" on "${table}"` })
 }

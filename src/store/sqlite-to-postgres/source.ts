@@ -5,23 +5,13 @@ import type { KeyValues, TableRow } from './fill-target.ts'
 import type { Table } from './tables.ts'
 
 /** An SQLite database that is locked against writes while it is open. */
-export type MigrationSource = Disposable & {
-  /** Returns the rows after a key, in the order of the table's key. */
-  readonly readBatch: (table: Table, after: KeyValues | undefined) => readonly TableRow[]
-  readonly countRows: (table: Table) => number
-  /** Returns the sum of each column of money. */
-  readonly sumAmounts: (table: Table) => ReadonlyMap<string, bigint>
-  /** Returns the largest value of the table's identity column; 0 without one. */
-  readonly lastIdentity: (table: Table) => number
-  /** Returns the time of the first logged call since `fromMs`; undefined: there is none. */
-  readonly findNextCallMs: (fromMs: number) => number | undefined
-}
+export type MigrationSource = Disposable & ReturnType<typeof openMigrationSource>
 
 /**
  * Opens a database of the current schema and locks it against writes, including those of commands.
  * All reads therefore return the same state.
  */
-export function openMigrationSource(dataDir: string): MigrationSource {
+export function openMigrationSource(dataDir: string) {
   const connection = openSqlite(path.join(dataDir, databaseFile))
   connection.exec('BEGIN IMMEDIATE')
   const statement = prepareOnce(connection)
@@ -29,10 +19,13 @@ export function openMigrationSource(dataDir: string): MigrationSource {
   const queryRows = <Row>(sql: string, parameters: SqliteParameters = {}): Row[] =>
     statement(sql).all(parameters) as Row[]
   return {
-    readBatch: (table, after) => queryRows<TableRow>(batchSql(table, after), keyParameters(after)),
-    countRows: ({ name }) =>
+    /** Returns the rows after a key, in the order of the table's key. */
+    readBatch: (table: Table, after: KeyValues | undefined): readonly TableRow[] =>
+      queryRows<TableRow>(batchSql(table, after), keyParameters(after)),
+    countRows: ({ name }: Table): number =>
       queryRows<{ count: number }>(`select count(*) as count from "${name}"`)[0]?.count ?? 0,
-    sumAmounts: ({ name }) => {
+    /** Returns the sum of each column of money. */
+    sumAmounts: ({ name }: Table): ReadonlyMap<string, bigint> => {
       const columns = queryRows<{ name: string }>('select name from pragma_table_info(:name)', {
         name,
       })
@@ -46,14 +39,16 @@ export function openMigrationSource(dataDir: string): MigrationSource {
         }),
       )
     },
-    lastIdentity: ({ name, identity }) => {
+    /** Returns the largest value of the table's identity column; 0 without one. */
+    lastIdentity: ({ name, identity }: Table): number => {
       if (!identity) return 0
       const [row] = queryRows<{ last: number | null }>(
         `select max("${identity.column}") as last from "${name}"`,
       )
       return row?.last ?? 0
     },
-    findNextCallMs: (fromMs) => {
+    /** Returns the time of the first logged call since `fromMs`; undefined: there is none. */
+    findNextCallMs: (fromMs: number): number | undefined => {
       const sql = 'select min(atMs) as atMs from calls where atMs >= :fromMs'
       return queryRows<{ atMs: number | null }>(sql, { fromMs })[0]?.atMs ?? undefined
     },

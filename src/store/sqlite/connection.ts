@@ -214,21 +214,7 @@ function bindable(parameters: readonly unknown[]): SQLInputValue[] {
 }
 
 /** A transaction whose commit waits for the disk in another thread. */
-export type DurableTransaction = {
-  readonly begin: () => void
-  /** Commits. A killed process has not lost the transaction. @throws Error if nothing was committed. */
-  readonly commit: () => void
-  /**
-   * Resolves when all that was committed is on the disk. Before that, nothing that depends on it may
-   * leave the process.
-   *
-   * @throws Error if the disk failed. Then every later transaction fails, because it is unknown which
-   *   of the earlier ones are on the disk.
-   */
-  readonly synchronize: () => Promise<void>
-  readonly rollback: () => void
-  readonly close: () => void
-}
+export type DurableTransaction = ReturnType<typeof createDurableTransaction>
 
 const synchronizeFile = promisify(fdatasync)
 
@@ -244,7 +230,7 @@ export function createDurableTransaction(
   connection: DatabaseSync,
   file: string,
   synchronize: (descriptor: number) => Promise<void> = synchronizeFile,
-): DurableTransaction {
+) {
   let descriptor: number | undefined
   let synchronized: Promise<void> = Promise.resolve()
   let isSynchronized = true
@@ -260,27 +246,35 @@ export function createDurableTransaction(
     }
   }
   return {
-    begin: () => {
+    begin: (): void => {
       if (failure)
         throw new Error('the disk failed during an earlier commit; restart the service', failure)
       connection.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE')
     },
-    commit: () => {
+    /** Commits. A killed process has not lost the transaction. @throws Error if nothing was committed. */
+    commit: (): void => {
       connection.exec('COMMIT; PRAGMA synchronous = FULL')
       isSynchronized = false
     },
-    synchronize: () => {
+    /**
+     * Resolves when all that was committed is on the disk. Before that, nothing that depends on it may
+     * leave the process.
+     *
+     * @throws Error if the disk failed. Then every later transaction fails, because it is unknown which
+     *   of the earlier ones are on the disk.
+     */
+    synchronize: (): Promise<void> => {
       if (!isSynchronized) {
         isSynchronized = true
         synchronized = syncLog()
       }
       return synchronized
     },
-    rollback: () => {
+    rollback: (): void => {
       if (connection.isTransaction) connection.exec('ROLLBACK')
       connection.exec('PRAGMA synchronous = FULL')
     },
-    close: () => {
+    close: (): void => {
       if (descriptor !== undefined) closeSync(descriptor)
     },
   }

@@ -19,14 +19,9 @@ import {
 import { prepare } from './connection.ts'
 
 /** The statements that update the hourly counts in the transaction of each call. */
-type HourlyCountStatements = {
-  /** Finds the count of a key; undefined before its first call. */
-  readonly findCallCount: (key: HourlyCallKey) => HourlyCallCount | undefined
-  /** Inserts or replaces a count. */
-  readonly putCallCount: (count: HourlyCallCount) => void
-}
+type HourlyCountStatements = ReturnType<typeof createHourlyCountStatements>
 
-export function createHourlyCountStatements(connection: DatabaseSync): HourlyCountStatements {
+export function createHourlyCountStatements(connection: DatabaseSync) {
   const selectCount = prepare<Selectable<CallHourRow>>(
     connection,
     `select * from callHours where hourMs = :hourMs and projectId = :projectId and keyId = :keyId
@@ -46,11 +41,13 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
        latencies = excluded.latencies`,
   )
   return {
-    findCallCount: (key) => {
+    /** Finds the count of a key; undefined before its first call. */
+    findCallCount: (key: HourlyCallKey): HourlyCallCount | undefined => {
       const row = selectCount.first(key)
       return row && { ...row, latencies: unpackLatencies(row.latencies) }
     },
-    putCallCount: ({ latencies, ...count }) =>
+    /** Inserts or replaces a count. */
+    putCallCount: ({ latencies, ...count }: HourlyCallCount): void =>
       void replaceCount.run({ ...count, latencies: packLatencies(latencies) }),
   }
 }
@@ -83,16 +80,7 @@ function mergeLatencies(stored: unknown, added: unknown): Uint8Array {
  * The calls of one group commit that are not counted yet. All calls with the same key then cost one
  * statement together. They are counted before the commit, in the same transaction as their rows.
  */
-export type PendingCounts = {
-  readonly add: (row: CountedCall) => void
-  readonly position: () => number
-  /** Removes the calls after a position, because their job was rolled back. */
-  readonly rewind: (position: number) => void
-  /** Counts the pending calls. */
-  readonly flush: () => void
-  /** Discards everything after a failed transaction, which counted nothing. */
-  readonly reset: () => void
-}
+export type PendingCounts = ReturnType<typeof createPendingCounts>
 
 /** The maximum number of cached counts; several hours of many keys. */
 const countsMax = 2000
@@ -101,19 +89,18 @@ const countsMax = 2000
  * Caches the latest counts, so that they need not be read again: only this process writes them. The
  * cache equals the committed state. After a failure it is emptied.
  */
-export function createPendingCounts({
-  findCallCount,
-  putCallCount,
-}: HourlyCountStatements): PendingCounts {
+export function createPendingCounts({ findCallCount, putCallCount }: HourlyCountStatements) {
   const pending: CountedCall[] = []
   const counts = new Map<string, HourlyCallCount>()
   return {
-    add: (row) => void pending.push(row),
-    position: () => pending.length,
-    rewind: (position) => {
+    add: (row: CountedCall): void => void pending.push(row),
+    position: (): number => pending.length,
+    /** Removes the calls after a position, because their job was rolled back. */
+    rewind: (position: number): void => {
       pending.length = position
     },
-    flush: () => {
+    /** Counts the pending calls. */
+    flush: (): void => {
       if (counts.size > countsMax) counts.clear()
       const changedKeys = new Set<string>()
       for (const row of pending.splice(0)) {
@@ -128,7 +115,8 @@ export function createPendingCounts({
         if (count) putCallCount(count)
       }
     },
-    reset: () => {
+    /** Discards everything after a failed transaction, which counted nothing. */
+    reset: (): void => {
       pending.length = 0
       counts.clear()
     },

@@ -12,22 +12,20 @@ import { attributeCrop } from './attribute-crop.ts'
 import type { AttributeName, FaceAttributes, Expression } from './face-attributes.ts'
 
 /** Predicts attributes of faces. */
-export type AttributeReader = {
-  /** Returns "id@version" of the models for these attributes, joined by "+". */
-  readonly providersFor: (names: readonly AttributeName[]) => string
-  /** Runs only the networks that `names` need. */
-  readonly read: (
-    names: readonly AttributeName[],
-    face: DetectedFace,
-    context: ImageContext,
-  ) => Promise<FaceAttributes>
-}
+export type AttributeReader = ReturnType<typeof createAttributeReader>
 
 /** Uses the built-in networks. Each is loaded at its first use. */
-export function createAttributeReader(sessions: ModelSessions): AttributeReader {
+export function createAttributeReader(sessions: ModelSessions) {
   return {
-    providersFor: (names) => formatProviders(modelIdsFor(names).map((id) => models[id])),
-    read: (names, face, context) =>
+    /** Returns "id@version" of the models for these attributes, joined by "+". */
+    providersFor: (names: readonly AttributeName[]): string =>
+      formatProviders(modelIdsFor(names).map((id) => models[id])),
+    /** Runs only the networks that `names` need. */
+    read: (
+      names: readonly AttributeName[],
+      face: DetectedFace,
+      context: ImageContext,
+    ): Promise<FaceAttributes> =>
       context.stopwatch.time('attributes', async () => {
         const faceres =
           names.includes('age') || names.includes('gender')

@@ -3,20 +3,7 @@ import type { Log } from '../../lib/log.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** Keeps a fixed number of worker processes running. */
-export type WorkerSupervisor = {
-  /** The running workers, including those that are about to be replaced. */
-  readonly workers: ReadonlySet<WorkerProcess>
-  /** Resolves when a worker is running; rejects after several consecutive failed starts. */
-  readonly ready: () => Promise<void>
-  /** Workers that crashed or were killed, since the start. */
-  readonly lostCount: () => number
-  /** Workers replaced because of their age or memory, since the start. */
-  readonly recycledCount: () => number
-  /** The health of each slot, in a fixed order. */
-  readonly reports: () => readonly WorkerReport[]
-  /** Resolves when `signal` is aborted and every process has exited. */
-  readonly closed: Promise<void>
-}
+export type WorkerSupervisor = ReturnType<typeof superviseWorkers>
 
 type WorkerSupervisorOptions = {
   readonly workerCount: number
@@ -33,7 +20,7 @@ type WorkerSupervisorOptions = {
 /** Consecutive failed starts after which `ready` rejects. */
 const failedStartsMax = 3
 
-export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSupervisor {
+export function superviseWorkers(options: WorkerSupervisorOptions) {
   const { workerCount, onStarted, onReplaced, signal, log } = options
   const workers = new Set<WorkerProcess>()
   const slots = Array.from({ length: workerCount }, createWorkerSlot)
@@ -80,11 +67,17 @@ export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSuperv
 
   const ready = () => (workers.size > 0 ? Promise.resolve() : readySignal.promise)
   return {
+    /** The running workers, including those that are about to be replaced. */
     workers,
+    /** Resolves when a worker is running; rejects after several consecutive failed starts. */
     ready,
-    lostCount: () => sumOf(slots, ({ lostCount }) => lostCount()),
-    recycledCount: () => sumOf(slots, ({ recycledCount }) => recycledCount()),
-    reports: () => slots.map((slot) => slot.report()),
+    /** Workers that crashed or were killed, since the start. */
+    lostCount: (): number => sumOf(slots, ({ lostCount }) => lostCount()),
+    /** Workers replaced because of their age or memory, since the start. */
+    recycledCount: (): number => sumOf(slots, ({ recycledCount }) => recycledCount()),
+    /** The health of each slot, in a fixed order. */
+    reports: (): readonly WorkerReport[] => slots.map((slot) => slot.report()),
+    /** Resolves when `signal` is aborted and every process has exited. */
     closed: runUntilAborted(),
   }
 }
@@ -143,19 +136,10 @@ export type WorkerReport = {
   readonly lastReason: string | null
 }
 
-type WorkerSlot = {
-  readonly onStarted: (worker: WorkerProcess) => void
-  readonly onFailedStart: () => void
-  readonly onReplaced: (reason: string, isLost: boolean) => void
-  readonly report: () => WorkerReport
-  /** Processes that crashed or were killed. */
-  readonly lostCount: () => number
-  /** Processes that a new one has replaced because of their age or memory. */
-  readonly recycledCount: () => number
-}
+type WorkerSlot = ReturnType<typeof createWorkerSlot>
 
 /** Follows the processes of one worker. A recycled process stays in use until the next one is ready. */
-function createWorkerSlot(): WorkerSlot {
+function createWorkerSlot() {
   let worker: WorkerProcess | undefined
   let startedAtMs: number | null = null
   let hasFailed = false
@@ -166,7 +150,7 @@ function createWorkerSlot(): WorkerSlot {
   let isRecycling = false
   let lastReason: string | null = null
   return {
-    onStarted: (started) => {
+    onStarted: (started: WorkerProcess): void => {
       formerJobs += worker?.jobs() ?? 0
       worker = started
       startedAtMs = Date.now()
@@ -174,20 +158,22 @@ function createWorkerSlot(): WorkerSlot {
       if (isRecycling) recycledCount += 1
       isRecycling = false
     },
-    onFailedStart: () => {
+    onFailedStart: (): void => {
       hasFailed = true
       lastReason = 'failed to start'
     },
-    onReplaced: (reason, isLost) => {
+    onReplaced: (reason: string, isLost: boolean): void => {
       restarts += 1
       hasFailed = isLost
       isRecycling = !isLost
       if (isLost) lostCount += 1
       lastReason = shortReason(reason)
     },
-    lostCount: () => lostCount,
-    recycledCount: () => recycledCount,
-    report: () => {
+    /** Processes that crashed or were killed. */
+    lostCount: (): number => lostCount,
+    /** Processes that a new one has replaced because of their age or memory. */
+    recycledCount: (): number => recycledCount,
+    report: (): WorkerReport => {
       const jobs = formerJobs + (worker?.jobs() ?? 0)
       const counts = { jobs, restarts, lastReason }
       if (!worker || worker.isLost())

@@ -17,22 +17,7 @@ import {
 } from './ipc/messages.ts'
 
 /** A worker process with its pipes. It handles one request at a time. */
-export type WorkerConnection = {
-  readonly pid: number
-  /**
-   * Sends `payload`, if given, and resolves with the next reply.
-   *
-   * @throws WorkerLostError if the process has exited, or is killed because of the timeout `msMax`.
-   */
-  readonly request: (payload: Uint8Array | undefined, msMax: number) => Promise<WorkerReply>
-  readonly isBusy: () => boolean
-  /** Whether the process has exited or is being killed. */
-  readonly isLost: () => boolean
-  /** Kills the process. Resolves after its exit with the error that contains the reason. */
-  readonly kill: (reason: string) => Promise<WorkerLostError>
-  /** Resolves when the process has exited. */
-  readonly exited: Promise<WorkerLostError>
-}
+export type WorkerConnection = ReturnType<typeof openWorkerConnection>
 
 export type WorkerConnectionOptions = {
   /** The module that the process runs. */
@@ -48,7 +33,7 @@ export class WorkerLostError extends Error {
   override readonly name = 'WorkerLostError'
 }
 
-export function openWorkerConnection(options: WorkerConnectionOptions): WorkerConnection {
+export function openWorkerConnection(options: WorkerConnectionOptions) {
   const worker = spawnWorker(options)
   const exited = Promise.withResolvers<WorkerLostError>()
   let pending: PromiseWithResolvers<WorkerReply> | undefined
@@ -89,10 +74,19 @@ export function openWorkerConnection(options: WorkerConnectionOptions): WorkerCo
 
   return {
     pid: worker.pid,
+    /**
+     * Sends `payload`, if given, and resolves with the next reply.
+     *
+     * @throws WorkerLostError if the process has exited, or is killed because of the timeout
+     *   `msMax`.
+     */
     request,
-    isBusy: () => pending !== undefined,
-    isLost: () => lossReason !== undefined,
+    isBusy: (): boolean => pending !== undefined,
+    /** Whether the process has exited or is being killed. */
+    isLost: (): boolean => lossReason !== undefined,
+    /** Kills the process. Resolves after its exit with the error that contains the reason. */
     kill,
+    /** Resolves when the process has exited. */
     exited: exited.promise,
   }
 }

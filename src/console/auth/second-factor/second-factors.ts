@@ -6,28 +6,14 @@ import type { ReadTx, Tx } from '../../../store/database.ts'
 import { describeTotpSecret, findTimeStep, generateTotpSecret } from './totp.ts'
 
 /** The second factor of users: codes of an authenticator app (TOTP, RFC 6238), and recovery codes. */
-export type SecondFactors = {
-  /** Whether sign-in requires a code. */
-  readonly isRequired: (tx: ReadTx, userId: string) => Promise<boolean>
-  /** Creates a secret, which sign-in does not require until `confirm`. */
-  readonly begin: (
-    tx: Tx,
-    user: Pick<ConsoleUser, 'userId' | 'name'>,
-  ) => Promise<{ readonly secret: string; readonly uri: string }>
-  /** @returns the recovery codes; undefined if the code is wrong or there is no secret. */
-  readonly confirm: (tx: Tx, attempt: CodeAttempt) => Promise<readonly string[] | undefined>
-  /** Replaces the recovery codes. */
-  readonly renewRecoveryCodes: (tx: Tx, userId: string) => Promise<readonly string[]>
-  /** Uses a code of the app, or a recovery code. @returns false if it is wrong or was used before. */
-  readonly useCode: (tx: Tx, attempt: CodeAttempt) => Promise<boolean>
-}
+export type SecondFactors = ReturnType<typeof createSecondFactors>
 
 type CodeAttempt = { readonly userId: string; readonly code: string; readonly nowMs: number }
 
 /** Stores secrets encrypted. */
 type SecondFactorSecrets = ReturnType<typeof createSecondFactorSecrets>
 
-export function createSecondFactors(secrets: SecondFactorSecrets): SecondFactors {
+export function createSecondFactors(secrets: SecondFactorSecrets) {
   async function findStep(
     tx: ReadTx,
     { userId, code, nowMs }: CodeAttempt,
@@ -40,21 +26,29 @@ export function createSecondFactors(secrets: SecondFactorSecrets): SecondFactors
   }
 
   return {
-    isRequired: async (tx, userId) =>
+    /** Whether sign-in requires a code. */
+    isRequired: async (tx: ReadTx, userId: string): Promise<boolean> =>
       (await stored.findSecondFactor(tx, userId))?.isConfirmed === 1,
-    begin: async (tx, { userId, name }) => {
+    /** Creates a secret, which sign-in does not require until `confirm`. */
+    begin: async (
+      tx: Tx,
+      { userId, name }: Pick<ConsoleUser, 'userId' | 'name'>,
+    ): Promise<{ readonly secret: string; readonly uri: string }> => {
       const secret = generateTotpSecret()
       await secrets.replace(tx, { userId, secret })
       return describeTotpSecret(secret, name)
     },
-    confirm: async (tx, attempt) => {
+    /** @returns the recovery codes; undefined if the code is wrong or there is no secret. */
+    confirm: async (tx: Tx, attempt: CodeAttempt): Promise<readonly string[] | undefined> => {
       const step = await findStep(tx, attempt)
       if (step === undefined) return undefined
       await stored.confirmSecondFactor(tx, attempt.userId, step)
       return renewRecoveryCodes(tx, attempt.userId)
     },
+    /** Replaces the recovery codes. */
     renewRecoveryCodes,
-    useCode: async (tx, attempt) => {
+    /** Uses a code of the app, or a recovery code. @returns false if it is wrong or was used before. */
+    useCode: async (tx: Tx, attempt: CodeAttempt): Promise<boolean> => {
       const step = await findStep(tx, attempt)
       if (step !== undefined) return stored.useTimeStep(tx, attempt.userId, step)
       return stored.useRecoveryCode(tx, attempt.userId, hashRecoveryCode(attempt.code))

@@ -13,23 +13,12 @@ export type ExclusionRow = {
 
 export type ExcludedPair = SuspectedPair
 
-type Exclusions = {
-  readonly isExcluded: (subjectA: number, subjectB: number) => boolean
-  /**
-   * Requires that each pair is a suspected duplicate: leaving out other pairs would make the rates too
-   * low.
-   *
-   * @throws CalibrationRefusal that names the first other pair.
-   */
-  readonly requireSuspected: (tail: ScoreTail) => ExcludedPair[]
-}
-
 /** @throws CalibrationRefusal that names the first row whose subjects the gallery does not have. */
 export function excludedPairs(
   templates: GalleryTemplates,
   scorer: TemplateScorer,
   rows: readonly ExclusionRow[],
-): Exclusions {
+) {
   const indexOf = subjectFinder(templates)
   const pairs = rows.map((row) => {
     const { place } = row
@@ -43,8 +32,15 @@ export function excludedPairs(
   const hasPair = new Uint8Array(count)
   for (const { subjectA, subjectB } of pairs) hasPair[subjectA] = hasPair[subjectB] = 1
   return {
-    isExcluded: (a, b) => hasPair[a] === 1 && hasPair[b] === 1 && keys.has(keyOf(a, b, count)),
-    requireSuspected: ({ expectedAt }) =>
+    isExcluded: (a: number, b: number): boolean =>
+      hasPair[a] === 1 && hasPair[b] === 1 && keys.has(keyOf(a, b, count)),
+    /**
+     * Requires that each pair is a suspected duplicate: leaving out other pairs would make the rates too
+     * low.
+     *
+     * @throws CalibrationRefusal that names the first other pair.
+     */
+    requireSuspected: ({ expectedAt }: ScoreTail): ExcludedPair[] =>
       pairs.map(({ place, subjectA, subjectB }) => {
         const score = Math.max(...scoresOfSubjects(templates, scorer, { subjectA, subjectB }))
         const expected = expectedAt(score)

@@ -2,14 +2,10 @@
 export type RankedPair = { readonly score: number; readonly a: number; readonly b: number }
 
 /** Collects the highest of many scored pairs. */
-export type HighestPairs = {
-  readonly add: (score: number, a: number, b: number) => void
-  /** Returns the pairs that reach a score, the highest first. At most the capacity are kept. */
-  readonly from: (score: number) => RankedPair[]
-}
+export type HighestPairs = ReturnType<typeof createHighestPairs>
 
 /** Keeps at least the `capacity` highest pairs. */
-export function createHighestPairs(capacity: number): HighestPairs {
+export function createHighestPairs(capacity: number) {
   const size = capacity * 2
   const scores = new Float64Array(size)
   const first = new Int32Array(size)
@@ -35,11 +31,12 @@ export function createHighestPairs(capacity: number): HighestPairs {
     cutoff = kept.at(-1)?.score ?? cutoff
   }
   return {
-    add: (score, a, b) => {
+    add: (score: number, a: number, b: number): void => {
       if (score <= cutoff) return
       if (count === size) dropLowest()
       set(count++, { score, a, b })
     },
-    from: (score) => descending().filter((pair) => pair.score >= score),
+    /** Returns the pairs that reach a score, the highest first. At most the capacity are kept. */
+    from: (score: number): RankedPair[] => descending().filter((pair) => pair.score >= score),
   }
 }

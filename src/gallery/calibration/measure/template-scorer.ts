@@ -2,14 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { GalleryTemplates } from '../read-templates.ts'
 
 /** Scores templates by their indexes as the service does: −|a−b|² − ½(density + density), in float32. */
-export type TemplateScorer = {
-  readonly score: (a: number, b: number) => number
-  /**
-   * Scores a template with the first templates, by default all before it. The next call overwrites
-   * the result.
-   */
-  readonly scoresBefore: (a: number, count?: number) => Float32Array
-}
+export type TemplateScorer = ReturnType<typeof createTemplateScorer>
 
 /** The templates that are scored. */
 export type ScoredTemplates = Pick<GalleryTemplates, 'vectors' | 'densities' | 'dimensions'>
@@ -24,7 +17,7 @@ const pageBytes = 65_536
 const valuesAtOnce = 8
 
 /** Copies the vectors to the memory of a SIMD kernel. */
-export function createTemplateScorer(templates: ScoredTemplates): TemplateScorer {
+export function createTemplateScorer(templates: ScoredTemplates) {
   const { vectors, densities, dimensions } = templates
   const count = densities.length
   const rowValues = Math.ceil(dimensions / valuesAtOnce) * valuesAtOnce
@@ -44,11 +37,15 @@ export function createTemplateScorer(templates: ScoredTemplates): TemplateScorer
     return (out[0] ?? 0) + density / 2
   })
   return {
-    score: (a, b) => {
+    score: (a: number, b: number): number => {
       dotProducts(a * rowBytes, b * rowBytes, 1, rowBytes, outAt)
       return Math.fround(2 * (out[0] ?? 0) - (offsets[a] ?? 0) - (offsets[b] ?? 0))
     },
-    scoresBefore: (a, count = a) => {
+    /**
+     * Scores a template with the first templates, by default all before it. The next call
+     * overwrites the result.
+     */
+    scoresBefore: (a: number, count: number = a): Float32Array => {
       dotProducts(a * rowBytes, 0, count, rowBytes, outAt)
       const offset = offsets[a] ?? 0
       for (let b = 0; b < count; b++) out[b] = 2 * (out[b] ?? 0) - offset - (offsets[b] ?? 0)

@@ -4,12 +4,7 @@ import type { GalleryPageRow } from '../../../store/gallery-schema.ts'
 import { deletePage, storePage } from '../../../store/gallery/search/gallery-pages.ts'
 import type { PageFault, RangeContent } from './read-range.ts'
 
-export type PageWriter = {
-  /** Deletes damaged pages and stores new ones, each in a separate transaction. Never rejects. */
-  readonly write: (content: Pick<RangeContent, 'newPages' | 'damagedPages'>) => Promise<void>
-  /** Returns the number of pages that were stored. */
-  readonly stored: () => number
-}
+export type PageWriter = ReturnType<typeof createPageWriter>
 
 /**
  * Returns a writer for the pages of one load. Without a page its faces are loaded one by one, so the
@@ -18,7 +13,7 @@ export type PageWriter = {
 export function createPageWriter(
   { write }: Pick<Store, 'write'>,
   log: Pick<Log, 'warn' | 'error'>,
-): PageWriter {
+) {
   let stored = 0
   let hasFailed = false
   const replaceDamaged = async ({ error, ...page }: PageFault): Promise<void> => {
@@ -33,7 +28,11 @@ export function createPageWriter(
     if (await write((tx) => storePage(tx, page))) stored += 1
   }
   return {
-    write: async ({ newPages, damagedPages }) => {
+    /** Deletes damaged pages and stores new ones, each in a separate transaction. Never rejects. */
+    write: async ({
+      newPages,
+      damagedPages,
+    }: Pick<RangeContent, 'newPages' | 'damagedPages'>): Promise<void> => {
       try {
         for (const page of damagedPages) await replaceDamaged(page)
         if (hasFailed) return
@@ -43,6 +42,7 @@ export function createPageWriter(
         log.warn({ err: error }, 'pages of templates are not written; the next load tries it again')
       }
     },
-    stored: () => stored,
+    /** Returns the number of pages that were stored. */
+    stored: (): number => stored,
   }
 }

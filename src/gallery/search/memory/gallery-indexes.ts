@@ -10,18 +10,7 @@ import { leadRowsMin, openTemplateTable, type TemplateTable } from '../table/tem
 import type { ScanPool } from './scan-pool.ts'
 
 /** The indexes of all galleries. They belong to the index thread. */
-export type GalleryIndexes = {
-  readonly apply: (galleryId: string, changes: Iterable<IndexChange>) => GalleryIndexState
-  /** Adds templates of subjects that are not in the index. Zeroes the bytes. */
-  readonly load: (
-    galleryId: string,
-    packed: readonly PackedRows[],
-    load: GalleryLoad,
-  ) => GalleryIndexState
-  readonly search: (galleryId: string, query: GalleryIndexQuery) => ScoredSubject[]
-  /** Removes a gallery immediately and resolves when all its data has been zeroed. */
-  readonly drop: (galleryId: string) => Promise<void>
-}
+export type GalleryIndexes = ReturnType<typeof openGalleryIndexes>
 
 export type GalleryLoad = {
   /** The last possible change of the subjects. The sequence of the gallery becomes this number. */
@@ -49,7 +38,7 @@ export type GalleryIndexQuery = {
 
 type GalleryIndex = { sequence: number; readonly tables: Map<string, TemplateTable> }
 
-export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPool): GalleryIndexes {
+export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPool) {
   const galleries = new Map<string, GalleryIndex>()
   const openGallery = (galleryId: string): GalleryIndex => {
     const gallery = galleries.get(galleryId) ?? { sequence: 0, tables: new Map() }
@@ -57,7 +46,7 @@ export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPoo
     return gallery
   }
   return {
-    apply: (galleryId, changes) => {
+    apply: (galleryId: string, changes: Iterable<IndexChange>): GalleryIndexState => {
       const gallery = openGallery(galleryId)
       for (const change of changes) {
         if (change.sequence < gallery.sequence) continue
@@ -66,19 +55,28 @@ export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPoo
       }
       return stateOf(gallery)
     },
-    load: (galleryId, packed, { sequence, subjectCount }) => {
+    /** Adds templates of subjects that are not in the index. Zeroes the bytes. */
+    load: (
+      galleryId: string,
+      packed: readonly PackedRows[],
+      { sequence, subjectCount }: GalleryLoad,
+    ): GalleryIndexState => {
       const gallery = openGallery(galleryId)
       gallery.sequence = Math.max(gallery.sequence, sequence)
       for (const rows of packed) loadRows(sharedMemory, gallery, rows, subjectCount)
       return stateOf(gallery)
     },
-    search: (galleryId, { modelId, probe, options }) => {
+    search: (
+      galleryId: string,
+      { modelId, probe, options }: GalleryIndexQuery,
+    ): ScoredSubject[] => {
       const table = galleries.get(galleryId)?.tables.get(modelId)
       if (!table) return []
       assert.equal(probe.vector.length, table.dimensions, 'the probe has the model’s dimensions')
       return rankTable(table, scanPool, probe, options)
     },
-    drop: async (galleryId) => {
+    /** Removes a gallery immediately and resolves when all its data has been zeroed. */
+    drop: async (galleryId: string): Promise<void> => {
       const gallery = galleries.get(galleryId)
       galleries.delete(galleryId)
       for (const table of gallery?.tables.values() ?? [])

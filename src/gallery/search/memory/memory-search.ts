@@ -126,16 +126,7 @@ type SyncOptions = {
   readonly parallelLoad?: ParallelLoad | undefined
 }
 
-export type GallerySync = {
-  /** Applies all changes of a gallery that were committed before the call to the index in memory. */
-  readonly sync: (galleryId: string) => Promise<void>
-  /** Returns the number of the last change that is applied. */
-  readonly sequenceOf: (galleryId: string) => number
-  /** Returns how often the gallery was emptied to load it again. */
-  readonly reloadCount: (galleryId: string) => number
-  /** Resolves when the gallery is not being loaded again. */
-  readonly reloaded: (galleryId: string) => Promise<void>
-}
+export type GallerySync = ReturnType<typeof createGallerySync>
 
 /** Subjects decrypted without yielding to the event loop: one to two milliseconds per face of each. */
 const rowBatchSize = 64
@@ -145,7 +136,7 @@ const rowBatchSize = 64
  * includes everything that was committed before it began. If a face has templates of several models,
  * the index holds the one by which it is compared, so a model change needs little additional memory.
  */
-export function createGallerySync(options: SyncOptions): GallerySync {
+export function createGallerySync(options: SyncOptions) {
   const { store, search, log } = options
   const syncedSequences = new Map<string, number>()
   const runningPulls = new Map<string, Promise<void>>()
@@ -180,7 +171,8 @@ export function createGallerySync(options: SyncOptions): GallerySync {
     await registerRunning(runningReloads, galleryId, reload)
   }
   return {
-    sync: async (galleryId) => {
+    /** Applies all changes of a gallery that were committed before the call to the index in memory. */
+    sync: async (galleryId: string): Promise<void> => {
       const committed = await store.read(
         async (reading) => (await findGallery(reading, galleryId))?.sequence ?? 0,
       )
@@ -188,9 +180,12 @@ export function createGallerySync(options: SyncOptions): GallerySync {
       while (sequenceOf(galleryId) < committed)
         await (runningPulls.get(galleryId) ?? registerRunning(runningPulls, galleryId, pull))
     },
+    /** Returns the number of the last change that is applied. */
     sequenceOf,
+    /** Returns how often the gallery was emptied to load it again. */
     reloadCount,
-    reloaded: async (galleryId) => runningReloads.get(galleryId),
+    /** Resolves when the gallery is not being loaded again. */
+    reloaded: async (galleryId: string): Promise<void> => runningReloads.get(galleryId),
   }
 }
 

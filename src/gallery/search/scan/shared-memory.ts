@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { openQuantiseKernel, scratchBytes, type QuantiseRows } from './quantise-kernel.ts'
+import { openQuantiseKernel, scratchBytes } from './quantise-kernel.ts'
 import { jobBytes, jobOffset } from './scan-job.ts'
 
 /** Size of a WebAssembly page. */
@@ -19,25 +19,14 @@ const alignment = 16
  * An allocator for the memory that the scan reads. All galleries share one memory: separate ones
  * would reserve gigabytes of addresses per gallery and a new kernel instance for each.
  */
-export type SharedMemory = {
-  readonly memory: WebAssembly.Memory
-  /** Returns the offset of `bytes` zero bytes, a multiple of 16. @throws Error if memory is full. */
-  readonly allocate: (bytes: number) => number
-  /** Zeroes a piece and keeps it for the next allocation of its size. */
-  readonly free: (offset: number, bytes: number) => void
-  /** Whether leads may be added to this many more bytes of rows; the rest is kept for rows. */
-  readonly hasRoomForLeads: (bytes: number) => boolean
-  /** Allocated bytes. */
-  readonly bytesUsed: () => number
-  readonly quantiseRows: QuantiseRows
-}
+export type SharedMemory = ReturnType<typeof openSharedMemory>
 
 /** Shared, so that all threads scan the same rows. */
 export function createSearchMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: 1, maximum: pagesMax, shared: true })
 }
 
-export function openSharedMemory(memory: WebAssembly.Memory): SharedMemory {
+export function openSharedMemory(memory: WebAssembly.Memory) {
   const freeBySize = new Map<number, number[]>()
   const scratch = jobOffset + jobBytes
   let end = scratch + scratchBytes
@@ -51,13 +40,15 @@ export function openSharedMemory(memory: WebAssembly.Memory): SharedMemory {
   }
   return {
     memory,
-    allocate: (bytes) => {
+    /** Returns the offset of `bytes` zero bytes, a multiple of 16. @throws Error if memory is full. */
+    allocate: (bytes: number): number => {
       const size = roundUpToAlignment(bytes)
       const offset = freeBySize.get(size)?.pop() ?? append(size)
       bytesUsed += size
       return offset
     },
-    free: (offset, bytes) => {
+    /** Zeroes a piece and keeps it for the next allocation of its size. */
+    free: (offset: number, bytes: number): void => {
       const size = roundUpToAlignment(bytes)
       new Uint8Array(memory.buffer, offset, size).fill(0)
       const free = freeBySize.get(size)
@@ -65,8 +56,10 @@ export function openSharedMemory(memory: WebAssembly.Memory): SharedMemory {
       else freeBySize.set(size, [offset])
       bytesUsed -= size
     },
-    hasRoomForLeads: (bytes) => bytesUsed + bytes <= leadsBytesMax,
-    bytesUsed: () => bytesUsed,
+    /** Whether leads may be added to this many more bytes of rows; the rest is kept for rows. */
+    hasRoomForLeads: (bytes: number): boolean => bytesUsed + bytes <= leadsBytesMax,
+    /** Allocated bytes. */
+    bytesUsed: (): number => bytesUsed,
     quantiseRows: openQuantiseKernel(memory, scratch),
   }
 }

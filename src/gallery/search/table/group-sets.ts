@@ -7,18 +7,11 @@ export const emptyGroupSetId = 0
  * Ids for the sets of groups that subjects have. A row stores one id instead of its groups, and a
  * filter is one byte per id. Both are small, because thousands of rows have the same set.
  */
-export type GroupSets = {
-  /** Returns the id of a set of groups and counts more rows for it, one by default. */
-  readonly acquire: (groups: readonly string[], rows?: number) => number
-  /** Counts one row less. An id without rows is reused for another set. */
-  readonly release: (id: number) => void
-  /** Returns one byte per id: 1 if the set contains any of the groups; all 1 without a filter. */
-  readonly allowed: (groups?: readonly string[]) => Uint8Array
-}
+export type GroupSets = ReturnType<typeof createGroupSets>
 
 type GroupSet = { readonly key: string; readonly groups: readonly string[]; rows: number }
 
-export function createGroupSets(): GroupSets {
+export function createGroupSets() {
   const sets: (GroupSet | undefined)[] = [undefined]
   const idByKey = new Map<string, number>()
   const idsByGroup = new Map<string, Set<number>>()
@@ -42,7 +35,8 @@ export function createGroupSets(): GroupSets {
     }
   }
   return {
-    acquire: (groups, rows = 1) => {
+    /** Returns the id of a set of groups and counts more rows for it, one by default. */
+    acquire: (groups: readonly string[], rows: number = 1): number => {
       const sorted = [...new Set(groups)].sort()
       const key = JSON.stringify(sorted)
       const id = idByKey.get(key) ?? add(key, sorted)
@@ -51,13 +45,15 @@ export function createGroupSets(): GroupSets {
       set.rows += rows
       return id
     },
-    release: (id) => {
+    /** Counts one row less. An id without rows is reused for another set. */
+    release: (id: number): void => {
       const set = sets[id]
       assert.ok(set, 'an id is released as often as it was acquired')
       set.rows--
       if (set.rows === 0) remove(id, set)
     },
-    allowed: (groups) => {
+    /** Returns one byte per id: 1 if the set contains any of the groups; all 1 without a filter. */
+    allowed: (groups?: readonly string[]): Uint8Array => {
       if (!groups)
         return new Uint8Array(sets.length).fill(1).fill(0, emptyGroupSetId, emptyGroupSetId + 1)
       const bytes = new Uint8Array(sets.length)

@@ -23,19 +23,7 @@ export type RowOwnerWords = {
 }
 
 /** The subjects of the rows of a block: 45 bytes each, without an object or a text per row. */
-export type RowOwners = {
-  readonly write: (index: number, owner: RowOwner) => void
-  readonly writeWords: (index: number, owner: RowOwnerWords) => void
-  /** Returns undefined for an empty row. */
-  readonly read: (index: number) => RowOwner | undefined
-  /** Returns the number of faces of all rows. */
-  readonly faces: () => number
-  readonly clear: (index: number) => void
-  readonly clearAll: () => void
-  /** Returns where the words of the subject id of a row are, if it is a UUID. */
-  readonly subjectIdWords: (index: number) => IdWords
-  readonly bytes: number
-}
+export type RowOwners = ReturnType<typeof createRowOwners>
 
 /** A subject id and a face id. */
 export const ownerWords = 2 * idWords
@@ -45,14 +33,14 @@ const hasUuids = 1
 /** At least one of the ids is not a UUID. All ids of this service are UUIDs. */
 const hasTexts = 2
 
-export function createRowOwners(capacity: number): RowOwners {
+export function createRowOwners(capacity: number) {
   const words = new Uint32Array(capacity * ownerWords)
   const faceCounts = createFaceCounts(capacity)
   const expiriesMs = new Float64Array(capacity)
   const states = new Uint8Array(capacity)
   const texts = new Map<number, RowOwnerIds>()
   return {
-    write: (index, owner) => {
+    write: (index: number, owner: RowOwner): void => {
       const { subjectId, faceId, faces, expiresAtMs } = owner
       faceCounts.set(index, faces)
       expiriesMs[index] = expiresAtMs ?? Number.POSITIVE_INFINITY
@@ -60,7 +48,7 @@ export function createRowOwners(capacity: number): RowOwners {
       states[index] = isShort ? hasUuids : hasTexts
       if (!isShort) texts.set(index, faceId === undefined ? { subjectId } : { subjectId, faceId })
     },
-    writeWords: (index, { ids, faces, expiresAtMs }) => {
+    writeWords: (index: number, { ids, faces, expiresAtMs }: RowOwnerWords): void => {
       const start = index * ownerWords
       for (let word = 0; word < ownerWords; word++)
         words[start + word] = ids.words[ids.offset + word] ?? 0
@@ -68,7 +56,8 @@ export function createRowOwners(capacity: number): RowOwners {
       expiriesMs[index] = expiresAtMs
       states[index] = hasUuids
     },
-    read: (index) => {
+    /** Returns undefined for an empty row. */
+    read: (index: number): RowOwner | undefined => {
       if (states[index] === empty) return undefined
       const faces = faceCounts.get(index)
       const ids = texts.get(index) ?? readOwnerIds(words, index * ownerWords, faces)
@@ -76,22 +65,24 @@ export function createRowOwners(capacity: number): RowOwners {
       const expiresAtMs = expiriesMs[index] ?? Number.POSITIVE_INFINITY
       return expiresAtMs === Number.POSITIVE_INFINITY ? owner : { ...owner, expiresAtMs }
     },
+    /** Returns the number of faces of all rows. */
     faces: faceCounts.total,
-    clear: (index) => {
+    clear: (index: number): void => {
       words.fill(0, index * ownerWords, (index + 1) * ownerWords)
       faceCounts.set(index, 0)
       expiriesMs[index] = 0
       states[index] = empty
       texts.delete(index)
     },
-    clearAll: () => {
+    clearAll: (): void => {
       words.fill(0)
       faceCounts.clear()
       expiriesMs.fill(0)
       states.fill(empty)
       texts.clear()
     },
-    subjectIdWords: (index) => ({ words, offset: index * ownerWords }),
+    /** Returns where the words of the subject id of a row are, if it is a UUID. */
+    subjectIdWords: (index: number): IdWords => ({ words, offset: index * ownerWords }),
     bytes: words.byteLength + faceCounts.bytes + expiriesMs.byteLength + states.byteLength,
   }
 }

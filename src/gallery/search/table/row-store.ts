@@ -6,25 +6,9 @@ import { createRowOwners, type RowOwners } from './row-owners.ts'
 import type { TemplateVector } from '../../calibration/similarity.ts'
 
 /** The rows of a table, stored in blocks, so that growth copies nothing. */
-export type RowStore = {
-  readonly blocks: readonly RowBlock[]
-  /** Returns the position of an allocated row. */
-  readonly positionOf: (row: number) => RowPosition
-  /** Returns the number of a free row; adds a block if there is none. */
-  readonly allocate: () => number
-  /** Writes the templates of successive allocated rows of a block, but not their owners. */
-  readonly write: (first: RowPosition, templates: RowTemplates) => void
-  /** Frees a row that has been cleared. */
-  readonly release: (row: number) => void
-  /** Returns how many rows of a block have ever been allocated; the others need no scan. */
-  readonly rowsUsed: (block: RowBlock) => number
-  /** Adds leads to all rows and to all later ones. */
-  readonly setLeadAxes: (axes: LeadAxes) => void
-  /** Zeroes everything, one block per step, so that a large table does not block its thread. */
-  readonly clear: () => Iterable<RowBlock>
-}
+export type RowStore = ReturnType<typeof openRowStore>
 
-export function openRowStore(sharedMemory: SharedMemory, dimensions: number): RowStore {
+export function openRowStore(sharedMemory: SharedMemory, dimensions: number) {
   const blocks: RowBlock[] = []
   const freeRows: number[] = []
   let rowsAllocated = 0
@@ -33,12 +17,14 @@ export function openRowStore(sharedMemory: SharedMemory, dimensions: number): Ro
     Math.min(capacity, rowsAllocated - first)
   return {
     blocks,
-    positionOf: (row) => {
+    /** Returns the position of an allocated row. */
+    positionOf: (row: number): RowPosition => {
       const block = blocks[blockIndex(row)]
       assert.ok(block)
       return { block, index: row - block.first }
     },
-    allocate: () => {
+    /** Returns the number of a free row; adds a block if there is none. */
+    allocate: (): number => {
       const reused = freeRows.pop()
       if (reused !== undefined) return reused
       const index = blockIndex(rowsAllocated)
@@ -51,13 +37,19 @@ export function openRowStore(sharedMemory: SharedMemory, dimensions: number): Ro
       }
       return rowsAllocated++
     },
-    write: (first, templates) => writeRows(sharedMemory, first, templates),
-    release: (row) => void freeRows.push(row),
+    /** Writes the templates of successive allocated rows of a block, but not their owners. */
+    write: (first: RowPosition, templates: RowTemplates): void =>
+      writeRows(sharedMemory, first, templates),
+    /** Frees a row that has been cleared. */
+    release: (row: number): void => void freeRows.push(row),
+    /** Returns how many rows of a block have ever been allocated; the others need no scan. */
     rowsUsed,
-    setLeadAxes: (axes) => {
+    /** Adds leads to all rows and to all later ones. */
+    setLeadAxes: (axes: LeadAxes): void => {
       leadAxes = axes
       for (const block of blocks) addLeads(sharedMemory, block, { axes, rowsUsed: rowsUsed(block) })
     },
+    /** Zeroes everything, one block per step, so that a large table does not block its thread. */
     *clear() {
       for (let block = blocks.pop(); block; block = blocks.pop()) {
         freeBlock(sharedMemory, block)

@@ -4,20 +4,7 @@ import assert from 'node:assert/strict'
  * Subject id → its row. UUIDs are found by a hash table that contains only row numbers, because the rows
  * contain the ids. Other ids are kept as texts.
  */
-export type SubjectRows = {
-  readonly get: (subjectId: string) => number | undefined
-  /** Finds a subject by the words of its id. */
-  readonly getByWords: (id: IdWords) => number | undefined
-  /** Adds a subject that is not contained. Its row must contain its id already. */
-  readonly add: (subjectId: string, row: number) => void
-  /** Does the same for a UUID, which is read from the row. */
-  readonly addRow: (row: number) => void
-  /** Removes a subject. Its row must still contain its id. */
-  readonly remove: (subjectId: string) => void
-  readonly clear: () => void
-  readonly size: () => number
-  readonly bytes: () => number
-}
+export type SubjectRows = ReturnType<typeof createSubjectRows>
 
 /** The words of the subject id of a row, and their offset. */
 export type IdWords = { readonly words: Uint32Array; readonly offset: number }
@@ -29,7 +16,7 @@ const partSlotsMin = 8
 const usedShareMax = 0.75
 
 /** @param idOf returns the subject id in a row. */
-export function createSubjectRows(idOf: (row: number) => IdWords): SubjectRows {
+export function createSubjectRows(idOf: (row: number) => IdWords) {
   const parts: RowSlots[] = []
   const texts = new Map<string, number>()
   const key = new Uint32Array(idWords)
@@ -51,29 +38,34 @@ export function createSubjectRows(idOf: (row: number) => IdWords): SubjectRows {
     rows++
   }
   return {
+    /** Does the same for a UUID, which is read from the row. */
     addRow,
-    getByWords: ({ words, offset }) => {
+    /** Finds a subject by the words of its id. */
+    getByWords: ({ words, offset }: IdWords): number | undefined => {
       for (let index = 0; index < idWords; index++) key[index] = words[offset + index] ?? 0
       return findKey()
     },
-    get: (subjectId) => (writeIdWords(subjectId, key, 0) ? findKey() : texts.get(subjectId)),
-    add: (subjectId, row) => {
+    get: (subjectId: string): number | undefined =>
+      writeIdWords(subjectId, key, 0) ? findKey() : texts.get(subjectId),
+    /** Adds a subject that is not contained. Its row must contain its id already. */
+    add: (subjectId: string, row: number): void => {
       if (writeIdWords(subjectId, key, 0)) addRow(row)
       else texts.set(subjectId, row)
     },
-    remove: (subjectId) => {
+    /** Removes a subject. Its row must still contain its id. */
+    remove: (subjectId: string): void => {
       if (writeIdWords(subjectId, key, 0)) {
         const hash = hashIdWords(key, 0)
         if (partOf(hash).remove(hash, isKey)) rows--
       } else texts.delete(subjectId)
     },
-    clear: () => {
+    clear: (): void => {
       parts.length = 0
       texts.clear()
       rows = 0
     },
-    size: () => rows + texts.size,
-    bytes: () => parts.reduce((sum, part) => sum + part.bytes(), 0),
+    size: (): number => rows + texts.size,
+    bytes: (): number => parts.reduce((sum, part) => sum + part.bytes(), 0),
   }
 }
 

@@ -154,17 +154,9 @@ function rejectUnusedWeights(architecture: MiniFasNetArchitecture, builder: PyTo
 }
 
 /** The ONNX graph under construction and the weights of a PyTorch network. */
-type PyTorchBuilder = {
-  readonly graph: GraphBuilder
-  /** Returns the weights of this name and shape. @throws Error that names missing or other weights. */
-  readonly weights: (name: string, shape: readonly number[]) => Float32Array
-  /** The number of outputs of a layer: the first axis of its weights. */
-  readonly outputsOf: (name: string) => number
-  /** The names of the weights that no layer has read. */
-  readonly unusedNames: () => readonly string[]
-}
+type PyTorchBuilder = ReturnType<typeof createPyTorchBuilder>
 
-function createPyTorchBuilder(graph: GraphBuilder, dict: StateDict): PyTorchBuilder {
+function createPyTorchBuilder(graph: GraphBuilder, dict: StateDict) {
   const used = new Set<string>()
   const find = (name: string): WeightTensor => {
     const tensor = dict.get(name)
@@ -174,14 +166,17 @@ function createPyTorchBuilder(graph: GraphBuilder, dict: StateDict): PyTorchBuil
   }
   return {
     graph,
-    weights: (name, shape) => {
+    /** Returns the weights of this name and shape. @throws Error that names missing or other weights. */
+    weights: (name: string, shape: readonly number[]): Float32Array => {
       const tensor = find(name)
       if (tensor.shape.join() !== shape.join())
         throw new Error(`${name} has the shape ${tensor.shape.join('×')}, not ${shape.join('×')}`)
       return tensor.data
     },
-    outputsOf: (name) => find(name).shape[0] ?? 0,
-    unusedNames: () => [...dict.keys()].filter((name) => !used.has(name)),
+    /** The number of outputs of a layer: the first axis of its weights. */
+    outputsOf: (name: string): number => find(name).shape[0] ?? 0,
+    /** The names of the weights that no layer has read. */
+    unusedNames: (): readonly string[] => [...dict.keys()].filter((name) => !used.has(name)),
   }
 }
 

@@ -8,15 +8,7 @@ import { indexPlans } from '../migrations/index-plans.ts'
 import { ofGallery, secure } from '../migrations/row-security.ts'
 
 /** The maintenance of the tables for search in the database, outside of transactions. */
-export type VectorMaintenance = AsyncDisposable & {
-  /**
-   * Builds the index for a gallery and a model, unless it exists or another server is building it.
-   * Searches and writes continue meanwhile. The signal cancels the build.
-   */
-  readonly buildIndex: (key: VectorIndexKey, signal: AbortSignal) => Promise<void>
-  /** Removes deleted vectors from the tables and indexes that are due for it. */
-  readonly vacuum: () => Promise<void>
-}
+export type VectorMaintenance = AsyncDisposable & Awaited<ReturnType<typeof openVectorMaintenance>>
 
 type VectorIndexKey = {
   readonly galleryId: string
@@ -34,10 +26,7 @@ type VectorMaintenanceOptions = { readonly log: Pick<Log, 'info' | 'warn'> }
  * @throws Error if the database has no pgvector or a version that is too old, or if a pooler is
  *   between.
  */
-export async function openVectorMaintenance(
-  url: string,
-  { log }: VectorMaintenanceOptions,
-): Promise<VectorMaintenance> {
+export async function openVectorMaintenance(url: string, { log }: VectorMaintenanceOptions) {
   const pool = openPool(url, { connectionsMax: 2, statementTimeoutMs: 0, log })
   try {
     await pool.withSession(async (session) => {
@@ -50,8 +39,14 @@ export async function openVectorMaintenance(
     throw error
   }
   return {
-    buildIndex: (key, signal) => buildVectorIndex(pool, key, { log, signal }),
-    vacuum: () => vacuumDuePartitions(pool),
+    /**
+     * Builds the index for a gallery and a model, unless it exists or another server is building
+     * it. Searches and writes continue meanwhile. The signal cancels the build.
+     */
+    buildIndex: (key: VectorIndexKey, signal: AbortSignal): Promise<void> =>
+      buildVectorIndex(pool, key, { log, signal }),
+    /** Removes deleted vectors from the tables and indexes that are due for it. */
+    vacuum: (): Promise<void> => vacuumDuePartitions(pool),
     [Symbol.asyncDispose]: () => pool.close(),
   }
 }

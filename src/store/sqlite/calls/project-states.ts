@@ -9,21 +9,11 @@ import { prepare } from '../connection.ts'
  * transaction change them in memory, and `flush` writes each row once. Between `flush` and the next
  * change, any other statement may read and write these rows.
  */
-export type ProjectStates = {
-  readonly budgetOf: (projectId: string) => BudgetState | undefined
-  readonly setBudget: (projectId: string, budget: BudgetState) => void
-  /** @param stored the value that was read in this transaction. */
-  readonly bucketOf: (projectId: string, stored: number) => number
-  readonly setBucket: (projectId: string, fullAtUs: number) => void
-  /** Writes all changes and forgets all rows. */
-  readonly flush: () => void
-  /** Forgets all changes, because their transaction was rolled back. */
-  readonly reset: () => void
-}
+export type ProjectStates = ReturnType<typeof createProjectStates>
 
 type CachedBudget = { stored: BudgetState; current: BudgetState }
 
-export function createProjectStates(connection: DatabaseSync): ProjectStates {
+export function createProjectStates(connection: DatabaseSync) {
   const budgets = new Map<string, CachedBudget>()
   const buckets = new Map<string, number>()
   const selectBudget = prepare<BudgetState>(connection, selectBudgetSql)
@@ -34,14 +24,14 @@ export function createProjectStates(connection: DatabaseSync): ProjectStates {
     buckets.clear()
   }
   return {
-    budgetOf: (projectId) => {
+    budgetOf: (projectId: string): BudgetState | undefined => {
       const cached = budgets.get(projectId)
       if (cached) return cached.current
       const stored = selectBudget.first({ ledger: budgetLedger(projectId) })
       if (stored) budgets.set(projectId, { stored, current: stored })
       return stored
     },
-    setBudget: (projectId, next) => {
+    setBudget: (projectId: string, next: BudgetState): void => {
       const cached = budgets.get(projectId)
       if (!cached) throw new Error('a budget is read before it is changed')
       if (!crossesLimit(cached.current, next)) {
@@ -53,13 +43,16 @@ export function createProjectStates(connection: DatabaseSync): ProjectStates {
       writeBudget(projectId, { stored: cached.current, current: next })
       budgets.delete(projectId)
     },
-    bucketOf: (projectId, stored) => buckets.get(projectId) ?? stored,
-    setBucket: (projectId, fullAtUs) => void buckets.set(projectId, fullAtUs),
-    flush: () => {
+    /** @param stored the value that was read in this transaction. */
+    bucketOf: (projectId: string, stored: number): number => buckets.get(projectId) ?? stored,
+    setBucket: (projectId: string, fullAtUs: number): void => void buckets.set(projectId, fullAtUs),
+    /** Writes all changes and forgets all rows. */
+    flush: (): void => {
       for (const [projectId, budget] of budgets) writeBudget(projectId, budget)
       for (const [projectId, fullAtUs] of buckets) updateBucket.run({ projectId, fullAtUs })
       reset()
     },
+    /** Forgets all changes, because their transaction was rolled back. */
     reset,
   }
 }
