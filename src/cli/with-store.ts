@@ -30,11 +30,13 @@ export function hasDatabase({ DATA_DIR, DATABASE_URL }: Config): boolean {
   return DATABASE_URL !== '' || existsSync(path.join(DATA_DIR, 'facegate.db'))
 }
 
-/** @throws Error when no project has this id or name, or several accounts have one of this name. */
+/** @throws Error when no project has this id or name, it was deleted, or several have this name. */
 export async function requireProject({ db }: Store, idOrName: string): Promise<Project> {
   const project = await findProject(db, idOrName)
   if (!project)
     throw new Error(`there is no project ${idOrName}; facegate project list prints all projects`)
+  if (project.deletedAtUtc !== null)
+    throw new Error(`the project ${project.projectId} was deleted at ${project.deletedAtUtc}`)
   const same = (await listProjects(db)).filter(({ name }) => name === idOrName)
   if (project.projectId !== idOrName && same.length > 1)
     throw new Error(`${same.length} projects have the name ${idOrName}; give the id of one of them`)

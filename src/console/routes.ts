@@ -9,7 +9,6 @@ import * as callLog from './pages/call-log.ts'
 import * as bulkChanges from './pages/gallery/bulk-changes.ts'
 import * as crops from './pages/gallery/crops.ts'
 import * as deletions from './pages/gallery/deletions.ts'
-import * as galleryMode from './pages/gallery/gallery-mode.ts'
 import * as groups from './pages/gallery/groups.ts'
 import * as health from './pages/gallery/health.ts'
 import * as subjectsCsv from './pages/gallery/subjects-csv.ts'
@@ -19,7 +18,7 @@ import * as keys from './pages/keys/keys.ts'
 import * as ledger from './pages/money/ledger.ts'
 import * as walletAndBudgets from './pages/money/wallet-and-budgets.ts'
 import * as playground from './pages/playground.ts'
-import * as projectLosses from './pages/project-losses.ts'
+import * as projectEffects from './pages/project-effects.ts'
 import * as projects from './pages/projects.ts'
 import * as calibrations from './pages/system/calibrations.ts'
 import * as history from './pages/system/history.ts'
@@ -37,7 +36,7 @@ import type { ConsoleRoute } from './server/console-route.ts'
 const modulesByPage = [
   [setup, signIn, openSessions, secondFactorRoutes],
   [overview, charts, cameras, callLog],
-  [projects, projectLosses, galleryMode],
+  [projects, projectEffects],
   [keys, keyUsage],
   [webhooks, deliveries],
   [playground],

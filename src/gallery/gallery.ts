@@ -6,11 +6,10 @@ import { type DeletionRecord, countDeletions, findDeletions } from '../store/gal
 import { deleteExpiredMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
-import { cursorOf } from '../store/gallery/search/subject-order.ts'
-import { findSubjects, findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
+import { findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
-import { type DeletedSubjects, deleteSubjects } from './deletion/subject-deletion.ts'
+import { type DeletedSubjects, clearGallery, deleteSubjects } from './deletion/subject-deletion.ts'
 import type { EnrollLimits, OnExpiredDeleted } from './enrollment.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createSubjectKeys } from './keys/keyring.ts'
@@ -119,12 +118,8 @@ function createMaintenance(options: MaintenanceOptions) {
         return renameGroup(tx, renaming, formatUtc(options.clock()))
       }),
     /** Deletes all subjects of the gallery in batches. @returns the records. */
-    clear: async (galleryId: string): Promise<DeletionRecord[]> => {
-      const { records } = await deleteSubjects(deleteOptions, (reading, { after, limit }) =>
-        findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
-      )
-      return records
-    },
+    clear: async (galleryId: string): Promise<DeletionRecord[]> =>
+      (await clearGallery(deleteOptions, galleryId)).records,
     listDeletions: findDeletions,
     countDeletions,
     /**

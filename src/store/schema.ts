@@ -85,6 +85,8 @@ export type ProjectRow = {
   readonly matchWebhooks: Generated<number>
   /** 1: the account is moved to another database, on PostgreSQL; calls and changes return 503. */
   readonly isFrozen: Generated<0 | 1>
+  /** Set for a deleted project. Only history refers to it. */
+  readonly deletedAtUtc: Generated<string | null>
 } & { readonly [name in keyof SwitchColumns]: Generated<SwitchColumns[name]> }
 
 export type KeyRow = {

@@ -71,6 +71,10 @@ const declared: Readonly<Record<string, Write | WriteElsewhere | Read | WithoutD
     auditAction: 'project.update',
     run: () => 'kiosk --retention-days 30 --store-crops off',
   },
+  'project delete': {
+    auditAction: 'project.delete',
+    testedIn: 'gate/project-deletion.test.ts',
+  },
   'key create': { auditAction: 'key.create', run: () => '--project kiosk' },
   'key list': { reads: () => '' },
   'key routes': { reads: () => '--to b' },

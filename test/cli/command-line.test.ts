@@ -170,7 +170,7 @@ const completions: readonly (readonly [words: readonly string[], completed: read
     [['mod'], ['models']],
     [
       ['project', ''],
-      ['create', 'list', 'set', 'show'],
+      ['create', 'delete', 'list', 'set', 'show'],
     ],
     [['key', 'create', '--pe'], ['--permissions']],
     [

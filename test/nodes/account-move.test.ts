@@ -27,7 +27,7 @@ import {
   countRows,
   createInstallations,
   executeStatus,
-  fillGallery,
+  fillAccount,
   firstProjectId,
   killWhileCopying,
   routesOf,
@@ -266,7 +266,7 @@ test(
     })
     const client = await a.gallery.createProjectClient({ galleryMode: 'isolated' })
     const accountId = await accountIdOf(a.gallery, client.project.projectId)
-    await fillGallery(a, client.project, subjects)
+    await fillAccount(a, client.project, subjects)
     const { subjectId } = await client.value('svc.enroll', imageParams('Ada'))
     isHeld = true
     const requestId = randomUUID()

@@ -8,6 +8,7 @@ runOnPostgres([
   'gate/billing-switch',
   'gate/hourly-counts',
   'gate/me',
+  'gate/project-deletion',
   'gate/rate-limit',
   'gate/validate-only',
   'gate/subject-permissions',

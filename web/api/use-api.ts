@@ -56,7 +56,7 @@ type ApiMutationOptions<Method extends WriteMethod, Path extends WritePath<Metho
   readonly path: Path
   readonly onSuccess?: (data: WriteResponses[Method][Path]) => void
   readonly onError?: (error: Error) => void
-  /** The route of a resource that this request deletes. It is not fetched again. */
+  /** The route of a resource that this request deletes. It and its parts are not fetched again. */
   readonly removedPath?: keyof ConsoleResponses
 }
 
@@ -79,7 +79,9 @@ export function useApiMutation<Method extends WriteMethod, Path extends WritePat
     ...(onError && { onError }),
     onSuccess: (data) => {
       onSuccess?.(data)
-      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== removedPath })
+      const isRemoved = (path: unknown): boolean =>
+        removedPath !== undefined && String(path).startsWith(removedPath)
+      void client.invalidateQueries({ predicate: ({ queryKey }) => !isRemoved(queryKey[0]) })
     },
   })
 }

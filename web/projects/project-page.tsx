@@ -1,6 +1,7 @@
 import { SimpleGrid } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ConsoleProject } from '../api/responses.ts'
+import { useHasRole } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
@@ -10,6 +11,7 @@ import { Page } from '../layout/page.tsx'
 import { LinkButton } from '../components/link-button.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { DeleteProjectSetting } from './deletion/delete-project-setting.tsx'
 import { GalleryModeSetting } from './gallery-mode-setting.tsx'
 import { ProjectSettingsForm } from './project-settings-form.tsx'
 import { ProjectSwitches } from './project-switches.tsx'
@@ -19,6 +21,7 @@ const route = getRouteApi('/projects/$id')
 /** One project: details, limits, defaults, features and gallery mode. */
 export function ProjectPage() {
   const { id } = route.useParams()
+  const mayDelete = useHasRole('admin')
   const query = useApiQuery('/projects/:projectId', { pathParams: { projectId: id } })
   return (
     <QueryContent query={query}>
@@ -45,6 +48,11 @@ export function ProjectPage() {
             <Panel title="Gallery">
               <GalleryModeSetting project={project} />
             </Panel>
+            {mayDelete && (
+              <Panel title="Deletion">
+                <DeleteProjectSetting project={project} />
+              </Panel>
+            )}
           </SimpleGrid>
         </Page>
       )}

@@ -38,7 +38,7 @@ export function auditedChange<T>(
 }
 
 /** Adds an entry with the actor "command line" in the transaction of its change. */
-function addCommandLineEntry(
+export function addCommandLineEntry(
   tx: Tx,
   { accountId, auditAction, target, detail }: CommandLineEntry,
   atMs: number,
@@ -84,7 +84,7 @@ export async function createEntryHook(
   }
 }
 
-function commandClock(store: Store): () => number {
+export function commandClock(store: Store): () => number {
   return store.timeOfDay ?? Date.now
 }
 

@@ -2,9 +2,10 @@ import { allActions } from '../../actions/all-actions.ts'
 import { auditLedger } from '../../billing/audit-ledger.ts'
 import { allocate as allocateMicros, topUp } from '../../billing/ledger.ts'
 import { type Micros, formatAmount } from '../../lib/money.ts'
-import { type Balance, findAccountBalances, findBalance } from '../../store/billing/balances.ts'
+import { type Balance, findBalance } from '../../store/billing/balances.ts'
 import { type AccountPrice, listPrices, setPrice } from '../../store/billing/prices.ts'
-import { budgetLedger, projectNames, walletLedger } from '../../store/tenancy/projects.ts'
+import { type ProjectSummary, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
+import { budgetLedger, walletLedger } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, formatRows, formatTable, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
@@ -34,20 +35,12 @@ export async function showWallet({
   account,
   json,
 }: CommandValues<never, 'account'>): Promise<void> {
-  const { balances, names } = await withStore(async (store) => ({
-    balances: await findAccountBalances(store.db, await requireAccountId(store, account)),
-    names: await projectNames(store.db),
-  }))
-  const isWallet = ({ ledger }: { ledger: string }): boolean => ledger.startsWith('wallet:')
-  const result = {
-    balanceMicros: balances.find(isWallet)?.balanceMicros ?? 0n,
-    budgets: balances
-      .filter((balance) => !isWallet(balance))
-      .map(({ ledger, ...amounts }) => {
-        const projectId = ledger.slice('budget:'.length)
-        return { projectId, projectName: names.get(projectId) ?? '', ...amounts }
-      }),
-  }
+  const result = await withStore(async (store) => {
+    const accountId = await requireAccountId(store, account)
+    const { balanceMicros } = await findBalance(store.db, walletLedger(accountId))
+    const projects = await store.read((tx) => findProjectSummaries(tx, accountId))
+    return { balanceMicros, budgets: projects.map(toBudget) }
+  })
   print(result, json, () => {
     const rows = result.budgets.map(({ projectId, projectName, balanceMicros, reservedMicros }) => [
       `budget of ${projectName}`,
@@ -58,6 +51,10 @@ export async function showWallet({
     const walletRow = ['wallet', '', formatAmount(result.balanceMicros), formatAmount(0n)]
     return formatTable(['ledger', 'project', 'balance', 'reserved'], [walletRow, ...rows])
   })
+}
+
+function toBudget({ projectId, name, balanceMicros, reservedMicros }: ProjectSummary) {
+  return { projectId, projectName: name, balanceMicros, reservedMicros }
 }
 
 /** Moves money from the wallet to a project; a negative amount moves it back. */

@@ -14,6 +14,7 @@ import {
   wholeNumber,
 } from '../command-line/value-kinds.ts'
 import {
+  flag,
   optionalAccount,
   optional,
   required,
@@ -147,7 +148,7 @@ const galleryModes = oneOf(['isolated', 'shared'])
 
 export const project = defineGroup({
   name: 'project',
-  summary: 'create, list and configure projects',
+  summary: 'create, list, configure and delete projects',
   description:
     'A project has a separate budget, rate limit, API keys and gallery. Projects of one account with --gallery shared use one common gallery.',
   commands: [
@@ -242,6 +243,18 @@ export const project = defineGroup({
         'facegate project set door --liveness-origins https://app.example.org',
       ],
       run: async (values) => (await import('./project.ts')).set(values),
+    }),
+    defineCommand({
+      name: 'delete',
+      summary: 'delete a project with its keys, webhooks and own gallery; this cannot be undone',
+      arguments: { project: required('<project>', 'id or name of the project', projectName) },
+      options: {
+        yes: flag('confirm the deletion; without it, the command states what it would delete'),
+      },
+      description:
+        'The command revokes the keys, waits until the running calls have ended, deletes the subjects of the gallery that only this project uses, and returns the budget to the wallet. Subjects of the shared gallery stay. Repeat an interrupted deletion. See docs/privacy.md.',
+      examples: ['facegate project delete door', 'facegate project delete door --yes'],
+      run: async (values) => (await import('./project.ts')).remove(values),
     }),
   ],
 })

@@ -1,13 +1,6 @@
 import { dayMs, hourMs } from '../../lib/clock.ts'
 import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
-import {
-  createKey,
-  findKeyOwner,
-  listKeys,
-  revokeKey,
-  type KeySummary,
-} from '../../store/tenancy/keys.ts'
-import { projectNames } from '../../store/tenancy/projects.ts'
+import * as tenancy from '../../store/tenancy/keys.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { type CommandValues, print, printRows } from '../command.ts'
@@ -31,7 +24,7 @@ export async function create({
     const { projectId, accountId } = await requireProject(store, values.project)
     const options = { projectId, name, permissions, expiresAtUtc }
     return auditedChange(store, 'key.create', async ({ db, nowMs }) => {
-      const key = await createKey(db, options, new Date(nowMs))
+      const key = await tenancy.createKey(db, options, new Date(nowMs))
       return { result: { ...key, ...options }, accountId, target: key.keyId, detail: options }
     })
   })
@@ -44,11 +37,9 @@ export async function create({
 }
 
 export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
-  const keys = await withStore(async (store) => {
-    const names = await projectNames(store.db)
-    const listed = await listKeys(store.db, await findProjectId(store, project), new Date())
-    return listed.map((key) => ({ ...key, projectName: names.get(key.projectId) ?? '' }))
-  })
+  const keys = await withStore(async (store) =>
+    tenancy.listKeys(store.db, await findProjectId(store, project), new Date()),
+  )
   printRows(keys, json, {
     id: 'keyId',
     name: 'name',
@@ -65,8 +56,8 @@ export async function list({ project, json }: CommandValues<never, 'project'>): 
 export async function revoke({ keyId, json }: CommandValues<'keyId'>): Promise<void> {
   const revokedAtUtc = await withStore((store) =>
     auditedChange(store, 'key.revoke', async ({ db, nowMs }) => {
-      const result = await revokeKey(db, keyId, new Date(nowMs))
-      const key = await findKeyOwner(db, keyId)
+      const result = await tenancy.revokeKey(db, keyId, new Date(nowMs))
+      const key = await tenancy.findKeyOwner(db, keyId)
       if (result === undefined || !key) throw new Error(`there is no key ${keyId}`)
       const { accountId, name, projectId } = key
       return { result, accountId, target: keyId, detail: { name, projectId } }
@@ -86,7 +77,7 @@ export async function rotate({
   const { key, formerEndsAtUtc } = await withStore((store) =>
     auditedChange(store, 'key.rotate', async ({ db, nowMs }) => {
       const result = await rotateKey(db, rotation, new Date(nowMs))
-      const owner = await findKeyOwner(db, keyId)
+      const owner = await tenancy.findKeyOwner(db, keyId)
       if (result.state === 'unknown' || !owner) throw new Error(`there is no key ${keyId}`)
       if (result.state !== 'active')
         throw new Error(
@@ -112,7 +103,7 @@ function expiryText(expiresAtUtc: string | null, option: KeyExpiry | undefined):
 }
 
 /** The state of a key, and the end of its former secret while that is valid. */
-function stateText({ state, formerLast4, formerEndsAtUtc }: KeySummary): string {
+function stateText({ state, formerLast4, formerEndsAtUtc }: tenancy.KeySummary): string {
   const isValid = formerEndsAtUtc !== null && new Date().toISOString() < formerEndsAtUtc
   if (state !== 'active' || !isValid) return state
   return `${state}; …${formerLast4} until ${formerEndsAtUtc}`

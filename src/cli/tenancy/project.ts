@@ -1,5 +1,9 @@
 import { allocate } from '../../billing/ledger.ts'
-import type { Micros } from '../../lib/money.ts'
+import { clearGallery, deleteSubject } from '../../gallery/deletion/subject-deletion.ts'
+import { type ProjectContents, beginDeletion, deleteProject } from '../../gate/delete-project.ts'
+import { formatUtc } from '../../lib/clock.ts'
+import { type Micros, formatAmount } from '../../lib/money.ts'
+import type { Store } from '../../store/database.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
 import {
   createProject,
@@ -8,9 +12,15 @@ import {
   updateProject,
   type Project,
 } from '../../store/tenancy/projects.ts'
-import type { ProjectSwitches } from '../../store/tenancy/switches.ts'
-import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
-import { auditedChange } from '../audit/audited-change.ts'
+import {
+  type CommandValues,
+  UsageError,
+  formatTable,
+  print,
+  printRows,
+  showProgress,
+} from '../command.ts'
+import { addCommandLineEntry, auditedChange, commandClock } from '../audit/audited-change.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 
 export async function create({
@@ -80,24 +90,22 @@ type ProjectSettings = CommandValues<'project'> & {
 }
 
 export async function set(values: ProjectSettings): Promise<void> {
-  const {
-    sustained: sustainedPerS,
-    burst,
-    gallery: galleryMode,
-    'retention-days': retentionDays,
-    threshold: identifyThreshold,
-    'liveness-origins': origins,
-  } = values
-  const switches = switchesOf(values)
-  const change = {
-    ...(Object.keys(switches).length > 0 && { switches }),
-    ...(identifyThreshold !== undefined && { identifyThreshold }),
-    ...(retentionDays !== undefined && { retentionDays }),
-    ...(sustainedPerS !== undefined && { sustainedPerS }),
-    ...(burst !== undefined && { burst }),
-    ...(galleryMode !== undefined && { galleryMode }),
-    ...(origins !== undefined && { livenessOrigins: origins.join(' ') }),
-  }
+  const switches = givenOptions({
+    gender: values.gender,
+    expression: values.expression,
+    storeCrops: values['store-crops'],
+    autoEnroll: values['auto-enroll'],
+    billing: values.billing,
+  })
+  const change = givenOptions({
+    switches: Object.keys(switches).length > 0 ? switches : undefined,
+    identifyThreshold: values.threshold,
+    retentionDays: values['retention-days'],
+    sustainedPerS: values.sustained,
+    burst: values.burst,
+    galleryMode: values.gallery,
+    livenessOrigins: values['liveness-origins']?.join(' '),
+  })
   if (Object.keys(change).length === 0)
     throw new UsageError('there is nothing to set; pass at least one option')
   const changed = await withStore(async (store) => {
@@ -120,17 +128,62 @@ export async function set(values: ProjectSettings): Promise<void> {
   )
 }
 
-function switchesOf(values: ProjectSettings): Partial<ProjectSwitches> {
-  const { gender, expression, billing } = values
-  return Object.fromEntries(
-    Object.entries({
-      gender,
-      expression,
-      storeCrops: values['store-crops'],
-      autoEnroll: values['auto-enroll'],
-      billing,
-    }).filter(([, value]) => value !== undefined),
+type GivenOptions<Options> = {
+  readonly [Name in keyof Options]?: Exclude<Options[Name], undefined>
+}
+
+/** Returns the options that are given. */
+function givenOptions<Options extends object>(options: Options): GivenOptions<Options> {
+  const defined = Object.entries(options).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(defined) as GivenOptions<Options>
+}
+
+export async function remove(values: CommandValues<'project'> & { readonly yes: boolean }) {
+  const deleted = await withStore(async (store) => {
+    const project = await requireProject(store, values.project)
+    const { accountId, projectId: target, name } = project
+    const contents = await auditedChange(store, 'project.delete', async (change) => {
+      const result = await beginDeletion(change, project, change.nowMs)
+      if (!values.yes) throw unconfirmed(project, result)
+      return { result, accountId, target, detail: { name, ...result } }
+    })
+    const returnedMicros = await eraseProject(store, project, contents.subjects)
+    return { projectId: target, name, ...contents, returnedMicros }
+  })
+  const { name, projectId, returnedMicros } = deleted
+  const returned = `${formatAmount(returnedMicros)} returned to the wallet`
+  print(deleted, values.json, () => `deleted the project ${name} (${projectId}); ${returned}`)
+}
+
+/** States what the command deletes with --yes. */
+function unconfirmed({ name, projectId }: Project, contents: ProjectContents): UsageError {
+  const { subjects, crops, keys, webhooks } = contents
+  return new UsageError(
+    `nothing was deleted; with --yes, the command permanently deletes ${name} (${projectId}) with ${subjects} subjects, ${crops} stored crops, ${keys} valid keys and ${webhooks} webhooks, and returns its budget to the wallet`,
   )
+}
+
+function eraseProject(store: Store, project: Project, subjects: number): Promise<bigint> {
+  const { accountId } = project
+  const clock = commandClock(store)
+  return showProgress('subjects', (onProgress) => {
+    let deleted = 0
+    const removal: Parameters<typeof clearGallery>[0] = {
+      store,
+      remove: (tx, subject) => {
+        onProgress(++deleted, Math.max(deleted, subjects))
+        return deleteSubject(tx, subject, formatUtc(clock()))
+      },
+      purge: async () => void (await store.checkpoint()),
+    }
+    return deleteProject({
+      store,
+      project,
+      clock,
+      clear: (galleryId) => clearGallery(removal, galleryId),
+      addEntry: (tx, entry) => addCommandLineEntry(tx, { ...entry, accountId }, clock()),
+    })
+  })
 }
 
 /** Returns all settings of a project with the names of the options of `project set`. */

@@ -21,7 +21,7 @@ import {
 } from '../../store/console/call-charts.ts'
 import { scoreBinCount } from '../../store/gate/hourly-counts.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
-import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
+import { findProjectNames, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { groupSeries, createTimeBuckets, type TimeBuckets } from './time-buckets.ts'
 import { bucket, count, id, micros, timeRange } from '../server/input.ts'
@@ -139,7 +139,7 @@ function sumOf(amounts: readonly bigint[]): bigint {
 
 /** Returns the name and the position of a series by its id. Actions and codes need no other name. */
 async function readNames(tx: ReadTx, accountId: string) {
-  const projects = await findProjectSummaries(tx, accountId)
+  const projects = await findProjectNames(tx, accountId)
   const names = new Map([
     ...projects.map(({ projectId, name }) => [projectId, name] as const),
     ...(await keyNames(tx, accountId)),

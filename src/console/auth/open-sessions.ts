@@ -4,7 +4,7 @@ import { endOtherSessions, endSession, listUserSessions } from '../../store/cons
 import type { SessionRow } from '../../store/console-schema.ts'
 import type { Tx } from '../../store/database.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
-import { requireUser } from '../server/require-user.ts'
+import { requireUser } from '../server/input.ts'
 import { isSessionOpen } from './identity.ts'
 import { hashToken } from './session-token.ts'
 

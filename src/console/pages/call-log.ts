@@ -10,7 +10,7 @@ import {
   type LoggedCall,
 } from '../../store/gate/calls.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
-import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
+import { findProjectNames } from '../../store/tenancy/project-summaries.ts'
 import { findTransfer } from '../../store/billing/ledger-transfers.ts'
 import type { ReadTx, Store } from '../../store/database.ts'
 import { isUuid } from '../../lib/ids.ts'
@@ -219,8 +219,9 @@ export const getCall = defineRead({
       const { accountId } = identity
       const callId = Number(pathParameters['callId'])
       const call = Number.isSafeInteger(callId) ? await findCall(tx, callId) : undefined
-      const isOwn = call && (await findProjectSummaries(tx, accountId, call.projectId)).length > 0
-      if (!isOwn) throw new HttpError(404, 'The request log has no call with this id.')
+      const projects = await findProjectNames(tx, accountId)
+      if (!call || projects.every(({ projectId }) => projectId !== call.projectId))
+        throw new HttpError(404, 'The request log has no call with this id.')
       const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
       const attempt = await findAttemptStatus(tx, call)
       const formatCall = await createLogFormatter(tx, accountId)
@@ -240,7 +241,7 @@ export const getCall = defineRead({
 async function createLogFormatter(tx: ReadTx, accountId: string) {
   const keys = await keyNames(tx, accountId)
   const projects = new Map(
-    (await findProjectSummaries(tx, accountId)).map(({ projectId, name }) => [projectId, name]),
+    (await findProjectNames(tx, accountId)).map(({ projectId, name }) => [projectId, name]),
   )
   return (call: LoggedCall) => ({
     ...call,

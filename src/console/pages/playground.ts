@@ -11,9 +11,8 @@ import { readCalls } from '../../store/gate/calls.ts'
 import { createPlaygroundKey, findPlaygroundKey } from '../../store/tenancy/key-list.ts'
 import { listPrices } from '../../store/billing/prices.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
-import { id, micros } from '../server/input.ts'
+import { id, micros, requireProject } from '../server/input.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
-import { requireProject } from '../server/require-project.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 

@@ -8,10 +8,8 @@ import { type ProjectSummary, findProjectSummaries } from '../../store/tenancy/p
 import { createProject, findProject, updateProject } from '../../store/tenancy/projects.ts'
 import { type ProjectSwitches, switchesFromColumns } from '../../store/tenancy/switches.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../server/console-route.ts'
-import { type ValidationError, count, invalidField, micros, name } from '../server/input.ts'
-import { requireProject } from '../server/require-project.ts'
-import { galleryModeStatement } from './gallery/gallery-mode.ts'
-import { confirmedLosses, requireConfirmedLosses, retentionDays } from './project-losses.ts'
+import * as input from '../server/input.ts'
+import * as effects from './project-effects.ts'
 
 const galleryMode = z.enum(['isolated', 'shared'])
 const switchState = z.boolean()
@@ -41,11 +39,11 @@ const project = z.object({
   identifyThreshold: z.number().nullable(),
   livenessOrigins: origins,
   switches,
-  budgetMicros: micros,
-  reservedMicros: micros,
-  keyCount: count,
-  subjects: count,
-  templates: count,
+  budgetMicros: input.micros,
+  reservedMicros: input.micros,
+  keyCount: input.count,
+  subjects: input.count,
+  templates: input.count,
 })
 
 export const listProjects = defineRead({
@@ -62,21 +60,24 @@ export const getProject = defineRead({
   response: project,
   handle: async (call) => {
     const { store } = call.services
-    return toProjectResponse(await store.read((tx) => requireProject(tx, call)), call.services)
+    return toProjectResponse(
+      await store.read((tx) => input.requireProject(tx, call)),
+      call.services,
+    )
   },
 })
 
 export const addProject = defineWrite({
   path: '/projects',
   auditAction: 'project.create',
-  body: z.strictObject({ name, galleryMode }),
+  body: z.strictObject({ name: input.name, galleryMode }),
   response: project,
   handle: async ({ body, identity, services }, { db, tx }) => {
     const { accountId } = identity
     if (await findProject(db, body.name)) throw nameConflict()
     const now = new Date(services.clock())
     const { projectId } = await createProject(db, { ...body, accountId }, now)
-    const created = await requireProject(tx, { pathParameters: { projectId }, identity })
+    const created = await input.requireProject(tx, { pathParameters: { projectId }, identity })
     return { response: toProjectResponse(created, services), target: projectId, detail: body }
   },
 })
@@ -86,17 +87,17 @@ export const editProject = defineWrite({
   path: '/projects/:projectId',
   auditAction: 'project.update',
   body: z.strictObject({
-    name: name.optional(),
+    name: input.name.optional(),
     sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
     burst: z.int().min(1).max(100_000).nullable().optional(),
-    retentionDays: retentionDays.nullable().optional(),
+    retentionDays: effects.retentionDays.nullable().optional(),
     identifyThreshold: z.number().min(0).max(1).nullable().optional(),
     livenessOrigins: origins.optional().meta({
       description: 'Origins of pages that may send frames of liveness sessions; empty: none.',
     }),
     switches: switches.partial().optional(),
     galleryMode: galleryMode.optional(),
-    confirmedLosses: confirmedLosses.optional().meta({
+    confirmedLosses: effects.confirmedLosses.optional().meta({
       description: 'Required if the change deletes data: the numbers of `losses`.',
     }),
     confirmedThreshold: z.number().optional().meta({
@@ -110,7 +111,7 @@ export const editProject = defineWrite({
   response: project,
   handle: async (call, { db, tx }) => {
     const { body, services } = call
-    const before = await requireProject(tx, call)
+    const before = await input.requireProject(tx, call)
     const {
       statement,
       confirmedLosses: confirmed,
@@ -121,14 +122,19 @@ export const editProject = defineWrite({
     requireConfirmedThreshold(settings.identifyThreshold, confirmedThreshold)
     requireStatement(before, { galleryMode: settings.galleryMode, statement })
     await requireFreeName(db, before, settings.name)
-    await requireConfirmedLosses(tx, { project: before, change: settings, confirmed, services })
+    await effects.requireConfirmedLosses(tx, {
+      project: before,
+      change: settings,
+      confirmed,
+      services,
+    })
     const { projectId } = before
     const columns = { ...settings, livenessOrigins: livenessOrigins?.join(' ') }
     const change = Object.fromEntries(
       Object.entries(columns).filter(([, value]) => value !== undefined),
     )
     await updateProject(db, projectId, change)
-    const response = toProjectResponse(await requireProject(tx, call), services)
+    const response = toProjectResponse(await input.requireProject(tx, call), services)
     const result = { response, target: projectId, detail: change }
     if (settings.switches?.storeCrops !== false) return result
     return {
@@ -147,11 +153,11 @@ function requireStatement(
   if (
     galleryMode === undefined ||
     galleryMode === before.galleryMode ||
-    statement === galleryModeStatement(before, galleryMode)
+    statement === effects.galleryModeStatement(before, galleryMode)
   )
     return
   const message = 'must repeat the statement of gallery-mode-preview word for word'
-  throw invalidField('body.statement', message)
+  throw input.invalidField('body.statement', message)
 }
 
 /** @throws ValidationError 409 when another project has the name. */
@@ -164,9 +170,9 @@ async function requireFreeName(
   if (sameName && sameName.projectId !== before.projectId) throw nameConflict()
 }
 
-function nameConflict(): ValidationError {
+function nameConflict(): input.ValidationError {
   const message = 'must be another name: a project with this name already exists'
-  return invalidField('body.name', message, 409)
+  return input.invalidField('body.name', message, 409)
 }
 
 function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext['services']) {
@@ -207,17 +213,19 @@ export const previewThreshold = defineRead({
   }),
   response: z.object({
     days: z.int(),
-    calls: count.meta({ description: 'Decisions of svc.identify among the latest 30,000 calls.' }),
+    calls: input.count.meta({
+      description: 'Decisions of svc.identify among the latest 30,000 calls.',
+    }),
     isCapped: z.boolean(),
-    matches: count.meta({ description: 'Those of them with a match.' }),
-    newMatches: count.meta({ description: 'Calls without a match that would have one.' }),
-    lostMatches: count.meta({ description: 'Calls with a match that would have none.' }),
+    matches: input.count.meta({ description: 'Those of them with a match.' }),
+    newMatches: input.count.meta({ description: 'Calls without a match that would have one.' }),
+    lostMatches: input.count.meta({ description: 'Calls with a match that would have none.' }),
   }),
   handle: async (call) => {
     const { query, services } = call
     const fromMs = services.clock() - periodDays * dayMs
     return services.store.read(async (tx) => {
-      const { projectId } = await requireProject(tx, call)
+      const { projectId } = await input.requireProject(tx, call)
       const { threshold } = query
       return {
         days: periodDays,
@@ -236,5 +244,5 @@ export function requireConfirmedThreshold(
   const { min, below } = usualThresholds
   if (threshold >= min && threshold < below) return
   const message = `must repeat the threshold, because it is below ${min} or at least ${below}`
-  throw invalidField('body.confirmedThreshold', message)
+  throw input.invalidField('body.confirmedThreshold', message)
 }

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { utcTime as utcTimeText } from '../../actions/schemas/fields.ts'
-import { limitProblems } from '../../lib/errors.ts'
+import { HttpError, limitProblems } from '../../lib/errors.ts'
 import { parseInput as parseFields } from '../../lib/validation/describe-issue.ts'
+import { type ConsoleUser, findUser } from '../../store/console/users.ts'
+import type { ReadTx } from '../../store/database.ts'
+import { type ProjectSummary, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 
 /** Schema parts that several pages share, and the validation of what clients send. */
 
@@ -94,4 +97,36 @@ export function parseInput<Schema extends z.ZodType>(
   throw new ValidationError(
     limitProblems(problems, result.count, (message) => ({ path: location, message })),
   )
+}
+
+/** The parameters of a path, and the account that owns what they name. */
+type AccountPath = {
+  readonly pathParameters: Readonly<Record<string, string>>
+  readonly identity: { readonly accountId: string }
+}
+
+/**
+ * Returns the project in the path.
+ *
+ * @throws HttpError 404 when the account has no project with this id.
+ */
+export async function requireProject(
+  tx: ReadTx,
+  { pathParameters, identity }: AccountPath,
+): Promise<ProjectSummary> {
+  const { projectId = '' } = pathParameters
+  const [project] =
+    projectId === '' ? [] : await findProjectSummaries(tx, identity.accountId, projectId)
+  if (!project) throw new HttpError(404, 'The account has no project with this id.')
+  return project
+}
+
+/** Returns the user of the path parameter. @throws HttpError 404 if the account has no such user. */
+export async function requireUser(
+  tx: ReadTx,
+  { pathParameters, identity }: AccountPath,
+): Promise<ConsoleUser> {
+  const user = await findUser(tx, pathParameters['userId'] ?? '')
+  if (user?.accountId === identity.accountId) return user
+  throw new HttpError(404, 'The account has no user with this id.')
 }

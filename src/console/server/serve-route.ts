@@ -263,10 +263,11 @@ async function executeWrite(route: WriteRoute, received: ConsoleContext): Promis
   return { status: 200, headers, body: route.response.parse(response) ?? { ok: true } }
 }
 
-function toAuditEntry(
-  { auditAction }: WriteRoute,
+/** Returns the entry of a change in the audit log. */
+export function toAuditEntry(
+  { auditAction }: Pick<WriteRoute, 'auditAction'>,
   { identity, services, request }: ConsoleContext,
-  { target, detail = {}, actor = identity }: WriteResult<unknown>,
+  { target, detail = {}, actor = identity }: Omit<WriteResult<unknown>, 'response'>,
 ) {
   const { userId, name: userName, accountId } = actor
   const entry = { accountId, atMs: services.clock(), userId, userName, auditAction, target }

@@ -7,7 +7,8 @@ import { type DeletionRecord, addDeletion, appendDeletion } from '../../store/ga
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
 import { findGallery, lockGallery, recordGalleryChange } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
-import { findSubject, removeSubject } from '../../store/gallery/subjects.ts'
+import { cursorOf } from '../../store/gallery/search/subject-order.ts'
+import { findSubject, findSubjects, removeSubject } from '../../store/gallery/subjects.ts'
 import { scrubResponses } from '../../store/gate/stored-responses.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 
@@ -194,6 +195,16 @@ export async function deleteSubjects(
   }
   for (const galleryId of galleryIds) await purge(galleryId)
   return { records, hasMore }
+}
+
+/** Deletes all subjects of a gallery. */
+export function clearGallery(
+  options: DeleteSubjectsOptions,
+  galleryId: string,
+): Promise<DeletedSubjects> {
+  return deleteSubjects(options, (reading, { after, limit }) =>
+    findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
+  )
 }
 
 /** Locks the galleries of the subjects, finds the subjects again and returns a batch of them. */

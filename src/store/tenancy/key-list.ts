@@ -1,14 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, sql } from '../database.ts'
-import {
-  createKey,
-  identityOf,
-  keySummaryOf,
-  type KeyIdentity,
-  type KeySummary,
-  type KeyState,
-} from './keys.ts'
+import * as keys from './keys.ts'
 import type { Database, KeyRow } from '../schema.ts'
 import { galleryIdOf } from './projects.ts'
 import { switchNames } from './switches.ts'
@@ -17,7 +10,7 @@ import { countListed, selectPage } from '../lists.ts'
 export type KeyFilter = {
   readonly accountId: string
   readonly projectId?: string | undefined
-  readonly state?: KeyState | undefined
+  readonly state?: keys.KeyState | undefined
   readonly now: Date
   /** By default the newest first. */
   readonly sort?: KeySort | undefined
@@ -34,10 +27,10 @@ export type KeySort = {
 
 type KeySortValues = Pick<Selectable<KeyRow>, KeySort['by']>
 
-export type KeyWithProject = KeySummary & { readonly projectName: string }
-
-/** Finds keys, by default the newest first. Playground keys are left out. */
-export async function findKeys(tx: ReadTx, filter: KeyFilter): Promise<readonly KeyWithProject[]> {
+/**
+ * Finds keys, by default the newest first. Keys of the playground and of deleted projects are left out.
+ */
+export async function findKeys(tx: ReadTx, filter: KeyFilter): Promise<readonly keys.KeySummary[]> {
   const { now, after, limit } = filter
   const { by, isDescending } = filter.sort ?? { by: 'createdAtUtc', isDescending: true }
   const page = selectPage(selectVisibleKeys(tx, filter), {
@@ -46,10 +39,7 @@ export async function findKeys(tx: ReadTx, filter: KeyFilter): Promise<readonly 
     isDescending,
     limit,
   })
-  return (await tx.run(page)).map((row) => ({
-    ...keySummaryOf(row, now),
-    projectName: row.projectName,
-  }))
+  return (await tx.run(page)).map((row) => keys.keySummaryOf(row, now))
 }
 
 /** A key that never expires follows all others, and a key that was never used precedes them. */
@@ -82,6 +72,7 @@ function selectVisibleKeys(tx: ReadTx, { accountId, projectId, state, now }: Key
     .select('projects.name as projectName')
     .where('accountId', '=', accountId)
     .where('isHidden', '=', 0)
+    .where('deletedAtUtc', 'is', null)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
   return state === undefined ? query : query.where(stateIs(state, now.toISOString()))
 }
@@ -92,13 +83,13 @@ type KeyLookup = { readonly accountId: string; readonly keyId: string; readonly 
 export async function findKey(
   tx: ReadTx,
   { keyId, ...filter }: KeyLookup,
-): Promise<KeyWithProject | undefined> {
+): Promise<keys.KeySummary | undefined> {
   const [row] = await tx.run(selectVisibleKeys(tx, filter).where('keyId', '=', keyId))
-  return row && { ...keySummaryOf(row, filter.now), projectName: row.projectName }
+  return row && keys.keySummaryOf(row, filter.now)
 }
 
 /** The SQL condition of a state, with the rules of `keyState`. */
-function stateIs(state: KeyState, nowUtc: string) {
+function stateIs(state: keys.KeyState, nowUtc: string) {
   if (state === 'revoked') return sql<boolean>`"revokedAtUtc" is not null`
   const isExpired = sql`"expiresAtUtc" is not null and "expiresAtUtc" <= ${nowUtc}`
   return state === 'expired'
@@ -128,7 +119,7 @@ export async function findPlaygroundKey(
   tx: ReadTx,
   projectId: string,
   now: Date,
-): Promise<KeyIdentity | undefined> {
+): Promise<keys.KeyIdentity | undefined> {
   const query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
@@ -138,7 +129,7 @@ export async function findPlaygroundKey(
     .where('keys.projectId', '=', projectId)
     .where('isHidden', '=', 1)
   const [found] = await tx.run(query)
-  return found && identityOf({ ...found, galleryId: galleryIdOf(found), isFormer: 0 }, now)
+  return found && keys.identityOf({ ...found, galleryId: galleryIdOf(found), isFormer: 0 }, now)
 }
 
 /** Creates the playground key. Its text is discarded, so that no caller can ever send it. */
@@ -148,5 +139,5 @@ export async function createPlaygroundKey(
   now: Date,
 ): Promise<void> {
   const key = { projectId, name: 'Console playground', permissions: ['*'], expiresAtUtc: null }
-  await createKey(db, { ...key, last4: '', isHidden: 1 }, now)
+  await keys.createKey(db, { ...key, last4: '', isHidden: 1 }, now)
 }

@@ -59,6 +59,7 @@ type InternalKeyColumn =
 export type KeySummary = Omit<Selectable<KeyRow>, 'permissions' | InternalKeyColumn> & {
   readonly permissions: readonly string[]
   readonly state: KeyState
+  readonly projectName: string
 }
 
 /** Creates a key and stores its hash. The key's text exists only in the return value. */
@@ -141,7 +142,7 @@ export function parsePermissions(json: string): readonly string[] {
   return list.map(String)
 }
 
-/** Lists the keys of one project, or of all projects, the oldest first. */
+/** Lists the keys of one project, or of all projects that are not deleted, the oldest first. */
 export async function listKeys(
   db: Database,
   projectId: string | undefined,
@@ -149,16 +150,22 @@ export async function listKeys(
 ): Promise<readonly KeySummary[]> {
   const all = db
     .selectFrom('keys')
-    .selectAll()
+    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
+    .selectAll('keys')
+    .select('projects.name as projectName')
     .where('isHidden', '=', 0)
-    .orderBy('createdAtUtc')
+    .where('deletedAtUtc', 'is', null)
+    .orderBy('keys.createdAtUtc')
     .orderBy('keyId')
-  const query = projectId === undefined ? all : all.where('projectId', '=', projectId)
+  const query = projectId === undefined ? all : all.where('keys.projectId', '=', projectId)
   const rows = await query.execute()
   return rows.map((row) => keySummaryOf(row, now))
 }
 
-export function keySummaryOf(row: Selectable<KeyRow>, now: Date): KeySummary {
+export function keySummaryOf(
+  row: Selectable<KeyRow> & Pick<KeySummary, 'projectName'>,
+  now: Date,
+): KeySummary {
   const { hash: _hash, formerHash: _former, isHidden: _isHidden, ...rest } = row
   const { expiryNoticeDays: _notice, cameraChangesAtMs: _at, cameraChanges: _all, ...fields } = rest
   return { ...fields, permissions: parsePermissions(row.permissions), state: keyState(row, now) }

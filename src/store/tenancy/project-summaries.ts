@@ -16,7 +16,10 @@ export type ProjectSummary = Selectable<ProjectRow> & {
   readonly templateCount: number
 }
 
-/** Finds the projects of an account, the oldest first, or only the project with the given id. */
+/**
+ * Finds the projects of an account that are not deleted, the oldest first, or only the project with the
+ * given id.
+ */
 export async function findProjectSummaries(
   tx: ReadTx,
   accountId: string,
@@ -38,6 +41,7 @@ export async function findProjectSummaries(
       sql<number>`coalesce("templateCount", 0)`.as('templateCount'),
     ])
     .where('projects.accountId', '=', accountId)
+    .where('projects.deletedAtUtc', 'is', null)
     .orderBy('projects.createdAtUtc')
     .orderBy('projects.name')
   const rows = await tx.run(projectId ? query.where('projects.projectId', '=', projectId) : query)
@@ -53,6 +57,15 @@ const galleryIdSql = sql<string>`case projects."galleryMode" when 'shared'
 
 const keyCountSql = sql<number>`(select count(*) from keys
   where keys."projectId" = projects."projectId" and "isHidden" = 0)`
+
+/** Finds the names and galleries of all projects of an account, also of deleted ones. */
+export function findProjectNames(tx: ReadTx, accountId: string) {
+  const query = tx.build
+    .selectFrom('projects')
+    .select(['projectId', 'name', galleryIdSql.as('galleryId')])
+    .where('accountId', '=', accountId)
+  return tx.run(query.orderBy('createdAtUtc').orderBy('name'))
+}
 
 /** Sums the allocations to each budget. The wallet's chain contains all of them and no charges. */
 async function findAllocations(
@@ -81,7 +94,7 @@ export type GallerySummary = {
   readonly templateCount: number
 }
 
-/** Finds the galleries of an account. A gallery exists from its first enrollment on. */
+/** Finds the galleries of an account, from their first enrollment to the deletion of their project. */
 export function findGallerySummaries(
   tx: ReadTx,
   accountId: string,
@@ -91,5 +104,6 @@ export function findGallerySummaries(
     .leftJoin('projects', 'projects.projectId', 'galleries.galleryId')
     .select(['galleryId', 'projects.name as projectName', 'subjectCount', 'templateCount'])
     .where('galleries.accountId', '=', accountId)
+    .where('projects.deletedAtUtc', 'is', null)
   return tx.run(query.orderBy('galleryId'))
 }

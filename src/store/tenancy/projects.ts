@@ -61,14 +61,17 @@ export async function createProject(
   return { ...row, ...projectDefaults, switches: defaultSwitches }
 }
 
+/** Lists all projects that are not deleted, the oldest first. */
 export async function listProjects(db: Database): Promise<Project[]> {
-  const rows = db.selectFrom('projects').selectAll().orderBy('createdAtUtc').orderBy('name')
-  return (await rows.execute()).map(projectFromRow)
+  const rows = db.selectFrom('projects').selectAll().where('deletedAtUtc', 'is', null)
+  const ordered = rows.orderBy('createdAtUtc').orderBy('name')
+  return (await ordered.execute()).map(projectFromRow)
 }
 
-/** Returns the names of all projects by their ids. */
+/** Returns the names of all projects by their ids, also of deleted ones. */
 export async function projectNames(db: Database): Promise<ReadonlyMap<string, string>> {
-  return new Map((await listProjects(db)).map(({ projectId, name }) => [projectId, name]))
+  const rows = await db.selectFrom('projects').select(['projectId', 'name']).execute()
+  return new Map(rows.map(({ projectId, name }) => [projectId, name]))
 }
 
 function projectFromRow({
@@ -88,6 +91,7 @@ const projectDefaults = {
   retentionDays: null,
   identifyThreshold: null,
   livenessOrigins: '',
+  deletedAtUtc: null,
 }
 
 /** Returns the project's minimum similarity of a match of svc.identify; null: the server's rule. */
@@ -134,7 +138,7 @@ export async function findProjectSwitches(
   return row ? switchesFromColumns(row) : defaultSwitches
 }
 
-/** Finds a project by its id or, if there is none with that id, by its name. */
+/** Finds a project by its id or, if there is none with that id, by its name; also a deleted one. */
 export async function findProject(db: Database, idOrName: string): Promise<Project | undefined> {
   const rows = await db
     .selectFrom('projects')
@@ -146,7 +150,7 @@ export async function findProject(db: Database, idOrName: string): Promise<Proje
 }
 
 export type ProjectChange = Partial<
-  Pick<Project, 'name' | 'galleryMode' | keyof typeof projectDefaults> & {
+  Pick<Project, 'name' | 'galleryMode' | Exclude<keyof typeof projectDefaults, 'deletedAtUtc'>> & {
     readonly switches: Partial<ProjectSwitches>
   }
 >

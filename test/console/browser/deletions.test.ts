@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { deletions } from '../../../src/cli/database/commands.ts'
 import { runJson } from '../../support/cli/run-json.ts'
+import { assertOk } from '../../support/console/test-console.ts'
 import { fitsWidth, skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import {
   openConsoleBrowser,
@@ -86,6 +87,27 @@ describe('The certificate of a deletion in the console', { skip: skipWithoutBrow
     await page.getByRole('link', { name: 'Open the matched subject' }).click()
     await driver.waitForHeading('Subjects')
     assert.equal(new URL(page.url()).searchParams.get('subject'), again)
+    assert.deepEqual([driver.violations, browser.pageErrors.messages], [[], []])
+  })
+
+  step('A project is deleted on its page after its name is typed', async () => {
+    const { page, driver, goto, testConsole } = browser
+    const settings = { name: 'closed', galleryMode: 'isolated' }
+    const { projectId } = assertOk(await testConsole.owner.send('POST', '/projects', settings)).body
+    await goto(`/projects/${projectId}`)
+    await page.getByRole('button', { name: 'Delete project' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('0 subjects of the gallery that only this project uses').waitFor()
+    await driver.inspectSchemes('project-deletion')
+    const confirm = dialog.getByRole('button', { name: 'Delete project' })
+    assert.equal(await confirm.isDisabled(), true)
+    await dialog.getByLabel('Type closed to confirm').fill('closed')
+    await confirm.click()
+    await page.getByText('The project closed is deleted.').waitFor()
+    await driver.waitForHeading('Projects')
+    await page.getByRole('cell', { name: 'default' }).waitFor()
+    assert.equal(await page.getByRole('cell', { name: 'closed' }).count(), 0)
+    assert.equal((await testConsole.owner.get(`/projects/${projectId}`)).status, 404)
     assert.deepEqual([driver.violations, browser.pageErrors.messages], [[], []])
   })
 })

@@ -25,9 +25,9 @@ export const ledgerContract = {
     assertSameValues(await queries.listPrices(store.db, accountId), [])
     await queries.removePrice(store.db, other, 'svc.detect')
     assertSameValues(await queries.listPrices(store.db, other), [])
-    assertSameValues(await queries.findAccountBalances(store.db, other), [
-      { ledger: `wallet:${other}`, balanceMicros: 0n, reservedMicros: 0n },
-    ])
+    const balances = { balanceMicros: 0n, reservedMicros: 0n }
+    const ledger = queries.walletLedger(other)
+    assertSameValues(await queries.findBalance(store.db, ledger), { ledger, ...balances })
   },
 
   'reserving and debiting require enough free balance': async (fixture: StoreFixture) => {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import type { ReadTx } from '../../../src/store/database.ts'
 import { queries } from './tracked-queries.ts'
 import {
   assertSameValues,
   createProjectGallery,
   enrollSubject,
+  now,
+  nowMs,
+  nowUtc,
   type StoreFixture,
 } from './store-fixture.ts'
 
@@ -135,4 +139,48 @@ export const removedDataContract = {
       )
     })
   },
+
+  'a deleted project has no access, is only in lists of history, and its name is available':
+    async ({ store, accountId, project, key, keyId }: StoreFixture) => {
+      const { projectId, name } = project
+      const keysOf = (tx: ReadTx) => queries.findKeys(tx, { accountId, now, limit: 9 })
+      await store.read(async (tx) => {
+        assert.equal((await keysOf(tx)).length, 1)
+      })
+      const times = { token: 't', reservedMicros: 0n, deadlineMs: nowMs, windowStartMs: nowMs }
+      const fingerprint = Buffer.alloc(32)
+      const attempt = { projectId, keyId, action: 'svc.detect', fingerprint, ...times }
+      await store.write(async (tx) => {
+        for (const requestId of ['done', 'also done', 'running'])
+          await tx.attempts.insert({ ...attempt, requestId })
+        const completed = { state: 'done', code: 'OK', reservedMicros: 0n } as const
+        const done = tx.build.updateTable('attempts').set(completed)
+        await tx.run(done.where('requestId', 'in', ['done', 'also done']))
+        const remove = (limit: number) => queries.deleteCompletedAttempts(tx, projectId, limit)
+        assertSameValues([await remove(1), await remove(9), await remove(9)], [1, 1, 0])
+        assert.equal(await queries.hasAttempts(tx, projectId), true)
+        await tx.attempts.delete({ projectId, requestId: 'running' })
+        assert.equal(await queries.hasAttempts(tx, projectId), false)
+      })
+      await store.runExclusive(async ({ db }) => {
+        await queries.endAccess(db, projectId, nowUtc)
+        await queries.markDeleted(db, project, nowUtc)
+        await queries.markDeleted(db, project, new Date(nowMs + 1).toISOString())
+      })
+      assert.equal((await store.findKey(key, now))?.state, 'revoked')
+      const newName = `${name} (deleted ${nowUtc})`
+      assert.equal((await queries.findProject(store.db, projectId))?.deletedAtUtc, nowUtc)
+      assert.equal((await queries.findProject(store.db, newName))?.projectId, projectId)
+      assertSameValues(await queries.listProjects(store.db), [])
+      assertSameValues(await queries.listKeys(store.db, undefined, now), [])
+      assert.equal((await queries.projectNames(store.db)).get(projectId), newName)
+      await store.read(async (tx) => {
+        assertSameValues(await keysOf(tx), [])
+        assertSameValues(await queries.findProjectSummaries(tx, accountId), [])
+        const [found] = await queries.findProjectNames(tx, accountId)
+        assertSameValues([found?.name, found?.galleryId], [newName, projectId])
+      })
+      const again = { accountId, name, galleryMode: 'isolated' } as const
+      await store.runExclusive(({ db }) => queries.createProject(db, again, now))
+    },
 }

@@ -30,6 +30,7 @@ import * as livenessChallenges from '../../../src/store/gate/liveness-challenges
 import * as livenessSessions from '../../../src/store/gate/liveness-sessions.ts'
 import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
+import * as projectDeletion from '../../../src/store/tenancy/project-deletion.ts'
 import * as projectSummaries from '../../../src/store/tenancy/project-summaries.ts'
 import * as projects from '../../../src/store/tenancy/projects.ts'
 import * as removals from '../../../src/store/gallery/removals.ts'
@@ -81,6 +82,7 @@ const allQueries = {
   ...livenessSessions,
   ...modelCoverage,
   ...prices,
+  ...projectDeletion,
   ...projectSummaries,
   ...projects,
   ...removals,

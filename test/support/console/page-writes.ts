@@ -4,11 +4,11 @@ import { subjectWrites } from './subject-writes.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
 /**
- * Returns the requests that change the calibration of a gallery, a webhook, a key and several
- * subjects, start and end a command, and an audited download.
+ * Returns the requests that delete a project, change the calibration of a gallery, a webhook, a key and
+ * several subjects, start and end a command, and an audited download.
  */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
-  const writes = [calibrationWrites, webhookWrites, keyWrites, subjectWrites]
+  const writes = [projectWrites, calibrationWrites, webhookWrites, keyWrites, subjectWrites]
   const changes = (await Array.fromAsync(writes, (create) => create(testConsole))).flat()
   return [
     ...changes,
@@ -16,6 +16,14 @@ export async function pageWrites(testConsole: TestConsole): Promise<readonly Con
     ['DELETE', '/models/command', undefined],
     ['POST', '/system/support-bundle', undefined],
   ]
+}
+
+/** Creates a project, and returns the request that deletes it. */
+async function projectWrites({ owner }: TestConsole): Promise<readonly ConsoleWrite[]> {
+  const confirm = 'deleted later'
+  const settings = { name: confirm, galleryMode: 'isolated' }
+  const { projectId } = assertOk(await owner.send('POST', '/projects', settings)).body
+  return [['DELETE', `/projects/${projectId}`, { confirm }]]
 }
 
 /** Creates a webhook with an event, and returns the requests that change them. */

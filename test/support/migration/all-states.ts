@@ -39,6 +39,7 @@ const hourMs = 3_600_000
 export async function addAllStates(testConsole: TestConsole): Promise<string> {
   const { gallery, owner, projectId } = testConsole
   await addProjects(gallery.database.store)
+  await addDeletedProject(testConsole)
   await addKeys(gallery.database.store, projectId)
   await addSubjects(gallery)
   await addUsers(testConsole)
@@ -59,6 +60,20 @@ async function addProjects({ db }: Store): Promise<void> {
   const frozen = await add('frozen', 'isolated')
   const change = db.updateTable('projects').set({ isFrozen: 1 })
   await change.where('projectId', '=', frozen.projectId).execute()
+}
+
+/** A deleted project with a charged call, a deletion record and a returned budget. */
+async function addDeletedProject({ owner, gallery }: TestConsole): Promise<void> {
+  const confirm = 'deleted'
+  const settings = { name: confirm, galleryMode: 'isolated' }
+  const { projectId } = assertOk(await owner.send('POST', '/projects', settings)).body
+  const allocation = { projectId, amountMicros: '1000000' }
+  assertOk(await owner.send('POST', '/money/top-up', { amountMicros: '1000000' }))
+  assertOk(await owner.send('POST', '/money/allocate', allocation))
+  const newKey = { projectId, name: 'of a deleted project', permissions: ['*'] }
+  const { key } = assertOk(await owner.send('POST', '/keys', newKey)).body
+  await gallery.withKey(key).value('svc.enroll', imageParams('Deleted with the project'))
+  assertOk(await owner.send('DELETE', `/projects/${projectId}`, { confirm }))
 }
 
 async function addKeys({ db, write }: Store, projectId: string): Promise<void> {

@@ -178,12 +178,14 @@ export async function executeStatus(
 const subjectsPerTransaction = 250
 const dimensions = 256
 
-/** Adds subjects with one face, without calls. */
-export async function fillGallery(
-  { gallery, settings }: TestSite,
+/** Deletes a project of the account, and adds subjects with one face, without calls. */
+export async function fillAccount(
+  site: TestSite,
   project: Project,
   subjects: number,
 ): Promise<void> {
+  const { gallery, settings } = site
+  await deleteProject(site, project.accountId)
   const dataDir = path.dirname(settings['MASTER_KEY_FILE'] ?? '')
   for (let from = 0; from < subjects; from += subjectsPerTransaction) {
     const people = Array.from({ length: subjectsPerTransaction }, (_, index) => {
@@ -208,4 +210,11 @@ export async function certifyDeletion(
   const dataDir = path.dirname(a.settings['MASTER_KEY_FILE'] ?? '')
   await runAsAccount(accountId, () => signDeletion(file, { store, dataDir, deletionId, accountId }))
   return file
+}
+
+/** Adds a project with a charged call to the account, and deletes it. */
+async function deleteProject({ gallery, settings }: TestSite, accountId: string): Promise<void> {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated', accountId })
+  await client.value('svc.enroll', imageParams('Eva'))
+  await cliOutput(['project', 'delete', client.project.projectId, '--yes'], settings)
 }

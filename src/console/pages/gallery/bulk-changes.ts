@@ -9,8 +9,7 @@ import type { Tx } from '../../../store/database.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import { type ConsoleContext, defineWrite } from '../../server/console-route.ts'
-import { id, invalidField } from '../../server/input.ts'
-import { requireProject } from '../../server/require-project.ts'
+import { id, invalidField, requireProject } from '../../server/input.ts'
 
 /** The most subjects of one request that changes groups, and of one import request. */
 export const subjectChangesMax = 100

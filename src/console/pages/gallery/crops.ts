@@ -3,7 +3,7 @@ import { HttpError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { findCroppedFaces } from '../../../store/gallery/crops.ts'
 import { defineFile, defineRead } from '../../server/console-route.ts'
-import { requireProject } from '../../server/require-project.ts'
+import { requireProject } from '../../server/input.ts'
 import { subjectIdQuery } from './bulk-changes.ts'
 import { requireSubject } from './subjects.ts'
 

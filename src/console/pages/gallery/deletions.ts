@@ -5,12 +5,11 @@ import { findChainedDeletion } from '../../../store/gallery/deletion-chain.ts'
 import { countDeletions, findDeletions } from '../../../store/gallery/deletions.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { certificateSchema } from '../../../lib/crypto/deletion-certificate.ts'
-import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
+import { findProjectNames } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/database.ts'
-import { id, resolveTimeRange, timeRange } from '../../server/input.ts'
+import { id, requireProject, resolveTimeRange, timeRange } from '../../server/input.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { requireProject } from '../../server/require-project.ts'
 
 const deletionFilter = z.strictObject({
   projectId: id.optional(),
@@ -36,7 +35,7 @@ export const { pages: listDeletions, csv: deletionsCsv } = defineList({
       const conditions = await readConditions(tx, call)
       const order = { isAscending: !sort.isDescending, after, limit }
       const deletions = await findDeletions(tx, { ...conditions, ...order })
-      const projects = await findProjectSummaries(tx, call.identity.accountId)
+      const projects = await findProjectNames(tx, call.identity.accountId)
       return deletions.map(({ seq, galleryId, record }) => {
         const ofGallery = projects.filter((project) => project.galleryId === galleryId)
         return { item: { ...record, projects: ofGallery.map(({ name }) => name) }, position: seq }

@@ -3,10 +3,9 @@ import { groupName } from '../../../actions/schemas/fields.ts'
 import { ActionError, HttpError } from '../../../lib/errors.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import type { ReadTx } from '../../../store/database.ts'
-import { count, invalidField } from '../../server/input.ts'
+import { count, invalidField, requireProject } from '../../server/input.ts'
 import { defineList } from '../../server/define-list.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { requireProject } from '../../server/require-project.ts'
 
 const groupItem = z.object({ name: z.string(), subjectCount: count })
 

@@ -4,8 +4,7 @@ import type { GalleryHealth } from '../../../gallery/health/check-gallery.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { findDistinctSubjects } from '../../../store/gallery/duplicates/distinct-subjects.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
-import { count, id } from '../../server/input.ts'
-import { requireProject } from '../../server/require-project.ts'
+import { count, id, requireProject } from '../../server/input.ts'
 
 const path = '/projects/:projectId/health'
 

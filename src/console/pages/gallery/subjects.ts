@@ -10,17 +10,16 @@ import { lockGallery } from '../../../store/gallery/galleries.ts'
 import { cursorOf } from '../../../store/gallery/search/subject-order.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../../server/console-route.ts'
 import { defineList } from '../../server/define-list.ts'
-import { id, invalidField, period, resolveTimeRange, utcTime } from '../../server/input.ts'
-import { requireProject } from '../../server/require-project.ts'
+import * as input from '../../server/input.ts'
 import { subjectIdQuery } from './bulk-changes.ts'
 
 const subjectFilter = z.strictObject({
   q: z.string().min(1).max(128).optional(),
   externalId: fields.externalId.optional(),
   group: fields.groupName.optional(),
-  createdFromUtc: utcTime.optional(),
-  createdToUtc: utcTime.optional(),
-  period,
+  createdFromUtc: input.utcTime.optional(),
+  createdToUtc: input.utcTime.optional(),
+  period: input.period,
   subjectIds: subjectIdQuery.optional(),
 })
 
@@ -64,8 +63,8 @@ async function readConditions(call: ConsoleContext<z.output<typeof subjectFilter
   const { q: text, createdFromUtc, createdToUtc, period, ...ids } = call.query
   const { externalId, group, subjectIds } = ids
   const range = { fromUtc: createdFromUtc, toUtc: createdToUtc, period }
-  const { fromUtc, toUtc } = resolveTimeRange(range, call.services.clock())
-  const { galleryId } = await call.services.store.read((tx) => requireProject(tx, call))
+  const { fromUtc, toUtc } = input.resolveTimeRange(range, call.services.clock())
+  const { galleryId } = await call.services.store.read((tx) => input.requireProject(tx, call))
   const times = { createdFromUtc: fromUtc?.toISOString(), createdToUtc: toUtc?.toISOString() }
   return { galleryId, text, externalId, group, subjectIds, ...times }
 }
@@ -95,7 +94,7 @@ export const editSubject = defineWrite({
   handle: async (call, { tx }) => {
     const { expiresAtUtc: expiry } = call.body
     if (expiry && Date.parse(expiry) <= call.services.clock())
-      throw invalidField('body.expiresAtUtc', 'must be in the future')
+      throw input.invalidField('body.expiresAtUtc', 'must be in the future')
     const updated = await call.services.subjects.update(tx, await lockSubject(tx, call), call.body)
     // Only the field names: audit entries are permanent and must not contain personal data.
     const detail = { fields: Object.keys(call.body), projectId: call.pathParameters['projectId'] }
@@ -118,7 +117,10 @@ export const removeSubject = defineWrite({
     const row = await lockSubject(tx, call)
     const { subjectId, galleryId } = row
     if (call.body.confirm.toLowerCase() !== subjectId.slice(0, 8))
-      throw invalidField('body.confirm', 'must repeat the first 8 characters of the subjectId')
+      throw input.invalidField(
+        'body.confirm',
+        'must repeat the first 8 characters of the subjectId',
+      )
     const record = await subjects.remove(tx, row)
     const detail = { deletionId: record.deletionId, projectId: call.pathParameters['projectId'] }
     return {
@@ -149,14 +151,14 @@ export const removeFace = defineWrite({
 
 /** Locks the gallery against other changes and returns the subject in the path. */
 export async function lockSubject(tx: Tx, call: ConsoleContext): Promise<SubjectRow> {
-  const { galleryId } = await requireProject(tx, call)
+  const { galleryId } = await input.requireProject(tx, call)
   await lockGallery(tx, galleryId, 'exclusive')
   return requireSubject(tx, call)
 }
 
 /** @throws ActionError SUBJECT_NOT_FOUND unless the project has the subject in the path. */
 export async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<SubjectRow> {
-  const { galleryId } = await requireProject(tx, call)
+  const { galleryId } = await input.requireProject(tx, call)
   const { subjectId = '' } = call.pathParameters
   const { subjects } = call.services
   const row = isUuid(subjectId) ? await subjects.find(tx, galleryId, { subjectId }) : undefined
@@ -191,7 +193,7 @@ async function toListed(
 export const mergeIntoSubject = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId/merge',
   auditAction: 'subject.merge',
-  body: z.strictObject({ sourceSubjectId: id, confirm: z.string().max(64) }),
+  body: z.strictObject({ sourceSubjectId: input.id, confirm: z.string().max(64) }),
   response: z.object({ subject, deletionId: z.string(), mergeId: z.string() }),
   handle: async (call, { tx }) => {
     const { subjects, maintenance } = call.services
@@ -200,9 +202,12 @@ export const mergeIntoSubject = defineWrite({
     const target = await lockSubject(tx, call)
     const { subjectId, galleryId } = target
     if (sourceSubjectId === subjectId)
-      throw invalidField('body.sourceSubjectId', 'must be another subject than the one in the path')
+      throw input.invalidField(
+        'body.sourceSubjectId',
+        'must be another subject than the one in the path',
+      )
     if (confirm.toLowerCase() !== sourceSubjectId.slice(0, 8))
-      throw invalidField(
+      throw input.invalidField(
         'body.confirm',
         'must repeat the first 8 characters of the sourceSubjectId',
       )
@@ -233,7 +238,7 @@ export const undoMerge = defineWrite({
   handle: async (call, { tx }) => {
     const { subjects, maintenance } = call.services
     const { projectId, mergeId = '' } = call.pathParameters
-    const { galleryId } = await requireProject(tx, call)
+    const { galleryId } = await input.requireProject(tx, call)
     await subjects.lock(tx, galleryId, 'exclusive')
     const separated = await subjects.undoMerge(tx, { galleryId, mergeId: mergeId.toLowerCase() })
     const { subjectId } = separated.subject
@@ -253,7 +258,7 @@ export const undoMerge = defineWrite({
 export const moveFace = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/move',
   auditAction: 'subject.moveFace',
-  body: z.strictObject({ targetSubjectId: id }),
+  body: z.strictObject({ targetSubjectId: input.id }),
   response: z.object({ subject, target: subject }),
   handle: async (call, { tx }) => {
     const { subjects, maintenance } = call.services
@@ -263,7 +268,7 @@ export const moveFace = defineWrite({
     const targetSubjectId = call.body.targetSubjectId.toLowerCase()
     const target = await subjects.find(tx, galleryId, { subjectId: targetSubjectId })
     if (!target || targetSubjectId === subjectId)
-      throw invalidField('body.targetSubjectId', 'must be another subject of the gallery')
+      throw input.invalidField('body.targetSubjectId', 'must be another subject of the gallery')
     const faces = await subjects.listFaces(tx, { galleryId, subjectId, faceId, limit: 1 })
     if (faces.length === 0) throw new HttpError(404, 'The subject has no face with this id.')
     await subjects.moveFaces(tx, { target, faceIds: [faceId] })

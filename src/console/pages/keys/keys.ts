@@ -10,17 +10,11 @@ import {
   rotateKey,
   updateKey,
 } from '../../../store/tenancy/key-changes.ts'
-import {
-  type KeyWithProject,
-  countKeys,
-  findKey,
-  findKeys,
-} from '../../../store/tenancy/key-list.ts'
-import { createKey, revokeKey } from '../../../store/tenancy/keys.ts'
+import { countKeys, findKey, findKeys } from '../../../store/tenancy/key-list.ts'
+import { type KeySummary, createKey, revokeKey } from '../../../store/tenancy/keys.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../../server/console-route.ts'
 import { defineList } from '../../server/define-list.ts'
-import { id, invalidField, name, utcTime } from '../../server/input.ts'
-import { requireProject } from '../../server/require-project.ts'
+import { id, invalidField, name, requireProject, utcTime } from '../../server/input.ts'
 
 /** A key as the console shows it: without its secret. */
 export const key = z.object({
@@ -54,7 +48,7 @@ export const keyWithSecret = key.extend({
 })
 
 /** Converts a key to its response. */
-export function toKeyItem(row: KeyWithProject, now: Date): z.input<typeof key> {
+export function toKeyItem(row: KeySummary, now: Date): z.input<typeof key> {
   const { formerLast4: last4, formerEndsAtUtc: endsAtUtc, formerLastUsedAtUtc } = row
   const permissions = [...row.permissions]
   if (last4 === null || endsAtUtc === null) return { ...row, permissions, formerSecret: null }
@@ -166,7 +160,7 @@ export async function requireKey(
   tx: ReadTx,
   { pathParameters, identity }: KeyPath,
   now: Date,
-): Promise<KeyWithProject> {
+): Promise<KeySummary> {
   const { accountId } = identity
   const found = await findKey(tx, { accountId, keyId: pathParameters['keyId'] ?? '', now })
   if (!found) throw new HttpError(404, 'The account has no key with this id.')
@@ -217,7 +211,7 @@ export const editKey = defineWrite({
 })
 
 /** Keeps the fields whose value differs from the key. The order of permissions has no meaning. */
-function changedFields(before: KeyWithProject, change: KeyChange): KeyChange {
+function changedFields(before: KeySummary, change: KeyChange): KeyChange {
   const { permissions = before.permissions, ...fields } = change
   const isSame = new Set(permissions).symmetricDifference(new Set(before.permissions)).size === 0
   const changed = Object.entries(fields).filter(
@@ -226,7 +220,7 @@ function changedFields(before: KeyWithProject, change: KeyChange): KeyChange {
   return { ...Object.fromEntries(changed), ...(!isSame && { permissions }) }
 }
 
-function pickFields(row: KeyWithProject, change: KeyChange): KeyChange {
+function pickFields(row: KeySummary, change: KeyChange): KeyChange {
   return Object.fromEntries(
     Object.keys(change).map((field) => [field, row[field as keyof KeyChange]]),
   )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
+import { findProjectNames } from '../../../store/tenancy/project-summaries.ts'
 import {
   countTransfers,
   findTransfers,
@@ -46,7 +46,7 @@ export const { pages: listLedger, csv: ledgerCsv } = defineList({
     const conditions = transferFilter(call)
     const order = { isAscending: !sort.isDescending, after: position, limit }
     return call.services.store.read(async (tx) => {
-      const projects = await findProjectSummaries(tx, conditions.accountId)
+      const projects = await findProjectNames(tx, conditions.accountId)
       const names = new Map(projects.map((project) => [project.projectId, project.name]))
       return (await findTransfers(tx, { ...conditions, ...order })).map((row) => ({
         item: toTransferResponse(row, names.get(row.projectId ?? '')),

@@ -4,7 +4,7 @@ import { allocate, topUp, topUpOnce } from '../../../billing/ledger.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { topUpConfirmationMicros } from '../../../lib/limits/money-limits.ts'
 import { currency, formatAmount, microsMax } from '../../../lib/money.ts'
-import { findAccountBalances } from '../../../store/billing/balances.ts'
+import { findBalance } from '../../../store/billing/balances.ts'
 import type { Database } from '../../../store/schema.ts'
 import { listPrices, removePrice, setPrice } from '../../../store/billing/prices.ts'
 import {
@@ -12,10 +12,9 @@ import {
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import { walletLedger } from '../../../store/tenancy/projects.ts'
-import { id, invalidField, micros } from '../../server/input.ts'
+import { id, invalidField, micros, requireProject } from '../../server/input.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { imageLimits } from '../playground.ts'
-import { requireProject } from '../../server/require-project.ts'
 
 const price = z.object({
   action: z.string(),
@@ -83,8 +82,7 @@ export const getMoney = defineRead({
 })
 
 export async function readWalletMicros(db: Database, accountId: string): Promise<bigint> {
-  const balances = await findAccountBalances(db, accountId)
-  return balances.find(({ ledger }) => ledger === walletLedger(accountId))?.balanceMicros ?? 0n
+  return (await findBalance(db, walletLedger(accountId))).balanceMicros
 }
 
 async function readPrices(db: Database, accountId: string, unitMicros: bigint) {

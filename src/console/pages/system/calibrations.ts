@@ -11,8 +11,7 @@ import {
 } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { defineWrite } from '../../server/console-route.ts'
-import { requireProject } from '../../server/require-project.ts'
-import { count, invalidField } from '../../server/input.ts'
+import { count, invalidField, requireProject } from '../../server/input.ts'
 import type { ConsoleServices, ModelInventory } from '../../services.ts'
 
 /** A calibration table that was measured on a gallery. */

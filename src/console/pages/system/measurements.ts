@@ -6,9 +6,8 @@ import {
   findProjectSummaries,
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
-import { requireProject } from '../../server/require-project.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { count, id } from '../../server/input.ts'
+import { count, id, requireProject } from '../../server/input.ts'
 import { refreshTables, requireConfirmation } from './calibrations.ts'
 
 /** The calibration of a gallery on its own subjects: start, progress and result, discard, apply. */

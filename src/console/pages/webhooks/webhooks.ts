@@ -15,8 +15,7 @@ import { findLastAttempts, type LastAttempt } from '../../../store/webhooks/deli
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
 import { isAllowed } from '../../auth/identity.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { requireProject } from '../../server/require-project.ts'
-import { id, invalidField } from '../../server/input.ts'
+import { id, invalidField, requireProject } from '../../server/input.ts'
 
 const eventType = z.enum(allEventTypes)
 

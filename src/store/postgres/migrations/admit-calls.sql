@@ -67,6 +67,8 @@ begin
       "lockedProjectId" := "keyRow"."projectId";
       select b."fullAtUs" into "bucketUs" from buckets b where b."projectId" = "lockedProjectId"
         for update;
+      -- The project was deleted meanwhile.
+      if not found then return; end if;
     end if;
     if "keyRow"."projectId" <> "lockedProjectId" then continue; end if;
     "nextFullAtUs" := greatest("bucketUs", call."steadyUs") + "intervalUs";

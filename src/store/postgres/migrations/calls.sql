@@ -5,7 +5,7 @@ create function "addBucket"() returns trigger language plpgsql as $$ begin
 end $$
 
 create trigger projects_add_bucket after insert on projects
-  for each row execute function "addBucket"()
+  for each row when (new."deletedAtUtc" is null) execute function "addBucket"()
 
 create table calls_rest partition of calls default
 

@@ -6,7 +6,7 @@ create table buckets (
   fullAtUs integer not null
 ) strict, without rowid
 
-create trigger projects_add_bucket after insert on projects begin
+create trigger projects_add_bucket after insert on projects when new.deletedAtUtc is null begin
   insert into buckets values (new.projectId, 0);
 end
 

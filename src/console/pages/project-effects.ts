@@ -1,14 +1,17 @@
 import { z } from 'zod'
+import { beginDeletion, deleteProject, findContents } from '../../gate/delete-project.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { sweepIntervalMs } from '../../lib/limits/sweep-limits.ts'
 import { dayMs, formatUtc } from '../../lib/clock.ts'
+import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { countCrops } from '../../store/gallery/crops.ts'
+import { findGallerySize } from '../../store/gallery/galleries.ts'
 import { countUnseenSubjects } from '../../store/gallery/subjects.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
-import { requireProject } from '../server/require-project.ts'
-import { defineRead } from '../server/console-route.ts'
-import { count } from '../server/input.ts'
+import { defineRead, defineWrite } from '../server/console-route.ts'
+import { count, invalidField, micros, requireProject } from '../server/input.ts'
+import { toAuditEntry } from '../server/serve-route.ts'
 import type { ConsoleServices } from '../services.ts'
 
 /** A time without activity after which subjects are deleted. */
@@ -16,7 +19,7 @@ export const retentionDays = z.int().min(1).max(36_500)
 
 const boundedCount = z.object({ total: count, isCapped: z.boolean() })
 
-/** Counts what a change of the settings of a project would delete. */
+/** Counts what a change of the settings of a project, or its deletion, would delete. */
 export const previewLosses = defineRead({
   path: '/projects/:projectId/losses',
   query: z.strictObject({
@@ -30,6 +33,9 @@ export const previewLosses = defineRead({
   }),
   response: z.object({
     crops: boundedCount.meta({ description: 'Deleted when storeCrops is switched off.' }),
+    deletion: z
+      .object({ subjects: count, keys: count, webhooks: count })
+      .meta({ description: 'Deleted with the project.' }),
     retention: z
       .object({
         days: z.int(),
@@ -47,10 +53,47 @@ export const previewLosses = defineRead({
     return services.store.read(async (tx) => {
       const project = await requireProject(tx, call)
       const crops = await countCrops(tx, project.projectId)
-      if (typeof days !== 'number') return { crops }
+      const deletion = await findContents(tx, project, new Date(services.clock()))
+      if (typeof days !== 'number') return { crops, deletion }
       const retention = await retentionLosses(tx, { project, days, services })
-      return { crops, retention }
+      return { crops, deletion, retention }
     })
+  },
+})
+
+/**
+ * Deletes a project, in many transactions. The audit entry and the end of its access are committed
+ * before the others.
+ */
+export const removeProject = defineWrite({
+  method: 'DELETE',
+  path: '/projects/:projectId',
+  auditAction: 'project.delete',
+  body: z.strictObject({ confirm: z.string().max(128) }),
+  response: z.object({ subjects: count, returnedMicros: micros }),
+  handle: async (call, change) => {
+    const { store, clock, maintenance } = call.services
+    const project = await requireProject(change.tx, call)
+    const { name, projectId } = project
+    if (call.body.confirm !== name)
+      throw invalidField('body.confirm', 'must repeat the name of the project')
+    const contents = await beginDeletion(change, project, clock())
+    const response = { subjects: contents.subjects, returnedMicros: '0' }
+    return {
+      response,
+      target: projectId,
+      detail: { name, ...contents },
+      afterCommit: async () => {
+        const returned = await deleteProject({
+          store,
+          project,
+          clock,
+          clear: maintenance.clear,
+          addEntry: (tx, entry) => addAuditEntry(tx, toAuditEntry(entry, call, entry)),
+        })
+        response.returnedMicros = String(returned)
+      },
+    }
   },
 })
 
@@ -112,4 +155,39 @@ function requireConfirmed(total: number, confirmed = 0, things: string): void {
     409,
     `This change would delete ${total} ${things}, but ${confirmed} were confirmed. Check the number, then confirm again.`,
   )
+}
+
+/** Returns what changes for a project if its gallery mode is switched. */
+export const previewGalleryMode = defineRead({
+  path: '/projects/:projectId/gallery-mode-preview',
+  response: z.object({
+    from: z.string(),
+    to: z.string(),
+    statement: z.string(),
+    subjectsSeenNow: count,
+    subjectsSeenThen: count,
+  }),
+  handle: async (call) =>
+    call.services.store.read(async (tx) => {
+      const project = await requireProject(tx, call)
+      const to = project.galleryMode === 'isolated' ? 'shared' : 'isolated'
+      const galleryIdThen = to === 'shared' ? project.accountId : project.projectId
+      return {
+        from: project.galleryMode,
+        to,
+        statement: galleryModeStatement(project, to),
+        subjectsSeenNow: project.subjectCount,
+        subjectsSeenThen: (await findGallerySize(tx, galleryIdThen)).subjectCount,
+      }
+    }),
+})
+
+/** Returns the effect of the switch in words. The request that switches the mode must repeat them. */
+export function galleryModeStatement(
+  { name }: Pick<ProjectSummary, 'name'>,
+  to: ProjectSummary['galleryMode'],
+): string {
+  return to === 'shared'
+    ? `After the switch, ${name} searches, lists and deletes in the gallery of all shared projects of the account, and these projects see the subjects it enrolls. Its own gallery is kept but hidden until the project is isolated again.`
+    : `After the switch, ${name} searches, lists and deletes only in its own gallery. Subjects it enrolled in the shared gallery stay there: hidden from ${name}, visible to the other shared projects.`
 }
