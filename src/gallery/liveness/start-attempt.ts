@@ -5,6 +5,7 @@ import {
   countOpenChallenges,
   findFailureTimes,
 } from '../../store/gate/liveness-challenges.ts'
+import type { LivenessSession } from '../../store/gate/liveness-sessions.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import { drawAngles, drawSteps } from './draw-steps.ts'
 import type { LivenessSessionsOptions } from './session-options.ts'
@@ -14,12 +15,10 @@ const attemptLifeMs = 120_000
 
 export const failureWindowMs = 60_000
 
-type SessionToStart = {
-  readonly sessionId: string
-  readonly projectId: string
-  readonly stepCount: number
-  readonly requireAngles: 0 | 1
-}
+type SessionToStart = Pick<
+  LivenessSession,
+  'sessionId' | 'projectId' | 'stepCount' | 'requireAngles'
+>
 
 /** Draws the steps of the next attempt of a session. */
 export async function startAttempt(
