@@ -44,20 +44,17 @@ describe('The component on the pages of the examples', { skip: skipWithoutBrowse
   step('A head that follows the hints shows the requested angles, without `guided`', async () => {
     const { facegate, page } = pages
     const images = await drawMovingHead()
-    const create = async (): Promise<string> => {
+    const create = async (): Promise<unknown> => {
       const response = await fetch(`${facegate.url}/v1/liveness/sessions`, {
         method: 'POST',
         headers: { 'x-api-key': facegate.key, 'content-type': 'application/json' },
         body: JSON.stringify({ requireAngles: true }),
       })
-      return JSON.stringify(await response.json())
+      return response.json()
     }
+    await page.route('**/session', async (route) => route.fulfill({ json: await create() }))
     await pages.openPage()
-    await pages.changeElement(`
-      window.hints = new Set()
-      check.removeAttribute('guided')
-      check.removeAttribute('session-url')
-      check.session = ${await create()}`)
+    await pages.changeElement(`window.hints = new Set(); check.removeAttribute('guided')`)
     await pages.page.getByRole('button', { name: texts.start }).waitFor()
     await followHints(page, images)
     await page.evaluate(hintsScript)
@@ -67,6 +64,7 @@ describe('The component on the pages of the examples', { skip: skipWithoutBrowse
     for (const hint of ['further', 'hold', 'good'] as const)
       assert.ok(hints.includes(texts.guidance[hint]), hints.join())
     await page.getByText(texts.passed).waitFor()
+    await page.unroute('**/session')
   })
 
   step('A head that does not move reads what to change, and then passes', async () => {

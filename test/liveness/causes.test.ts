@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
 import { imageItem, startFacegate, type TestFacegate } from '../support/facegate/test-facegate.ts'
 import { drawViews, frontalPortrait, type DrawnViews } from '../support/liveness/drawn-head.ts'
-import type { ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
+import type { AngleRange, ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 let facegate: TestFacegate
 let frontal: Buffer
@@ -16,13 +16,17 @@ before(async () => {
 })
 after(() => facegate[Symbol.asyncDispose]())
 
-type Session = { readonly sessionId: string; readonly steps: readonly ChallengeStep[] }
+type Session = {
+  readonly sessionId: string
+  readonly steps: readonly ChallengeStep[]
+  readonly angles: readonly AngleRange[]
+}
 
-async function createSession(): Promise<Session> {
+async function createSession(options: object = {}): Promise<Session> {
   const response = await fetch(`${facegate.url}/v1/liveness/sessions`, {
     method: 'POST',
     headers: { 'x-api-key': facegate.key, 'content-type': 'application/json' },
-    body: JSON.stringify({ steps: 2 }),
+    body: JSON.stringify({ steps: 2, ...options }),
   })
   assert.equal(response.status, 200)
   return (await response.json()) as Session
@@ -88,6 +92,19 @@ test('A first frame without a face has the cause NO_FACE', async () => {
   const turnedFrames = session.steps.map((step) => turned[step][0])
   const { causes } = await sendFrames(session, [await toJpeg(empty), ...turnedFrames])
   assert.deepEqual(causes, [{ step: null, cause: 'NO_FACE' }])
+})
+
+test('A head that turns by the same angle each time does not show smaller requested angles', async () => {
+  let session = await createSession({ requireAngles: true })
+  while (session.angles.some(({ degreesMax }) => degreesMax > 25))
+    session = await createSession({ requireAngles: true })
+  const prepared = session.steps.map((step) => views.turned[step][1])
+  const { decision, causes } = await sendFrames(session, [views.frontal, ...prepared])
+  assert.equal(decision, 'uncertain')
+  assert.deepEqual(
+    causes.map(({ step, cause, degreesMax }: Record<string, unknown>) => [step, cause, degreesMax]),
+    session.steps.map((step, index) => [step, 'MOVED_TOO_FAR', session.angles[index]?.degreesMax]),
+  )
 })
 
 test('One picture in two frames has the cause PICTURE_OF_PICTURE, and the same steps without it pass', async () => {
