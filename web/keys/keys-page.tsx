@@ -67,7 +67,7 @@ export function KeysPage() {
         caption="API keys"
         query={query}
         rowKey={({ keyId }) => keyId}
-        columns={columnsOf(usage)}
+        columns={columnsOf(usage).filter(({ name }) => !projectId || name !== 'Project')}
         onOpen={({ keyId }) => setOpenKey(keyId)}
         openLabel={({ name }) => `Open ${name}`}
         {...listSearch(

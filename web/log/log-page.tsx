@@ -72,7 +72,7 @@ export function LogPage() {
       <ListPanel
         caption="Calls"
         query={query}
-        columns={columns}
+        columns={filters.projectId === undefined ? columns : columnsOfProject}
         rowKey={({ callId }) => String(callId)}
         isNew={({ callId }) => newIds.has(callId)}
         {...listSearch(
@@ -152,6 +152,9 @@ const columns: readonly Column<CallLogEntry>[] = [
     renderCell: (call) => <CallCost call={call} />,
   },
 ]
+
+/** The filter states the project already. */
+const columnsOfProject = columns.filter(({ name }) => name !== 'Project')
 
 function RowName({ name }: { readonly name: string }) {
   return (

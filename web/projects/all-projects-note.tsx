@@ -10,7 +10,7 @@ export function AllProjectsNote() {
   const isAccountPage = useLocation({ select: ({ pathname }) => accountPages.test(pathname) })
   if (projectId === undefined || !isAccountPage) return null
   return (
-    <Text size="sm" role="note">
+    <Text size="sm" mt={4} c="dimmed" role="note">
       This page shows all projects. The selected project does not limit it.
     </Text>
   )

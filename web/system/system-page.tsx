@@ -5,7 +5,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
-import { formatBytes, formatCount } from '../format/numbers.ts'
+import { formatBytes, formatCount, formatQuantity } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { HistoryPanels } from './status/history-panels.tsx'
@@ -88,7 +88,7 @@ function StorageDetails({ report: { disk, gallery, store } }: { readonly report:
       items={{
         Database: [store.version, store.place].filter(Boolean).join(', '),
         'Size of the database': formatBytes(store.bytes),
-        'Search index': `${formatCount(gallery.templates)} templates, ${formatBytes(gallery.bytes)}`,
+        'Search index': `${formatQuantity(gallery.templates, 'template')}, ${formatBytes(gallery.bytes)}`,
         'Disk free': `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)}`,
         Models: formatBytes(disk.modelsBytes),
       }}

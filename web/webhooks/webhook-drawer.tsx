@@ -177,7 +177,7 @@ function Deliveries({ webhookId, types, search, onSearchChange }: DeliveriesProp
         cursor={search.cursor}
         onCursorChange={(cursor) => onSearchChange({ cursor })}
         onOpen={setOpened}
-        openLabel={({ type }) => `Show the data of ${type}`}
+        openLabel={({ type }) => `Open the data of ${type}`}
         empty={<EmptyState title="No deliveries">No event of the last days was due.</EmptyState>}
       />
       {opened && <DeliveryPayload delivery={opened} onClose={() => setOpened(undefined)} />}

@@ -123,7 +123,7 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
     await goto('/keys')
     await page.getByRole('link', { name: '1 failed calls of door in 24 hours' }).click()
     await browser.driver.waitForHeading('Request log')
-    await page.getByRole('cell', { name: /^FORBIDDEN/u }).waitFor()
+    await page.getByRole('cell', { name: /^Forbidden/u }).waitFor()
     assert.equal(await page.getByRole('cell', { name: 'svc.detect', exact: true }).count(), 1)
     await page.setViewportSize(phoneViewport)
     await goto('/keys')

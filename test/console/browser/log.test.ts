@@ -153,7 +153,7 @@ describe(
         await editor.waitFor({ state: 'detached' })
         await dialog.getByRole('combobox', { name: 'Event', exact: true }).click()
         await page.getByRole('option', { name: 'webhook.test' }).click()
-        await dialog.getByRole('button', { name: 'Show the data of webhook.test' }).first().click()
+        await dialog.getByRole('button', { name: 'Open the data of webhook.test' }).first().click()
         await page
           .getByLabel(/^data of evt_/u)
           .getByText('webhookId')

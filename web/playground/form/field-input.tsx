@@ -18,7 +18,9 @@ type Props = {
 
 /** The control for one parameter. An empty control shows the default of the server. */
 export function FieldInput({ field, entry, error, onChange }: Props) {
-  const { name, kind, defaultValue, description, isRequired } = field
+  const { name, kind, defaultValue, isRequired } = field
+  // The description has the code marks of Markdown.
+  const description = field.description?.replaceAll('`', '')
   const common = { label: name, description, error, required: isRequired, size: 'xs' } as const
   const placeholder = defaultValue === undefined ? '' : `Default: ${textOf(defaultValue)}`
   if (kind.type === 'switch') {
