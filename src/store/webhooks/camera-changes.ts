@@ -11,7 +11,7 @@ export type UsedKeyFilter = {
   readonly reportedBeforeMs: number
 }
 
-/** Finds keys whose calls can be compared with those of the weeks before. */
+/** Finds valid keys whose calls can be compared with those of the weeks before. */
 export function findUsedKeys(tx: ReadTx, { usedSinceUtc, reportedBeforeMs }: UsedKeyFilter) {
   const query = tx.build
     .selectFrom('keys')
@@ -19,6 +19,7 @@ export function findUsedKeys(tx: ReadTx, { usedSinceUtc, reportedBeforeMs }: Use
     .select(['keyId', 'keys.projectId', 'accountId', 'keys.name', 'prefix', 'last4'])
     .where('lastUsedAtUtc', '>=', usedSinceUtc)
     .where('isHidden', '=', 0)
+    .where('revokedAtUtc', 'is', null)
     .where('cameraChangesAtMs', '<=', reportedBeforeMs)
     .where('keys.projectId', 'in', unfrozenProjects(tx))
   return tx.run(query.orderBy('keyId'))

@@ -242,5 +242,7 @@ export const keyChangesContract = {
     assert.deepEqual([key?.keyId, key?.changes], [keyId, changes])
     assert.deepEqual(await reported(atMs), [])
     assert.deepEqual(await reported(startMs, { accountId: 'other' }), [])
+    await store.runExclusive(({ db }) => queries.revokeKey(db, keyId, now))
+    assert.deepEqual([await find(atMs), await reported(startMs)], [[], []])
   },
 }
