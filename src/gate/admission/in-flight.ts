@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The calls that run in this process; retries wait for them. */
-export type InFlightCalls = {
-  /** @returns a function to call when the call ends, successful or not. */
-  readonly begin: (scope: string) => () => void
-  /** Resolves when the call ends, or when the database is to be read again. */
-  readonly wait: (scope: string, msMax: number) => Promise<void>
-  readonly stats: () => InFlightStats
-}
+export type InFlightCalls = ReturnType<typeof createInFlightCalls>
 
 export type InFlightStats = {
   /** Retries that are waiting for their first call. */
@@ -19,12 +13,13 @@ export type InFlightStats = {
 /** The end of a call in another process is only visible in the database. */
 const pollMs = 100
 
-export function createInFlightCalls(): InFlightCalls {
+export function createInFlightCalls() {
   const callsByScope = new Map<string, Promise<void>>()
   let duplicatesWaiting = 0
   let duplicateWaits = 0
   return {
-    begin: (scope) => {
+    /** @returns a function to call when the call ends, successful or not. */
+    begin: (scope: string): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>()
       callsByScope.set(scope, promise)
       return () => {
@@ -32,7 +27,8 @@ export function createInFlightCalls(): InFlightCalls {
         resolve()
       }
     },
-    wait: async (scope, msMax) => {
+    /** Resolves when the call ends, or when the database is to be read again. */
+    wait: async (scope: string, msMax: number): Promise<void> => {
       duplicatesWaiting += 1
       duplicateWaits += 1
       const localCall = callsByScope.get(scope)
@@ -44,6 +40,6 @@ export function createInFlightCalls(): InFlightCalls {
       timer.abort()
       duplicatesWaiting -= 1
     },
-    stats: () => ({ duplicatesWaiting, duplicateWaits }),
+    stats: (): InFlightStats => ({ duplicatesWaiting, duplicateWaits }),
   }
 }

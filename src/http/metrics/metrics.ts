@@ -26,22 +26,14 @@ export type MetricSource = {
 export type MetricSample = { readonly labels: MetricLabels; readonly value: number }
 type MetricLabels = Readonly<Record<string, string>>
 
-export type Metrics = {
-  readonly onCallCompleted: (attributes: CallAttributes, durationMs: number) => void
-  readonly onRequestCompleted: (attributes: CallAttributes, durationMs: number) => void
-  readonly onStep: (step: SpanName, durationMs: number) => void
-  /** Returns the current metrics in the text format of Prometheus. */
-  readonly text: () => Promise<string>
-  /** Returns the same metrics for other exporters. */
-  readonly families: () => Promise<readonly MetricFamily[]>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /** Steps in memory take microseconds. */
 const stepBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, ...callBuckets]
 
 /** Creates the counters and histograms of calls. No label contains text of a caller. */
-export function createMetrics(sources: readonly MetricSource[]): Metrics {
+export function createMetrics(sources: readonly MetricSource[]) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const source of sources) registry.registerMetric(toCollectedMetric(source))
@@ -50,19 +42,22 @@ export function createMetrics(sources: readonly MetricSource[]): Metrics {
     steps.observe({ step }, durationMs / 1000),
   )
   return {
-    onCallCompleted: ({ action = '', code = '', outcome, isNearMiss }, durationMs) => {
+    onCallCompleted: (call: CallAttributes, durationMs: number): void => {
+      const { action = '', code = '', outcome, isNearMiss } = call
       calls.inc({ action, code })
       if (outcome) outcomes.inc({ action, outcome, near_miss: String(isNearMiss === true) })
       durations.observe({ action }, durationMs / 1000)
     },
-    onRequestCompleted: ({ method = '', route = '', status = 0 }) =>
+    onRequestCompleted: ({ method = '', route = '', status = 0 }: CallAttributes): void =>
       requests.inc({ method, route, status }),
     onStep: observed.add,
-    text: () => {
+    /** Returns the current metrics in the text format of Prometheus. */
+    text: (): Promise<string> => {
       observed.flush()
       return registry.metrics()
     },
-    families: () => {
+    /** Returns the same metrics for other exporters. */
+    families: (): Promise<readonly MetricFamily[]> => {
       observed.flush()
       return registry.getMetricsAsJSON()
     },

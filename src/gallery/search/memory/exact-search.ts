@@ -8,45 +8,6 @@ import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored
 import { assertTemplateVector, type TemplateVector } from '../../calibration/similarity.ts'
 import { openSearchThreads, type SearchThreads } from './search-threads.ts'
 
-/**
- * Exact search over the subjects of galleries, one template each. Separate threads hold the templates in memory; the
- * event loop only sends requests and receives results. The results are the same as if every template
- * were scored in float32. The index is a copy: it is filled from the store and kept in sync with it.
- */
-export type ExactSearch = AsyncDisposable & {
-  /**
-   * Applies changes in order and resolves when every later search includes them. Changes older than
-   * the gallery's sequence are skipped, so they can be repeated. Removed templates are zeroed before
-   * it resolves. Calls for one gallery run in the order in which they were made.
-   */
-  readonly apply: (galleryId: string, changes: readonly IndexChange[]) => Promise<void>
-  /**
-   * Adds templates of subjects that are not in the index. Calls may run at the same time, because each adds other subjects; `apply` must wait for them. The bytes are transferred.
-   */
-  readonly load: (
-    galleryId: string,
-    packed: readonly PackedRows[],
-    load: GalleryLoad,
-  ) => Promise<void>
-  /** Returns the subjects most similar to the probe, best first. */
-  readonly search: (
-    galleryId: string,
-    probe: TemplateVector,
-    options: ModelSearchOptions,
-  ) => Promise<ScoredSubject[]>
-  /** Returns the sequence of the last applied change; 0 for a gallery that is not in the index. */
-  readonly sequenceOf: (galleryId: string) => number
-  /** Returns the number of rows and of faces in the index, of all models or of one. */
-  readonly size: (galleryId: string, modelId?: string) => IndexSize
-  /** Returns the dimensions of a model's vectors; undefined before its first vector. */
-  readonly dimensions: (modelId: string) => number | undefined
-  /** Removes a gallery immediately and resolves when all its data has been zeroed. */
-  readonly drop: (galleryId: string) => Promise<void>
-  readonly stats: () => SearchStats
-  /** Ends the threads and frees their memory. Pending requests reject. */
-  readonly close: () => Promise<void>
-}
-
 /** Only templates of this model are compared; scores of different models have different scales. */
 export type ModelSearchOptions = IndexSearchOptions & { readonly modelId: string }
 
@@ -69,10 +30,15 @@ const changeBatchSize = 256
 export function openExactSearch({ threads, log }: ExactSearchOptions): ExactSearch {
   const count = threads ?? availableParallelism()
   assert.ok(count >= 1)
-  return new ThreadedExactSearch(openSearchThreads(count, log))
+  return new ExactSearch(openSearchThreads(count, log))
 }
 
-class ThreadedExactSearch implements ExactSearch {
+/**
+ * Exact search over the subjects of galleries, one template each. Separate threads hold the templates in memory; the
+ * event loop only sends requests and receives results. The results are the same as if every template
+ * were scored in float32. The index is a copy: it is filled from the store and kept in sync with it.
+ */
+export class ExactSearch implements AsyncDisposable {
   readonly #threads: SearchThreads
   readonly #states = new Map<string, GalleryIndexState>()
   /** Gallery → its last queued apply or drop, which the next one waits for. */
@@ -83,6 +49,11 @@ class ThreadedExactSearch implements ExactSearch {
     this.#threads = threads
   }
 
+  /**
+   * Applies changes in order and resolves when every later search includes them. Changes older than
+   * the gallery's sequence are skipped, so they can be repeated. Removed templates are zeroed before
+   * it resolves. Calls for one gallery run in the order in which they were made.
+   */
   apply(galleryId: string, changes: readonly IndexChange[]): Promise<void> {
     return this.#enqueue(galleryId, async () => {
       for (let from = 0; from < changes.length; from += changeBatchSize)
@@ -98,6 +69,10 @@ class ThreadedExactSearch implements ExactSearch {
     this.#states.set(galleryId, await this.#threads.send(request, [packed.vectors.buffer]))
   }
 
+  /**
+   * Adds templates of subjects that are not in the index. Calls may run at the same time, because
+   * each adds other subjects; `apply` must wait for them. The bytes are transferred.
+   */
   async load(galleryId: string, packed: readonly PackedRows[], load: GalleryLoad): Promise<void> {
     for (const { header } of packed)
       for (const { modelId, dimensions } of header.sections)
@@ -113,6 +88,7 @@ class ThreadedExactSearch implements ExactSearch {
     this.#dimensions.set(modelId, dimensions)
   }
 
+  /** Returns the subjects most similar to the probe, best first. */
   async search(
     galleryId: string,
     probe: TemplateVector,
@@ -128,20 +104,24 @@ class ThreadedExactSearch implements ExactSearch {
     return [...(await this.#threads.send(request, [vector.buffer]))]
   }
 
+  /** Returns the sequence of the last applied change; 0 for a gallery that is not in the index. */
   sequenceOf(galleryId: string): number {
     return this.#states.get(galleryId)?.sequence ?? 0
   }
 
+  /** Returns the number of rows and of faces in the index, of all models or of one. */
   size(galleryId: string, modelId?: string): IndexSize {
     const sizes = this.#states.get(galleryId)?.sizes ?? new Map<string, IndexSize>()
     if (modelId !== undefined) return sizes.get(modelId) ?? { rows: 0, faces: 0 }
     return sumOf(sizes)
   }
 
+  /** Returns the dimensions of a model's vectors; undefined before its first vector. */
   dimensions(modelId: string): number | undefined {
     return this.#dimensions.get(modelId)
   }
 
+  /** Removes a gallery immediately and resolves when all its data has been zeroed. */
   drop(galleryId: string): Promise<void> {
     return this.#enqueue(galleryId, async () => {
       this.#states.delete(galleryId)
@@ -159,6 +139,7 @@ class ThreadedExactSearch implements ExactSearch {
     return { galleries: this.#states.size, rows, bytes }
   }
 
+  /** Ends the threads and frees their memory. Pending requests reject. */
   close(): Promise<void> {
     return this.#threads.close()
   }

@@ -11,23 +11,7 @@ import {
  * Builds an ONNX graph node by node. Values have numbered names, so the same calls create the same
  * bytes on every machine.
  */
-export type GraphBuilder = {
-  /** Adds a node with one output and returns the name of the output. */
-  readonly add: (
-    operator: string,
-    inputs: readonly string[],
-    attributes?: Readonly<Record<string, NodeAttribute>>,
-  ) => string
-  /** Adds a float32 tensor of weights; a scalar has the shape `[]`. */
-  readonly floats: (data: Float32Array | readonly number[], shape: readonly number[]) => string
-  /** Adds a one-dimensional int64 tensor: shapes, axes, paddings. */
-  readonly integers: (values: readonly number[]) => string
-  /** Declares an input; `shape` is the shape for one image, without the batch dimension. */
-  readonly input: (name: string, shape: PortShape) => void
-  /** Declares the value `from` as an output with the given name. */
-  readonly output: (name: string, from: string, shape: PortShape) => void
-  readonly graph: Graph
-}
+export type GraphBuilder = ReturnType<typeof buildGraph>
 
 export type Graph = {
   readonly name: string
@@ -62,13 +46,18 @@ type GraphPort = { readonly name: string; readonly shape: PortShape }
 /** A dimension of variable size has a name instead of a number. */
 type PortShape = readonly (number | string)[]
 
-export function buildGraph(name: string): GraphBuilder {
+export function buildGraph(name: string) {
   const nodes: GraphNode[] = []
   const initializers: Initializer[] = []
   const inputs: GraphPort[] = []
   const outputs: GraphPort[] = []
 
-  const add: GraphBuilder['add'] = (operator, from, attributes = {}) => {
+  /** Adds a node with one output and returns the name of the output. */
+  const add = (
+    operator: string,
+    from: readonly string[],
+    attributes: Readonly<Record<string, NodeAttribute>> = {},
+  ): string => {
     const output = `${operator}_${nodes.length}`
     nodes.push({ operator, inputs: from, output, attributes })
     return output
@@ -80,14 +69,20 @@ export function buildGraph(name: string): GraphBuilder {
   }
   return {
     add,
-    floats: (data, shape) => addInitializer(shape, new Float32Array(data)),
-    integers: (values) => addInitializer([values.length], BigInt64Array.from(values, toBigInt)),
-    input: (port, shape) => inputs.push({ name: port, shape }),
-    output: (port, from, shape) => {
+    /** Adds a float32 tensor of weights; a scalar has the shape `[]`. */
+    floats: (data: Float32Array | readonly number[], shape: readonly number[]): string =>
+      addInitializer(shape, new Float32Array(data)),
+    /** Adds a one-dimensional int64 tensor: shapes, axes, paddings. */
+    integers: (values: readonly number[]): string =>
+      addInitializer([values.length], BigInt64Array.from(values, toBigInt)),
+    /** Declares an input; `shape` is the shape for one image, without the batch dimension. */
+    input: (port: string, shape: PortShape): void => void inputs.push({ name: port, shape }),
+    /** Declares the value `from` as an output with the given name. */
+    output: (port: string, from: string, shape: PortShape): void => {
       nodes.push({ operator: 'Identity', inputs: [from], output: port, attributes: {} })
       outputs.push({ name: port, shape })
     },
-    graph: { name, nodes, initializers, inputs, outputs },
+    graph: { name, nodes, initializers, inputs, outputs } satisfies Graph,
   }
 }
 
