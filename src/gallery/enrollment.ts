@@ -93,11 +93,14 @@ export function normaliseUtc(text: string | null | undefined): string | null {
   return text ? new Date(text).toISOString() : null
 }
 
-type AddFaceOptions = EnrollLimits & {
+/** What changes of the faces of subjects need. */
+export type FaceChangeOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
   readonly keys: SubjectKeys
   readonly storeVectors: GallerySearch['storeVectors']
   readonly nowUtc: string
 }
+
+type AddFaceOptions = EnrollLimits & FaceChangeOptions
 
 /**
  * Adds a face to a subject.

@@ -13,17 +13,10 @@ import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import { markForNewKey } from '../store/gallery/crops.ts'
 import { findSubjectsByIds, updateSubjectRow } from '../store/gallery/subjects.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
-import type { EnrollLimits } from './enrollment.ts'
+import type { FaceChangeOptions } from './enrollment.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 import { type MergedState, encryptForSubject, encryptMerge } from './keys/subject-encryption.ts'
-import type { GallerySearch } from './search/gallery-search.ts'
 import { groupsMax } from './subject-update.ts'
-
-export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
-  readonly keys: SubjectKeys
-  readonly storeVectors: GallerySearch['storeVectors']
-  readonly nowUtc: string
-}
 
 /** The deletion record of the subject that ended, and the id to undo the merge with. */
 export type MergeResult = { readonly record: DeletionRecord; readonly mergeId: string }
@@ -44,7 +37,7 @@ export type MergedSubjects = { readonly source: SubjectRow; readonly target: Sub
 export async function mergeSubjects(
   tx: Tx,
   { source, target }: MergedSubjects,
-  options: MergeSubjectsOptions,
+  options: FaceChangeOptions,
 ): Promise<MergeResult> {
   const { subjectId, galleryId } = target
   const { keys, storeVectors, nowUtc } = options
@@ -71,7 +64,7 @@ export async function mergeSubjects(
 async function countMergedFaces(
   tx: Tx,
   { source, target }: MergedSubjects,
-  { templatesPerSubject }: MergeSubjectsOptions,
+  { templatesPerSubject }: FaceChangeOptions,
 ): Promise<number> {
   const counts = await faceCounts(tx, [source.subjectId, target.subjectId])
   const faces = [...counts.values()].reduce((sum, count) => sum + count, 0)
@@ -182,7 +175,7 @@ export async function findMovingFaces(
 export async function transferFaces(
   tx: Tx,
   transfer: FaceTransfer,
-  options: MergeSubjectsOptions,
+  options: FaceChangeOptions,
 ): Promise<number> {
   const { target } = transfer
   const { galleryId, subjectId } = target
@@ -205,7 +198,7 @@ export async function transferFaces(
 async function moveFrom(
   tx: Tx,
   { source, target, faceIds, sequence }: FaceTransfer & MovingFaces & { sequence: number },
-  { keys, storeVectors, nowUtc }: MergeSubjectsOptions,
+  { keys, storeVectors, nowUtc }: FaceChangeOptions,
 ): Promise<void> {
   const { galleryId, subjectId } = target
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''

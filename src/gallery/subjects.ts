@@ -14,7 +14,7 @@ import {
 } from '../store/gallery/search/search-subjects.ts'
 import { findSubject, findSubjectsByIds, type SubjectFilter } from '../store/gallery/subjects.ts'
 import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
-import type { SubjectRow } from '../store/gallery-schema.ts'
+import type { FaceRow, SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
@@ -167,12 +167,9 @@ export type SubjectDetails = Pick<
   readonly faces?: FaceDetails[]
 }
 
-type FaceDetails = {
-  readonly faceId: string
-  readonly qualityScore: number
+type FaceDetails = Pick<FaceRow, 'faceId' | 'qualityScore' | 'createdAtUtc'> & {
   /** The model by which the face is compared. */
   readonly modelId: string
-  readonly createdAtUtc: string
 }
 
 /** Returns the subjects in the order of their rows; `faces` adds the details of each face. */

@@ -6,7 +6,7 @@ import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { listPrices } from '../store/billing/prices.ts'
 import type { Store, Tx } from '../store/database.ts'
-import type { Now } from '../store/gate/admission-facts.ts'
+import type { AdmissionSettings, Now } from '../store/gate/admission-facts.ts'
 import { limitsOf } from '../store/gate/admission-rule.ts'
 import { amountsOf } from '../store/gate/settlement-rule.ts'
 import { readKeyDescription } from '../store/tenancy/key-description.ts'
@@ -28,21 +28,13 @@ import {
 import { createStoredBytes } from './stored-bytes.ts'
 import { expireLeftover, sweep } from './sweep.ts'
 
-export type GateOptions = {
+export type GateOptions = AdmissionSettings & {
   readonly clock: Clock
   readonly steadyClock: SteadyClock
-  /** Rate limits of projects without individual limits. */
-  readonly limits: RateLimits
   /** Limits of failed authentication per client address. */
   readonly authThrottleLimits: RateLimits
-  /** The price of one unit for accounts without a price list. */
-  readonly unitMicros: Micros
-  /** How long responses are kept for replays. */
-  readonly windowMs: number
   /** The most bytes of the stored responses of a project. */
   readonly storedBytesMax: number
-  /** A call that takes longer expires; its retry runs again. */
-  readonly attemptMsMax: number
   readonly inFlightWaitMsMax: number
   readonly logMsMax: number
   /** The most pending deliveries of a webhook. */

@@ -46,12 +46,10 @@ export type GalleryMeasurement<Result> = {
 } & MeasurementState<Result>
 
 /** The input of the thread. */
-export type MeasurementThreadData = {
-  readonly location: StoreLocation
-  readonly masterKeyFile: string
-  readonly kind: MeasurementKind
-  readonly request: MeasurementRequest
-}
+export type MeasurementThreadData = Pick<
+  GalleryMeasurementsOptions,
+  'location' | 'masterKeyFile' | 'kind'
+> & { readonly request: MeasurementRequest }
 
 /** What the thread sends. Templates are not among it. */
 export type MeasurementMessage =

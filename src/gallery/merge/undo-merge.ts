@@ -6,14 +6,14 @@ import { findMerges, removeMerge } from '../../store/gallery/duplicates/subject-
 import { findSubject } from '../../store/gallery/subjects.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
-import { type OnExpiredDeleted, createSubject } from '../enrollment.ts'
+import { type FaceChangeOptions, type OnExpiredDeleted, createSubject } from '../enrollment.ts'
 import { decryptMerge, type MergedState } from '../keys/subject-encryption.ts'
-import { type MergeSubjectsOptions, mergeUndoDays, transferFaces } from '../merge-subjects.ts'
+import { mergeUndoDays, transferFaces } from '../merge-subjects.ts'
 import { externalIdOf } from '../subject-update.ts'
 
 export type MergeUndo = { readonly galleryId: string; readonly mergeId: string }
 
-export type UndoMergeOptions = MergeSubjectsOptions & { readonly onDeleted: OnExpiredDeleted }
+export type UndoMergeOptions = FaceChangeOptions & { readonly onDeleted: OnExpiredDeleted }
 
 /** The subject that exists again, with a new id, and the one that it was merged into. */
 export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target: SubjectRow }

@@ -1,3 +1,4 @@
+import type { ComparisonProgress } from './compare-tables.ts'
 import { advanceSequence, insertBatch, keyFromText } from './fill-target.ts'
 import { findTableProgress, type TableProgress } from './progress.ts'
 import type { MigrationSource } from './source.ts'
@@ -5,10 +6,7 @@ import { migratedTables, type Table } from './tables.ts'
 import type { MigrationTarget } from './target.ts'
 
 /** The progress of copying one table. */
-export type CopyProgress = {
-  readonly table: string
-  readonly rows: number
-  readonly total: number
+export type CopyProgress = ComparisonProgress & {
   /** Rows that this process has added to all tables. */
   readonly addedRows: number
 }

@@ -1,5 +1,5 @@
 import { unreachable } from '../../lib/validation/unreachable.ts'
-import { centreOf, type ImageSize, type Rect } from '../image/geometry.ts'
+import { centreOf, type BoundingBox, type ImageSize, type Rect } from '../image/geometry.ts'
 import type { Frame } from '../image/decode.ts'
 import type { PlanarCrop } from '../image/pyramid.ts'
 
@@ -65,12 +65,7 @@ function squareRect(box: Rect, factor: number): PixelRect {
 }
 
 /** Whole pixels of a frame. The rectangle can extend beyond the borders of the frame. */
-type PixelRect = {
-  readonly left: number
-  readonly top: number
-  readonly width: number
-  readonly height: number
-}
+type PixelRect = BoundingBox
 
 /**
  * Resizes `rect` of `frame` to `size`, each side separately. The interpolation is bilinear as in
