@@ -3,14 +3,7 @@ import { createAddressBuckets } from './address-buckets.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
 
 /** Slows down failed authentication, per client address. */
-export type AuthThrottle = {
-  /**
-   * Records a failed authentication and delays its 401 response if the address is over its limit.
-   *
-   * @returns the seconds to wait before the next attempt; 0 within the limit.
-   */
-  readonly recordFailure: (clientIp: string) => Promise<number>
-}
+export type AuthThrottle = ReturnType<typeof createAuthThrottle>
 
 const delayedMax = 1000
 const delayMs = 250
@@ -22,11 +15,16 @@ const delayMs = 250
  * The protection against guessing is the 256 random bits of a key and its checksum; the throttle
  * only limits the load.
  */
-export function createAuthThrottle(limits: RateLimits, nowUs: () => number): AuthThrottle {
+export function createAuthThrottle(limits: RateLimits, nowUs: () => number) {
   const takeTokenOf = createAddressBuckets(limits, nowUs)
   let delayedCount = 0
   return {
-    recordFailure: async (clientIp) => {
+    /**
+     * Records a failed authentication and delays its 401 response if the address is over its limit.
+     *
+     * @returns the seconds to wait before the next attempt; 0 within the limit.
+     */
+    recordFailure: async (clientIp: string): Promise<number> => {
       const tokens = takeTokenOf(clientIp)
       if (tokens.isAllowed) return 0
       if (delayedCount < delayedMax) {

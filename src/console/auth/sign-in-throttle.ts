@@ -9,15 +9,7 @@ import type { ConsoleUser } from '../../store/console/users.ts'
 import type { Store } from '../../store/database.ts'
 
 /** Slows down password guessing. */
-export type SignInThrottle = {
-  /**
-   * Call it before the password is checked. The attempt counts as failed until `withdraw`, so that
-   * parallel attempts gain nothing.
-   *
-   * @throws HttpError 429 with Retry-After.
-   */
-  readonly startAttempt: (attempt: SignInAttempt) => StartedAttempt
-}
+export type SignInThrottle = ReturnType<typeof createSignInThrottle>
 
 type SignInAttempt = {
   /** The typed name; a user with this name need not exist. */
@@ -58,11 +50,17 @@ type FailedAttempts = { readonly count: number; readonly lastMs: number }
  * is under attack from many networks, each of them has one attempt in 15 minutes. A network from
  * which the user was recently active has no wait for failed attempts with other names.
  */
-export function createSignInThrottle(clock: Clock): SignInThrottle {
+export function createSignInThrottle(clock: Clock) {
   const failures = createFailureCounts(clock)
 
   return {
-    startAttempt: ({ nameKey, clientIp, isKnownAddress }) => {
+    /**
+     * Call it before the password is checked. The attempt counts as failed until `withdraw`, so that
+     * parallel attempts gain nothing.
+     *
+     * @throws HttpError 429 with Retry-After.
+     */
+    startAttempt: ({ nameKey, clientIp, isKnownAddress }: SignInAttempt): StartedAttempt => {
       const network = networkOf(clientIp)
       const nameOfNetwork = `${network} ${nameKey}`
       const anyNetwork = `* ${nameKey}`

@@ -17,11 +17,7 @@ export type SuspectedPair = {
  * Number of pairs of different people that are expected to reach a score. Above its start, the
  * distribution of the scores is taken as exponential.
  */
-export type ScoreTail = {
-  readonly expectedAt: (score: number) => number
-  /** The score that fewer than one pair of different people is expected to reach. */
-  readonly suspicious: number
-}
+export type ScoreTail = ReturnType<typeof fitScoreTail>
 
 /** The share and the lowest number of pairs above the start of the tail. */
 const tailShare = 5e-4
@@ -34,13 +30,14 @@ const tailPairsMin = 50
  *
  * @param scores ascending, of at least 10,000 pairs.
  */
-export function fitScoreTail(scores: Float32Array): ScoreTail {
+export function fitScoreTail(scores: Float32Array) {
   const rank = Math.max(tailPairsMin, Math.floor(tailShare * scores.length))
   const start = scores.at(-rank) ?? Infinity
   const lower = scores.at(-4 * rank) ?? start
   const scale = Math.max((start - lower) / Math.log(4), 1e-6)
   return {
-    expectedAt: (score) => rank * Math.exp((start - score) / scale),
+    expectedAt: (score: number): number => rank * Math.exp((start - score) / scale),
+    /** The score that fewer than one pair of different people is expected to reach. */
     suspicious: start + scale * Math.log(rank),
   }
 }

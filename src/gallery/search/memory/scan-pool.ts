@@ -15,10 +15,7 @@ import { quantiseProbe } from '../table/quantise.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 
 /** The threads that scan: the calling thread and helper threads that wait for jobs. */
-export type ScanPool = {
-  /** Returns the best rows of a table by the upper bounds of their scores. */
-  readonly scan: (table: TemplateTable, query: ScanQuery) => ScanResult
-}
+export type ScanPool = ReturnType<typeof openScanPool>
 
 export type ScanQuery = {
   readonly vector: Float32Array
@@ -46,11 +43,12 @@ export function openScanPool(
   sharedMemory: SharedMemory,
   scanSegments: ScanSegments,
   helperCount: number,
-): ScanPool {
+) {
   const job = new Int32Array(sharedMemory.memory.buffer, jobOffset, jobBytes / 4)
   Atomics.store(job, jobWord.cursor, idleCursor)
   return {
-    scan: (table, query) => {
+    /** Returns the best rows of a table by the upper bounds of their scores. */
+    scan: (table: TemplateTable, query: ScanQuery): ScanResult => {
       const segments = segmentsOf(table)
       const buffers = allocateScanBuffers(sharedMemory, {
         probe: codeBytes(table.dimensions) * 2,

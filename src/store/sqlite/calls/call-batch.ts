@@ -25,25 +25,14 @@ export type CallJob =
 /** The result of a job, or the error that rolled it back. */
 export type CallJobResult = { readonly value: unknown } | { readonly error: unknown }
 
-export type CallBatch = {
-  /**
-   * Runs jobs in the open transaction. They read and write the rows of their projects once, not once
-   * for each job.
-   *
-   * @throws Error if the database itself fails, see `isFatal`.
-   */
-  readonly run: (jobs: readonly CallJob[]) => readonly CallJobResult[]
-}
+export type CallBatch = ReturnType<typeof createCallBatch>
 
 type CallBatchOptions = {
   readonly pending: PendingCounts
   readonly isFatal: (error: unknown) => boolean
 }
 
-export function createCallBatch(
-  connection: DatabaseSync,
-  { pending, isFatal }: CallBatchOptions,
-): CallBatch {
+export function createCallBatch(connection: DatabaseSync, { pending, isFatal }: CallBatchOptions) {
   const states = createProjectStates(connection)
   const { admit, reset } = createAdmitBatch(connection, states)
   const settle = createSettleBatch(connection, { states, countCall: pending.add })
@@ -79,7 +68,13 @@ export function createCallBatch(
     }
   }
   return {
-    run: (jobs) => {
+    /**
+     * Runs jobs in the open transaction. They read and write the rows of their projects once, not once
+     * for each job.
+     *
+     * @throws Error if the database itself fails, see `isFatal`.
+     */
+    run: (jobs: readonly CallJob[]): readonly CallJobResult[] => {
       try {
         return runAll(jobs)
       } catch (error) {
