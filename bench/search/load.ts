@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { createDecryptStoredTemplate } from '../../src/gallery/keys/decrypt-stored-template.ts'
+import { createDecryptStoredTemplate } from '../../src/gallery/keys/template-encryption.ts'
 import {
   createMasterKeyFile,
   createSubjectKeys,

@@ -9,9 +9,11 @@ import {
   createSubjectKeys,
   openKeyring,
 } from '../../src/gallery/keys/keyring.ts'
-import { createDecryptStoredTemplate } from '../../src/gallery/keys/decrypt-stored-template.ts'
+import {
+  createDecryptStoredTemplate,
+  encryptTemplate,
+} from '../../src/gallery/keys/template-encryption.ts'
 import type { SearchDeps } from '../../src/gallery/search/gallery-search.ts'
-import { encryptTemplate } from '../../src/gallery/keys/template-encryption.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { openStore } from '../../src/store/open-store.ts'

@@ -1,11 +1,7 @@
 import type { Route } from '../http/route.ts'
-import { addFace } from './routes/add-face.ts'
-import { detectFaces } from './routes/detect-faces.ts'
-import { recognizeFaces } from './routes/recognize-faces.ts'
+import { addFace, detectFaces, recognizeFaces, verifyFace, verifyImages } from './routes/images.ts'
 import * as subjects from './routes/subjects.ts'
 import { embeddingRoutes, showFace, staticImageRoute } from './routes/unavailable.ts'
-import { verifyFace } from './routes/verify-face.ts'
-import { verifyImages } from './routes/verify-images.ts'
 import {
   serveCompreFaceRoute,
   type CompreFaceOptions,

@@ -13,10 +13,9 @@ import { addTemplate, findFaceTemplates, findSubjectTemplates } from '../store/g
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
-import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
+import { type DecryptStoredTemplate, encryptTemplate } from './keys/template-encryption.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 import { encryptCrop } from './keys/subject-encryption.ts'
-import { encryptTemplate } from './keys/template-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 
 export type SubjectOwner = {

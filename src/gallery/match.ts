@@ -18,7 +18,7 @@ import {
   similarityOf,
   squaredDistance,
 } from './calibration/similarity.ts'
-import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
+import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
 import { selectTemplate } from './select-template.ts'
 
 /** The result of comparing two templates. */

@@ -10,7 +10,7 @@ import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations, CalibrationSource } from './calibration/calibrations.ts'
 import { autoThreshold, roundSimilarity, similarityOfScore } from './calibration/similarity.ts'
-import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
+import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
 import {
   type ChangedSinceQuery,
   type MatchScore,

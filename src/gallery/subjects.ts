@@ -1,24 +1,25 @@
-import { formatUtc, type Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
 import { mapSequential } from '../lib/account-context.ts'
+import { type Clock, formatUtc } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
+import type { FaceRow, SubjectRow } from '../store/gallery-schema.ts'
+import { findSubjectCrop } from '../store/gallery/crops.ts'
+import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
-import { findFaces, faceCounts, findSubjectFaces } from '../store/gallery/faces.ts'
-import { lockGallery } from '../store/gallery/galleries.ts'
-import { listGroups, findSubjectGroups } from '../store/gallery/groups.ts'
+import { faceCounts, findFaces, findSubjectFaces } from '../store/gallery/faces.ts'
+import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
+import { findSubjectGroups, listGroups } from '../store/gallery/groups.ts'
 import {
-  countSubjects,
-  readSubjects,
   type LoadSubjects,
   type SubjectSource,
+  countSubjects,
+  readSubjects,
 } from '../store/gallery/search/search-subjects.ts'
-import { findSubject, findSubjectsByIds, type SubjectFilter } from '../store/gallery/subjects.ts'
-import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
-import type { FaceRow, SubjectRow } from '../store/gallery-schema.ts'
+import { type SubjectFilter, findSubject, findSubjectsByIds } from '../store/gallery/subjects.ts'
+import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
-import { decideDistinct } from './health/decide-distinct.ts'
 import {
   type EnrollLimits,
   type FaceToEnroll,
@@ -29,7 +30,9 @@ import {
   createSubject,
   requireFutureExpiry,
 } from './enrollment.ts'
+import { decideDistinct } from './health/decide-distinct.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
+import { decryptCrop } from './keys/subject-encryption.ts'
 import {
   type FaceTransfer,
   type MergedSubjects,
@@ -37,13 +40,11 @@ import {
   mergeSubjects,
   transferFaces,
 } from './merge-subjects.ts'
-import { renameGroup, type GroupRenaming } from './rename-group.ts'
-import { createReadCrop } from './read-crop.ts'
+import { type MergeUndo, undoMerge } from './merge/undo-merge.ts'
+import { type GroupRenaming, renameGroup } from './rename-group.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
-import { undoMerge, type MergeUndo } from './merge/undo-merge.ts'
-import { changesSubject, updateSubject, type SubjectUpdate } from './subject-update.ts'
-import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { selectTemplate } from './select-template.ts'
+import { type SubjectUpdate, changesSubject, updateSubject } from './subject-update.ts'
 
 /**
  * Enrolled subjects and their faces. Functions that take a `Tx` must be called in the transaction that
@@ -173,7 +174,7 @@ type FaceDetails = Pick<FaceRow, 'faceId' | 'qualityScore' | 'createdAtUtc'> & {
 }
 
 /** Returns the subjects in the order of their rows; `faces` adds the details of each face. */
-export type LoadSubjectDetails = (
+type LoadSubjectDetails = (
   reading: ReadTx,
   rows: readonly SubjectRow[],
   include?: { readonly faces: boolean },
@@ -224,4 +225,38 @@ async function faceDetailsOf(
     const { modelId = '' } = selectTemplate(byFace.get(faceId) ?? [], calibrations) ?? {}
     return { faceId, qualityScore, modelId, createdAtUtc }
   })
+}
+
+/**
+ * Decrypts the stored crop of a face: a square JPEG with the face in its centre. Undefined if the
+ * subject has no such face, or the face no crop that can be decrypted. Only projects that store crops
+ * have any.
+ */
+type ReadCrop = (
+  reading: ReadTx,
+  subject: SubjectRow,
+  faceId: string,
+) => Promise<Buffer | undefined>
+
+type ReadCropOptions = {
+  readonly keys: Pick<SubjectKeys, 'unwrap'>
+  readonly log: Pick<Log, 'error'>
+}
+
+export function createReadCrop({ keys, log }: ReadCropOptions): ReadCrop {
+  return async (reading, subject, faceId) => {
+    const { subjectId, galleryId } = subject
+    const crop = await findSubjectCrop(reading, { subjectId, faceId })
+    if (!crop) return undefined
+    const accountId = (await findGallery(reading, galleryId))?.accountId ?? ''
+    const binding = { accountId, galleryId, subjectId, faceId }
+    const key = await keys.unwrap(reading, subject)
+    try {
+      return decryptCrop(key, binding, crop.ciphertext)
+    } catch (error) {
+      const alert = { alert: 'crop-tampered', galleryId, subjectId, faceId }
+      log.error({ ...alert, err: error }, 'a stored crop cannot be decrypted; it is not shown')
+      return undefined
+    }
+  }
 }

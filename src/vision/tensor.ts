@@ -2,7 +2,7 @@ import type { Frame } from './image/decode.ts'
 import { cropTransform, scaleSize, type ImageSize } from './image/geometry.ts'
 import { levelPlanes, type CropLevels } from './image/kernel/image-kernel.ts'
 import { warp, type ImagePyramid, type PlanarCrop } from './image/pyramid.ts'
-import type { NetworkInput } from './network-input.ts'
+import type { NetworkInput } from './session.ts'
 
 /**
  * Returns (pixel − mean) × scale for each pixel of a crop, with the channels in model order: the

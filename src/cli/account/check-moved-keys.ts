@@ -1,4 +1,4 @@
-import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
+import { createDecryptStoredTemplate } from '../../gallery/keys/template-encryption.ts'
 import { listWrappedKeys, requireUnwrappable } from '../../gallery/keys/open-keys.ts'
 import { createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
 import { selectOrderedTemplates } from '../../store/gallery/templates.ts'

@@ -3,14 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { describeError } from '../../lib/observability/describe-error.ts'
-import { detailOf } from './check-service.ts'
-import type { ImportPace } from './import-pace.ts'
-import {
-  isLastingStatus,
-  lastingError,
-  lastingFailure,
-  type EnrollError,
-} from './lasting-failure.ts'
+import type { ServiceAccess } from '../context/saved-context.ts'
+import { type ImportPace, type StatedLimit, readStatedLimit } from './import-pace.ts'
 import { type ImportEntry, parseJsonText } from './list-entries.ts'
 
 /** The result of an enrollment. */
@@ -20,7 +14,7 @@ export type EnrollResult = {
   readonly message?: string | undefined
 }
 
-export type EnrollSenderOptions = {
+type EnrollSenderOptions = {
   readonly url: string
   readonly key: string
   readonly groups: readonly string[]
@@ -149,4 +143,122 @@ function toRefusal(error: EnrollError | undefined, entry: ImportEntry): EnrollRe
   if (failure !== undefined) throw new LastingFailure(failure)
   const remedy = error?.code === 'MULTIPLE_FACES' ? '; or pass --face-policy largest' : ''
   return { ok: false, code: error?.code, message: error && `${error.message}${remedy}` }
+}
+
+const answerMsMax = 15_000
+
+/**
+ * Checks before an import that the service can be reached and accepts the key.
+ *
+ * @returns the rate limit of the project; undefined if the service does not state it.
+ * @throws Error with the remedy.
+ */
+export async function checkService({ url, key }: ServiceAccess): Promise<StatedLimit | undefined> {
+  const headers = { 'x-api-key': key }
+  const response = await requestService(url, '/v1/subjects?limit=1', { headers }, answerMsMax)
+  const body = await response.text()
+  if (response.status >= 300 && response.status < 400)
+    throw new Error(`${url} is a redirect, which is not followed with the key; check --url`)
+  // 403: the key may enroll although it may not list subjects.
+  if (response.status === 401 || response.status === 404 || response.status === 405)
+    throw new Error(lastingFailure(response.status, detailOf(body)))
+  return readStatedLimit(response.headers)
+}
+
+/** Sends a request to a service. @throws Error with the remedy when there is no response. */
+export async function requestService(
+  url: string,
+  path: string,
+  request: RequestInit,
+  msMax: number,
+): Promise<Response> {
+  try {
+    const signal = AbortSignal.timeout(msMax)
+    // Following a redirect would send the key to its target.
+    return await fetch(`${url}${path}`, { ...request, redirect: 'manual', signal })
+  } catch (cause) {
+    throw new Error(
+      `${url} cannot be reached: ${reasonOf(cause)}; start the service, or pass its address with --url`,
+      { cause },
+    )
+  }
+}
+
+const connectFailures: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'no service listens there',
+  ENOTFOUND: 'there is no host with this name',
+  EAI_AGAIN: 'the name of the host could not be resolved',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  ECONNRESET: 'the connection was closed',
+}
+
+/** Returns why a request has no response. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.cause instanceof Error) return reasonOf(error.cause)
+  if (error.name === 'TimeoutError') return 'no response in time'
+  const code = 'code' in error ? String(error.code) : ''
+  return connectFailures[code] ?? (error.message || code)
+}
+
+const detailSchema = z.object({ detail: z.string() })
+
+/** Returns the text of a body `{"detail"}`. */
+export function detailOf(body: string): string {
+  return parseJsonText(detailSchema, body)?.detail ?? ''
+}
+
+const createKey =
+  'facegate key create --project <project> --permissions svc.enroll,svc.updateSubject'
+
+/** The remedies of errors that every further image would have, by their code. */
+const remedies: Readonly<Record<string, string>> = {
+  FORBIDDEN: `create a key with ${createKey}`,
+  PAYMENT_REQUIRED:
+    'add money with facegate wallet top-up --amount <micros>, then ' +
+    'facegate budget allocate --project <project> --amount <micros>',
+  GALLERY_FULL: 'delete subjects, or import into another project',
+}
+
+const statusRemedies: Readonly<Record<number, string>> = {
+  401: `create a key with ${createKey}, and pass it with --key or FACEGATE_KEY`,
+  402: remedies['PAYMENT_REQUIRED'] ?? '',
+  403: remedies['FORBIDDEN'] ?? '',
+}
+
+/** One item of `errors[]` of a response. */
+type EnrollError = {
+  readonly code: string
+  readonly message: string
+  readonly path?: string | undefined
+}
+
+/** Returns the message about a status that every further image would have. */
+function lastingFailure(status: number, detail: string): string {
+  const remedy = statusRemedies[status] ?? 'pass the address of a Facegate service with --url'
+  const reason =
+    status === 401 ? 'the service rejects the key' : `the service returned HTTP ${status}`
+  return `${reason}${detail === '' ? '' : `: ${detail.replace(/\.$/u, '')}`}; ${remedy}`
+}
+
+/** Returns whether every further image would have this status. */
+function isLastingStatus(status: number): boolean {
+  return [401, 402, 403, 404, 405].includes(status)
+}
+
+/**
+ * Returns the message about an error that every further image would have; undefined for an error of
+ * one image or one subject.
+ */
+function lastingError(error: EnrollError, entry: ImportEntry): string | undefined {
+  const { code, message } = error
+  const text = message.replace(/\.$/u, '')
+  const remedy = remedies[code]
+  if (remedy !== undefined) return `${code}: ${text}; ${remedy}`
+  // The options of the command are the same for every image; the groups of a list are not.
+  const isOption =
+    error.path?.startsWith('params.facePolicy') === true ||
+    (error.path?.startsWith('params.groups') === true && entry.groups.length === 0)
+  return code === 'INVALID_REQUEST' && isOption ? `${code}: ${text}; correct the option` : undefined
 }

@@ -2,8 +2,12 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Interruption, createProgressBar, toJson } from '../command.ts'
 import { type ServiceAccess, requireService } from '../context/saved-context.ts'
-import { checkService } from './check-service.ts'
-import { type EnrollResult, LastingFailure, createEnrollSender } from './enroll-sender.ts'
+import {
+  type EnrollResult,
+  LastingFailure,
+  checkService,
+  createEnrollSender,
+} from './enroll-sender.ts'
 import { type ImportOptions, resumeCommand } from './import-options.ts'
 import { type ImportPace, type StatedLimit, createImportPace } from './import-pace.ts'
 import { type ImportEntry, listImportEntries, parseJsonText } from './list-entries.ts'

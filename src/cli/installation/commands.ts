@@ -24,6 +24,6 @@ export const installationCommands = [
     description:
       'PUBLIC_URL or HOST and PORT are the address. While the console has no user, the command prints a link that sets the password of an owner, as facegate console link does. A browser starts only from a terminal, and not for such a link.',
     examples: ['facegate open'],
-    run: async (values) => (await import('./open-console.ts')).open(values),
+    run: async (values) => (await import('./inspect-installation.ts')).open(values),
   }),
 ]

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config.ts'
 import { type AccountAlert, diskAlerts, findAlerts } from '../../console/analytics/alerts.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
 import { dayMs } from '../../lib/clock.ts'
+import { describeError } from '../../lib/observability/describe-error.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { findDamagedFiles } from '../../models/builtin/prepare-builtin-pack.ts'
 import { listModels } from '../../models/installed-packs.ts'
@@ -13,17 +15,18 @@ import { freeBytes as freeBytesOf } from '../../start/create-facegate.ts'
 import { reportStorageRisks } from '../../start/open-database.ts'
 import { masterKeyPath, modelsFolderOf } from '../../start/store-location.ts'
 import { findAuditEntries } from '../../store/console/audit-log.ts'
+import { hasActiveUser } from '../../store/console/users.ts'
 import type { Store } from '../../store/database.ts'
 import { countRows } from '../../store/system/system-history.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { listAccounts } from '../../store/tenancy/projects.ts'
-import { describeError } from '../../lib/observability/describe-error.ts'
 import { formatTable, print } from '../command.ts'
 import { findModelFaults } from '../models/verify.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
+import { createOwnerLink } from '../tenancy/console-link.ts'
 import { version } from '../version.ts'
-import { withStore } from '../with-store.ts'
-import { localAddress, requestStatus } from './service-address.ts'
+import { requireAccountId, withStore } from '../with-store.ts'
+import { localAddress, publicAddress, requestStatus } from './service-address.ts'
 
 const causes = 'docs/operations/troubleshooting.md lists the causes and their remedies'
 const addBudget = 'facegate budget allocate, or facegate project set <project> --billing off'
@@ -252,4 +255,30 @@ function databaseRows(database: Exclude<Installation['database'], string>): stri
     ['content', counts.map(([name, count]) => `${name} ${count}`).join(', ')],
     ['backup', lastBackupMs === null ? unknown : new Date(lastBackupMs).toISOString()],
   ]
+}
+
+/**
+ * Prints the address of the console and opens it in a browser. While the console has no user, the
+ * address is a link that sets the password of an owner. Such a link is not passed to a program:
+ * other users of the machine can read the arguments of programs.
+ */
+export async function open({ json }: { readonly json: boolean }): Promise<void> {
+  const config = readSettings()
+  const link = await withStore(async (store) =>
+    (await store.read(hasActiveUser))
+      ? undefined
+      : createOwnerLink(store, await requireAccountId(store)),
+  )
+  const address = `${publicAddress(config)}${link ?? '/'}`
+  const local = localAddress(config)
+  const { status, detail } = await requestStatus(`${local}/healthz`)
+  if (status === null) console.error(`${local} does not answer: ${detail}; run facegate serve`)
+  else if (link === undefined && !json && process.stdout.isTTY) startBrowser(address)
+  print({ address, isSetupLink: link !== undefined }, json, () => address)
+}
+
+/** Without a browser or a screen, the printed address remains. */
+function startBrowser(address: string): void {
+  const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' }
+  execFile(programs[process.platform] ?? 'xdg-open', [address], () => {}).unref()
 }

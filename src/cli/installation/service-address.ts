@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import { detailOf, reasonOf } from '../import/check-service.ts'
+import { detailOf, reasonOf } from '../import/enroll-sender.ts'
 
 type ListenSettings = Pick<Config, 'HOST' | 'PORT'>
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import { requireService, type ServiceOptions } from '../context/saved-context.ts'
-import { detailOf, requestService } from '../import/check-service.ts'
+import { detailOf, requestService } from '../import/enroll-sender.ts'
 import { parseJsonText } from '../import/list-entries.ts'
 import { version } from '../version.ts'
 

@@ -1,29 +1,32 @@
 import { deleteSubject } from '../../gallery/deletion/subject-deletion.ts'
 import { decideDistinct } from '../../gallery/health/decide-distinct.ts'
-import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
 import { type SubjectKeys, createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
+import { createDecryptStoredTemplate } from '../../gallery/keys/template-encryption.ts'
 import { mergeSubjects } from '../../gallery/merge-subjects.ts'
 import { type UndoMergeOptions, undoMerge } from '../../gallery/merge/undo-merge.ts'
-import { createReadCrop } from '../../gallery/read-crop.ts'
 import { storeVectors } from '../../gallery/search/database/rank-nearest.ts'
-import { loadSubjectDetails } from '../../gallery/subjects.ts'
+import { createReadCrop, loadSubjectDetails } from '../../gallery/subjects.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import { formatUtc } from '../../lib/clock.ts'
+import { isUuid } from '../../lib/ids.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { commandLineName } from '../../store/console/audit-log.ts'
-import type { ReadTx, Tx } from '../../store/database.ts'
+import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { findMerges } from '../../store/gallery/duplicates/subject-merges.ts'
+import { hasExpired } from '../../store/gallery/expired-subjects.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import { readSubjects } from '../../store/gallery/search/search-subjects.ts'
+import { findSubject } from '../../store/gallery/subjects.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
+import { type Project, galleryIdOf } from '../../store/tenancy/projects.ts'
 import { createSubjectExpired } from '../../webhooks/subject-expired.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
 import { writeNewFile } from '../command-line/write-new-file.ts'
+import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
-import { failForTampered, requireSubject, withProject } from './find-subject.ts'
+import { requireProject, withStore } from '../with-store.ts'
 
 type PairValues = CommandValues<'project' | 'subject' | 'other'>
 
@@ -255,4 +258,33 @@ export async function show({ project, subject, json }: ShowValues): Promise<void
   const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   const rows = Object.entries(shown).map(([field, value]) => [field, toText(value)])
   print(shown, json, () => formatTable(['field', 'value'], rows))
+}
+
+/** Runs `work` on the gallery of a project. */
+function withProject<T>(
+  idOrName: string,
+  work: (store: Store, project: Project, galleryId: string) => Promise<T>,
+): Promise<T> {
+  return withStore(async (store) => {
+    const project = await requireProject(store, idOrName)
+    return work(store, project, galleryIdOf(project))
+  })
+}
+
+/** Finds a subject by its subjectId or externalId. @throws Error when there is none. */
+async function requireSubject(
+  reading: ReadTx,
+  galleryId: string,
+  text: string,
+): Promise<SubjectRow> {
+  const byId = isUuid(text) ? await findSubject(reading, galleryId, { subjectId: text }) : undefined
+  const externalId = text.normalize('NFC')
+  const found = byId ?? (await findSubject(reading, galleryId, { externalId }))
+  if (found && !hasExpired(found, formatUtc(Date.now()))) return found
+  throw new Error(`the gallery has no subject ${text}; facegate subject list prints its subjects`)
+}
+
+/** Must be passed as the log of a decryption: a change with unreadable data would not be complete. */
+function failForTampered(): never {
+  throw new Error('stored data of a subject cannot be decrypted; nothing was changed or exported')
 }

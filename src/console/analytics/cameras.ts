@@ -10,7 +10,7 @@ import {
 } from '../../lib/observability/camera-changes.ts'
 import { addDecisions, readKeyWeeks } from '../../store/console/key-weeks.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
-import { weeksBefore } from '../../webhooks/camera-notices.ts'
+import { weeksBefore } from '../../webhooks/expiry-notices.ts'
 import { defineRead } from '../server/console-route.ts'
 import { count, id } from '../server/input.ts'
 

@@ -9,7 +9,7 @@ import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import {
   createDecryptStoredTemplate,
   type DecryptStoredTemplate,
-} from '../keys/decrypt-stored-template.ts'
+} from '../keys/template-encryption.ts'
 import { createSubjectKeys, openKeyring } from '../keys/keyring.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 

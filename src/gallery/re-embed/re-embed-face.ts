@@ -16,10 +16,9 @@ import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import { matchTemplates } from '../match.ts'
 import { decryptCrop } from '../keys/subject-encryption.ts'
-import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
+import { type DecryptStoredTemplate, encryptTemplate } from '../keys/template-encryption.ts'
 import type { GallerySearch } from '../search/gallery-search.ts'
 import type { SubjectKeys } from '../keys/keyring.ts'
-import { encryptTemplate } from '../keys/template-encryption.ts'
 
 /** Analyzes a crop. */
 export type CropVisionClient = {

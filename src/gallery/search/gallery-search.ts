@@ -2,7 +2,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Store, Tx } from '../../store/database.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
-import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
+import type { DecryptStoredTemplate } from '../keys/template-encryption.ts'
 import type { SearchCandidate, TimedSearchOptions } from './scored-subject.ts'
 
 /** The search of all galleries. The search in memory and in the database return the same results. */

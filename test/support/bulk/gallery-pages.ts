@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { createDecryptStoredTemplate } from '../../../src/gallery/keys/decrypt-stored-template.ts'
+import { createDecryptStoredTemplate } from '../../../src/gallery/keys/template-encryption.ts'
 import { createSubjectKeys, openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { createPageEncryption } from '../../../src/gallery/keys/page-encryption.ts'
 import { listLoadRanges } from '../../../src/gallery/search/load/load-ranges.ts'

@@ -18,7 +18,7 @@ import {
 } from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
-import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import type { DecryptStoredTemplate } from '../../keys/template-encryption.ts'
 import { type FaceTemplate, mergeFaces, nearestFace, readFaceTemplates } from '../../match.ts'
 import {
   type SearchCandidate,

@@ -4,7 +4,7 @@ import { findSubjectGroups, listGroups } from '../../../store/gallery/groups.ts'
 import { findRangeTemplates, type FaceRange } from '../../../store/gallery/search/face-ranges.ts'
 import { findPages, type StoredPage } from '../../../store/gallery/search/gallery-pages.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
-import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import type { DecryptStoredTemplate } from '../../keys/template-encryption.ts'
 import type { PageEncryption } from '../../keys/page-encryption.ts'
 import { mergeFaces, readFaceTemplates } from '../../match.ts'
 import {

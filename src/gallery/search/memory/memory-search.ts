@@ -16,7 +16,7 @@ import {
 } from '../../../store/gallery/faces.ts'
 import { findSubjectGroups } from '../../../store/gallery/groups.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
-import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
+import type { DecryptStoredTemplate } from '../../keys/template-encryption.ts'
 import { findSubjectTemplates } from '../../../store/gallery/templates.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import { mergeFaces, nearestFace, readFaceTemplates } from '../../match.ts'
