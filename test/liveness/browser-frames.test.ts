@@ -50,6 +50,28 @@ async function createBrowserSession(permissions = ['*']) {
   return { client, session, token, url, send, check }
 }
 
+test('While the account is moved, frames get 503 with Retry-After, which the page can read', async () => {
+  const { client, session, send } = await createBrowserSession()
+  const { db } = service.gallery.database.store
+  const setFrozen = (isFrozen: 0 | 1) =>
+    db
+      .updateTable('projects')
+      .set({ isFrozen })
+      .where('projectId', '=', client.project.projectId)
+      .execute()
+  await setFrozen(1)
+  const { images } = answerOf(session)
+  const rejected = await send({ images })
+  assert.equal(rejected.status, 503, JSON.stringify(rejected.body))
+  assert.match(rejected.body['detail'], /being moved/u)
+  assert.equal(rejected.headers.get('retry-after'), '2')
+  assert.equal(rejected.headers.get('access-control-allow-origin'), origin)
+  assert.equal((await send({ images }, { origin: 'https://other.example' })).status, 403)
+  assert.equal((await send({ images }, { 'x-session-token': 'fst_x' })).status, 401)
+  await setFrozen(0)
+  assert.equal((await send({ images })).body['state'], 'passed')
+})
+
 test('A browser sends the frames of its session and reads its state, without a score', async () => {
   const { client, session, send } = await createBrowserSession()
   const { images } = answerOf(session)

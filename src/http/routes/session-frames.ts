@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { analyze } from '../../actions/analyze.ts'
 import { guidanceCauses } from '../../actions/parts/challenge/failure-causes.ts'
 import { attemptCauses } from '../../actions/schemas/challenge.ts'
+import { accountIsMoved } from '../../gate/authenticate.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
 import { ActionError, HttpError } from '../../lib/errors.ts'
 import { errorResponse } from '../error-response.ts'
@@ -45,6 +46,7 @@ export function serveSessionFrames(options: ExecuteOptions): Route {
     read: async (browser, { request }) => ({ browser, request }),
     run: ({ browser, request }, { addHeaders }) => {
       addHeaders(originHeaders(request))
+      if (browser.identity.isFrozen === 1) throw accountIsMoved()
       return runFrames(browser, request, options)
     },
     toErrorResponse: (error, requestId) => errorResponse(error, requestId, options.log),
@@ -60,7 +62,7 @@ async function authenticateBrowser(
   const token = headers[sessionTokenHeader.toLowerCase()] ?? ''
   const { sessionId = '' } = pathParams
   const found = await livenessSessions.findByToken(sessionId, token)
-  if (!found || found.identity.state !== 'active' || found.identity.isFrozen === 1) {
+  if (found?.identity.state !== 'active') {
     const retryAfterS = await gate.authThrottle.recordFailure(clientIp)
     throw new HttpError(
       401,
@@ -73,7 +75,9 @@ async function authenticateBrowser(
       403,
       'Pages of this origin may not send frames; add the origin with facegate project set --liveness-origins.',
     )
-  const { accountId } = found.identity
+  const { accountId, isFrozen } = found.identity
+  // Nothing of a frozen account can be written.
+  if (isFrozen === 1) return found
   const isTaken = await runAsAccount(accountId, () => livenessSessions.takeRequest(sessionId))
   if (isTaken) return found
   throw new HttpError(429, 'The session has no requests left; create another session.', {
