@@ -187,6 +187,8 @@ test('Patterns have no syntax that Python, Go or Java lack', () => {
 })
 
 test('The flags of a query are booleans, and each operation describes the statuses it can have', () => {
+  const notFound = JSON.stringify(description['components']?.['responses'])
+  assert.match(notFound, /no such subject or group, or the project no such liveness session/u)
   const parameterOf = (path: string, method: string, name: string) => {
     const list: unknown = description['paths']?.[path]?.[method]?.['parameters']
     return (list as { readonly name: string; readonly schema: unknown }[]).find(
