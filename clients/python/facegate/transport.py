@@ -17,6 +17,8 @@ from .errors import client_error
 from .options import Settings
 
 _IDLE_CONNECTIONS_MAX = 16
+_RESPONSE_BYTES_MAX = 256 * 1024 * 1024
+_PIECE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,17 @@ class ServiceResponse:
     body: object
     """The JSON body; None if the content type is not JSON."""
     request_id: Optional[str]
+
+
+class _FinalResponse(http.client.HTTPResponse):
+    """A response that skips those with hints, which a proxy may send before it."""
+
+    def begin(self) -> None:
+        super().begin()
+        while 101 < self.status < 200:
+            # Without headers, the method reads the next response.
+            self.headers = None  # type: ignore[assignment]
+            super().begin()
 
 
 class Transport:
@@ -125,7 +138,7 @@ class Transport:
             # The service can refuse a request before it has read its body.
             pass
         response = connection.getresponse()
-        text = response.read()
+        text = _read_body(response)
         result_headers = {name.lower(): value for name, value in response.getheaders()}
         body = _parse_json(text, result_headers)
         if response.will_close:
@@ -146,11 +159,15 @@ class Transport:
             connection.close()
         url = self._settings.url
         assert url.hostname is not None
-        if url.scheme == "https":
-            return http.client.HTTPSConnection(
+        connection = (
+            http.client.HTTPSConnection(
                 url.hostname, url.port, timeout=seconds_max, context=self._ssl_context
             )
-        return http.client.HTTPConnection(url.hostname, url.port, timeout=seconds_max)
+            if url.scheme == "https"
+            else http.client.HTTPConnection(url.hostname, url.port, timeout=seconds_max)
+        )
+        connection.response_class = _FinalResponse
+        return connection
 
     def _keep(self, connection: http.client.HTTPConnection) -> None:
         if connection.sock is None:
@@ -192,6 +209,22 @@ def _is_readable(sock: socket.socket) -> bool:
     with selectors.DefaultSelector() as selector:
         selector.register(sock, selectors.EVENT_READ)
         return bool(selector.select(0))
+
+
+def _read_body(response: http.client.HTTPResponse) -> bytes:
+    """Raises ValueError above the limit."""
+    pieces: List[bytes] = []
+    if response.length is not None and response.length <= _RESPONSE_BYTES_MAX:
+        # Reading in pieces would not detect a missing end.
+        return response.read()
+    size = 0 if response.length is None else response.length
+    while size <= _RESPONSE_BYTES_MAX:
+        piece = response.read(_PIECE_BYTES)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
+        size += len(piece)
+    raise ValueError(f"the response has more than {_RESPONSE_BYTES_MAX} bytes")
 
 
 def _parse_json(text: bytes, headers: Mapping[str, str]) -> object:

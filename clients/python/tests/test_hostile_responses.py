@@ -4,6 +4,7 @@ import threading
 import unittest
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Dict, Tuple
+from unittest import mock
 
 from facegate import Client, FacegateError
 
@@ -31,19 +32,52 @@ class HostileResponseTests(unittest.TestCase):
             self.assertEqual(_code_of(503, {"retry-after": text}, "{}"), "HTTP_503", text)
 
 
-def _code_of(status: int, headers: Dict[str, str], body: str) -> str:
+    def test_a_response_above_the_limit_is_not_read(self) -> None:
+        body = _ENVELOPE % ""
+        body += " " * (1000 - len(body))
+        for limit, is_chunked, code in (
+            (999, False, "CONNECTION_FAILED"),
+            (999, True, "CONNECTION_FAILED"),
+            (1000, False, "BAD_RESPONSE"),
+            (1000, True, "BAD_RESPONSE"),
+        ):
+            with mock.patch("facegate.transport._RESPONSE_BYTES_MAX", limit):
+                shown = f"{limit} {is_chunked}"
+                self.assertEqual(_code_of(200, {}, body, is_chunked=is_chunked), code, shown)
+
+    def test_responses_with_hints_are_skipped(self) -> None:
+        hint = b"HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n"
+        body = '{"detail":"no"}'
+        self.assertEqual(_code_of(404, {}, body, before=hint * 2), "HTTP_404")
+
+
+def _code_of(
+    status: int,
+    headers: Dict[str, str],
+    body: str,
+    *,
+    before: bytes = b"",
+    is_chunked: bool = False,
+) -> str:
     """Returns the code of the error that a call raises for this response."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
+            self.wfile.write(before)
             self.send_response(status)
             self.send_header("content-type", "application/json")
             for name, value in headers.items():
                 self.send_header(name, value)
-            self.send_header("content-length", str(len(body)))
+            if is_chunked:
+                self.send_header("transfer-encoding", "chunked")
+            else:
+                self.send_header("content-length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body.encode())
+            text = f"{len(body):x}\r\n{body}\r\n0\r\n\r\n" if is_chunked else body
+            self.wfile.write(text.encode())
 
         def log_message(self, format: str, *arguments: object) -> None:
             pass
