@@ -59,6 +59,8 @@ export async function openGalleryServices(
     const replayed = await runAsAllAccounts(() => replayDeletions(store, config.DELETIONS_FILE))
     if (replayed.inserted > 0)
       log.warn(replayed, 'subjects of an older copy of the database were deleted again')
+    if (replayed.incompleteBytes > 0)
+      log.warn(replayed, 'the last line of DELETIONS_FILE is incomplete and was ignored')
   }
   await using opened = new AsyncDisposableStack()
   const search = await openConfiguredSearch(config, log, opened)

@@ -26,7 +26,7 @@ import {
 } from '../support/gallery/backup-folders.ts'
 import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
 import { signDeletion } from '../support/database/sign-deletion.ts'
-import { runJson } from '../support/cli/run-json.ts'
+import { runJson, runLines } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
 
@@ -61,7 +61,13 @@ test('A restore deletes subjects again that were deleted after the backup, and k
   }
   await deleteDatabaseFiles(dataDir)
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
-  assert.deepEqual(done, { records: 3, inserted: 2, deletedAgain: 1, violations: [] })
+  assert.deepEqual(done, {
+    records: 3,
+    inserted: 2,
+    deletedAgain: 1,
+    incompleteBytes: 0,
+    violations: [],
+  })
   assert.ok((await runJson(dataDir, deletions, `verify ${certificate}`)).isInLedger)
   const bytes = await readFile(path.join(dataDir, 'facegate.db'))
   assert.ok(!bytes.includes('id-Late-'), 'the file contains nothing of the subject')
@@ -101,9 +107,9 @@ test('A replay of deletion records corrects a copied database, and can be repeat
   await deleteDatabaseFiles(dataDir)
   await copyFile(copy, path.join(dataDir, 'facegate.db'))
   const first = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(first, { records: 120, inserted: 120, deletedAgain: 120 })
+  assert.deepEqual(first, { records: 120, inserted: 120, deletedAgain: 120, incompleteBytes: 0 })
   const second = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(second, { records: 120, inserted: 0, deletedAgain: 0 })
+  assert.deepEqual(second, { records: 120, inserted: 0, deletedAgain: 0, incompleteBytes: 0 })
   await using gallery = await startGallery({ dataDir, key })
   assert.equal(await isFound(gallery, 'Person 7'), false)
   const { store } = gallery.database
@@ -139,6 +145,7 @@ test('A replay into a copy that was used meanwhile deletes the subjects and keep
     records: 1,
     inserted: 1,
     deletedAgain: 1,
+    incompleteBytes: 0,
   })
   assert.equal(await isFound(gallery, 'Deleted'), false, 'also while a server runs')
   await assertLedgerAudit(gallery)
@@ -160,6 +167,13 @@ test('A modified file of deletion records is rejected, and an incomplete last li
   await gallery.value('svc.deleteSubject', { subjectId: a })
   await exportDeletions(store, records)
   await appendFile(records, '{"deletionId":"incomplete')
+  const { incompleteBytes } = await replayDeletions(store, records)
+  assert.equal(incompleteBytes, '{"deletionId":"incomplete'.length)
+  const [printed] = await runLines(dataDir, deletions, `replay --from ${records}`)
+  assert.match(
+    printed ?? '',
+    /; the last line of the file is incomplete \(\d+ bytes\) and was ignored/u,
+  )
   await gallery.value('svc.deleteSubject', { subjectId: b })
   assert.deepEqual(await exportDeletions(store, records), { added: 1, records: 2 })
   const content = await readFile(records, 'utf8')

@@ -46,11 +46,21 @@ export async function restore({
   print({ ...result, violations }, json, () => toText(result))
 }
 
-function toText({ records, inserted, deletedAgain }: ReplayDeletionsResult): string {
+function toText({ records, inserted, ...result }: ReplayDeletionsResult): string {
   return (
     `the copy is restored; ${inserted} of ${records} deletion records were missing in it, ` +
-    `${deletedAgain} subjects were deleted again`
+    describeDeletions(result)
   )
+}
+
+function describeDeletions({
+  deletedAgain,
+  incompleteBytes,
+}: Pick<ReplayDeletionsResult, 'deletedAgain' | 'incompleteBytes'>): string {
+  const deleted = `${deletedAgain} subjects were deleted again`
+  return incompleteBytes === 0
+    ? deleted
+    : `${deleted}; the last line of the file is incomplete (${incompleteBytes} bytes) and was ignored: check whether the file was copied completely`
 }
 
 type RestoreResult = ReplayDeletionsResult & { readonly checks: readonly AuditCheck[] }
@@ -147,7 +157,7 @@ async function prepareCopy(
   deletions: string | undefined,
 ): Promise<RestoreResult> {
   await checkMasterKey(store, masterKeyFile)
-  const noRecords: ReplayDeletionsResult = { records: 0, inserted: 0, deletedAgain: 0 }
+  const noRecords = { records: 0, inserted: 0, deletedAgain: 0, incompleteBytes: 0 }
   const result = deletions === undefined ? noRecords : await replayDeletions(store, deletions)
   // At time 0 no call is overdue: the next start releases the calls that ran during the backup.
   return { ...result, checks: await auditLedger(store.db, 0) }
@@ -210,13 +220,13 @@ export async function replayFrom({ from: file, json }: CommandValues<'from'>): P
     const onFirstBatch = await createEntryHook(store, { auditAction: 'deletions.replay', target })
     return replayDeletions(store, file, onFirstBatch)
   })
-  const { records, inserted, deletedAgain } = result
+  const { records, inserted } = result
   print(
     result,
     json,
     () =>
       `${records} records, ${inserted} of them missing in the database; ` +
-      `${deletedAgain} subjects were deleted again`,
+      describeDeletions(result),
   )
 }
 

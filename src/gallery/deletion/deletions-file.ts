@@ -15,6 +15,8 @@ type DeletionsFileEnd = {
   readonly records: number
   /** Length up to the end of the last complete line. */
   readonly bytes: number
+  /** Length of the incomplete last line, if there is one. */
+  readonly incompleteBytes: number
   /** Account → its last record. */
   readonly ends: ReadonlyMap<string, DeletionChainHead>
 }
@@ -43,7 +45,8 @@ export async function readDeletionsFile(
     bytes += line.length + 1
     await onRecord(row)
   }
-  return { records, bytes, ends }
+  const { size } = await handle.stat()
+  return { records, bytes, incompleteBytes: size - bytes, ends }
 }
 
 /** Creates the file if it is missing; only its owner can read it. */

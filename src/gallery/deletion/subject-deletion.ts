@@ -61,6 +61,8 @@ export type ReplayDeletionsResult = {
   readonly inserted: number
   /** Subjects that were present and have been deleted again. */
   readonly deletedAgain: number
+  /** Bytes of the last line if it is incomplete. It was ignored. */
+  readonly incompleteBytes: number
 }
 
 /** Records per query for missing ones. */
@@ -85,13 +87,13 @@ export async function replayDeletions(
   let inserted = 0
   let deletedAgain = 0
   const pending: ChainedDeletion[] = []
-  const { records } = await readDeletionsFile(file, async (row) => {
+  const { records, incompleteBytes } = await readDeletionsFile(file, async (row) => {
     pending.push(row)
     if (pending.length === lookupBatchSize) await replayPending()
   })
   await replayPending()
   if (deletedAgain > 0) await store.checkpoint()
-  return { records, inserted, deletedAgain }
+  return { records, inserted, deletedAgain, incompleteBytes }
 
   async function replayPending(): Promise<void> {
     const rows = pending.splice(0)
