@@ -237,7 +237,10 @@ test('A support bundle helps to find a problem and contains no secret and no per
       assert.ok(!text.includes(canary), `${description} in the bundle of the ${origin}`)
     assertUseful(JSON.parse(text))
   }
-  await assert.rejects(runLines(gallery.dataDir, supportBundle, `--to ${file}`), /EEXIST/u)
+  await assert.rejects(
+    runLines(gallery.dataDir, supportBundle, `--to ${file}`),
+    /exists already; name another file/u,
+  )
 })
 
 // oxlint-disable-next-line typescript/no-explicit-any
