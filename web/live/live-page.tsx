@@ -28,6 +28,9 @@ export function LivePage() {
     query: { projectId, period: '1h', limit: callsMax },
     pollMs: () => (isAbsent ? false : pollMs),
   })
+  // Compares whole weeks, so that it need not be refreshed.
+  const cameras = useApiQuery('/analytics/cameras', { query: { projectId } })
+  const changesOf = (id: string) => cameras.data?.keys.find(({ keyId }) => keyId === id)?.changes
   return (
     <Page
       title="Live"
@@ -48,7 +51,11 @@ export function LivePage() {
           ) : (
             <Stack>
               {groupByKey(items).map((activity) => (
-                <KeyPanel key={activity.keyId} activity={activity} />
+                <KeyPanel
+                  key={activity.keyId}
+                  activity={activity}
+                  changes={changesOf(activity.keyId) ?? []}
+                />
               ))}
             </Stack>
           )
@@ -73,7 +80,13 @@ function Load({ isPolled }: { readonly isPolled: boolean }) {
   )
 }
 
-function KeyPanel({ activity }: { readonly activity: KeyActivity }) {
+type KeyPanelProps = {
+  readonly activity: KeyActivity
+  /** What became worse in the last week. */
+  readonly changes: readonly { readonly text: string }[]
+}
+
+function KeyPanel({ activity, changes }: KeyPanelProps) {
   const { keyId, keyName, projectName, calls, failed, medianMs } = activity
   return (
     <section className="fg-panel" aria-label={`Calls of ${keyName}`}>
@@ -98,6 +111,20 @@ function KeyPanel({ activity }: { readonly activity: KeyActivity }) {
           />
         </Text>
       </Group>
+      {changes.length > 0 && (
+        <Text size="xs" c="var(--fg-warn)" mb="xs">
+          {changes.map(({ text }) => text).join('; ')}.{' '}
+          <Anchor
+            size="xs"
+            underline="always"
+            renderRoot={(props) => (
+              <Link {...props} to="/analytics" search={{ keyId }}>
+                weeks of {keyName}
+              </Link>
+            )}
+          />
+        </Text>
+      )}
       <ul className="fg-tiles">
         {calls.map((call: CallLogEntry) => (
           <li key={call.callId}>

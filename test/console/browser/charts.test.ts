@@ -74,6 +74,12 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
     await page.setViewportSize(phoneViewport)
     assert.ok(await fitsWidth(page, phoneViewport.width))
     await browser.driver.inspect('analytics-cameras-phone', 'dark')
+    await open('/live')
+    const live = page.getByRole('region', { name: `Calls of ${name}` })
+    await live.getByText('Calls without a face rose from 2 % to 20 %').waitFor()
+    await browser.driver.inspect('live-cameras-phone', 'light')
+    await live.getByRole('link', { name: `weeks of ${name}` }).click()
+    await cameras.waitFor()
     await page.setViewportSize(desktopViewport)
   })
 
