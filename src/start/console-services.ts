@@ -1,6 +1,4 @@
 import { statfsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import path from 'node:path'
 import { createAuditRunner } from '../billing/audit-runner.ts'
 import type { Config } from '../config.ts'
 import { consoleRoutes } from '../console/routes.ts'
@@ -27,7 +25,6 @@ import { createLivenessSession } from '../http/routes/liveness-sessions.ts'
 import { serveRest, type RestOptions } from '../http/routes/rest-route.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createCertificate } from '../lib/crypto/deletion-certificate.ts'
-import { fileSize } from '../lib/file-size.ts'
 import type { Log } from '../lib/log.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
 import type { Store } from '../store/database.ts'
@@ -132,18 +129,19 @@ function falseMatchRatesOf(calibration: Calibration): ConsoleServices['falseMatc
 
 async function readServerStatus(
   config: Config,
-  { notReady, workers, modelsFolder, store }: ConsoleServicesOptions,
+  options: ConsoleServicesOptions,
 ): Promise<ServerStatus> {
+  const { notReady, workers, store } = options
   const { bavail, blocks, bsize } = statfsSync(config.DATA_DIR)
-  const files = await readdir(modelsFolder).catch(() => [])
-  const modelSizes = await Promise.all(files.map((name) => fileSize(path.join(modelsFolder, name))))
+  const { models } = await readModels(options)
+  const present = models.filter(({ state }) => state !== 'available')
   return {
     reasons: await notReady(),
     workers: workers(),
     disk: {
       freeBytes: bavail * bsize,
       totalBytes: blocks * bsize,
-      modelsBytes: modelSizes.reduce((a, b) => a + b, 0),
+      modelsBytes: present.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
     },
     store: await store.readInfo(),
     settings: reportSettings(config),

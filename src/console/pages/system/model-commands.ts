@@ -6,37 +6,24 @@ import type { ModelCommandReport, ModelCommands } from '../../services.ts'
 
 /** Commands of `facegate models`. The models serve all accounts: owners of the first one change them. */
 
-/** The name of a pack, a model or a file in the folder of incoming files: never a path out of it. */
-const target = z
+/** A name or a value. As a file it is in the folder of incoming files: no part begins with a dot. */
+const argument = z
   .string()
   .max(255)
-  .regex(/^\w[\w.-]*(?:[/@]\w[\w.-]*)?$/u, 'must be the name of a pack, a model or a file')
-
-const optionNames = [
-  'use',
-  'accept-licence',
-  'delete-faces',
-  'role',
-  'confirm',
-  'pictures',
-  'name',
-  'licence',
-  'commercial-use',
-  'dimensions',
-  'models',
-] as const
-
-const optionValue = z
-  .string()
-  .max(255)
-  .regex(/^\w[^/\\\p{Cc}]*$/u, 'must begin with a letter or a digit and contain no / or \\')
+  .regex(
+    /^\w(?:[^/\\\p{Cc}]|\/(?=\w))*$/u,
+    'must begin with a letter or a digit, as after each /, and contain no \\',
+  )
 
 /** The command line checks the names and the values further. */
 const modelCommand = z.strictObject({
   command: z.enum(['install', 'use', 'verify', 'remove', 'retire', 'qualify']),
-  target: target.optional(),
+  target: argument.optional(),
   options: z
-    .partialRecord(z.enum(optionNames), z.union([z.boolean(), z.int(), target, optionValue]))
+    .record(
+      z.string().regex(/^[a-z]+(?:-[a-z]+)*$/u, 'must be an option of the command'),
+      z.union([z.boolean(), z.int(), argument]),
+    )
     .default({}),
 })
 
