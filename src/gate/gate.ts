@@ -110,7 +110,8 @@ export function createGate(store: Store, options: GateOptions): Gate {
     expireLeftover: () =>
       writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
     sweep: async () => {
-      await writeAll(store, (tx) => sweep(tx, getNow(), options))
+      const sweepOnce = () => writeAll(store, (tx) => sweep(tx, getNow(), options))
+      for (let count = 1; (await sweepOnce()) && count < sweepTransactionsMax;) count++
       recorder.recordSweep()
       // After the sweep, so that a failure does not prevent the release of reservations.
       await runAsAllAccounts(storedBytes.dropExcess)
@@ -157,6 +158,9 @@ function createEndings(
     },
   }
 }
+
+/** Of 500 rows every 5 s: more calls per second than a database admits, so that no rows accumulate. */
+const sweepTransactionsMax = 30
 
 /** Runs a job that concerns the calls of all accounts. */
 function writeAll<T>(store: Store, job: (tx: Tx) => Promise<T>): Promise<T> {

@@ -3,20 +3,26 @@ import type { AttemptRow } from '../store/schema.ts'
 import type { Tx } from '../store/database.ts'
 import type { AdmissionSettings, Now } from '../store/gate/admission-facts.ts'
 
-/** The maximum number of rows of each kind per sweep, so that calls do not wait long for it. */
+/** The maximum number of rows of each kind per transaction, so that calls do not wait long for it. */
 const rowsMax = 500
 
-/** Expires overdue reservations, and deletes stored responses and log rows that are old enough. */
+/**
+ * Expires overdue reservations, and deletes stored responses and log rows that are old enough.
+ *
+ * @returns whether there can be more of them.
+ */
 export async function sweep(
   tx: Tx,
   { nowMs, steadyUs }: Now,
   { windowMs, logMsMax }: Pick<AdmissionSettings, 'windowMs'> & { readonly logMsMax: number },
-): Promise<void> {
+): Promise<boolean> {
   const deadlineMs = Math.floor(steadyUs / 1000)
-  for (const attempt of await tx.attempts.findOverdue({ deadlineMs, limit: rowsMax }))
-    await expireAttempt(tx, attempt, nowMs)
-  await tx.attempts.deleteExpired({ windowStartMs: nowMs - windowMs, limit: rowsMax })
-  await tx.sweepCalls({ beforeMs: nowMs - logMsMax, limit: rowsMax })
+  const overdue = await tx.attempts.findOverdue({ deadlineMs, limit: rowsMax })
+  for (const attempt of overdue) await expireAttempt(tx, attempt, nowMs)
+  const responses = { windowStartMs: nowMs - windowMs, limit: rowsMax }
+  const responseCount = await tx.attempts.deleteExpired(responses)
+  const callCount = await tx.sweepCalls({ beforeMs: nowMs - logMsMax, limit: rowsMax })
+  return Math.max(overdue.length, responseCount, callCount) === rowsMax
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Store, StoreOptions } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
 import { lockDataDir } from '../store/sqlite/open-sqlite-store.ts'
 import { createInitialProject } from '../store/tenancy/create-initial-project.ts'
+import { schedule } from './schedule.ts'
 import { masterKeyPath, storeLocationOf } from './store-location.ts'
 
 /** The database and the gate. This process holds the data folder exclusively. */
@@ -84,13 +85,8 @@ export async function startDatabase(
   const gate = createGate(store, gateOptions(config, store, clock))
   const expired = await gate.expireLeftover()
   if (expired > 0) log.warn({ expired }, 'expired calls left by a previous process')
-  const sweep = (): void => {
-    gate
-      .sweep()
-      .catch((error: unknown) => log.error({ err: error }, 'the sweep of expired calls failed'))
-  }
-  const sweeping = setInterval(sweep, sweepIntervalMs)
-  opened.defer(() => clearInterval(sweeping))
+  const sweeping = { intervalMs: sweepIntervalMs, failure: 'the sweep of expired calls failed' }
+  opened.use(schedule(gate.sweep, { ...sweeping, isDelayed: true }, log))
   const resources = opened.move()
   return {
     store,

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
+import { runAsAllAccounts } from '../../src/lib/account-context.ts'
+import { fillCalls } from '../support/console/fill-calls.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import { dropDatabase } from '../support/database/engine.ts'
 import {
   addProject,
   assertLedgerAudit,
   budgetMicros,
+  callLogRows,
   echoRequest,
   startGate,
   type TestGate,
@@ -73,4 +76,22 @@ test('Responses of an earlier process count towards the limit', async () => {
   }
   await dropDatabase(dataDir)
   await rm(dataDir, { recursive: true, force: true })
+})
+
+test('One sweep deletes all log rows that are old enough, also more than a transaction deletes', async () => {
+  const dayMs = 24 * 3_600_000
+  let nowMs = Date.now()
+  await using gate = await startGate({
+    environment: { LOG_RETENTION_DAYS: '30' },
+    clock: () => nowMs,
+  })
+  const { body } = await gate.post(echoRequest('now'))
+  assert.equal(body.ok, true)
+  const { store } = gate.database
+  const { projectId, keyId } = (await callLogRows(gate))[0] ?? {}
+  assert.ok(projectId && keyId)
+  await runAsAllAccounts(() => fillCalls(store, { projectId, keyId, count: 1200 }))
+  nowMs += 31 * dayMs
+  await gate.database.gate.sweep()
+  assert.deepEqual(await callLogRows(gate), [])
 })

@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
+import { deleteInBatches } from '../../gallery/liveness/delete-in-batches.ts'
 import { dayMs, hourMs, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { splitList } from '../../lib/setting.ts'
@@ -38,7 +39,7 @@ const countIntervalMs = 5000
 const sweepIntervalMs = 60_000
 const compareIntervalMs = hourMs
 
-/** The most rows of each kind per sweep. */
+/** The most events that a sweep gives up. */
 const rowsMax = 500
 
 /** Starts the deliveries. The master key must exist: the galleries create it. */
@@ -105,6 +106,6 @@ async function sweepWebhooks(
   const expired = await store.write((tx) => expireDeliveries(tx, given))
   if (expired > 0) log.error({ expired }, 'webhook events were given up')
   const beforeMs = nowMs - config.WEBHOOK_RETENTION_DAYS * dayMs
-  await store.write((tx) => deleteOldDeliveries(tx, { beforeMs, limit: rowsMax }))
+  await deleteInBatches(store, (tx, limit) => deleteOldDeliveries(tx, { beforeMs, limit }))
   await store.write((tx) => deleteExpiredSecrets(tx, nowMs))
 }
