@@ -44,7 +44,7 @@ export const getHealth = defineRead({
       const { galleryId } = await requireProject(tx, call)
       const check = healthChecks.find({ accountId, galleryId }) ?? null
       const merges = await subjects.listMerges(tx, galleryId)
-      const distinct = (await findDistinctSubjects(tx, galleryId)).slice(0, pairsMax)
+      const distinct = await findDistinctSubjects(tx, galleryId, pairsMax)
       return {
         check,
         merges: merges.map(({ ciphertext: _ciphertext, ...merge }) => merge),
