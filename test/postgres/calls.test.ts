@@ -26,5 +26,6 @@ runOnPostgres([
   'webhooks/delivery',
   'webhooks/events',
   'webhooks/match-filter',
+  'webhooks/old-deliveries',
   'webhooks/operators',
 ])

@@ -10,7 +10,6 @@ import { allEventTypes } from '../../src/store/webhooks/event-types.ts'
 import { findWebhooks, webhooksPerProjectMax } from '../../src/store/webhooks/webhooks.ts'
 import { attemptsMax } from '../../src/webhooks/retry-schedule.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
-import { createDataFolder } from '../support/database/data-folder.ts'
 import { allAccountsStore } from '../support/database/all-accounts-store.ts'
 import { dropDatabase, isOnPostgres, openTestStore } from '../support/database/engine.ts'
 import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gallery-process.ts'
@@ -298,34 +297,4 @@ test('Two servers on one database deliver each event once', { skip: !isOnPostgre
     .filter(isFor('shared'))
     .map(({ headers }) => String(headers['facegate-event-id']))
   assert.deepEqual(received.toSorted(), eventIds.toSorted())
-})
-
-test('A sweep deletes all old deliveries, also more than a transaction deletes', async () => {
-  const dataDir = await createDataFolder()
-  let key: string
-  {
-    await using service = await startGallery({ dataDir, environment: webhookSettings })
-    const { webhookId } = await createWebhook('old', service)
-    const [createdAtMs, queuedAtMs] = [1, 1]
-    const type = 'webhook.test'
-    const row = { webhookId, projectId, type, data: '{}', createdAtMs, queuedAtMs }
-    const rows = Array.from({ length: 600 }, (_, number) => ({
-      ...row,
-      eventId: `event ${number}`,
-      state: 'delivered' as const,
-    }))
-    await service.database.store.write((tx) =>
-      tx.run(tx.build.insertInto('webhookDeliveries').values(rows)),
-    )
-    key = service.key
-  }
-  {
-    await using service = await startGallery({ dataDir, key, environment: webhookSettings })
-    const { store } = service.database
-    const find = () =>
-      store.read((tx) => tx.run(tx.build.selectFrom('webhookDeliveries').select('eventId')))
-    while ((await find()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  await dropDatabase(dataDir)
-  await rm(dataDir, { recursive: true, force: true })
 })
