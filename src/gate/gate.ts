@@ -179,17 +179,9 @@ type GateStats = {
 }
 
 /** Counts calls as they enter and leave the gate. */
-type GateStatsRecorder = {
-  /** @returns its argument. */
-  readonly recordAdmission: <Result extends AdmitResult>(result: Result) => Result
-  /** @throws its argument. */
-  readonly recordFailure: (error: unknown) => never
-  readonly recordSettlement: (admitted: AdmittedCall, settlement: Settlement) => void
-  readonly recordSweep: () => void
-  readonly stats: () => GateStats
-}
+type GateStatsRecorder = ReturnType<typeof createGateStats>
 
-function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
+function createGateStats(steadyClock: SteadyClock) {
   const rejected = new Map<string, number>()
   const chargedMicros = new Map<string, Micros>()
   let replayedCount = 0
@@ -199,25 +191,27 @@ function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
     rejected.set(code, (rejected.get(code) ?? 0) + 1)
   }
   return {
-    recordAdmission: (result) => {
+    /** @returns its argument. */
+    recordAdmission: <Result extends AdmitResult>(result: Result): Result => {
       if (result.kind === 'rejected') recordRejection(result.error)
       if (result.kind === 'replay') replayedCount += 1
       return result
     },
-    recordFailure: (error) => {
+    /** @throws its argument. */
+    recordFailure: (error: unknown): never => {
       if (error instanceof HttpError) recordRejection(error)
       throw error
     },
-    recordSettlement: (admitted, settlement) => {
+    recordSettlement: (admitted: AdmittedCall, settlement: Settlement): void => {
       const { action } = admitted.call
       const { amountMicros } = amountsOf(admitted, settlement)
       if (amountMicros > 0n)
         chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + amountMicros)
     },
-    recordSweep: () => {
+    recordSweep: (): void => {
       lastSweepUs = steadyClock()
     },
-    stats: () => {
+    stats: (): GateStats => {
       const sweepLagMs = (steadyClock() - lastSweepUs) / 1000
       return { rejected, chargedMicros, replayedCount, sweepLagMs }
     },

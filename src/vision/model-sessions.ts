@@ -6,24 +6,13 @@ import type { InstalledModel } from '../models/model-set.ts'
 import { openInstalledModel, openBuiltinModel, type ModelSession } from './session.ts'
 
 /** The loaded networks of one pipeline. Roles that use the same network share one session. */
-export type ModelSessions = {
-  /** Returns the session of a model of the built-in pack; loads the model at the first call. */
-  readonly openBuiltin: (id: BuiltinModelId) => Promise<ModelSession>
-  /**
-   * Returns the session of a model of an installed pack; loads the model at the first call.
-   *
-   * @throws Error naming the file if it does not match its manifest.
-   */
-  readonly openInstalled: (installed: InstalledModel) => Promise<ModelSession>
-  /** Closes all sessions. They cannot be used afterwards. */
-  readonly close: () => Promise<void>
-}
+export type ModelSessions = ReturnType<typeof createModelSessions>
 
 /**
  * @param modelsFolder the folder that `prepareBuiltinPack` filled.
  * @param optimizedFolder the folder that `prepareOptimizedNetworks` filled.
  */
-export function createModelSessions(modelsFolder: string, optimizedFolder?: string): ModelSessions {
+export function createModelSessions(modelsFolder: string, optimizedFolder?: string) {
   const sessions = new Map<string, Promise<ModelSession>>()
 
   function openOnce(key: string, load: () => Promise<ModelSession>): Promise<ModelSession> {
@@ -33,13 +22,20 @@ export function createModelSessions(modelsFolder: string, optimizedFolder?: stri
   }
 
   return {
-    openBuiltin: (id) =>
+    /** Returns the session of a model of the built-in pack; loads the model at the first call. */
+    openBuiltin: (id: BuiltinModelId) =>
       openOnce(id, () => openBuiltinModel(modelsFolder, builtinPack.models[id], optimizedFolder)),
-    openInstalled: (installed) =>
+    /**
+     * Returns the session of a model of an installed pack; loads the model at the first call.
+     *
+     * @throws Error naming the file if it does not match its manifest.
+     */
+    openInstalled: (installed: InstalledModel) =>
       openOnce(path.join(installed.folder, installed.model.file), () =>
         openInstalledModel(installed, optimizedFolder),
       ),
-    async close() {
+    /** Closes all sessions. They cannot be used afterwards. */
+    async close(): Promise<void> {
       for (const session of sessions.values()) await (await session).close()
     },
   }

@@ -69,20 +69,6 @@ export function calibrationOf(modelId: string): Calibration | undefined {
   return modelId === builtinTable.modelId ? (builtinTable as Calibration) : undefined
 }
 
-/** The calibration tables that galleries use instead of those of the models. */
-type GalleryCalibrations = {
-  /**
-   * Returns the calibrations for a gallery, as of the last refresh. The returned value does not
-   * change, so a call that uses one value has the same similarities throughout.
-   */
-  readonly of: (galleryId: string) => Calibrations
-  /**
-   * Reads which tables galleries use now. The server does it every second, so that a table that
-   * another process applied or reverted is in use within two seconds.
-   */
-  readonly refresh: () => Promise<void>
-}
-
 type GalleryCalibrationsOptions = {
   readonly store: Pick<Store, 'read'>
   /** The tables of the models. */
@@ -90,10 +76,11 @@ type GalleryCalibrationsOptions = {
   readonly log: Pick<Log, 'error'>
 }
 
-/** Resolves when the tables of all galleries are loaded. */
-export async function openGalleryCalibrations(
-  options: GalleryCalibrationsOptions,
-): Promise<GalleryCalibrations> {
+/**
+ * Opens the calibration tables that galleries use instead of those of the models. Resolves when the
+ * tables of all galleries are loaded.
+ */
+export async function openGalleryCalibrations(options: GalleryCalibrationsOptions) {
   const shipped = options.calibrations
   let tables: Tables = new Map()
   let byGallery: ReadonlyMap<string, Calibrations> = new Map()
@@ -105,12 +92,21 @@ export async function openGalleryCalibrations(
   }
   // In turn: an older result must not replace a newer one.
   let last: Promise<void> = Promise.resolve()
+  /**
+   * Reads which tables galleries use now. The server does it every second, so that a table that
+   * another process applied or reverted is in use within two seconds.
+   */
   const refresh = (): Promise<void> => {
     last = last.catch(() => undefined).then(load)
     return last
   }
   await refresh()
-  return { of: (galleryId) => byGallery.get(galleryId) ?? shipped, refresh }
+  /**
+   * Returns the calibrations for a gallery, as of the last refresh. The returned value does not
+   * change, so a call that uses one value has the same similarities throughout.
+   */
+  const of = (galleryId: string): Calibrations => byGallery.get(galleryId) ?? shipped
+  return { of, refresh }
 }
 
 type GalleryTable = {

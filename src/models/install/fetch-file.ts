@@ -228,21 +228,12 @@ function tooLargeError(url: string, { bytesMax }: TransferLimits): PermanentDown
 }
 
 /** An incomplete file, and its state: the URL and the validator of the complete file. */
-type PartialDownload = {
-  readonly path: string
-  /** Returns the received bytes of the file at `url` and its validator; 0 bytes for another URL. */
-  readonly readState: (
-    url: string,
-  ) => Promise<{ readonly bytes: number; readonly validator: string }>
-  /** Empties the file and stores the URL and the validator of the new download. */
-  readonly start: (url: string, headers: Headers) => Promise<void>
-  readonly remove: () => Promise<void>
-}
+type PartialDownload = ReturnType<typeof partialDownloadAt>
 
 const downloadState = z.strictObject({ url: z.string(), validator: z.string() })
 
 /** The partial download of `filePath`: `<filePath>.part` and its state `<filePath>.part.json`. */
-function partialDownloadAt(filePath: string): PartialDownload {
+function partialDownloadAt(filePath: string) {
   const partPath = `${filePath}.part`
   const statePath = `${partPath}.json`
   const remove = async (): Promise<void> => {
@@ -251,7 +242,10 @@ function partialDownloadAt(filePath: string): PartialDownload {
   }
   return {
     path: partPath,
-    async readState(url) {
+    /**
+     * Returns the received bytes of the file at `url` and its validator; 0 bytes for another URL.
+     */
+    async readState(url: string): Promise<{ readonly bytes: number; readonly validator: string }> {
       try {
         const state = downloadState.parse(JSON.parse(await readFile(statePath, 'utf8')))
         if (state.url === url)
@@ -261,7 +255,8 @@ function partialDownloadAt(filePath: string): PartialDownload {
       }
       return { bytes: 0, validator: '' }
     },
-    async start(url, headers) {
+    /** Empties the file and stores the URL and the validator of the new download. */
+    async start(url: string, headers: Headers): Promise<void> {
       await remove()
       await writeFile(partPath, '')
       const etag = headers.get('etag')

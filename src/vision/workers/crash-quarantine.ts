@@ -15,20 +15,7 @@ type AnalyzedImage = {
 }
 
 /** Rejects images that repeatedly crashed a worker, and changed copies of them. */
-export type CrashQuarantine = {
-  /** Records that a worker crashed while it processed this image. */
-  readonly recordCrash: (sent: Omit<AnalyzedImage, 'path'>) => void
-  /**
-   * Throws if the image has reached the limit of crashes, or if images of the same kind from the same
-   * key have.
-   *
-   * @throws ActionError INVALID_REQUEST for the image itself.
-   * @throws HttpError 503 for an image of the same kind, which may be harmless.
-   */
-  readonly assertNotQuarantined: (sent: AnalyzedImage) => void
-  /** Number of rejected images since the start. */
-  readonly rejectedCount: () => number
-}
+export type CrashQuarantine = ReturnType<typeof createCrashQuarantine>
 
 export type CrashQuarantineOptions = {
   /** The number of crashes from which on an image is rejected. */
@@ -57,7 +44,7 @@ type CrashRecord = {
 /** With more records than this, the oldest is deleted. A record takes about 100 bytes. */
 const crashRecordsMax = 1_000
 
-export function createCrashQuarantine(options: CrashQuarantineOptions): CrashQuarantine {
+export function createCrashQuarantine(options: CrashQuarantineOptions) {
   const { crashesMax, kindCrashesMax, kindPauseMs, retentionMs, key, clock } = options
   // Of images, by their fingerprint, and of kinds. Ordered by the last crash, oldest first.
   const records = new Map<string, CrashRecord>()
@@ -79,6 +66,7 @@ export function createCrashQuarantine(options: CrashQuarantineOptions): CrashQua
     deleteOldRecords()
   }
 
+  /** Records that a worker crashed while it processed this image. */
   function recordCrash({ image, keyId }: Omit<AnalyzedImage, 'path'>): void {
     addCrash(fingerprint(image), image)
     if (keyId !== undefined) addCrash(kindOf(image, keyId), image)
@@ -101,6 +89,13 @@ export function createCrashQuarantine(options: CrashQuarantineOptions): CrashQua
     return Math.max(0, lastCrashMs + pauseMs - clock())
   }
 
+  /**
+   * Throws if the image has reached the limit of crashes, or if images of the same kind from the same
+   * key have.
+   *
+   * @throws ActionError INVALID_REQUEST for the image itself.
+   * @throws HttpError 503 for an image of the same kind, which may be harmless.
+   */
   function assertNotQuarantined({ image, keyId, path }: AnalyzedImage): void {
     deleteOldRecords()
     const isKnown = isQuarantined(image)
@@ -110,7 +105,12 @@ export function createCrashQuarantine(options: CrashQuarantineOptions): CrashQua
     throw isKnown ? rejectImage(path, crashesMax) : rejectKind(pauseMs, kindCrashesMax)
   }
 
-  return { recordCrash, assertNotQuarantined, rejectedCount: () => rejectedCount }
+  return {
+    recordCrash,
+    assertNotQuarantined,
+    /** Number of rejected images since the start. */
+    rejectedCount: () => rejectedCount,
+  }
 }
 
 function rejectImage(path: string, crashes: number): ActionError {
