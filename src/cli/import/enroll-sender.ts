@@ -29,16 +29,13 @@ export class LastingFailure extends Error {
   override readonly name = 'LastingFailure'
 }
 
-const envelopeSchema = z.object({
-  ok: z.boolean(),
-  errors: z.array(
-    z.object({
-      code: z.string(),
-      message: z.string(),
-      path: z.string().optional(),
-    }),
-  ),
+const errorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  path: z.string().optional(),
 })
+
+const envelopeSchema = z.object({ ok: z.boolean(), errors: z.array(errorSchema) })
 
 const attemptsMax = 20
 const waitMsMax = 30_000
@@ -228,11 +225,7 @@ const statusRemedies: Readonly<Record<number, string>> = {
 }
 
 /** One item of `errors[]` of a response. */
-type EnrollError = {
-  readonly code: string
-  readonly message: string
-  readonly path?: string | undefined
-}
+type EnrollError = z.output<typeof errorSchema>
 
 /** Returns the message about a status that every further image would have. */
 function lastingFailure(status: number, detail: string): string {
