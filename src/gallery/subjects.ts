@@ -20,16 +20,7 @@ import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
-import {
-  type EnrollLimits,
-  type FaceToEnroll,
-  type NewSubject,
-  type OnExpiredDeleted,
-  type SubjectOwner,
-  addFace,
-  createSubject,
-  requireFutureExpiry,
-} from './enrollment.ts'
+import * as enrollment from './enrollment.ts'
 import { decideDistinct } from './health/decide-distinct.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 import { decryptCrop } from './keys/subject-encryption.ts'
@@ -52,13 +43,13 @@ import { type SubjectUpdate, changesSubject, updateSubject } from './subject-upd
  */
 export type Subjects = ReturnType<typeof createSubjects>
 
-type SubjectsOptions = EnrollLimits & {
+type SubjectsOptions = enrollment.EnrollLimits & {
   readonly store: Store
   readonly keys: SubjectKeys
   readonly search: Pick<GallerySearch, 'storeVectors'>
   readonly calibrations: Calibrations
   /** Called in the transaction that deletes an expired subject to give its external id to another. */
-  readonly onExpired: OnExpiredDeleted
+  readonly onExpired: enrollment.OnExpiredDeleted
   readonly clock: Clock
   readonly log: Pick<Log, 'error'>
 }
@@ -81,12 +72,12 @@ export function createSubjects(options: SubjectsOptions) {
     switches: findProjectSwitches,
     /** @throws ActionError INVALID_REQUEST if an expiry is given that is not in the future. */
     requireFutureExpiry: (expiresAtUtc: string | null | undefined) =>
-      requireFutureExpiry(expiresAtUtc, clock()),
-    create: (tx: Tx, owner: SubjectOwner, subject: NewSubject) =>
-      createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
+      enrollment.requireFutureExpiry(expiresAtUtc, clock()),
+    create: (tx: Tx, owner: enrollment.SubjectOwner, subject: enrollment.NewSubject) =>
+      enrollment.createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
     /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
-    addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) =>
-      addFace(tx, subject, face, { ...options, storeVectors, nowUtc: nowUtc() }),
+    addFace: (tx: Tx, subject: SubjectRow, face: enrollment.FaceToEnroll) =>
+      enrollment.addFace(tx, subject, face, { ...options, storeVectors, nowUtc: nowUtc() }),
     update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted, storeVectors }),
     changes: changesSubject,

@@ -7,15 +7,17 @@ import { withSpan } from '../lib/observability/call-trace.ts'
 import { listPrices } from '../store/billing/prices.ts'
 import type { Store, Tx } from '../store/database.ts'
 import type { AdmissionSettings, Now } from '../store/gate/admission-facts.ts'
-import { limitsOf } from '../store/gate/admission-rule.ts'
+import { limitsOf, paymentRequired } from '../store/gate/admission-rule.ts'
 import { amountsOf } from '../store/gate/settlement-rule.ts'
 import { readKeyDescription } from '../store/tenancy/key-description.ts'
 import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
+import { priceUnitsOf } from './admission/admit-request.ts'
+import { errorOf } from './admission/admit-transaction.ts'
 import { type Admission, type AdmitResult, createAdmission } from './admission/admit.ts'
 import { type InFlightStats, createInFlightCalls } from './admission/in-flight.ts'
 import { type AuthThrottle, createAuthThrottle } from './auth-throttle.ts'
 import { type RequestIdentity, authenticate } from './authenticate.ts'
-import type { AdmittedCall } from './call-states.ts'
+import type { AdmittedCall, CallContent } from './call-states.ts'
 import { errorCodeOf } from './log-call.ts'
 import {
   type CompletedCall,
@@ -219,7 +221,7 @@ function createGateStats(steadyClock: SteadyClock) {
 }
 
 /** What a caller can find out about its own key. */
-export type KeyDescription = {
+type KeyDescription = {
   readonly keyName: string
   readonly projectName: string
   readonly galleryMode: 'isolated' | 'shared'
@@ -267,4 +269,20 @@ async function describeKey(
     reservedMicros,
     unitMicrosOf: (action) => unitPrices.get(action) ?? unitMicros,
   }
+}
+
+export type Quote = { readonly priceMicros: Micros; readonly isBilled: boolean }
+
+/**
+ * Returns the price of a call if every image succeeds. Nothing is reserved.
+ *
+ * @throws ActionError PAYMENT_REQUIRED if the budget of the project does not cover it now.
+ */
+export function quotePrice(
+  { isBilled, availableMicros, unitMicrosOf }: KeyDescription,
+  content: Pick<CallContent, 'action' | 'params'> & { readonly name: string },
+): Quote {
+  const priceMicros = BigInt(priceUnitsOf(content, 0)) * unitMicrosOf(content.name)
+  if (isBilled && priceMicros > 0n && availableMicros < priceMicros) throw errorOf(paymentRequired)
+  return { priceMicros, isBilled }
 }

@@ -7,7 +7,7 @@ import {
   type Services,
   calibratedServices,
 } from '../actions/action.ts'
-import type { Quote } from '../gate/quote-price.ts'
+import type { Quote } from '../gate/gate.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError, type ActionProblem, toProblem } from '../lib/errors.ts'
 import { uuidsInText } from '../lib/ids.ts'

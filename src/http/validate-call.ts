@@ -1,7 +1,6 @@
 import type { Services } from '../actions/action.ts'
 import type { AdmittedCall, AuthenticatedCall, ReceivedCall } from '../gate/call-states.ts'
-import type { Gate } from '../gate/gate.ts'
-import { quotePrice } from '../gate/quote-price.ts'
+import { type Gate, quotePrice } from '../gate/gate.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { newId } from '../lib/ids.ts'

@@ -3,15 +3,7 @@ import { ActionError } from '../../lib/errors.ts'
 import type { TokenBucketResult } from '../../lib/limits/token-bucket.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import type { AccessRequest, AdmissionInput, Now } from '../../store/gate/admission-facts.ts'
-import { decideAccess, decideAdmission, paymentRequired } from '../../store/gate/admission-rule.ts'
-import type {
-  Access,
-  Admitted,
-  AdmissionDecision,
-  RejectionReason,
-  ReplacedAttempt,
-  Unauthorized,
-} from '../../store/gate/admission-rule.ts'
+import * as rule from '../../store/gate/admission-rule.ts'
 import type { Tx } from '../../store/database.ts'
 import type { AuthenticatedCall, UnreadableContent } from '../call-states.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
@@ -20,9 +12,9 @@ import { callKeyOf } from './admit-request.ts'
 
 /** The result of an admission. Its writes belong to the transaction. */
 export type AdmissionResult =
-  | Unauthorized
+  | rule.Unauthorized
   | Rejected
-  | Exclude<AdmissionDecision, Unauthorized | { readonly kind: 'rejected' }>
+  | Exclude<rule.AdmissionDecision, rule.Unauthorized | { readonly kind: 'rejected' }>
 
 export type Rejected = {
   readonly kind: 'rejected'
@@ -44,7 +36,7 @@ export async function admitInTransaction(
 ): Promise<AdmissionResult> {
   const facts = await tx.findAdmissionFacts(input)
   const now = getNow()
-  const decision = decideAdmission(facts, input, now)
+  const decision = rule.decideAdmission(facts, input, now)
   if (decision.kind === 'unauthorized') return decision
   const { access } = decision
   await recordAccess(tx, call, { access, request: input, now })
@@ -60,7 +52,7 @@ export async function admitInTransaction(
     return reject(tx, call, access, errorOf(rejection))
   }
   if (await storeReservation(tx, input, decision)) return decision
-  return reject(tx, call, access, errorOf(paymentRequired))
+  return reject(tx, call, access, errorOf(rule.paymentRequired))
 }
 
 /**
@@ -72,10 +64,10 @@ export async function rejectInTransaction(
   call: AuthenticatedCall,
   { error, request }: Pick<UnreadableContent, 'error'> & { readonly request: AccessRequest },
   getNow: () => Now,
-): Promise<Unauthorized | Rejected> {
+): Promise<rule.Unauthorized | Rejected> {
   const facts = await tx.findAdmissionFacts(callKeyOf(call))
   const now = getNow()
-  const access = decideAccess(facts, request, now)
+  const access = rule.decideAccess(facts, request, now)
   if (access.kind === 'unauthorized') return access
   await recordAccess(tx, call, { access, request, now })
   const earlier = error instanceof ActionError ? access.rejection : undefined
@@ -83,7 +75,7 @@ export async function rejectInTransaction(
 }
 
 type Accessing = {
-  readonly access: Access
+  readonly access: rule.Access
   readonly request: AccessRequest
   readonly now: Now
 }
@@ -100,7 +92,7 @@ async function recordAccess(
 
 async function removeReplaced(
   tx: Tx,
-  replaced: ReplacedAttempt | undefined,
+  replaced: rule.ReplacedAttempt | undefined,
   { nowMs }: Now,
 ): Promise<void> {
   if (replaced?.kind === 'stale') await tx.attempts.delete(replaced.attempt)
@@ -115,7 +107,7 @@ async function removeReplaced(
 async function storeReservation(
   tx: Tx,
   { projectId, requestId, keyId, action, fingerprint, token }: AdmissionInput,
-  { isRepeated, reservedMicros, deadlineMs, windowStartMs }: Admitted,
+  { isRepeated, reservedMicros, deadlineMs, windowStartMs }: rule.Admitted,
 ): Promise<boolean> {
   if (isRepeated) return true
   if (!(await reserve(tx, projectId, reservedMicros))) return false
@@ -128,13 +120,13 @@ async function storeReservation(
 async function reject(
   tx: Tx,
   call: AuthenticatedCall,
-  { tokens }: Access,
+  { tokens }: rule.Access,
   error: unknown,
 ): Promise<Rejected> {
   await logCall(tx, call, outcomeOfError(error))
   return { kind: 'rejected', tokens, error }
 }
 
-export function errorOf({ code, message }: RejectionReason): ActionError {
+export function errorOf({ code, message }: rule.RejectionReason): ActionError {
   return new ActionError(code, message)
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Store, StoreOptions, DatabaseInfo } from '../database.ts'
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
 import { createKeyFinders, type KeyLookupRow } from '../tenancy/keys.ts'
-import { createConfirmRemovals } from './applied-removals.ts'
+import { createConfirmRemovals, joinSharedClock } from './shared-clock.ts'
 import { admitInOneStatement, postgresReadTx, postgresTx, settleInOneStatement } from './tx.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { isRetryable } from './connection/fault.ts'
@@ -14,7 +14,6 @@ import { parseServerAddress, throwExplained } from './connection/server-address.
 import { transact, type TransactionOptions } from './connection/transaction.ts'
 import { createLogPartitions, dropOldMonths } from './log-partitions.ts'
 import { migrate } from './migrate-schema.ts'
-import { joinSharedClock } from './shared-clock.ts'
 
 /** A longer statement of a call is cancelled, and the call fails with 503. */
 const statementTimeoutMsDefault = 2000

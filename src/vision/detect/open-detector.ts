@@ -8,7 +8,7 @@ import { type Rect, scaleRect, suppressOverlaps } from '../image/geometry.ts'
 import { type ModelSessions, formatProviders } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, letterbox, letterboxInShape } from '../tensor.ts'
-import { runBlazeface } from './blazeface.ts'
+import { canShowLargeFace, detectLargeFaces, runBlazeface } from './blazeface.ts'
 import { canShowBorderFace, detectBorderFaces, findNearGroup, isSameFace } from './border-faces.ts'
 import {
   addBorderFaces,
@@ -22,7 +22,6 @@ import {
 import { type DecodeDetections, type RawDetection, retinaface, scrfd, yunet } from './decoders.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
 import type { Detector, FaceSelection } from './detector.ts'
-import { canShowLargeFace, detectLargeFaces } from './large-faces.ts'
 import { runSsd } from './ssd.ts'
 
 export async function openDetector(
