@@ -60,6 +60,10 @@ test('a pack in a folder is installed, activated, verified and removed', async (
     file: 'net.onnx',
     sha256: sha256Of(network),
     bytes: network.length,
+    isOutdated: false,
+    description: 'a test pack',
+    provenance: { origin: 'a test', trainingData: 'none' },
+    measured: [],
   })
   assert.deepEqual(await cli.json('verify'), [{ model: 'mine/net', fault: null }])
   await assert.rejects(cli.run('remove', 'mine'), /mine is in use/u)
