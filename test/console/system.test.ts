@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { supportBundle } from '../../src/cli/support/commands.ts'
+import { supportBundle } from '../../src/cli/commands.ts'
 import { settingsByTopic } from '../../src/config.ts'
 import { createLog, type Log } from '../../src/lib/log.ts'
 import {

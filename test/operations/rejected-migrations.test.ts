@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { migrate as migrateCommand } from '../../src/cli/migrate/commands.ts'
+import { migrate as migrateCommand } from '../../src/cli/commands.ts'
 import { tamperWithSqlite } from '../support/database/tamper.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { createMigratedDatabase, openStoreAt } from '../support/database/engine.ts'

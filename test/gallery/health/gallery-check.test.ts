@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { gallery as galleryCommands } from '../../../src/cli/gallery/commands.ts'
+import { gallery as galleryCommands } from '../../../src/cli/commands.ts'
 import { calibrationOf, createCalibrations } from '../../../src/gallery/calibration/calibrations.ts'
 import { decideDistinct } from '../../../src/gallery/health/decide-distinct.ts'
 import type { SubjectHealth } from '../../../src/gallery/health/check-gallery.ts'
