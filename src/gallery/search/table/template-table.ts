@@ -18,33 +18,8 @@ import {
 import { type IdWords, type SubjectRows, createSubjectRows, readIdWords } from './subject-rows.ts'
 
 /** The subjects of one gallery by one model, one row each. Rows of removed subjects are reused. */
-export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
-  readonly dimensions: number
-  /** The axes of the leads; undefined while the table is small, and if leads would exclude few rows. */
-  readonly leadAxes: () => LeadAxes | undefined
-  /** Adds the template of a subject or replaces it. */
-  readonly put: (
-    template: RowOwner & TemplateVector & { readonly groups: readonly string[] },
-  ) => void
-  /**
-   * Adds the templates of many subjects, without an object or a text per row.
-   *
-   * @param groupSets the sets of groups to which the rows refer.
-   */
-  readonly load: (rows: PackedSection, groupSets: readonly (readonly string[])[]) => void
-  /** Zeroes the row of a subject immediately, if there is one. */
-  readonly remove: (subjectId: string) => void
-  /** Returns the number of subjects. */
-  readonly size: () => number
-  /** Returns the number of their faces. */
-  readonly faces: () => number
-  /** See `GroupSets.allowed`. */
-  readonly allowed: (groups?: readonly string[]) => Uint8Array
-  /** Returns the content of a row, or undefined if it is empty. */
-  readonly read: (row: number) => (RowOwner & TemplateVector) | undefined
-  /** Returns the memory of the rows and their ids, inside and outside the shared memory. */
-  readonly bytes: () => number
-}
+export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> &
+  ReturnType<typeof openTemplateTable>
 
 /** A table gets leads when it has this many rows. The scan of a smaller one takes 0.3 ms. */
 export const leadRowsMin = 16_384
@@ -56,7 +31,7 @@ export function openTemplateTable(
   sharedMemory: SharedMemory,
   dimensions: number,
   leadsFrom: number = leadRowsMin,
-): TemplateTable {
+) {
   const groupSets = createGroupSets()
   const rows = openRowStore(sharedMemory, dimensions)
   const { blocks, positionOf, rowsUsed } = rows
@@ -72,28 +47,41 @@ export function openTemplateTable(
   const onAdded = (): void => leads.addAt(rowBySubject.size())
   return {
     dimensions,
+    /** The axes of the leads; undefined while the table is small, and if leads would exclude few rows. */
     leadAxes: leads.axes,
-    put: (template) => {
+    /** Adds the template of a subject or replaces it. */
+    put: (template: RowOwner & TemplateVector & { readonly groups: readonly string[] }): void => {
       assert.equal(template.vector.length, dimensions)
       remove(template.subjectId)
       const row = rows.allocate()
-      const groupSetId = groupSets.acquire(template.groups)
       const position = positionOf(row)
-      rows.write(position, rowOf(template, groupSetId))
+      rows.write(position, rowOf(template, groupSets.acquire(template.groups)))
       position.block.owners.write(position.index, template)
       rowBySubject.add(template.subjectId, row)
       onAdded()
     },
-    load: (section, sets) => {
+    /**
+     * Adds the templates of many subjects, without an object or a text per row.
+     *
+     * @param groupSets the sets of groups to which the rows refer.
+     */
+    load: (section: PackedSection, sets: readonly (readonly string[])[]): void => {
       assert.equal(section.dimensions, dimensions)
       loadSection({ section, sets }, { rows, rowBySubject, groupSets, remove, onAdded })
     },
+    /** Zeroes the row of a subject immediately, if there is one. */
     remove,
+    /** Returns the number of subjects. */
     size: rowBySubject.size,
-    faces: () => blocks.reduce((sum, { owners }) => sum + owners.faces(), 0),
+    /** Returns the number of their faces. */
+    faces: (): number => blocks.reduce((sum, { owners }) => sum + owners.faces(), 0),
+    /** See `GroupSets.allowed`. */
     allowed: groupSets.allowed,
-    read: (row) => readPosition(positionOf(row)),
-    bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), rowBySubject.bytes()),
+    /** Returns the content of a row, or undefined if it is empty. */
+    read: (row: number): (RowOwner & TemplateVector) | undefined => readPosition(positionOf(row)),
+    /** Returns the memory of the rows and their ids, inside and outside the shared memory. */
+    bytes: (): number =>
+      blocks.reduce((sum, block) => sum + blockBytes(block), rowBySubject.bytes()),
     blocks,
     rowsUsed,
     clear: () => {
