@@ -4,26 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type StatedLimit = { readonly sustainedPerS: number; readonly burst: number }
 
 /** Spreads calls evenly over time. */
-export type ImportPace = {
-  /** Waits for the turn of a call. @throws AbortError if `signal` is aborted first. */
-  readonly waitForTurn: (signal: AbortSignal) => Promise<void>
-  /** Sets the rate after an answer RATE_LIMITED, if no rate is set yet. */
-  readonly learn: (headers: Headers) => void
-}
+export type ImportPace = ReturnType<typeof createImportPace>
 
 /**
  * @param perS calls per second; undefined: no limit until the service refuses a call.
  * @param onLearned receives a rate that was derived from an answer.
  */
-export function createImportPace(
-  perS: number | undefined,
-  onLearned: (perS: number) => void,
-): ImportPace {
+export function createImportPace(perS: number | undefined, onLearned: (perS: number) => void) {
   let rate = perS
   // The check of the service was a call too.
   let nextMs = performance.now() + 1000 / (perS ?? Infinity)
   return {
-    waitForTurn: async (signal) => {
+    /** Waits for the turn of a call. @throws AbortError if `signal` is aborted first. */
+    waitForTurn: async (signal: AbortSignal): Promise<void> => {
       signal.throwIfAborted()
       if (rate === undefined) return
       const turnMs = Math.max(nextMs, performance.now())
@@ -31,7 +24,8 @@ export function createImportPace(
       const waitMs = turnMs - performance.now()
       if (waitMs > 0) await sleep(waitMs, undefined, { signal })
     },
-    learn: (headers) => {
+    /** Sets the rate after an answer RATE_LIMITED, if no rate is set yet. */
+    learn: (headers: Headers): void => {
       if (rate !== undefined) return
       rate = rateOf(headers)
       if (rate !== undefined) onLearned(rate)

@@ -12,11 +12,7 @@ import {
 } from '../../store/gallery/galleries.ts'
 
 /** The master keys. They wrap the gallery keys and are never stored in the database. */
-export type Keyring = {
-  readonly wrap: (key: Buffer, associatedData: string) => WrappedByMasterKey
-  /** @throws Error if the file does not contain the master key, or the bytes were changed. */
-  readonly unwrap: (wrapped: WrappedByMasterKey, associatedData: string) => Buffer
-}
+export type Keyring = ReturnType<typeof openKeyring>
 
 export type WrappedByMasterKey = { readonly masterKeyId: string; readonly wrapped: Uint8Array }
 
@@ -30,17 +26,18 @@ type MasterKeys = ReadonlyMap<string, Buffer>
  *
  * @throws Error if other users may read the file, or it contains no keys.
  */
-export function openKeyring(file: string): Keyring {
+export function openKeyring(file: string) {
   let keys = readMasterKeys(file)
   return {
-    wrap: (key, associatedData) => {
+    wrap: (key: Buffer, associatedData: string): WrappedByMasterKey => {
       keys = readMasterKeys(file)
       const [newest] = keys
       if (!newest) throw new Error(`${file} contains no master key`)
       const [masterKeyId, masterKey] = newest
       return { masterKeyId, wrapped: encrypt(masterKey, key, associatedData) }
     },
-    unwrap: ({ masterKeyId, wrapped }, associatedData) => {
+    /** @throws Error if the file does not contain the master key, or the bytes were changed. */
+    unwrap: ({ masterKeyId, wrapped }: WrappedByMasterKey, associatedData: string): Buffer => {
       if (!keys.has(masterKeyId)) keys = readMasterKeys(file)
       const masterKey = keys.get(masterKeyId)
       if (!masterKey) throw new Error(`the master key ${masterKeyId} is not in ${file}`)
@@ -145,14 +142,7 @@ function syncFolder(folder: string): void {
  * wraps the subject key, and the master key wraps the gallery key. Deleting the row of a subject
  * destroys its key, and with it the only way to decrypt its templates.
  */
-export type SubjectKeys = {
-  /** Creates a key for a new subject and wraps it with the newest key of the gallery. */
-  readonly create: (tx: Tx, subject: SubjectIds) => Promise<WrappedKey & { readonly key: Buffer }>
-  /** @throws Error if a key is missing or was changed. */
-  readonly unwrap: (reading: ReadTx, subject: KeyedSubject) => Promise<Buffer>
-  /** Wraps the same key with the newest key of the gallery. */
-  readonly rewrap: (tx: Tx, subject: KeyedSubject) => Promise<WrappedKey>
-}
+export type SubjectKeys = ReturnType<typeof createSubjectKeys>
 
 type WrappedKey = Pick<SubjectRow, 'keyId' | 'wrappedKey'>
 type SubjectIds = Pick<SubjectRow, 'subjectId' | 'galleryId'>
@@ -161,7 +151,7 @@ type KeyedSubject = Pick<SubjectRow, 'subjectId' | 'keyId' | 'wrappedKey'>
 /** Locked in shared mode to wrap with a master key, in exclusive mode to remove an older one. */
 export const masterKeyLock = 'master key'
 
-export function createSubjectKeys(keyring: Keyring, nowMs: () => number): SubjectKeys {
+export function createSubjectKeys(keyring: Keyring, nowMs: () => number) {
   const galleryKeys = createGalleryKeyCache(keyring)
   const wrap = async (
     tx: Tx,
@@ -174,15 +164,21 @@ export function createSubjectKeys(keyring: Keyring, nowMs: () => number): Subjec
     const wrappedKey = encrypt(galleryKeys.unwrap(row), key, subjectKeyAssociatedData(subjectId))
     return { keyId: row.keyId, wrappedKey }
   }
-  const unwrap: SubjectKeys['unwrap'] = async (reading, { subjectId, keyId, wrappedKey }) =>
+  const unwrap = async (
+    reading: ReadTx,
+    { subjectId, keyId, wrappedKey }: KeyedSubject,
+  ): Promise<Buffer> =>
     decrypt(await galleryKeys.find(reading, keyId), wrappedKey, subjectKeyAssociatedData(subjectId))
   return {
+    /** @throws Error if a key is missing or was changed. */
     unwrap,
-    create: async (tx, subject) => {
+    /** Creates a key for a new subject and wraps it with the newest key of the gallery. */
+    create: async (tx: Tx, subject: SubjectIds): Promise<WrappedKey & { readonly key: Buffer }> => {
       const key = randomBytes(keyBytes)
       return { ...(await wrap(tx, subject, key)), key }
     },
-    rewrap: async (tx, subject) => {
+    /** Wraps the same key with the newest key of the gallery. */
+    rewrap: async (tx: Tx, subject: KeyedSubject): Promise<WrappedKey> => {
       const { subjectId, keyId } = subject
       const galleryId = (await findGalleryKey(tx, keyId))?.galleryId ?? ''
       return wrap(tx, { subjectId, galleryId }, await unwrap(tx, subject))
