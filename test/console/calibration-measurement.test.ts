@@ -225,7 +225,7 @@ test('The thread of another account reads no row of the gallery', async (t) => {
   assert.match(message.reason, /has 0 subjects/u)
 })
 
-test('A process runs one measurement at a time and keeps a result for 15 minutes', async () => {
+test('The measurements of several accounts run one after another, and a result is kept for 15 minutes', async () => {
   let nowMs = 0
   const { request, ...places } = await threadData()
   const log = { error: () => assert.fail('no measurement fails') }
@@ -237,11 +237,22 @@ test('A process runs one measurement at a time and keeps a result for 15 minutes
   })
   const other = { ...request, accountId: 'other' }
   assert.ok(measurements.start(request) !== undefined)
-  assert.equal(measurements.start(other), undefined)
-  assert.equal(await measurements.discard(other), false, 'it is the one of another account')
-  while (measurements.find(request)?.state === 'running') await sleep(20)
+  assert.equal(measurements.start({ ...request, galleryId: 'other' }), undefined)
+  assert.ok(measurements.start(other) !== undefined, 'another account waits')
+  const third = { ...request, accountId: 'third' }
+  assert.ok(measurements.start(third) !== undefined)
+  assert.equal(await measurements.discard(third), true, 'it still waits')
+  assert.equal(measurements.find(third), undefined)
+  while (measurements.find(request)?.state === 'running') {
+    assert.equal(measurements.find(other)?.state, 'running')
+    await sleep(20)
+  }
+  while (measurements.find(other)?.state === 'running') await sleep(20)
+  // Only PostgreSQL refuses the gallery of another account, in the thread.
+  assert.match(String(measurements.find(other)?.state), /^(?:measured|refused)$/u)
+  assert.ok(measurements.start(third) !== undefined, 'a discarded one does not block its account')
+  while (measurements.find(third)?.state === 'running') await sleep(20)
   assert.equal(measurements.find(request)?.state, 'measured')
-  assert.equal(measurements.find(other), undefined)
   const endedAtMs = nowMs
   nowMs = endedAtMs + 15 * 60_000 - 1
   assert.ok(measurements.find(request))

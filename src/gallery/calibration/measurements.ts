@@ -57,9 +57,12 @@ export type MeasurementMessage =
   | { readonly kind: 'measured'; readonly result: MeasurementResult | GalleryHealth }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** Measures galleries in a thread of this process, one at a time. The results are kept in memory. */
+/**
+ * Measures galleries in a thread of this process, one after another: each needs the memory of its
+ * gallery. The results are kept in memory.
+ */
 export type GalleryMeasurements<Result> = {
-  /** Returns the id of the measurement, or undefined while another one runs in this process. */
+  /** Returns the id of the measurement, or undefined while the account has another one. */
   readonly start: (request: MeasurementRequest) => string | undefined
   /** Returns the last measurement of a gallery, unless it ended more than 15 minutes ago. */
   readonly find: (gallery: CalibratedGallery) => GalleryMeasurement<Result> | undefined
@@ -98,18 +101,25 @@ export function createGalleryMeasurements<Result>(
   /** The last started one is the last entry. */
   const kept = new Map<string, KeptMeasurement<Result>>()
   const dropOld = (): void => dropMeasurements(kept, clock() - measurementKeptMs, keptMax)
-  let running: { readonly key: string; readonly worker: Worker } | undefined
+  /** Account → its measurement that waits, or runs with a worker. */
+  const unfinished = new Map<string, UnfinishedMeasurement>()
+  let lastTurn: Promise<void> = Promise.resolve()
   return {
     start: (request) => {
-      if (running) return undefined
+      const { accountId } = request
+      if (unfinished.has(accountId)) return undefined
       const [key, measurement] = [keyOf(request), newMeasurement<Result>()]
       kept.delete(key)
       kept.set(key, measurement)
       dropOld()
-      const worker = runThread(options, { request, measurement }, () => {
-        running = undefined
+      const entry: UnfinishedMeasurement = { key, worker: undefined }
+      unfinished.set(accountId, entry)
+      lastTurn = runInTurn(lastTurn, measurement, (onEnded) => {
+        entry.worker = runThread(options, { request, measurement }, () => {
+          unfinished.delete(accountId)
+          onEnded()
+        })
       })
-      running = { key, worker }
       return measurement.measurementId
     },
     find: (gallery) => {
@@ -123,15 +133,31 @@ export function createGalleryMeasurements<Result>(
       if (!measurement) return false
       measurement.isDiscarded = true
       kept.delete(key)
+      const { accountId } = gallery
+      const entry = unfinished.get(accountId)
+      if (entry?.key !== key) return true
       // The thread only reads, so it can end anywhere.
-      if (running?.key === key) await running.worker.terminate()
+      if (entry.worker) await entry.worker.terminate()
+      else unfinished.delete(accountId)
       return true
     },
   }
 }
 
+type UnfinishedMeasurement = { readonly key: string; worker: Worker | undefined }
+
 function keyOf({ accountId, galleryId }: CalibratedGallery): string {
   return `${accountId} ${galleryId}`
+}
+
+/** Runs a measurement after the earlier ones. Resolves when it has ended. */
+async function runInTurn(
+  earlierTurn: Promise<void>,
+  measurement: Pick<KeptMeasurement<unknown>, 'isDiscarded'>,
+  run: (onEnded: () => void) => void,
+): Promise<void> {
+  await earlierTurn
+  if (!measurement.isDiscarded) await new Promise<void>(run)
 }
 
 function newMeasurement<Result>(): KeptMeasurement<Result> {
@@ -160,7 +186,7 @@ type ThreadRun<Result> = {
   readonly measurement: KeptMeasurement<Result>
 }
 
-/** The measurement is running until its thread has ended, so that the next one can start then. */
+/** The measurement is running until its thread has ended. */
 function runThread<Result>(
   { kind, location, masterKeyFile, clock, log }: GalleryMeasurementsOptions,
   { request, measurement }: ThreadRun<Result>,

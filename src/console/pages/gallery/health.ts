@@ -71,7 +71,10 @@ export const startHealthCheck = defineWrite({
     const gallery = { accountId: identity.accountId, galleryId: project.galleryId }
     const started = services.healthChecks.start({ ...gallery, shipped, samePerson: [] })
     if (started === undefined)
-      throw new HttpError(409, 'This server checks another gallery. Try again when it has ended.')
+      throw new HttpError(
+        409,
+        'This server already checks a gallery of the account. Try again when it has ended.',
+      )
     return { started, project }
   },
   handle: async ({ prepared: { started, project } }) => ({

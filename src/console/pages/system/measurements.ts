@@ -85,7 +85,7 @@ export const startMeasurement = defineWrite({
     if (started === undefined)
       throw new HttpError(
         409,
-        'This server calculates another calibration. Try again when it has ended.',
+        'This server already calculates a calibration of the account. Try again when it has ended.',
       )
     return { measurementId: started, project }
   },
