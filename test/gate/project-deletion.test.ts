@@ -193,19 +193,16 @@ test('An interrupted deletion continues when it is repeated, and returns the bud
 
 test('The deletion waits for running calls, which are billed', async () => {
   const { projectId, client } = await createProject('running')
-  const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
-  analysis = new Promise((resolve) => {
-    started.resolve()
-    void release.promise.then(resolve)
-  })
+  analysis = release.promise
   const enrollment = client.call('svc.enroll', imageParams('Late'))
   const { db } = testConsole.gallery.database.store
   const running = db.selectFrom('attempts').select('requestId').where('projectId', '=', projectId)
   while ((await running.where('state', '=', 'running').execute()).length === 0) await delay(5)
   const walletBefore = await walletMicros()
-  const deletion = remove(projectId, 'running')
-  while ((await client.call('svc.subjects', {})).status !== 401) await delay(5)
+  const state = { hasEnded: false }
+  const deletion = remove(projectId, 'running').finally(() => (state.hasEnded = true))
+  while (!state.hasEnded && (await client.call('svc.subjects', {})).status !== 401) await delay(5)
   assert.equal((await get(`/projects/${projectId}`)).keyCount, 1, 'the project still exists')
   release.resolve()
   analysis = Promise.resolve()
@@ -278,18 +275,20 @@ test('A call that waits for its admission while the project is deleted is not ad
   const { projectId, client } = await createProject('waiting call')
   await client.value('svc.detect', imageParams('Ada'))
   const { store } = testConsole.gallery.database
+  const state = { hasEnded: false }
   const locked = Promise.withResolvers<void>()
   const isWaiting = Promise.withResolvers<void>()
   const holding = store.write(async (tx) => {
-    await tx.updateBucket({ projectId, fullAtUs: 0 })
+    const lock = tx.build.updateTable('buckets').set({ fullAtUs: 0 })
+    await tx.run(lock.where('projectId', '=', projectId))
     locked.resolve()
     await isWaiting.promise
     await tx.run(tx.build.deleteFrom('buckets').where('projectId', '=', projectId))
   })
   await locked.promise
-  const call = client.call('svc.detect', imageParams('Ada'))
+  const call = client.call('svc.detect', imageParams('Ada')).finally(() => (state.hasEnded = true))
   const waiting = sql<{ count: number }>`select count(*) as count from pg_locks where not granted`
-  for (let count = 0; count === 0;) {
+  for (let count = 0; count === 0 && !state.hasEnded;) {
     const { rows } = await waiting.execute(store.db)
     count = rows[0]?.count ?? 0
   }
