@@ -10,8 +10,11 @@ export type GroupRenaming = {
   readonly newName: string
 }
 
-/** The most subjects of a group to rename: their faces are marked in one transaction. */
-const renamedSubjectsMax = 100_000
+/**
+ * The most subjects of a group to rename: their faces are marked in one transaction, which takes 10 µs
+ * per subject. With SQLite, all other calls wait for it.
+ */
+export const renamedSubjectsMax = 5000
 
 /**
  * Renames a group of a gallery, also in the filters of webhooks. Must be called with the gallery locked in exclusive mode.

@@ -3,8 +3,11 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { keyCommands, project } from '../../../src/cli/tenancy/commands.ts'
+import { renamedSubjectsMax } from '../../../src/gallery/rename-group.ts'
+import { sql } from '../../../src/store/database.ts'
 import { runJson } from '../../support/cli/run-json.ts'
 import { copyDatabase, isReadable, unwrapAllKeys } from '../../support/gallery/database-copy.ts'
+import { fillSubjects } from '../../support/gallery/fill-subjects.ts'
 import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 
 let gallery: TestGallery
@@ -157,4 +160,26 @@ test('A renamed group keeps its subjects, for the search too; an existing name i
   assert.equal((await rename('entrance', 'no spaces')).status, 400)
   const same = await rename('entrance', 'entrance')
   assert.deepEqual([same.status, same.body.subjectCount], [200, 2])
+})
+
+test('A group with more subjects than one transaction changes quickly is not renamed', async () => {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { projectId: galleryId } = client.project
+  // And the one that the function creates first.
+  await fillSubjects(gallery, client.project, renamedSubjectsMax)
+  const name = sql.lit('large').as('name')
+  await gallery.database.store.write(({ build, run }) => {
+    const all = build.selectFrom('subjects').where('galleryId', '=', galleryId)
+    const members = all.select(['galleryId', name, 'subjectId'])
+    const groups = build.insertInto('subjectGroups').columns(['galleryId', 'name', 'subjectId'])
+    return run(groups.expression(members))
+  })
+  const rename = () => client.rest('POST', '/v1/groups/large/rename', { name: 'renamed' })
+  const refused = await rename()
+  const limit = `the group has ${renamedSubjectsMax + 1} subjects; at most ${renamedSubjectsMax}`
+  assert.deepEqual([refused.status, refused.body.detail.startsWith(limit)], [400, true])
+  const removed = { externalId: 'badge-7', removeGroups: ['large'] }
+  await client.value('svc.updateSubject', removed)
+  const { status, body } = await rename()
+  assert.deepEqual([status, body], [200, { name: 'renamed', subjectCount: renamedSubjectsMax }])
 })
