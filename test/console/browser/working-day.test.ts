@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, before, describe } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { fitsWidth, skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
@@ -9,11 +8,22 @@ import {
   phoneViewport,
   type ConsoleBrowser,
 } from '../../support/console/browser/console-browser.ts'
+import {
+  downloadBundle,
+  explainRefusedPerson,
+  repairWebhook,
+  sortLog,
+} from '../../support/console/browser/day-checks.ts'
 import { keyboardHands, pointerHands, type Hands } from '../../support/console/browser/hands.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
 import { personFile, pictureVision } from '../../support/console/subjects/person-pictures.ts'
 import { assertOk } from '../../support/console/test-console.ts'
 import { createTestClient } from '../../support/facegate/test-facegate.ts'
+import {
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../../support/webhooks/webhook-receiver.ts'
+import { webhookSettings } from '../../support/webhooks/webhook-settings.ts'
 
 const secondProject = 'Back door'
 const windows = [
@@ -29,12 +39,15 @@ for (const { name, viewport, hands: createHands } of windows)
     let hands: Hands
     let dialog: Locator
     let key = ''
+    let receiver: WebhookReceiver
 
     const step = sequentialTests()
 
     before(async () => {
       const vision = pictureVision({ name: 'Zoe' })
-      browser = await openConsoleBrowser({ vision, isMonitored: true }, { viewport })
+      receiver = await startWebhookReceiver()
+      const options = { vision, isMonitored: true, environment: webhookSettings }
+      browser = await openConsoleBrowser(options, { viewport })
       page = browser.page
       hands = createHands(page)
       dialog = page.getByRole('dialog')
@@ -44,7 +57,10 @@ for (const { name, viewport, hands: createHands } of windows)
       const switches = { storeCrops: true }
       assertOk(await owner.send('PATCH', `/projects/${projectId}`, { switches }))
     })
-    after(() => browser?.[Symbol.asyncDispose]())
+    after(async () => {
+      await browser?.[Symbol.asyncDispose]()
+      await receiver?.[Symbol.asyncDispose]()
+    })
 
     const button = (label: string | RegExp) =>
       page.getByRole('button', { name: label, exact: typeof label === 'string' })
@@ -121,6 +137,14 @@ for (const { name, viewport, hands: createHands } of windows)
       await inspect('log')
       await page.keyboard.press('Escape')
     })
+
+    const tools = () => ({ browser, hands, isPhone, open, inspect })
+
+    step('A refused person is found in the log, and explained', () => explainRefusedPerson(tools()))
+
+    step('A webhook that fails states the cause, and is repaired', () =>
+      repairWebhook(tools(), receiver),
+    )
 
     step(
       'A change that deletes crops is counted and confirmed, and a setting can be undone',
@@ -246,20 +270,7 @@ for (const { name, viewport, hands: createHands } of windows)
       await button('Calibrate a gallery').waitFor()
     })
 
-    step('The log is sorted, and its period stays chosen after a reload', async () => {
-      await open('Request log')
-      await page.getByText(/rows on this page, \d+ in total/u).waitFor()
-      if (isPhone) await hands.press(button(/^Filters/u))
-      await hands.choose(page.getByRole('combobox', { name: 'Period' }), 'Last 24 hours')
-      await page.waitForURL(/period=24h/u)
-      if (!isPhone) {
-        await hands.press(button(/^Latency/u))
-        await page.waitForURL(/sort=-latency/u)
-      }
-      await page.reload()
-      await page.getByText(/rows on this page, \d+ in total/u).waitFor()
-      assert.equal(new URL(page.url()).searchParams.get('period'), '24h')
-    })
+    step('The log is sorted, and its period stays chosen after a reload', () => sortLog(tools()))
 
     step('The audit log states the changes of the day in plain words', async () => {
       await open('Audit log')
@@ -268,22 +279,8 @@ for (const { name, viewport, hands: createHands } of windows)
       await inspect('audit')
     })
 
-    step(
-      'The page of the system has its history, and a support bundle without secrets',
-      async () => {
-        await browser.testConsole.gallery.systemMonitor.store()
-        await open('System')
-        await page
-          .getByRole('heading', { name: /^Memory/u })
-          .first()
-          .waitFor()
-        const download = page.waitForEvent('download')
-        await hands.press(button('Download support bundle'))
-        const bundle = await readFile(await (await download).path(), 'utf8')
-        assert.ok(bundle.includes('"version"'))
-        assert.ok(!bundle.includes(key) && !bundle.includes('Ada'))
-        await inspect('system')
-      },
+    step('The page of the system has its history, and a support bundle without secrets', () =>
+      downloadBundle(tools(), [key, 'Ada']),
     )
 
     step('Without a connection the page states it, and recovers by itself', async () => {
