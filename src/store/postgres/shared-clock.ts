@@ -26,7 +26,7 @@ type SharedClockOptions = {
   readonly version: string
   /** Whether this process is a server. A command only reads the clock. */
   readonly isServer?: boolean
-  /** Whether the server holds galleries in memory, see `applied-removals.ts`. */
+  /** Whether the server holds galleries in memory, from which it removes faces. */
   readonly hasGalleries?: boolean
   readonly log?: Pick<Log, 'warn'> | undefined
   /** A monotonic clock of this process, microseconds. */

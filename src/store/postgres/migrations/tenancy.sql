@@ -24,7 +24,7 @@ create table "accountMoves" (
 
 create index moves_of_account on "accountMoves" ("accountId")
 
--- Called by the triggers that `freeze-account.ts` creates for the account of a move. With the argument
+-- Called by the triggers that `frozen-account.ts` creates for the account of a move. With the argument
 -- "skip", the row stays as it is, without an error: housekeeping deletes rows of all accounts in one
 -- statement.
 create function "rejectFrozen"() returns trigger language plpgsql as $$ begin
