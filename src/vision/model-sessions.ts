@@ -35,7 +35,7 @@ export function createModelSessions(modelsFolder: string, optimizedFolder?: stri
         openInstalledModel(installed, optimizedFolder),
       ),
     /** Closes all sessions. They cannot be used afterwards. */
-    async close(): Promise<void> {
+    close: async (): Promise<void> => {
       for (const session of sessions.values()) await (await session).close()
     },
   }
