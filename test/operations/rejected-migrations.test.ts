@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { migrate as migrateCommand } from '../../src/cli/commands.ts'
+import { databaseFile } from '../../src/store/sqlite/database-files.ts'
 import { tamperWithSqlite } from '../support/database/tamper.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { createMigratedDatabase, openStoreAt } from '../support/database/engine.ts'
@@ -104,12 +107,18 @@ test('A target that is not empty and a wrong address are rejected', { skip }, as
     /the role facegate may not create tables in public .* make it the owner/u,
   )
   await queryAllAccounts(url, 'drop table invoices')
+  const transfers = countTransfers(dataDir)
   const migrated = await runJson(dataDir, migrateCommand, `--to ${url}`, { DATABASE_URL: '' })
   assert.equal(migrated.wasDone, false, 'the rejected runs changed nothing')
   const [, , , , , { table, rows, amountMicros }] = migrated.comparisons
-  assert.deepEqual([table, rows, typeof amountMicros], ['ledgerTransfers', 44, 'string'])
+  assert.deepEqual([table, rows, typeof amountMicros], ['ledgerTransfers', transfers, 'string'])
   assert.equal(migrated.checks.length, 9)
 })
+
+function countTransfers(dataDir: string): number {
+  using database = new DatabaseSync(path.join(dataDir, databaseFile), { readOnly: true })
+  return Number(database.prepare('select count(*) as n from ledgerTransfers').get()?.['n'])
+}
 
 test(
   'A migration ends when the server crashes, and reports a wrong password',
