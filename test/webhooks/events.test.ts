@@ -8,7 +8,7 @@ import { createKey } from '../../src/store/tenancy/keys.ts'
 import { budgetLedger, updateProject, type Project } from '../../src/store/tenancy/projects.ts'
 import { allEventTypes, type WebhookEventType } from '../../src/store/webhooks/event-types.ts'
 import type { WebhookEvent } from '../../client/src/webhooks/webhook-event.ts'
-import { addExpiryNotices } from '../../src/webhooks/expiry-notices.ts'
+import { addExpiryNotices } from '../../src/webhooks/key-notices.ts'
 import { countStatements } from '../support/database/count-statements.ts'
 import {
   imageParams,

@@ -3,14 +3,13 @@ import { formatUtc, hourMs, weekMs } from '../../lib/clock.ts'
 import {
   allCameraMeasures,
   cameraMeasures,
+  changesOfLastWeek,
   describeCameraChange,
-  findCameraChanges,
   measureValue,
   type CameraMeasure,
 } from '../../lib/observability/camera-changes.ts'
-import { addDecisions, readKeyWeeks } from '../../store/console/key-weeks.ts'
+import { readKeyWeeks } from '../../store/console/key-weeks.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
-import { weeksBefore } from '../../webhooks/expiry-notices.ts'
 import { defineRead } from '../server/console-route.ts'
 import { count, id } from '../server/input.ts'
 
@@ -47,8 +46,6 @@ export const camerasChart = defineRead({
     const weeksByKey = await readKeyWeeks(store, filter)
     const names = await store.read((tx) => keyNames(tx, identity.accountId))
     const keys = [...weeksByKey].map(([keyId, weeks]) => {
-      const before = addDecisions(weeks.slice(-1 - weeksBefore, -1))
-      const changes = findCameraChanges(before, addDecisions(weeks.slice(-1)))
       const valuesOf = (name: CameraMeasure) =>
         weeks.map((week) => measureValue(name, week) ?? null)
       return {
@@ -58,7 +55,7 @@ export const camerasChart = defineRead({
         values: Object.fromEntries(
           allCameraMeasures.map((name) => [name, valuesOf(name)]),
         ) as Record<CameraMeasure, (number | null)[]>,
-        changes: changes.map((change) => ({
+        changes: changesOfLastWeek(weeks).map((change) => ({
           measure: change.measure,
           text: describeCameraChange(change),
         })),

@@ -19,6 +19,25 @@ export type KeyDecisions = {
   readonly qualitySum: number
 }
 
+export const noDecisions: KeyDecisions = {
+  withoutFace: 0,
+  decided: 0,
+  compared: 0,
+  unmatched: 0,
+  nearMisses: 0,
+  matched: 0,
+  similaritySum: 0,
+  rated: 0,
+  qualitySum: 0,
+}
+
+/** Adds the decisions of several periods. */
+export function addDecisions(all: readonly KeyDecisions[]): KeyDecisions {
+  const names = Object.keys(noDecisions) as (keyof KeyDecisions)[]
+  const entries = names.map((name) => [name, all.reduce((sum, part) => sum + part[name], 0)])
+  return Object.fromEntries(entries) as KeyDecisions
+}
+
 type KeyMeasure = {
   readonly name: string
   /** `share`: of the calls, 0..1. `mean`: of a score. */
@@ -65,10 +84,11 @@ export const cameraMeasures = {
 
 export type CameraMeasure = keyof typeof cameraMeasures
 
-const measureNames = Object.keys(cameraMeasures) as readonly CameraMeasure[]
-
-/** The names of the measures, for schemas. */
-export const allCameraMeasures = measureNames as readonly [CameraMeasure, ...CameraMeasure[]]
+/** The names of the measures; as a tuple, for schemas. */
+export const allCameraMeasures = Object.keys(cameraMeasures) as unknown as readonly [
+  CameraMeasure,
+  ...CameraMeasure[],
+]
 
 export type MeasuredChange = {
   readonly measure: CameraMeasure
@@ -93,7 +113,7 @@ export function measureValue(measure: CameraMeasure, decisions: KeyDecisions): n
 
 /** Returns what became worse from one period to the next, in the order of the measures. */
 export function findCameraChanges(before: KeyDecisions, after: KeyDecisions): MeasuredChange[] {
-  return measureNames.flatMap((measure): MeasuredChange[] => {
+  return allCameraMeasures.flatMap((measure): MeasuredChange[] => {
     const { kind, changeMin, of }: KeyMeasure = cameraMeasures[measure]
     const [sumBefore, callsBefore] = of(before)
     const [sumAfter, callsAfter] = of(after)
@@ -106,6 +126,15 @@ export function findCameraChanges(before: KeyDecisions, after: KeyDecisions): Me
     if (kind === 'share' && change < standardErrorsMin * error) return []
     return [{ measure, ...values }]
   })
+}
+
+/** The last week is compared with this many weeks before it. */
+export const weeksBefore = 4
+
+/** Returns what became worse in the last of these weeks, the oldest first. */
+export function changesOfLastWeek(weeks: readonly KeyDecisions[]): MeasuredChange[] {
+  const before = addDecisions(weeks.slice(-1 - weeksBefore, -1))
+  return findCameraChanges(before, addDecisions(weeks.slice(-1)))
 }
 
 /** Returns a change as a sentence without a full stop: "Near misses rose from 2 % to 18 %". */

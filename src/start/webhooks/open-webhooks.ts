@@ -14,7 +14,7 @@ import {
 import { deleteExpiredSecrets } from '../../store/webhooks/webhooks.ts'
 import type { AddressRules } from '../../webhooks/address-rules.ts'
 import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-loop.ts'
-import { addCameraNotices, addExpiryNotices } from '../../webhooks/expiry-notices.ts'
+import { addCameraNotices, addExpiryNotices } from '../../webhooks/key-notices.ts'
 import { pendingMsMax } from '../../webhooks/retry-schedule.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/webhooks.ts'
 import { masterKeyPath } from '../store-location.ts'

@@ -1,5 +1,9 @@
 import { weekMs } from '../../lib/clock.ts'
-import type { KeyDecisions } from '../../lib/observability/camera-changes.ts'
+import {
+  addDecisions,
+  noDecisions,
+  type KeyDecisions,
+} from '../../lib/observability/camera-changes.ts'
 import type { Store } from '../database.ts'
 import { readChart, sumDecisions, type ChartFilter } from './call-charts.ts'
 
@@ -24,23 +28,4 @@ export async function readKeyWeeks(
     sums.set(keyId, keyWeeks)
   }
   return sums
-}
-
-const noDecisions: KeyDecisions = {
-  withoutFace: 0,
-  decided: 0,
-  compared: 0,
-  unmatched: 0,
-  nearMisses: 0,
-  matched: 0,
-  similaritySum: 0,
-  rated: 0,
-  qualitySum: 0,
-}
-
-/** Adds the decisions of several periods. */
-export function addDecisions(all: readonly KeyDecisions[]): KeyDecisions {
-  const names = Object.keys(noDecisions) as (keyof KeyDecisions)[]
-  const entries = names.map((name) => [name, all.reduce((sum, part) => sum + part[name], 0)])
-  return Object.fromEntries(entries) as KeyDecisions
 }

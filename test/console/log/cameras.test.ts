@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
-import { addCameraNotices } from '../../../src/webhooks/expiry-notices.ts'
+import { addCameraNotices } from '../../../src/webhooks/key-notices.ts'
 import {
   assertOk,
   startConsole,

@@ -3,7 +3,7 @@ import {
   createLatencyHistogram,
   packLatencies,
 } from '../../../src/lib/observability/latency-histogram.ts'
-import { addCameraNotices } from '../../../src/webhooks/expiry-notices.ts'
+import { addCameraNotices } from '../../../src/webhooks/key-notices.ts'
 import type { TestConsole } from './test-console.ts'
 
 const hourMs = 3_600_000

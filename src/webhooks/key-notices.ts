@@ -1,6 +1,10 @@
 import { dayMs, formatUtc, hourMs, weekMs } from '../lib/clock.ts'
-import { describeCameraChange, findCameraChanges } from '../lib/observability/camera-changes.ts'
-import { addDecisions, readKeyWeeks } from '../store/console/key-weeks.ts'
+import {
+  changesOfLastWeek,
+  describeCameraChange,
+  weeksBefore,
+} from '../lib/observability/camera-changes.ts'
+import { readKeyWeeks } from '../store/console/key-weeks.ts'
 import type { Store, Tx } from '../store/database.ts'
 import { findUsedKeys, recordCameraChanges } from '../store/webhooks/camera-changes.ts'
 import { addEvent } from '../store/webhooks/events.ts'
@@ -51,9 +55,6 @@ async function addExpiryNotice(
   await addEvent(tx, { projectId, type: 'key.expiring', data, atMs: nowMs }, { outboxMax })
 }
 
-/** The last week is compared with this many weeks before it. */
-export const weeksBefore = 4
-
 /**
  * Compares the last week of each key with the weeks before it. Changes are stored at the key and sent
  * as `camera.changed`, for a key at most once in a week. Each key is read on its own, so that no
@@ -68,10 +69,7 @@ export async function addCameraNotices({ store, nowMs, outboxMax }: NoticeOption
     const filter = { accountId, projectId, keyId: key.keyId, toMs, weeks: weeksBefore + 1 }
     const weeks = (await readKeyWeeks(store, filter)).get(key.keyId)
     if (!weeks) continue
-    const changes = findCameraChanges(
-      addDecisions(weeks.slice(0, weeksBefore)),
-      addDecisions(weeks.slice(weeksBefore)),
-    )
+    const changes = changesOfLastWeek(weeks)
     if (changes.length === 0) continue
     const report = { keyId: key.keyId, cameraChangesAtMs: nowMs, changes, reportedBeforeMs }
     const texts = changes.map((change) => ({ ...change, text: describeCameraChange(change) }))
