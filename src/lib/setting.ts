@@ -10,8 +10,6 @@ export type Setting<T> = {
   readonly defaultText?: string
   /** The permitted values and their unit, in Markdown; empty for free text. */
   readonly range: string
-  /** Sentences in Markdown. Links are relative to `docs/`. */
-  readonly description: string
   readonly schema: z.ZodType<T, string>
   /** Whether the value may contain a password. The console and support bundles do not show it. */
   readonly isSecret?: boolean
@@ -22,7 +20,6 @@ export function integerSetting(unit: string) {
   return (
     defaultValue: number,
     [min, max]: readonly [min: number, max: number],
-    description: string,
   ): Setting<number> => {
     const range = `${min} to ${max} ${unit}`.trimEnd()
     const rule = `must be a whole number from ${range}`
@@ -31,16 +28,15 @@ export function integerSetting(unit: string) {
       .regex(/^\d{1,15}$/u, rule)
       .transform(Number)
       .pipe(z.number().min(min, rule).max(max, rule))
-    return { defaultValue: String(defaultValue), range, description, schema }
+    return { defaultValue: String(defaultValue), range, schema }
   }
 }
 
 /** An amount of money in millionths of the currency. */
-export function microsSetting(defaultValue: bigint, description: string): Setting<bigint> {
+export function microsSetting(defaultValue: bigint): Setting<bigint> {
   return {
     defaultValue: String(defaultValue),
     range: 'micros, 0 or more',
-    description,
     schema: z
       .string()
       .regex(/^\d{1,18}$/u, 'must be a whole number of millionths')
@@ -49,11 +45,10 @@ export function microsSetting(defaultValue: bigint, description: string): Settin
 }
 
 /** A number from 0 to 1. */
-export function ratioSetting(defaultValue: number, description: string): Setting<number> {
+export function ratioSetting(defaultValue: number): Setting<number> {
   return {
     defaultValue: String(defaultValue),
     range: '0 to 1',
-    description,
     schema: z
       .string()
       .regex(/^\d*\.?\d+$/u, 'must be a number from 0 to 1')
@@ -66,13 +61,11 @@ export function ratioSetting(defaultValue: number, description: string): Setting
 export function choiceSetting<const Word extends string>(
   defaultValue: Word,
   words: readonly Word[],
-  description: string,
 ): Setting<Word> {
   const range = words.map((word) => `\`${word}\``).join(', ')
   return {
     defaultValue,
     range,
-    description,
     schema: z.enum(words, `must be one of ${words.join(', ')}`),
   }
 }
@@ -80,7 +73,6 @@ export function choiceSetting<const Word extends string>(
 /** A list of the given words, separated by commas; none by default. */
 export function listSetting<const Word extends string>(
   words: readonly Word[],
-  description: string,
 ): Setting<readonly Word[]> {
   const range = words.map((word) => `\`${word}\``).join(', ')
   const isWord = (text: string): text is Word => words.some((word) => word === text)
@@ -94,7 +86,7 @@ export function listSetting<const Word extends string>(
       })
     return items.filter(isWord)
   })
-  return { defaultValue: '', range, description, schema }
+  return { defaultValue: '', range, schema }
 }
 
 /** Returns the items of a list that is separated by commas, each once. */
@@ -104,7 +96,7 @@ export function splitList(text: string): string[] {
 }
 
 /** A list of web origins, or `*` for any; none by default. */
-export function originsSetting(description: string): Setting<readonly string[]> {
+export function originsSetting(): Setting<readonly string[]> {
   const schema = z
     .string()
     .transform(splitList)
@@ -112,7 +104,7 @@ export function originsSetting(description: string): Setting<readonly string[]> 
       (origins) => origins.every(isOrigin) || (origins.length === 1 && origins[0] === '*'),
       'must be * or a list of origins such as https://app.example.org, separated by commas: scheme, host and port only, in lower case, without a path, a slash at the end or a wildcard',
     )
-  return { defaultValue: '', range: 'origins, or `*`', description, schema }
+  return { defaultValue: '', range: 'origins, or `*`', schema }
 }
 
 /** Accepts the empty text or one origin. */
@@ -126,10 +118,9 @@ export const publicUrl = z
 /** A text. Without `schema`, every text is accepted, the empty one included. */
 export function textSetting(
   defaultValue: string,
-  description: string,
   schema: z.ZodType<string, string> = z.string(),
 ): Setting<string> {
-  return { defaultValue, range: '', description, schema }
+  return { defaultValue, range: '', schema }
 }
 
 export const nonEmptyText = z.string().min(1, 'must not be empty')

@@ -1,8 +1,8 @@
-import { settingsByTopic } from '../../../src/config.ts'
+import { settingDescriptions, settingsByTopic } from '../../../src/config.ts'
 import type { Setting } from '../../../src/lib/setting.ts'
 import { markdownTable } from './markdown-table.ts'
 
-/** `docs/configuration.md`: every setting, by topic, generated from `src/config.ts`. */
+/** `docs/configuration.md`: every setting, by topic, generated from `src/config.ts` and its descriptions. */
 export function configurationPage(): string {
   const topics = Object.entries(settingsByTopic).map(
     ([topic, settings]) => `## ${topic}\n\n${settingsTable(settings)}`,
@@ -12,7 +12,7 @@ export function configurationPage(): string {
 
 const introduction = `# Configuration
 
-Generated from \`src/config.ts\` by \`npm run docs\`; do not edit.
+Generated from \`src/config.ts\` and \`src/lib/settings/setting-descriptions.json\` by \`npm run docs\`; do not edit.
 
 Each setting is an environment variable. All are validated at startup: with an invalid value the server does not start, and the error names the variable. [Sizing](operations/sizing.md) helps to choose the limits.
 
@@ -25,7 +25,8 @@ function settingsTable(settings: Readonly<Record<string, Setting<unknown>>>): st
       `\`${name}\``,
       defaultOf(setting),
       setting.range,
-      setting.description,
+      // The names are those of the topics.
+      settingDescriptions[name as keyof typeof settingDescriptions],
     ]),
   )
 }

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { type Config, settingsByTopic } from '../../config.ts'
+import { type Config, settingDescriptions, settingsByTopic } from '../../config.ts'
 import { type ServerReport, parseServerReport } from '../../console/pages/system/server-report.ts'
 import type { SettingsTopic } from '../../console/pages/system/server-status.ts'
 import type { ModelInventory } from '../../console/services.ts'
@@ -131,14 +131,15 @@ export async function readModels({
 export function reportSettings(config: Config): readonly SettingsTopic[] {
   return Object.entries(settingsByTopic).map(([topic, settings]) => ({
     topic,
-    settings: Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+    settings: Object.entries<Setting<unknown>>(settings).map(([key, setting]) => {
       // The names of the topics are those of the configuration.
-      const value: unknown = config[name as keyof Config]
+      const name = key as keyof Config
+      const value: unknown = config[name]
       return {
         name,
         value: shownValue(value, setting),
         isDefault: String(setting.schema.safeParse(setting.defaultValue).data) === String(value),
-        meaning: plainText(setting.description),
+        meaning: plainText(settingDescriptions[name]),
         range: plainText(setting.range),
       }
     }),
