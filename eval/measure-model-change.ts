@@ -81,6 +81,7 @@ async function open(modelIds: readonly string[]): Promise<MeasuredGallery> {
     calibrations: createCalibrations(active, former),
     masterKeyFile: path.join(folder, 'master.key'),
     retentionDays: 1000,
+    feedbackMs: 1,
     groupDeletionMax: 1000,
     templatesPerSubject: 20,
     templatesPerGallery: 10_000_000,

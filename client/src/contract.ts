@@ -961,6 +961,32 @@ export interface DeletionRecord {
   deletedAtUtc: string
 }
 
+export interface Feedback {
+  /** Of a call of svc.identify in the replay window. */
+  readonly requestId: string
+  /** 0..9. */
+  readonly resultIndex?: number | undefined
+  /** 0..99. */
+  readonly faceIndex?: number | undefined
+  /** The subject that the face matched. */
+  readonly subjectId?: string | undefined
+  /** `deny`: it was another person. `confirm`: it was the subject; this also ends a denial. */
+  readonly verdict: 'confirm' | 'deny'
+}
+
+export interface FeedbackValue {
+  /** Of a call of svc.identify in the replay window. */
+  requestId: string
+  /** 0..9. */
+  resultIndex: number
+  /** 0..99. */
+  faceIndex: number
+  /** The subject that the face matched. */
+  subjectId: string
+  /** `deny`: it was another person. `confirm`: it was the subject; this also ends a denial. */
+  verdict: 'confirm' | 'deny'
+}
+
 export interface ListDeletionsQuery {
   readonly subjectId?: string | undefined
   /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
@@ -1147,6 +1173,7 @@ export type ErrorCode =
   | 'LIVENESS_FAILED'
   | 'LIVENESS_SESSION_NOT_FOUND'
   | 'SUBJECT_NOT_FOUND'
+  | 'MATCH_NOT_FOUND'
   | 'GROUP_NOT_FOUND'
   | 'EXTERNAL_ID_CONFLICT'
   | 'DUPLICATE_SUBJECT'

@@ -53,6 +53,8 @@ export type ActionCall<Params> = {
   readonly signal: AbortSignal
   /** Whether the response includes `debug`. */
   readonly debug: boolean
+  /** As the caller sent it, or a new one. */
+  readonly requestId: string
 }
 
 /** One element of `results[]`: a value or, in a batch, the error of one item. */

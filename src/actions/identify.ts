@@ -10,7 +10,6 @@ import {
   faceMatches,
   loadHitSubjects,
   splitAtThreshold,
-  toCandidates,
   type HitSubjects,
   type ThresholdSplit,
   countIncomparable,
@@ -20,6 +19,7 @@ import {
   searchProbe,
   unknownGroupWarnings,
 } from './parts/search/candidates.ts'
+import { storeMatches, toDecidedCandidates } from './parts/search/decided-matches.ts'
 import { isAmbiguous } from './parts/search/ambiguity.ts'
 import { assignSubjects } from './parts/search/assign-subjects.ts'
 import {
@@ -98,7 +98,9 @@ async function identifyImages(call: IdentifyCall) {
       await subjects.lock(tx, galleryId, 'shared')
       const hitSubjects = await loadHitSubjects(subjects, tx, galleryId, hitsOf(searches))
       const facts = { ...(await searchFacts(call, tx)), hitSubjects, unknownGroups }
-      return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
+      const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
+      await storeMatches(call, tx, searches, { outcomes, subjects: hitSubjects })
+      return outcomes
     },
   }
 }
@@ -119,7 +121,11 @@ type CompletedSearch = {
 
 type ImageSearch =
   | CompletedSearch
-  | { readonly correlationId: string | undefined; readonly error: ActionError }
+  | {
+      readonly correlationId: string | undefined
+      readonly error: ActionError
+      readonly faces?: never
+    }
 
 async function searchImages(call: IdentifyCall): Promise<readonly ImageSearch[]> {
   const { images, sameSubject } = call.params
@@ -195,7 +201,9 @@ async function toOutcome(
     return { correlationId, error }
   }
   const { matching } = call.services
-  const found = search.faces.map(({ hits }) => toCandidates(hitSubjects, hits))
+  const found = await mapSequential(search.faces, (face) =>
+    toDecidedCandidates(call, tx, hitSubjects, face),
+  )
   const possible = call.params.uniqueSubjects ? assignSubjects(facts.threshold, found) : found
   const searched = search.faces.map(({ qualityScore }, index) => {
     const candidates = possible[index] ?? []

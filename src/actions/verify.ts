@@ -192,11 +192,12 @@ async function compareWithSubject(call: VerifyCall) {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, caller.galleryId, caller.switches.autoEnroll ? 'exclusive' : 'shared')
       const subject = await findSubject(call, tx)
-      const best = await matching.matchSubject(tx, subject, probe.probes)
-      if (!best)
+      const match = await matching.matchSubject(tx, subject, probe.probes)
+      if (!match)
         throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model', {
           subjectId: subject.subjectId,
         })
+      const best = await matching.lowerDenied(tx, subject, { probes: probe.probes, match })
       const matchValue = toMatchValue(call, best)
       if (matchValue.matched) await matching.touch(tx, [subject.subjectId])
       const autoEnrolledFaceId = matchValue.matched

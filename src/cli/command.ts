@@ -65,8 +65,6 @@ export type CliCommand = {
   readonly options: ValueDeclarations
   /** In their order. */
   readonly arguments: ValueDeclarations
-  /** Whole command lines. */
-  readonly examples: readonly string[]
   /** The commands of a group; a command that runs has none. */
   readonly commands: readonly CliCommand[]
   readonly run: CommandRun

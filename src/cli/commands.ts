@@ -23,7 +23,6 @@ export const supportBundle = defineCommand({
   options: { to: required('<file>', 'the new file, JSON', outputFile) },
   description:
     'The file contains no key, no password, no name of a person and no data of a subject; docs/operations/console.md lists its content. The settings are those of the environment of this command, and the health of each server is its last report, at most a minute old.',
-  examples: ['facegate support-bundle --to support.json'],
   run: async (values) =>
     (await import('./support/write-support-bundle.ts')).writeSupportBundle(values),
 })
@@ -38,10 +37,6 @@ export const gallery = defineGroup({
       options: { project: requiredProject },
       description:
         'The command compares each picture with the other pictures of its subject and with all other subjects. It changes nothing and works while the server runs.',
-      examples: [
-        'facegate gallery check --project door',
-        'facegate gallery check --project door --json',
-      ],
       run: async (values) => (await import('./gallery/check.ts')).checkProject(values),
     }),
   ],
@@ -62,7 +57,6 @@ export const migrate = defineCommand({
     'Stop the server first. Run an interrupted migration again: it continues. At the end, every row of both databases is compared. Until then no server starts on either database.',
     "Violations of the ledger's invariants do not prevent the migration: each is printed on standard error with its rule and row, and the exit code is 0. See facegate ledger verify. The master key and the models stay where they are. See docs/operations/sqlite-to-postgresql.md.",
   ].join('\n'),
-  examples: ['facegate migrate --from ./data'],
   run: async (values) => (await import('./migrate/migrate.ts')).migrate(values),
 })
 
@@ -80,7 +74,6 @@ function completionCommand(commands: () => readonly CliCommand[]): CliCommand {
       'zsh: add the line `source <(facegate completion zsh)` to ~/.zshrc, after compinit.',
       'fish: run `facegate completion fish > ~/.config/fish/completions/facegate.fish`.',
     ].join('\n'),
-    examples: ['source <(facegate completion bash)'],
     run: async ({ shell }) => {
       const { completionScript } = await import('./completion/completion-script.ts')
       console.log(await completionScript(shell, commands()))
@@ -95,7 +88,6 @@ const installationCommands = [
     summary: 'show the service, database, models, disk, last backup and problems on one page',
     description:
       'The settings are those of the environment of this command: pass the same to it and to the service.',
-    examples: ['facegate status', 'facegate status --json'],
     run: async (values) => (await import('./installation/inspect-installation.ts')).status(values),
   }),
   defineCommand({
@@ -103,7 +95,6 @@ const installationCommands = [
     summary: 'find what is wrong with this installation, each problem with its remedy',
     description:
       'Checks the service, PUBLIC_URL, database, master key, folders, backups, disk, models, budgets, keys and webhooks. The exit code is 1 if anything must be repaired; warnings alone end with 0. It repairs nothing.',
-    examples: ['facegate doctor', 'facegate doctor --json'],
     run: async (values) => (await import('./installation/inspect-installation.ts')).doctor(values),
   }),
   defineCommand({
@@ -111,7 +102,6 @@ const installationCommands = [
     summary: 'print the address of the console, and open it in a browser',
     description:
       'PUBLIC_URL or HOST and PORT are the address. While the console has no user, the command prints a link that sets the password of an owner, as facegate console link does. A browser starts only from a terminal, and not for such a link.',
-    examples: ['facegate open'],
     run: async (values) => (await import('./installation/inspect-installation.ts')).open(values),
   }),
 ]
@@ -121,7 +111,6 @@ const serve = defineCommand({
   summary: 'start the service with the settings of the environment',
   hasJson: false,
   description: 'docs/configuration.md lists the settings.',
-  examples: ['facegate serve', 'PORT=9000 DATA_DIR=/var/lib/facegate facegate serve'],
   run: async () => {
     await import('../main.ts')
   },

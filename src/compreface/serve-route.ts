@@ -58,7 +58,7 @@ export type CompreFaceCall = {
   readonly run: (context: CallContext) => Promise<CallOutput<CompreFaceReply>>
 }
 
-export type CallContext = Pick<ActionCall<unknown>, 'caller' | 'services' | 'signal'>
+export type CallContext = Omit<ActionCall<unknown>, 'params' | 'debug'>
 
 export type CompreFaceReply = {
   readonly body: unknown
@@ -182,7 +182,12 @@ function toRunnableCall(
     action: { price: () => units },
     signal,
     run: (admitted) =>
-      run({ caller: admitted, services: calibratedServices(services, admitted), signal }),
+      run({
+        caller: admitted,
+        services: calibratedServices(services, admitted),
+        signal,
+        requestId,
+      }),
     toSettlement: (reply) => toSettlement(reply, { requestId, action: name }),
   }
 }

@@ -3,7 +3,8 @@ import type { Log } from '../lib/log.ts'
 import type { ReadTx, Store } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { type DeletionRecord, countDeletions, findDeletions } from '../store/gallery/deletions.ts'
-import { deleteExpiredMerges } from '../store/gallery/duplicates/subject-merges.ts'
+import { deleteExpiredData } from '../store/gallery/duplicates/subject-merges.ts'
+import type { MatchedCall } from '../store/gallery/feedback/match-verdicts.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
 import { findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
@@ -11,6 +12,7 @@ import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
 import { type DeletedSubjects, clearGallery, deleteSubjects } from './deletion/subject-deletion.ts'
 import type { EnrollLimits, OnExpiredDeleted } from './enrollment.ts'
+import type { MatchDecision } from './feedback/feedback.ts'
 import { createDecryptStoredTemplate } from './keys/template-encryption.ts'
 import { createSubjectKeys } from './keys/keyring.ts'
 import { openKeys } from './keys/open-keys.ts'
@@ -37,6 +39,8 @@ type GalleryOptions = EnrollLimits & {
   readonly retentionDays: number
   /** The most subjects that one call of `removeGroup` deletes. */
   readonly groupDeletionMax: number
+  /** How long a match can be confirmed or denied. */
+  readonly feedbackMs: number
   /** Called in the transaction that deletes a subject because of its expiry or the retention. */
   readonly onExpired?: OnExpiredDeleted
   readonly clock: Clock
@@ -65,6 +69,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...options,
     search,
     remove: subjects.remove,
+    feedback: subjects.feedback,
     purgeDue,
     refreshCalibrations: tables.refresh,
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
@@ -82,6 +87,7 @@ type MaintenanceOptions = Pick<
 > & {
   readonly search: GallerySearch
   readonly remove: Subjects['remove']
+  readonly feedback: Subjects['feedback']
   /** Galleries from which a call deleted an expired subject. The next sweep purges them. */
   readonly purgeDue: Set<string>
   readonly refreshCalibrations: () => Promise<void>
@@ -117,13 +123,21 @@ function createMaintenance(options: MaintenanceOptions) {
         await lockGallery(tx, renaming.galleryId, 'exclusive')
         return renameGroup(tx, renaming, formatUtc(options.clock()))
       }),
+    /** Confirms or denies a match in one transaction. @throws ActionError as `decide`. */
+    decideMatch: (call: MatchedCall, decision: MatchDecision) =>
+      store.write(async (tx) => {
+        await lockGallery(tx, call.galleryId, 'exclusive')
+        return options.feedback.decide(tx, call, decision)
+      }),
     /** Deletes all subjects of the gallery in batches. @returns the records. */
     clear: async (galleryId: string): Promise<DeletionRecord[]> =>
       (await clearGallery(deleteOptions, galleryId)).records,
     listDeletions: findDeletions,
     countDeletions,
     /**
-     * Deletes expired subjects, those past their retention and old merges. @returns the subjects.
+     * Deletes expired subjects, those past their retention, old merges and undecided matches.
+     *
+     * @returns the number of subjects.
      */
     sweep: () => sweep(options, purge),
     /** Applies removals that other processes committed to the memory of the search. */
@@ -150,7 +164,10 @@ async function sweep(
   const { records } = await deleteSubjects({ store, remove: removeExpired, purge }, (reading) =>
     findOverdueSubjects(reading, clock(), retentionDays),
   )
-  await deleteInBatches(store, (tx, limit) => deleteExpiredMerges(tx, clock(), limit))
+  for (const table of ['subjectMerges', 'matchVerdicts'] as const)
+    await deleteInBatches(store, (tx, limit) =>
+      deleteExpiredData(tx, table, { nowMs: clock(), limit }),
+    )
   for (const galleryId of purgeDue) {
     purgeDue.delete(galleryId)
     await purge(galleryId)

@@ -52,7 +52,7 @@ export function matchTemplates(a: Template, b: Template, calibrations: Calibrati
   return { similarity, score: scoreOf(a, b), modelId: a.modelId }
 }
 
-type MatchOptions = {
+export type MatchOptions = {
   readonly decryptStored: DecryptStoredTemplate
   readonly calibrations: Calibrations
 }

@@ -9,6 +9,7 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations, CalibrationSource } from './calibration/calibrations.ts'
+import { lowerDenied } from './feedback/denied-faces.ts'
 import { autoThreshold, roundSimilarity, similarityOfScore } from './calibration/similarity.ts'
 import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
 import {
@@ -55,6 +56,12 @@ export type Matching = {
     probes: readonly Template[],
   ) => Promise<SubjectMatch | undefined>
   readonly compare: (a: Template, b: Template) => MatchScore
+  /** Returns a match of the subject, with half of its similarity if the face was denied before. */
+  readonly lowerDenied: <Match extends MatchScore>(
+    reading: ReadTx,
+    subject: Pick<SubjectRow, 'subjectId' | 'hasDenials'>,
+    scored: { readonly probes: readonly Template[]; readonly match: Match },
+  ) => Promise<Match>
   /**
    * Returns `gallery` if the similarities of all these models come from tables that were measured on
    * the gallery. Otherwise `pictures` if one of them comes from such a table, else `model`.
@@ -141,7 +148,7 @@ function comparisons(
   calibrations: Calibrations,
 ): Pick<
   Matching,
-  'search' | 'matchChangedSince' | 'matchSubject' | 'compare' | 'calibrationSource'
+  'search' | 'matchChangedSince' | 'matchSubject' | 'compare' | 'lowerDenied' | 'calibrationSource'
 > {
   const matchOptions = { decryptStored, calibrations }
   return {
@@ -157,6 +164,7 @@ function comparisons(
     matchSubject: (reading, subject, probes) =>
       matchSubject(reading, subject, probes, matchOptions),
     compare: (a, b) => matchTemplates(a, b, calibrations),
+    lowerDenied: (reading, subject, scored) => lowerDenied(reading, subject, scored, matchOptions),
     calibrationSource: (modelIds) => {
       const sources = modelIds.map((id) => calibrations.sourceOf(id))
       if (sources.includes('pictures')) return 'pictures'

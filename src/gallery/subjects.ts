@@ -21,6 +21,7 @@ import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
 import * as enrollment from './enrollment.ts'
+import { createFeedback } from './feedback/feedback.ts'
 import { decideDistinct } from './health/decide-distinct.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 import { decryptCrop } from './keys/subject-encryption.ts'
@@ -48,6 +49,8 @@ type SubjectsOptions = enrollment.EnrollLimits & {
   readonly keys: SubjectKeys
   readonly search: Pick<GallerySearch, 'storeVectors'>
   readonly calibrations: Calibrations
+  /** How long a match can be confirmed or denied. */
+  readonly feedbackMs: number
   /** Called in the transaction that deletes an expired subject to give its external id to another. */
   readonly onExpired: enrollment.OnExpiredDeleted
   readonly clock: Clock
@@ -68,6 +71,7 @@ export function createSubjects(options: SubjectsOptions) {
     ...createUnexpiredReads(store, nowUtc),
     loadDetails: createLoadSubjectDetails(calibrations),
     readCrop: createReadCrop(options),
+    feedback: createFeedback(options),
     /** Returns the optional features that a project has switched on. */
     switches: findProjectSwitches,
     /** @throws ActionError INVALID_REQUEST if an expiry is given that is not in the future. */

@@ -171,7 +171,8 @@ export function toRunnableCall(
     signal,
     run: async (admitted) => {
       const calibrated = calibratedServices(services, admitted)
-      const call = { params, caller: admitted, services: calibrated, signal, debug }
+      const { requestId } = echoed
+      const call = { params, caller: admitted, services: calibrated, signal, debug, requestId }
       return toCallOutput(await action.run(call))
     },
     toSettlement: (outcomes) =>

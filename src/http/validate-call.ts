@@ -49,7 +49,8 @@ async function checkAdmitted(
   try {
     const key = await runAsAccount(caller.accountId, () => gate.describeKey(caller))
     const quote = quotePrice(key, { action, params, name: action.name })
-    await action.check({ params, caller, services, signal, debug })
+    const { requestId } = echoed
+    await action.check({ params, caller, services, signal, debug, requestId })
     await gate.finish(admitted)
     return validationEnvelope(echoed, quote)
   } catch (error) {

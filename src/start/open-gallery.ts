@@ -71,6 +71,7 @@ export async function openGalleryServices(
       masterKeyFile: masterKeyPath(config),
       retentionDays: config.RETENTION_DAYS,
       groupDeletionMax: config.GROUP_DELETION_SUBJECTS_MAX,
+      feedbackMs: config.REPLAY_WINDOW_MS,
       onExpired: createSubjectExpired(config.WEBHOOK_OUTBOX_MAX),
       templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,

@@ -61,6 +61,8 @@ export type SubjectRow = {
   readonly lastSeenAtUtc: string
   /** 1: created without a face, and none was added since. Any other subject must have a face. */
   readonly withoutFaces: 0 | 1
+  /** 0: no template of a denied match of the subject is stored. A new row gets 0. */
+  readonly hasDenials?: 0 | 1 | undefined
 }
 
 /** Only key rotation reads this column of a subject. */
@@ -98,6 +100,29 @@ export type SubjectMergeRow = {
   /** The data of the deleted subject and the ids of its faces, encrypted with the key of `subjectId`. */
   readonly ciphertext: Uint8Array
 }
+
+/** A match of svc.identify that can be confirmed or denied, or that was. */
+export type MatchVerdictRow = {
+  readonly verdictId: string
+  readonly galleryId: string
+  /** The project of the call. */
+  readonly projectId: string
+  /** The subject that the face matched. */
+  readonly subjectId: string
+  readonly requestId: string
+  readonly resultIndex: number
+  readonly faceIndex: number
+  readonly modelId: string
+  /** The template of the searched face, encrypted with the key of the subject; null if confirmed. */
+  readonly ciphertext: Uint8Array | null
+  readonly matchedAtMs: number
+  /** Until when the match can be confirmed or denied; null after that. */
+  readonly expiresAtMs: number | null
+  /** Null until the match is confirmed or denied. */
+  readonly verdict: MatchVerdict | null
+}
+
+export type MatchVerdict = 'confirmed' | 'denied'
 
 /** A stored face of a subject, from one image. */
 export type FaceRow = {

@@ -30,6 +30,7 @@ export type Schema = VectorsSchema & {
   subjects: galleryRows.SubjectRow & galleryRows.SubjectKeyFlag & galleryRows.SubjectSearchText
   distinctSubjects: galleryRows.DistinctSubjectsRow
   subjectMerges: galleryRows.SubjectMergeRow
+  matchVerdicts: galleryRows.MatchVerdictRow
   faces: galleryRows.FaceRow
   templates: galleryRows.TemplateRow
   galleryPages: galleryRows.GalleryPageRow

@@ -239,6 +239,7 @@ test('A subject that is deleted during the search for it is not found', async ()
       services: { vision: gallery.vision, ...gallery.openedGallery },
       signal: new AbortController().signal,
       debug: false,
+      requestId: randomUUID(),
     }),
   )
   if (!('effect' in result)) throw new Error('svc.identify has an effect')

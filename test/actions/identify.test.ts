@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { ActionCall, ItemOutcomes } from '../../src/actions/action.ts'
 import { identify } from '../../src/actions/identify.ts'
@@ -41,6 +42,7 @@ async function identifyAndCount(gallery: TestGallery, params: object) {
     services: { vision: gallery.vision, ...gallery.openedGallery },
     signal: new AbortController().signal,
     debug: false,
+    requestId: randomUUID(),
   }
   const result = await identify.run(call)
   if (!('effect' in result)) throw new Error('svc.identify has an effect')

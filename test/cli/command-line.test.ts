@@ -7,7 +7,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import type { CliCommand } from '../../src/cli/command.ts'
 import { findCommand, readValues } from '../../src/cli/command-line/read-values.ts'
-import { formatHelp } from '../../src/cli/command-line/format-help.ts'
+import { examplesOf, formatHelp } from '../../src/cli/command-line/format-help.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { runCli } from '../support/cli/run-cli.ts'
 import { rootDir } from '../support/paths.ts'
@@ -38,8 +38,9 @@ test('the help of every command has its form, its options and an example that is
     const tooWide = help.split('\n').filter((line) => line.length > 96)
     assert.deepEqual(tooWide, [], names.join(' '))
     if (command.commands.length > 0) continue
-    assert.ok(command.examples.length > 0, `${names.join(' ')} has no example`)
-    for (const example of command.examples) await assertValid(example)
+    const examples = examplesOf(names)
+    assert.ok(examples.length > 0, `${names.join(' ')} has no example`)
+    for (const example of examples) await assertValid(example)
   }
 })
 

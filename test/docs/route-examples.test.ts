@@ -34,7 +34,8 @@ before(async () => {
   await writeFile(path.join(folder, 'photo.jpg'), bytes)
   const limits = { RATE_SUSTAINED_PER_S: '100', RATE_BURST: '200' }
   facegate = await spawnFacegate({ VISION_WORKERS: '1', ...limits })
-  const command = ['project', 'set', 'default', '--liveness-origins', 'https://app.example.org']
+  const settings = ['--liveness-origins', 'https://app.example.org', '--feedback', 'on']
+  const command = ['project', 'set', 'default', ...settings]
   const main = path.join(rootDir, 'src', 'cli', 'main.ts')
   await run('', [process.execPath, main, ...command], { DATA_DIR: facegate.dataDir })
 })
@@ -154,10 +155,19 @@ async function runAll(
   assert.notEqual(await run(script, ['python3', '-'], forPython), '')
 }
 
-/** Creates a subject of two groups, and a session. */
+/**
+ * Creates a subject of two groups, a call that matches it, and a session. The call has the id of the
+ * subject, which replaces that of the examples.
+ */
 async function createTargets(): Promise<Variables> {
   const params = { groups: ['staff', 'visitors'], duplicateCheck: 'off' }
   const { body } = await facegate.run('svc.enroll', portrait, params)
+  const subjectId = body.data.results[0].value.subjectId as string
+  const requestId = subjectId
+  const image = { kind: 'image', ...portrait, bytes: portrait.bytes.toString('base64') }
+  const call = { action: 'svc.identify', requestId, params: { images: [image] } }
+  const identified = await facegate.post(call)
+  assert.equal(identified.body.data.results[0].value.matched, true)
   const response = await fetch(`${facegate.url}/v1/liveness/sessions`, {
     method: 'POST',
     headers: { 'x-api-key': facegate.key, 'content-type': 'application/json' },
@@ -165,7 +175,7 @@ async function createTargets(): Promise<Variables> {
   })
   const session = (await response.json()) as { sessionId: string; sessionToken: string }
   return {
-    SUBJECT_ID: body.data.results[0].value.subjectId as string,
+    SUBJECT_ID: subjectId,
     SESSION_ID: session.sessionId,
     SESSION_TOKEN: session.sessionToken,
   }

@@ -9,6 +9,7 @@ import { createSetupLink } from '../../src/console/auth/setup.ts'
 import { assertOk, createConsoleClient, validPassword } from '../support/console/test-console.ts'
 import { auditLedger } from '../../src/billing/audit-ledger.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { enrollPerson, identify, pictureOf, sendFeedback } from '../support/gallery/feedback.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gallery-process.ts'
 
@@ -57,6 +58,55 @@ test('A face that moves during kill -9 belongs to one of the two subjects, and a
     assert.deepEqual(body.errors, [])
     assert.equal(body.data.results[0].value.embeddingCount, 2)
     assert.deepEqual(await ownersNow(), [call.params.subjectId])
+  }
+  await killGalleryProcess(server)
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const deniedCalls = 40
+
+test('A call with feedback and its match are stored together during kill -9, and a denial is complete or absent', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
+  const first = await startGalleryProcess(dataDir)
+  const { key } = first
+  const store = await openStore(dataDir)
+  await store.db.updateTable('projects').set({ feedback: 1 }).execute()
+  await store.close()
+  const subjectId = await enrollPerson(first.client, 'Ann')
+  const calls = Array.from({ length: deniedCalls }, (_, index) => ({
+    requestId: randomUUID(),
+    // The denials do not concern the calls of the second half.
+    picture: index < deniedCalls / 2 ? pictureOf(`Guest ${index}`, 0) : pictureOf('Ann', index),
+  }))
+  for (const { requestId, picture } of calls.slice(0, deniedCalls / 2))
+    await identify(first.client, picture, requestId)
+  const sent = calls.map(async ({ requestId, picture }, index) => {
+    if (index >= deniedCalls / 2) await identify(first.client, picture, requestId)
+    else await sendFeedback(first.client, { requestId, verdict: 'deny' })
+    void killGalleryProcess(first)
+  })
+  await Promise.allSettled(sent)
+  await killGalleryProcess(first)
+  const after = await openStore(dataDir)
+  const attempts = await after.db.selectFrom('attempts').selectAll().execute()
+  const settled = attempts.filter(
+    ({ action, state }) => action === 'svc.identify' && state === 'done',
+  )
+  const matches = await after.db.selectFrom('matchVerdicts').selectAll().execute()
+  const { hasDenials } = await after.db.selectFrom('subjects').selectAll().executeTakeFirstOrThrow()
+  await after.close()
+  const idsOf = (rows: readonly { readonly requestId: string }[]) =>
+    rows.map(({ requestId }) => requestId).toSorted()
+  assert.deepEqual(idsOf(matches), idsOf(settled), 'each settled call has its match')
+  const denied = matches.filter(({ verdict }) => verdict === 'denied')
+  assert.equal(hasDenials, denied.length > 0 ? 1 : 0)
+  const server = await startGalleryProcess(dataDir, key)
+  for (const { requestId } of denied) {
+    const picture = calls.find((call) => call.requestId === requestId)?.picture ?? {}
+    const params = { ...picture, subjectId, threshold: 0.3 }
+    assert.equal((await server.client.value('svc.verify', params)).matched, false)
+    const { status } = await sendFeedback(server.client, { requestId, verdict: 'deny' })
+    assert.equal(status, 200)
   }
   await killGalleryProcess(server)
   await rm(dataDir, { recursive: true, force: true })

@@ -86,6 +86,16 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
     rest('DELETE', ({ group }) => `/v1/groups/${group}?dryRun=true`),
     rest('DELETE', ({ group }) => `/v1/groups/${group}`),
   ],
+  'POST /v1/feedback': [
+    async (client, { subjectId, group }) => {
+      const params = { ...imageParams('Victim'), groups: [group] }
+      await gallery.database.store.db.updateTable('projects').set({ feedback: 1 }).execute()
+      const { requestId } = (await client.call('svc.identify', params)).body
+      const sent = { requestId, subjectId, verdict: 'deny' }
+      const { status, headers, body } = await client.rest('POST', '/v1/feedback', sent)
+      return { status, headers: headerNames(headers), body }
+    },
+  ],
   'POST /v1/groups/:name/rename': [
     rest('POST', ({ group }) => `/v1/groups/${group}/rename`, { name: 'mine' }),
   ],

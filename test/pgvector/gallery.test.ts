@@ -8,6 +8,8 @@ runOnPgvector([
   'gallery/crops',
   'gallery/deletion',
   'gallery/expiry',
+  'gallery/feedback/feedback',
+  'gallery/feedback/stored-denials',
   'gallery/isolation',
   'gallery/model-change',
   'gallery/removed-faces',

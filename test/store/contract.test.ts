@@ -15,6 +15,7 @@ import {
 import { runMigration } from '../support/migration/run-migration.ts'
 import { callsContract } from './contract/calls.ts'
 import { galleryPagesContract } from './contract/gallery/gallery-pages.ts'
+import { matchVerdictsContract } from './contract/gallery/match-verdicts.ts'
 import { renamedGroupsContract } from './contract/gallery/renamed-groups.ts'
 import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
@@ -35,6 +36,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...tenancyContract,
   ...galleriesContract,
   ...galleryPagesContract,
+  ...matchVerdictsContract,
   ...renamedGroupsContract,
   ...rangeTemplatesContract,
   ...removedDataContract,

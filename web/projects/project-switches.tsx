@@ -28,6 +28,10 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
     'Enroll on verify',
     'svc.verify can add the face to a subject whose templates are all from the previous model.',
   ],
+  feedback: [
+    'Feedback',
+    'Matches of svc.identify can be confirmed or denied. Stores an encrypted template of each matched face for the replay window, and of each denied one as long as its subject.',
+  ],
   billing: [
     'Billing',
     'Charges calls to the budget, and rejects them when it is exhausted. Off: calls are metered in the request log and never rejected for a budget.',

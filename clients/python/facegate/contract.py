@@ -870,6 +870,32 @@ class DeletionRecord(TypedDict):
     deletedAtUtc: str
 
 
+class Feedback(TypedDict):
+    requestId: str
+    """Of a call of svc.identify in the replay window."""
+    resultIndex: NotRequired[int]
+    """0..9."""
+    faceIndex: NotRequired[int]
+    """0..99."""
+    subjectId: NotRequired[str]
+    """The subject that the face matched."""
+    verdict: Literal["confirm", "deny"]
+    """`deny`: it was another person. `confirm`: it was the subject; this also ends a denial."""
+
+
+class FeedbackValue(TypedDict):
+    requestId: str
+    """Of a call of svc.identify in the replay window."""
+    resultIndex: int
+    """0..9."""
+    faceIndex: int
+    """0..99."""
+    subjectId: str
+    """The subject that the face matched."""
+    verdict: Literal["confirm", "deny"]
+    """`deny`: it was another person. `confirm`: it was the subject; this also ends a denial."""
+
+
 class ListDeletionsQuery(TypedDict):
     subjectId: NotRequired[str]
     externalId: NotRequired[str]

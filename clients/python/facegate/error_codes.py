@@ -80,6 +80,10 @@ class SubjectNotFoundError(FacegateError):
     """SUBJECT_NOT_FOUND: The subject is absent from the active project or was already deleted."""
 
 
+class MatchNotFoundError(FacegateError):
+    """MATCH_NOT_FOUND: The call has no match that can be confirmed or denied: its requestId is unknown or older than the replay window, it matched no subject, feedback was off when it ran, or the subject was deleted."""
+
+
 class GroupNotFoundError(FacegateError):
     """GROUP_NOT_FOUND: No subject of the gallery belongs to the group; for svc.identify, to any group of the request."""
 
@@ -131,6 +135,7 @@ EXCEPTIONS: Dict[str, Type[FacegateError]] = {
     "LIVENESS_FAILED": LivenessFailedError,
     "LIVENESS_SESSION_NOT_FOUND": LivenessSessionNotFoundError,
     "SUBJECT_NOT_FOUND": SubjectNotFoundError,
+    "MATCH_NOT_FOUND": MatchNotFoundError,
     "GROUP_NOT_FOUND": GroupNotFoundError,
     "EXTERNAL_ID_CONFLICT": ExternalIdConflictError,
     "DUPLICATE_SUBJECT": DuplicateSubjectError,

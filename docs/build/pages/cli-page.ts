@@ -1,6 +1,7 @@
 import type { CliCommand } from '../../../src/cli/command.ts'
 import {
   argumentLines,
+  examplesOf,
   formatUsage,
   optionLines,
   type HelpLine,
@@ -51,7 +52,8 @@ The scripts complete commands, options, names of actions, permissions and error 
 
 /** Returns the section of a command, and those of the commands of a group. */
 function sections(command: CliCommand, path: readonly string[]): string[] {
-  const { summary, description, examples } = command
+  const { summary, description } = command
+  const examples = examplesOf(path)
   const name = ['facegate', ...path].join(' ')
   const lines = [
     ...argumentLines(command),

@@ -69,6 +69,7 @@ const queries: Readonly<Record<string, string>> = {
 /** The body of an example as JSON. */
 const bodies: Readonly<Record<string, string>> = {
   renameGroup: '{"name":"employees"}',
+  sendFeedback: '{"requestId":"0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f","verdict":"deny"}',
   createLivenessSession: '{"steps":3}',
 }
 
@@ -124,7 +125,9 @@ ${call.typescript}`
   const body =
     action === undefined
       ? bodies[route.operationId]
-          ?.replaceAll(/\{"(\w+)":(.*)\}/gu, '{ $1: $2 }')
+          ?.replaceAll(/"(\w+)":/gu, '$1: ')
+          .replaceAll(',', ', ')
+          .replaceAll(/\{(.*)\}/gu, '{ $1 }')
           .replaceAll('"', "'")
       : `{ action: '${action}', params: { images: [{ kind: 'image', contentType: 'image/jpeg', bytes }] } }`
   return `${action === undefined ? '' : imageReader}const response = await fetch(${quote}${address}${quote}, {
@@ -156,7 +159,7 @@ ${call.python}`
   const image = `{"kind": "image", "contentType": "image/jpeg", "bytes": image}`
   const body =
     action === undefined
-      ? bodies[route.operationId]?.replaceAll('":', '": ')
+      ? bodies[route.operationId]?.replaceAll('":', '": ').replaceAll(',', ', ')
       : `{"action": "${action}", "params": {"images": [${image}]}}`
   const imports = [...(action === undefined ? [] : ['base64']), 'json', 'os', 'urllib.request']
   const reader =

@@ -16,13 +16,11 @@ export const accountCommands = defineGroup({
       arguments: {
         name: required('<name>', 'name of the new account', projectName),
       },
-      examples: ['facegate account create warehouse'],
       run: async (values) => (await import('./accounts.ts')).create(values),
     }),
     defineCommand({
       name: 'list',
       summary: 'list all accounts, and whether they are being moved',
-      examples: ['facegate account list'],
       run: async (values) => (await import('./accounts.ts')).list(values),
     }),
     defineCommand({
@@ -37,9 +35,6 @@ export const accountCommands = defineGroup({
         'The servers of both databases keep running, with the same version and the same master key. Calls and changes of the account return 503 with Retry-After from the beginning until a proxy routes them to the other servers; calls of other accounts are not affected.',
         'The target receives all rows in one transaction, after every value was compared, the ledger was audited and the keys were unwrapped. After any interruption, run the command again, or end the move with --cancel. See docs/operations/several-databases.md.',
       ].join('\n'),
-      examples: [
-        'facegate account move warehouse --to postgres://facegate:…@db-b.example.org:5432/facegate',
-      ],
       run: async (values) => (await import('./moves.ts')).move(values),
     }),
     defineCommand({
@@ -48,7 +43,6 @@ export const accountCommands = defineGroup({
       arguments: { account },
       description:
         'Deletes all rows of the account in this database: subjects, templates, the ledger, deletion records and the audit log. It requires a completed move. After an interruption, run it again.',
-      examples: ['facegate account remove warehouse'],
       run: async (values) => (await import('./moves.ts')).remove(values),
     }),
   ],

@@ -14,14 +14,12 @@ export const wallet = defineGroup({
         amount: required('<micros>', 'the amount to add', microsFrom(1)),
         account: optionalAccount,
       },
-      examples: ['facegate wallet top-up --amount 1000000'],
       run: async (values) => (await import('./money.ts')).addFunds(values),
     }),
     defineCommand({
       name: 'show',
       summary: 'show the balance of the wallet and of each budget',
       options: { account: optionalAccount },
-      examples: ['facegate wallet show', 'facegate wallet show --json'],
       run: async (values) => (await import('./money.ts')).showWallet(values),
     }),
   ],
@@ -43,17 +41,12 @@ export const budget = defineGroup({
           signedMicros,
         ),
       },
-      examples: [
-        'facegate budget allocate --project door --amount 500000',
-        'facegate budget allocate --project door --amount -500000',
-      ],
       run: async (values) => (await import('./money.ts')).allocate(values),
     }),
     defineCommand({
       name: 'show',
       summary: 'show the budget of a project',
       options: { project: requiredProject },
-      examples: ['facegate budget show --project door'],
       run: async (values) => (await import('./money.ts')).showBudget(values),
     }),
   ],
@@ -66,13 +59,12 @@ export const price = defineGroup({
   name: 'price',
   summary: 'show and set the unit price of each action',
   description:
-    'A successful call costs its units times the unit price. The page /docs/reference/actions.html of the service lists the units.',
+    'A successful call costs its units times the unit price. The page /docs/api of the service lists the units.',
   commands: [
     defineCommand({
       name: 'show',
       summary: 'show the unit price of each action',
       options: { account: optionalAccount },
-      examples: ['facegate price show'],
       run: async (values) => (await import('./money.ts')).showPrices(values),
     }),
     defineCommand({
@@ -89,7 +81,6 @@ export const price = defineGroup({
         unit: required('<micros>', 'the price of one unit', microsFrom(0)),
         account: optionalAccount,
       },
-      examples: ['facegate price set svc.detect --unit 500'],
       run: async (values) => (await import('./money.ts')).setUnitPrice(values),
     }),
   ],
@@ -104,7 +95,6 @@ export const ledger = defineGroup({
       summary: 'check the invariants L1 to L9 on one snapshot of the database',
       description:
         'A server may run at the same time. The exit code is 0 when all invariants hold. The output identifies the row that breaks an invariant.',
-      examples: ['facegate ledger verify'],
       run: async (values) => (await import('./money.ts')).verifyLedger(values),
     }),
   ],

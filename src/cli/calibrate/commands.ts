@@ -50,11 +50,6 @@ export const calibrate = defineCommand({
   },
   description:
     'The subjects of a gallery are different people. The command compares each of them with each other and measures how often different people reach a score in this gallery. It needs at least 200 subjects and works while the server runs. --apply, --revert and --show cannot be combined.',
-  examples: [
-    'facegate calibrate --project door --suspects pairs.csv --out curve.svg',
-    'facegate calibrate --project door --exclude pairs.csv --apply',
-    'facegate calibrate --project door --revert',
-  ],
   run: async (values) => {
     if ([values.revert, values.show, values.apply].filter(Boolean).length > 1)
       throw new UsageError('--apply, --revert and --show cannot be combined')

@@ -50,10 +50,5 @@ export const callLog = defineCommand({
   },
   description:
     "A cost in brackets is the price of a call that was not charged, because the project's billing was off. --json prints one object per line.",
-  examples: [
-    'facegate log --limit 5',
-    'facegate log --project door --code NO_FACE_FOUND --from 2026-01-31T08:00',
-    'facegate log --outcome no_match --near-miss',
-  ],
   run: async (values) => (await import('./show-call-log.ts')).showCallLog(values),
 })

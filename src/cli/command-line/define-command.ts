@@ -14,8 +14,7 @@ type ValuesOf<Declared> = {
     : never
 }
 
-type CommandTexts = Pick<CliCommand, 'name' | 'summary'> &
-  Partial<Pick<CliCommand, 'description' | 'examples'>>
+type CommandTexts = Pick<CliCommand, 'name' | 'summary'> & Partial<Pick<CliCommand, 'description'>>
 
 type RunnableCommand<Options, Arguments> = CommandTexts & {
   readonly options?: Options
@@ -44,7 +43,7 @@ export function defineCommand<
     arguments: { ...positionals },
   }
   return {
-    ...defaultTexts,
+    description: '',
     ...texts,
     ...declared,
     commands: [],
@@ -57,7 +56,7 @@ export function defineCommand<
 export function defineGroup(declaration: CommandTexts & Pick<CliCommand, 'commands'>): CliCommand {
   const { name, commands } = declaration
   return {
-    ...defaultTexts,
+    description: '',
     ...declaration,
     options: {},
     arguments: {},
@@ -68,8 +67,6 @@ export function defineGroup(declaration: CommandTexts & Pick<CliCommand, 'comman
     },
   }
 }
-
-const defaultTexts = { description: '', examples: [] } as const
 
 /** The message for a group without the name of one of its commands. */
 function missingCommand(group: string, commands: readonly CliCommand[]): string {

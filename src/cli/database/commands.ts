@@ -10,7 +10,6 @@ export const backup = defineCommand({
     'The copy is a consistent snapshot and is checked. It can be decrypted only with the current master key. Create a new backup after each rotation of the master key, and keep the key elsewhere. After a restore, later deletions must be repeated: see facegate deletions export.',
     'This command is for SQLite. For PostgreSQL, use the tools of PostgreSQL: see docs/operations/deployment.md.',
   ].join('\n'),
-  examples: ['facegate backup --to copy.db'],
   run: async (values) => (await import('./database.ts')).backUp(values),
 })
 
@@ -29,10 +28,6 @@ export const restore = defineCommand({
     'DATA_DIR must contain no database, and no facegate.db-wal, -shm or -journal file of an old one: move them away first. The subjects listed in the file of deletions are deleted again, with their original deletion records, before the copy is put in place. The copy must belong to the master key in MASTER_KEY_FILE. After any error DATA_DIR is unchanged.',
     "Violations of the ledger's invariants do not prevent a restore: each is printed on standard error with its rule and row, and the exit code is 0. See facegate ledger verify. API keys revoked after the copy are valid again: revoke them again.",
   ].join('\n'),
-  examples: [
-    'facegate restore --from copy.db --deletions deletions.jsonl',
-    'facegate restore --from copy.db --deletions none',
-  ],
   run: async (values) => (await import('./database.ts')).restore(values),
 })
 
@@ -51,10 +46,6 @@ export const deletions = defineGroup({
           wholeNumber(1, 99_999),
         ),
       },
-      examples: [
-        'facegate deletions export --to deletions.jsonl',
-        'facegate deletions export --to deletions.jsonl --every 10',
-      ],
       run: async (values) => (await import('./database.ts')).exportTo(values),
     }),
     defineCommand({
@@ -63,7 +54,6 @@ export const deletions = defineGroup({
       options: { from: required('<file>', 'the file of facegate deletions export', filePath) },
       description:
         'Run it before a server uses the database. The original deletion records are stored. It may be repeated.',
-      examples: ['facegate deletions replay --from deletions.jsonl'],
       run: async (values) => (await import('./database.ts')).replayFrom(values),
     }),
     defineCommand({
@@ -75,10 +65,6 @@ export const deletions = defineGroup({
       arguments: { file: required('<file>', 'the certificate', filePath) },
       description:
         'Without --key, the certificate must be signed with the key of its account in the database, which must contain the same record and no subject with this id. See docs/privacy.md.',
-      examples: [
-        'facegate deletions verify certificate.json',
-        'facegate deletions verify certificate.json --key 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
-      ],
       run: async (values) => (await import('./verify-certificate.ts')).verifyCertificate(values),
     }),
   ],
@@ -92,7 +78,6 @@ export const masterKeyCommands = [
     options: { to: required('<file>', 'the new file', outputFile) },
     description:
       'For servers that receive the master key as a secret. A single server creates it at the first start. It encrypts the keys of the templates.',
-    examples: ['facegate key create-master --to master.key'],
     run: async (values) => (await import('./database.ts')).create(values),
   }),
   defineCommand({
@@ -105,14 +90,12 @@ export const masterKeyCommands = [
       'Encrypts the key of every subject with a new master key and destroys the old master key. After that, no older copy of the database, no backup and no part of its log can be decrypted: subjects and faces deleted before are unreadable there too. Subjects with a removed face or crop receive a new key. The command works while the server runs, and can be repeated after an interruption.',
       'For several servers with copies of the file: run key add-master, distribute the file to every server, run key rotate-master --prepared, and distribute the file again, which now contains only the new key.',
     ].join('\n'),
-    examples: ['facegate key rotate-master', 'facegate key rotate-master --prepared'],
     run: async (values) => (await import('./database.ts')).rotate(values),
   }),
   defineCommand({
     name: 'add-master',
     summary: 'put a new master key before the old one in the file, for several servers',
     description: 'Distribute the file to every server. Then run key rotate-master --prepared.',
-    examples: ['facegate key add-master'],
     run: async (values) => (await import('./database.ts')).add(values),
   }),
 ]

@@ -22,7 +22,6 @@ export const evaluate = defineGroup({
       options: { models },
       description:
         '<folder>/labels.csv has the columns file, face_count and, optionally, boxes (left top width height in pixels, for each face). A box counts as found at IoU >= 0.3.',
-      examples: ['facegate evaluate detection ./street'],
       run: async (values) => (await import('./run-detection.ts')).runDetection(values),
     }),
     defineCommand({
@@ -48,10 +47,6 @@ export const evaluate = defineGroup({
         'Compares the face nearest the centre of each image with every other. Prints accuracy, areas under the curve, acceptance rates and search rates, for the scores of the service ("corrected") and for the distance alone ("raw"), the rates at the thresholds of the service, and the pairs that most likely have a wrong label. Files of a list are relative to it; their folders identify the people.',
         'groups.csv beside the images has the columns person or file, and group: then the rates are also printed by group. A calibration written into a pack gets a cohort if the recognizer has none; the service can use the recognizer then.',
       ].join('\n'),
-      examples: [
-        'facegate evaluate verification ./people --out curve.svg',
-        'facegate evaluate verification pairs.csv --json',
-      ],
       run: async (values) =>
         void (await (await import('./run-verification.ts')).runVerification(values)),
     }),
@@ -67,7 +62,6 @@ export const evaluate = defineGroup({
         '<folder> has a folder "live" and one folder per kind of attack, or labels.csv with the columns file and label ("live", or the kind of attack). Prints APCER for each kind, BPCER and ACER, for the results of svc.liveness and by score alone, at the thresholds of the selected models. Uncertain results are split by reason.',
         'For challenges, labels.csv has the columns folder (with the frames of one sequence, in the order of their names), label, steps (separated by spaces: turnLeft, turnRight, lookUp, lookDown) and, optionally, reason (those that an attack should have). Prints for each label how many sequences passed, and the reasons of the others.',
       ].join('\n'),
-      examples: ['facegate evaluate liveness ./presentations --out det.svg'],
       run: async (values) => (await import('./run-liveness.ts')).runLiveness(values),
     }),
     defineCommand({
@@ -77,7 +71,6 @@ export const evaluate = defineGroup({
       options: { out: optional('<file>', 'draw the tables (.png or .svg)', filePath), models },
       description:
         '<folder>/labels.csv has the columns file and any of age (years), gender (male or female) and expression (neutral, happy, sad, angry, fearful, disgusted or surprised). An empty cell is not evaluated. Uses the face nearest the centre. Prints the error of the age by age group, and tables of gender and expression.',
-      examples: ['facegate evaluate attributes ./portraits --out tables.svg'],
       run: async (values) => (await import('./run-attributes.ts')).runAttributes(values),
     }),
   ],

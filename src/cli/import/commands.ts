@@ -42,10 +42,5 @@ export const importFaces = defineCommand({
     '<folder> contains one folder per person, named by the externalId; or images, one per person, named by the externalId. <list.csv> has the columns file and externalId (or subject, as in lists of CompreFace), and optionally displayName and groups (separated by spaces). Its files are relative to the list.',
     'Run the same command again after an interruption: only the images that are not enrolled yet are sent. Ctrl-C waits for the images that are being enrolled. An error that every further image would have, such as an empty budget, ends the import at once. The exit code is 0 only if every image is enrolled, and 130 after Ctrl-C.',
   ].join('\n'),
-  examples: [
-    'facegate import ./people --groups staff,building-2',
-    'facegate import list.csv --face-policy largest --rate 5',
-    'FACEGATE_KEY=fsk_live_… facegate import ./people --url https://faces.example.org',
-  ],
   run: async (values) => (await import('./import-faces.ts')).importFaces(values),
 })

@@ -13,7 +13,6 @@ const packName: ValueKind<string> = {
 export const models = defineGroup({
   name: 'models',
   summary: 'install, verify and select the models of the service',
-  examples: ['facegate models install recommended --use'],
   commands: [
     defineCommand({
       name: 'list',
@@ -21,13 +20,11 @@ export const models = defineGroup({
       options: {
         commercial: flag('only models whose licence permits commercial use'),
       },
-      examples: ['facegate models list', 'facegate models list --commercial'],
       run: async (values) => (await import('./list.ts')).list(values),
     }),
     defineCommand({
       name: 'prepare',
       summary: 'convert the built-in models now; otherwise the first start does it',
-      examples: ['facegate models prepare'],
       run: async (values) => (await import('./prepare.ts')).prepare(values),
     }),
     defineCommand({
@@ -51,17 +48,12 @@ export const models = defineGroup({
           'required for a licence that forbids commercial use or does not clearly allow it',
         ),
       },
-      examples: [
-        'facegate models install recommended --use',
-        'facegate models install recommended --from ./downloads',
-      ],
       run: async (values) => (await import('./install.ts')).install(values),
     }),
     defineCommand({
       name: 'verify',
       summary: 'check the installed files and run each model once',
       arguments: { packs: repeatable('<pack>', 'names of packs; without names, all', anyText) },
-      examples: ['facegate models verify', 'facegate models verify recommended'],
       run: async (values) => (await import('./verify.ts')).verify(values),
     }),
     defineCommand({
@@ -92,7 +84,6 @@ export const models = defineGroup({
       },
       description:
         'The network has one input of 112×112 px, RGB, (pixel − 127.5) / 127.5; write a manifest for another one. The command installs it as a pack, prints the report of facegate evaluate verification, and writes the cohort, the similarity table, the figures (pack.json), card.md and curve.svg to the folder of the pack. It selects no model: facegate models use does.',
-      examples: ['facegate models qualify r50.onnx --pictures ./people --name r50 --licence MIT'],
       run: async (values) => (await import('./qualify.ts')).qualify(values),
     }),
     defineCommand({
@@ -112,23 +103,17 @@ export const models = defineGroup({
           oneOf(['detector', 'recognizer', 'liveness']),
         ),
       },
-      examples: [
-        'facegate models use recommended',
-        'facegate models use builtin --role recognizer',
-      ],
       run: async (values) => (await import('./use.ts')).use(values),
     }),
     defineCommand({
       name: 'remove',
       summary: 'delete an installed pack that is not in use',
       arguments: { pack: installedPack },
-      examples: ['facegate models remove mobile'],
       run: async (values) => (await import('./remove.ts')).remove(values),
     }),
     defineCommand({
       name: 'status',
       summary: 'show the number of templates of each recognizer',
-      examples: ['facegate models status'],
       run: async (values) => (await import('./status.ts')).status(values),
     }),
     defineCommand({
@@ -141,7 +126,6 @@ export const models = defineGroup({
         confirm: optional('<model>', 'the same model again, as the confirmation', anyText),
         'delete-faces': flag('also delete faces that have no other template'),
       },
-      examples: ['facegate models retire mobilefacenet@1 --confirm mobilefacenet@1'],
       run: async (values) => (await import('./retire.ts')).retire(values),
     }),
   ],

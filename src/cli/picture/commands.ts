@@ -32,7 +32,6 @@ export const pictureCommands = [
     arguments: { picture: pictureFile },
     options: { ...callOptions, 'max-faces': maxFaces(100) },
     description: 'Needs a running service and a key. The call is charged like svc.detect.',
-    examples: ['facegate detect group.jpg --draw faces.jpg'],
     run: async (values) => (await import('./run-picture.ts')).runDetect(values),
   }),
   defineCommand({
@@ -42,7 +41,6 @@ export const pictureCommands = [
     options: { ...callOptions, group, threshold, 'max-faces': maxFaces(20) },
     description:
       'Needs a running service and a key. The call is charged like svc.identify. Without --max-faces, the largest face is searched.',
-    examples: ['facegate identify door.jpg', 'facegate identify group.jpg --max-faces 5'],
     run: async (values) => (await import('./run-picture.ts')).runIdentify(values),
   }),
   defineCommand({
@@ -60,10 +58,6 @@ export const pictureCommands = [
     },
     description:
       'Needs a running service and a key. The call is charged like svc.verify. Exactly one of a second picture, --subject and --external-id is required.',
-    examples: [
-      'facegate verify door.jpg mia.jpg',
-      'facegate verify door.jpg --external-id badge-1042',
-    ],
     run: async (values) => (await import('./run-picture.ts')).runVerify(values),
   }),
 ]

@@ -55,10 +55,5 @@ export const size = defineCommand({
   },
   description:
     'The unit costs were measured on two shared cores (docs/operations/sizing.md). Measure your machine with npm run bench, and pass its figures.',
-  examples: [
-    'facegate size',
-    'facegate size --faces 100000 --calls 20',
-    'facegate size --faces 1000000 --calls 50 --image-ms 20 --cores-per-server 32',
-  ],
   run: async (values) => (await import('./show-size.ts')).showSize(values),
 })

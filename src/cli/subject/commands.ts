@@ -31,10 +31,6 @@ export const subjectCommands = defineGroup({
           default: '50',
         }),
       },
-      examples: [
-        'facegate subject list --project door',
-        'facegate subject list --project door --text muller',
-      ],
       run: async (values) => (await import('./subjects.ts')).list(values),
     }),
     defineCommand({
@@ -42,7 +38,6 @@ export const subjectCommands = defineGroup({
       summary: 'show what is stored about a subject, without templates and crops',
       arguments: { subject },
       options,
-      examples: ['facegate subject show badge-1042 --project door'],
       run: async (values) => (await import('./subjects.ts')).show(values),
     }),
     defineCommand({
@@ -55,7 +50,6 @@ export const subjectCommands = defineGroup({
       },
       description:
         'The file contains ids, names, groups, attributes, times, the faces with their quality and models, and the stored crops as JPEG in base64. Templates are left out: faces can be reconstructed from them. The export is recorded in the audit log. See docs/gdpr.md.',
-      examples: ['facegate subject export badge-1042 --project door --out badge-1042.json'],
       run: async (values) => (await import('./subjects.ts')).exportSubject(values),
     }),
     defineCommand({
@@ -63,7 +57,6 @@ export const subjectCommands = defineGroup({
       summary: 'delete a subject with all its data; this cannot be undone',
       arguments: { subject },
       options,
-      examples: ['facegate subject delete badge-1042 --project door'],
       run: async (values) => (await import('./subjects.ts')).remove(values),
     }),
     defineCommand({
@@ -73,14 +66,12 @@ export const subjectCommands = defineGroup({
       options: { ...options, into: subjectKind('the subject that remains') },
       description:
         'The remaining subject keeps its ids, name, attributes and expiry. The merge can be undone for 30 days.',
-      examples: ['facegate subject merge badge-1042 --into badge-17 --project door'],
       run: async (values) => (await import('./subjects.ts')).merge(values),
     }),
     defineCommand({
       name: 'merges',
       summary: 'list the merges that can be undone, the newest first',
       options,
-      examples: ['facegate subject merges --project door'],
       run: async (values) => (await import('./subjects.ts')).listMerges(values),
     }),
     defineCommand({
@@ -90,7 +81,6 @@ export const subjectCommands = defineGroup({
         mergeId: required('<merge>', 'mergeId of facegate subject merges', anyText),
       },
       options,
-      examples: ['facegate subject unmerge 0190c0de-0000-7000-8000-000000000000 --project door'],
       run: async (values) => (await import('./subjects.ts')).unmerge(values),
     }),
     defineCommand({
@@ -99,7 +89,6 @@ export const subjectCommands = defineGroup({
       arguments: { subject, other: subjectKind('the other subject') },
       options: { ...options, undo: flag('remove the mark') },
       description: 'facegate gallery check no longer reports the two as a duplicate.',
-      examples: ['facegate subject distinct badge-1042 badge-17 --project door'],
       run: async (values) => (await import('./subjects.ts')).setDistinct(values),
     }),
   ],

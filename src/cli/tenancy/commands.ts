@@ -57,18 +57,12 @@ export const keyCommands = defineGroup({
           keyExpiry,
         ),
       },
-      examples: [
-        'facegate key create --project door --name entrance --permissions svc.identify',
-        'facegate key create --project door --expires 90d',
-        'facegate key create --project door --expires never',
-      ],
       run: async (values) => (await import('./key.ts')).create(values),
     }),
     defineCommand({
       name: 'list',
       summary: 'list API keys, without their secret part',
       options: { project: optionalProject },
-      examples: ['facegate key list --project door'],
       run: async (values) => (await import('./key.ts')).list(values),
     }),
     defineCommand({
@@ -83,17 +77,12 @@ export const keyCommands = defineGroup({
       },
       description:
         'The key keeps its id, name, permissions, expiry, limits and history. Until the end of the overlap, calls with the former and with the new secret are accepted. A secret before the former one ends at once. Use --overlap 0 for a secret that has leaked.',
-      examples: [
-        'facegate key rotate 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f',
-        'facegate key rotate 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f --overlap 0',
-      ],
       run: async (values) => (await import('./key.ts')).rotate(values),
     }),
     defineCommand({
       name: 'revoke',
       summary: 'revoke an API key; it is rejected from the next call on',
       arguments: { keyId },
-      examples: ['facegate key revoke 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'],
       run: async (values) => (await import('./key.ts')).revoke(values),
     }),
     defineCommand({
@@ -108,7 +97,6 @@ export const keyCommands = defineGroup({
       },
       description:
         'Each line contains the SHA-256 of a key and the name. Keys cannot be derived from it. Accounts that are being moved, or were moved, are left out. See docs/operations/several-databases.md.',
-      examples: ['facegate key routes --to b'],
       run: async (values) => (await import('./key.ts')).routes(values),
     }),
     ...masterKeyCommands,
@@ -132,7 +120,6 @@ export const consoleLink = defineGroup({
       },
       description:
         'The link works once and expires in one day. It creates a new owner, or replaces your password if you have lost it. An earlier unused link becomes invalid. With --account and --user it sets the password of a new owner of that account.',
-      examples: ['facegate console link', 'facegate console link --account warehouse --user olga'],
       run: async (values) => (await import('./console-link.ts')).createLink(values),
     }),
   ],
@@ -171,20 +158,17 @@ export const project = defineGroup({
         account: optionalAccount,
       },
       description: 'If the wallet does not contain the amount of --budget, no project is created.',
-      examples: ['facegate project create door', 'facegate project create door --budget 500000'],
       run: async (values) => (await import('./project.ts')).create(values),
     }),
     defineCommand({
       name: 'list',
       summary: 'list all projects',
-      examples: ['facegate project list'],
       run: async (values) => (await import('./project.ts')).list(values),
     }),
     defineCommand({
       name: 'show',
       summary: 'show all settings of a project, with the names of the options of project set',
       arguments: { project: requiredProject },
-      examples: ['facegate project show door'],
       run: async (values) => (await import('./project.ts')).show(values),
     }),
     defineCommand({
@@ -234,14 +218,13 @@ export const project = defineGroup({
           'svc.verify may add a face to a subject that has only templates of a former model',
           onOrOff,
         ),
+        feedback: optional(
+          '<on|off>',
+          'matches of svc.identify can be confirmed or denied; stores an encrypted template of each matched face for the replay window, and of each denied one as long as its subject',
+          onOrOff,
+        ),
         billing,
       },
-      examples: [
-        'facegate project set door --sustained 50 --burst 100',
-        'facegate project set door --threshold default --retention-days 365',
-        'facegate project set door --billing off',
-        'facegate project set door --liveness-origins https://app.example.org',
-      ],
       run: async (values) => (await import('./project.ts')).set(values),
     }),
     defineCommand({
@@ -253,7 +236,6 @@ export const project = defineGroup({
       },
       description:
         'The command revokes the keys, waits until the running calls have ended, deletes the subjects of the gallery that only this project uses, and returns the budget to the wallet. Subjects of the shared gallery stay. Repeat an interrupted deletion. See docs/privacy.md.',
-      examples: ['facegate project delete door', 'facegate project delete door --yes'],
       run: async (values) => (await import('./project.ts')).remove(values),
     }),
   ],

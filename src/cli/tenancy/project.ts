@@ -86,6 +86,7 @@ type ProjectSettings = CommandValues<'project'> & {
   readonly expression: boolean | undefined
   readonly 'store-crops': boolean | undefined
   readonly 'auto-enroll': boolean | undefined
+  readonly feedback: boolean | undefined
   readonly billing: boolean | undefined
 }
 
@@ -95,6 +96,7 @@ export async function set(values: ProjectSettings): Promise<void> {
     expression: values.expression,
     storeCrops: values['store-crops'],
     autoEnroll: values['auto-enroll'],
+    feedback: values.feedback,
     billing: values.billing,
   })
   const change = givenOptions({
@@ -207,6 +209,7 @@ function describeProject(project: Project): string {
       expression: onOff(switches.expression),
       'store-crops': onOff(switches.storeCrops),
       'auto-enroll': onOff(switches.autoEnroll),
+      feedback: onOff(switches.feedback),
       billing: onOff(switches.billing),
     }),
   )

@@ -15,7 +15,6 @@ const eventNames = async (): Promise<readonly string[]> => [
   'all',
   ...(await import('../../store/webhooks/event-types.ts')).allEventTypes,
 ]
-const exampleId = '0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'
 
 export const webhook = defineGroup({
   name: 'webhook',
@@ -45,31 +44,24 @@ export const webhook = defineGroup({
         ),
         'min-similarity': optional('<0..1>', 'only matches with at least this similarity', share),
       },
-      examples: [
-        'facegate webhook create --project door --url https://hooks.example.org/facegate',
-        'facegate webhook create --project door --url https://a.example --events all --groups vip',
-      ],
       run: async (values) => (await import('./webhook.ts')).create(values),
     }),
     defineCommand({
       name: 'list',
       summary: 'list webhooks with the number of pending and discarded events',
       options: { project: optionalProject },
-      examples: ['facegate webhook list'],
       run: async (values) => (await import('./webhook.ts')).list(values),
     }),
     defineCommand({
       name: 'delete',
       summary: 'delete a webhook and its pending events',
       arguments: { webhookId },
-      examples: [`facegate webhook delete ${exampleId}`],
       run: async (values) => (await import('./webhook.ts')).remove(values),
     }),
     defineCommand({
       name: 'test',
       summary: 'send a test event; a running server sends it, the command waits up to 15 seconds',
       arguments: { webhookId },
-      examples: [`facegate webhook test ${exampleId}`],
       run: async (values) => (await import('./webhook.ts')).sendTestEvent(values),
     }),
     defineCommand({
@@ -84,7 +76,6 @@ export const webhook = defineGroup({
         ),
         limit: withDefault('<n>', 'number of events', { ...wholeNumber(1, 1000), default: '20' }),
       },
-      examples: [`facegate webhook deliveries ${exampleId} --state failed`],
       run: async (values) => (await import('./webhook.ts')).listDeliveries(values),
     }),
     defineCommand({
@@ -94,7 +85,6 @@ export const webhook = defineGroup({
         webhookId,
         eventId: required('<eventId>', 'id of the event, as in webhook deliveries', anyText),
       },
-      examples: ['facegate webhook redeliver 0197f2f0-6a1b-… 0197f2f1-0c2d-…'],
       run: async (values) => (await import('./webhook.ts')).redeliverEvent(values),
     }),
     defineCommand({
@@ -108,7 +98,6 @@ export const webhook = defineGroup({
           { ...wholeNumber(0, overlapHoursMax), default: String(overlapHoursDefault) },
         ),
       },
-      examples: [`facegate webhook rotate-secret ${exampleId} --overlap-hours 0`],
       run: async (values) => (await import('./webhook.ts')).rotateSecret(values),
     }),
   ],

@@ -18,6 +18,7 @@ const switches = z.strictObject({
   expression: switchState,
   storeCrops: switchState,
   autoEnroll: switchState,
+  feedback: switchState,
   billing: switchState,
 }) satisfies z.ZodType<ProjectSwitches>
 

@@ -11,7 +11,12 @@ import {
   findMergesOfSubject,
   replaceMergeCiphertext,
 } from '../../store/gallery/duplicates/subject-merges.ts'
-import { findSubjectTemplates } from '../../store/gallery/templates.ts'
+import {
+  findDenials,
+  findMatchTemplates,
+  replaceVerdictCiphertext,
+} from '../../store/gallery/feedback/match-verdicts.ts'
+import { type StoredTemplate, findSubjectTemplates } from '../../store/gallery/templates.ts'
 import type { SubjectKeys } from './keyring.ts'
 import { type TemplateBinding, decryptTemplate, encryptTemplate } from './template-encryption.ts'
 
@@ -19,7 +24,7 @@ import { type TemplateBinding, decryptTemplate, encryptTemplate } from './templa
 type SubjectToRenew = SubjectRow & { readonly accountId: string }
 
 /**
- * Encrypts the templates, crops and merges of a subject with a new key, and destroys its old key. Data that
+ * Encrypts the templates, crops, merges and matches of a subject with a new key, and destroys its old key. Data that
  * was deleted before can then no longer be decrypted with a key of the database. Must be called with
  * the gallery locked in exclusive mode.
  *
@@ -36,26 +41,9 @@ export async function renewSubjectKey(
   const { subjectId, galleryId, accountId } = subject
   const oldKey = await keys.unwrap(tx, subject)
   const { key, ...wrapped } = await keys.create(tx, subject)
-  let unreadable = 0
-  for (const { faceId, modelId, ciphertext } of await findSubjectTemplates(tx, [subjectId])) {
-    const binding = { accountId, galleryId, subjectId, faceId, modelId }
-    const template = decrypted(() => decryptTemplate(oldKey, binding, ciphertext))
-    if (!template) unreadable += 1
-    else {
-      const replacement = encryptTemplate(key, binding, template)
-      template.vector.fill(0)
-      await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext: replacement })
-    }
-  }
-  for (const { faceId, ciphertext } of await findSubjectCrops(tx, subjectId)) {
-    const binding = { accountId, galleryId, subjectId, faceId }
-    const jpeg = decrypted(() => decryptCrop(oldKey, binding, ciphertext))
-    if (!jpeg) unreadable += 1
-    else {
-      await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(key, binding, jpeg) })
-      jpeg.fill(0)
-    }
-  }
+  const ids = { accountId, galleryId, from: subjectId, to: subjectId }
+  const matches = await findMatchTemplates(tx, subjectId)
+  let unreadable = await encryptAgain(tx, { ...ids, oldKey, newKey: key, matches })
   for (const { mergeId, ciphertext } of await findMergesOfSubject(tx, subjectId)) {
     const binding = { accountId, galleryId, subjectId, mergeId }
     const state = decrypted(() => decryptMerge(oldKey, binding, ciphertext))
@@ -64,6 +52,55 @@ export async function renewSubjectKey(
       await replaceMergeCiphertext(tx, { mergeId, ciphertext: encryptMerge(key, binding, state) })
   }
   await replaceSubjectKey(tx, subjectId, wrapped)
+  return unreadable
+}
+
+type SubjectKeyChange = {
+  readonly accountId: string
+  readonly galleryId: string
+  /** The subject that the data is bound to, and the one to bind it to. */
+  readonly from: string
+  readonly to: string
+  readonly oldKey: Buffer
+  readonly newKey: Buffer
+  readonly matches: Awaited<ReturnType<typeof findMatchTemplates>>
+  /** The faces, and the matches by their ids; by default all. */
+  readonly faceIds?: readonly string[] | undefined
+}
+
+/** Encrypts templates, crops and matches with another key. @returns the number of unreadable ones. */
+async function encryptAgain(
+  tx: Tx,
+  { accountId, galleryId, from, to, oldKey, newKey, matches, faceIds }: SubjectKeyChange,
+): Promise<number> {
+  let unreadable = 0
+  const isChanged = ({ faceId }: { faceId: string }) => faceIds?.includes(faceId) ?? true
+  const stored: readonly (StoredTemplate & { readonly verdict?: unknown })[] =
+    await findSubjectTemplates(tx, [from])
+  for (const row of [...stored, ...matches].filter(isChanged)) {
+    const { faceId, modelId } = row
+    const binding = { accountId, galleryId, faceId, modelId }
+    const template = decrypted(() =>
+      decryptTemplate(oldKey, { ...binding, subjectId: from }, row.ciphertext),
+    )
+    if (!template) unreadable += 1
+    else {
+      const ciphertext = encryptTemplate(newKey, { ...binding, subjectId: to }, template)
+      template.vector.fill(0)
+      if ('verdict' in row) await replaceVerdictCiphertext(tx, { verdictId: faceId, ciphertext })
+      else await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext })
+    }
+  }
+  for (const { faceId, ciphertext } of (await findSubjectCrops(tx, from)).filter(isChanged)) {
+    const binding = { accountId, galleryId, faceId }
+    const jpeg = decrypted(() => decryptCrop(oldKey, { ...binding, subjectId: from }, ciphertext))
+    if (!jpeg) unreadable += 1
+    else {
+      const replacement = encryptCrop(newKey, { ...binding, subjectId: to }, jpeg)
+      await replaceCropCiphertext(tx, { faceId, ciphertext: replacement })
+      jpeg.fill(0)
+    }
+  }
   return unreadable
 }
 
@@ -76,18 +113,14 @@ function decrypted<T>(decrypt: () => T): T | undefined {
   }
 }
 
-type Reencryption = {
+type Reencryption = Pick<SubjectKeyChange, 'accountId' | 'faceIds'> & {
   readonly source: SubjectRow
   readonly target: SubjectRow
-  /** The faces to encrypt; all of the source if omitted. */
-  readonly faceIds?: readonly string[]
-  /** The account of the gallery of both. */
-  readonly accountId: string
   readonly keys: SubjectKeys
 }
 
 /**
- * Encrypts templates and crops of a subject with the key of another one and binds them to its id.
+ * Encrypts templates, crops and denied matches of a subject with the key of another one and binds them to its id.
  * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
  *
  * @throws Error if a key cannot be unwrapped.
@@ -96,30 +129,11 @@ export async function encryptForSubject(
   tx: Tx,
   { source, target, faceIds, accountId, keys }: Reencryption,
 ): Promise<void> {
-  const { galleryId } = target
+  const { galleryId, subjectId: to } = target
   const [oldKey, newKey] = [await keys.unwrap(tx, source), await keys.unwrap(tx, target)]
-  const isMoved = ({ faceId }: { faceId: string }) => faceIds?.includes(faceId) ?? true
-  const stored = await findSubjectTemplates(tx, [source.subjectId])
-  for (const { faceId, modelId, ciphertext } of stored.filter(isMoved)) {
-    const binding = { accountId, galleryId, faceId, modelId }
-    const from = { ...binding, subjectId: source.subjectId }
-    const template = decrypted(() => decryptTemplate(oldKey, from, ciphertext))
-    if (!template) continue
-    const to = { ...binding, subjectId: target.subjectId }
-    const replacement = encryptTemplate(newKey, to, template)
-    await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext: replacement })
-    template.vector.fill(0)
-  }
-  const crops = await findSubjectCrops(tx, source.subjectId)
-  for (const { faceId, ciphertext } of crops.filter(isMoved)) {
-    const binding = { accountId, galleryId, faceId }
-    const from = { ...binding, subjectId: source.subjectId }
-    const jpeg = decrypted(() => decryptCrop(oldKey, from, ciphertext))
-    if (!jpeg) continue
-    const to = { ...binding, subjectId: target.subjectId }
-    await replaceCropCiphertext(tx, { faceId, ciphertext: encryptCrop(newKey, to, jpeg) })
-    jpeg.fill(0)
-  }
+  const from = source.subjectId
+  const matches = await findDenials(tx, from)
+  await encryptAgain(tx, { accountId, galleryId, from, to, oldKey, newKey, matches, faceIds })
 }
 
 /** The ids that a crop is bound to. A ciphertext cannot be decrypted with other ids. */
@@ -153,6 +167,8 @@ export type MergedState = Pick<
   /** The groups that the remaining subject received. */
   readonly addedGroups: readonly string[]
   readonly faceIds: readonly string[]
+  /** Denied matches. */
+  readonly verdictIds: readonly string[]
 }
 
 /** Encrypts what a merge deletes with the key of the remaining subject. */

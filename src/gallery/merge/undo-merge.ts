@@ -1,5 +1,6 @@
 import { ActionError } from '../../lib/errors.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
+import { moveVerdicts } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery } from '../../store/gallery/galleries.ts'
 import { addGroups, removeGroups } from '../../store/gallery/groups.ts'
 import { findMerges, removeMerge } from '../../store/gallery/duplicates/subject-merges.ts'
@@ -7,7 +8,7 @@ import { findSubject } from '../../store/gallery/subjects.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
 import { type FaceChangeOptions, type OnExpiredDeleted, createSubject } from '../enrollment.ts'
-import { decryptMerge, type MergedState } from '../keys/subject-encryption.ts'
+import { decryptMerge, encryptForSubject, type MergedState } from '../keys/subject-encryption.ts'
 import { mergeUndoDays, transferFaces } from '../merge-subjects.ts'
 import { externalIdOf } from '../subject-update.ts'
 
@@ -20,7 +21,8 @@ export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target:
 
 /**
  * Undoes a merge: creates a subject with the data of the merged one, and moves those of its faces to it
- * that the other subject still has. The groups that the other subject received are removed from it. The
+ * that the other subject still has. The groups that the other subject received are removed from it, and the
+ * denied matches of the merged subject return. The
  * subject has a new id, because the merge recorded the deletion of the former one. Must be called with
  * the gallery locked in exclusive mode.
  *
@@ -70,8 +72,18 @@ export async function undoMerge(
   await addGroups(tx, subject, state.groups)
   await removeGroups(tx, target, state.addedGroups)
   await transferFaces(tx, { target: subject, faceIds }, options)
+  await returnDenials(tx, { source: target, target: subject, accountId, keys }, state)
   await removeMerge(tx, mergeId)
   return { subject, target }
+}
+
+async function returnDenials(
+  tx: Tx,
+  change: Parameters<typeof encryptForSubject>[1],
+  { verdictIds }: MergedState,
+): Promise<void> {
+  await encryptForSubject(tx, { ...change, faceIds: verdictIds })
+  await moveVerdicts(tx, { to: change.target.subjectId, verdictIds })
 }
 
 async function findFacesToReturn(

@@ -1,4 +1,5 @@
 import { getSubject, listDeletions, listSubjects } from './subjects.ts'
+import { sendFeedback } from './feedback.ts'
 import { deleteGroup, listGroups, renameGroup } from './groups.ts'
 import { createLivenessSession, getLivenessSession } from './liveness-sessions.ts'
 import { getMe } from './me.ts'
@@ -11,6 +12,7 @@ export const restRoutes: readonly RestRoute[] = [
   listGroups,
   renameGroup,
   deleteGroup,
+  sendFeedback,
   listDeletions,
   createLivenessSession,
   getLivenessSession,

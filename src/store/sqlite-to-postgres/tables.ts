@@ -73,6 +73,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   },
   distinctSubjects: { column: 'galleryId', key: ['galleryId', 'subjectId', 'otherId'] },
   subjectMerges: { column: 'galleryId', key: ['mergeId'], ...swept },
+  matchVerdicts: { column: 'galleryId', key: ['verdictId'], ...swept },
   faces: { column: 'galleryId', key: ['faceId'] },
   templates: {
     column: 'galleryId',

@@ -79,8 +79,8 @@ function projectFromRow({
   isFrozen: _isFrozen,
   ...project
 }: Selectable<ProjectRow>): Project {
-  const { gender, expression, storeCrops, autoEnroll, billing, ...row } = project
-  const columns = { gender, expression, storeCrops, autoEnroll, billing }
+  const { gender, expression, storeCrops, autoEnroll, feedback, billing, ...row } = project
+  const columns = { gender, expression, storeCrops, autoEnroll, feedback, billing }
   return { ...row, switches: switchesFromColumns(columns) }
 }
 

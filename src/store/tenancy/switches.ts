@@ -4,6 +4,7 @@ export const defaultSwitches: ProjectSwitches = {
   expression: true,
   storeCrops: false,
   autoEnroll: false,
+  feedback: false,
   billing: true,
 }
 
@@ -16,6 +17,8 @@ export type ProjectSwitches = {
   readonly storeCrops: boolean
   /** Whether svc.verify may enroll the probe for a subject that has templates of former models only. */
   readonly autoEnroll: boolean
+  /** Whether matches of svc.identify can be confirmed or denied: see POST /v1/feedback. */
+  readonly feedback: boolean
   /** Whether calls are charged to the budget. If not, they are metered in the request log only. */
   readonly billing: boolean
 }
@@ -23,17 +26,18 @@ export type ProjectSwitches = {
 /** The switches as columns of `projects`. */
 export type SwitchColumns = { readonly [name in keyof ProjectSwitches]: 0 | 1 }
 
-export const switchNames = ['gender', 'expression', 'storeCrops', 'autoEnroll', 'billing'] as const
+export const switchNames = [
+  'gender',
+  'expression',
+  'storeCrops',
+  'autoEnroll',
+  'feedback',
+  'billing',
+] as const
 
 export function switchesFromColumns(row: SwitchColumns): ProjectSwitches {
-  const { gender, expression, storeCrops, autoEnroll, billing } = row
-  return {
-    gender: gender === 1,
-    expression: expression === 1,
-    storeCrops: storeCrops === 1,
-    autoEnroll: autoEnroll === 1,
-    billing: billing === 1,
-  }
+  // The names are those of all switches.
+  return Object.fromEntries(switchNames.map((name) => [name, row[name] === 1])) as ProjectSwitches
 }
 
 /** Returns the columns that a change of switches writes. */

@@ -19,6 +19,7 @@ import * as galleryPages from '../../../src/store/gallery/search/gallery-pages.t
 import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
 import * as initialProject from '../../../src/store/tenancy/create-initial-project.ts'
+import * as matchVerdicts from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import * as keyUsage from '../../../src/store/console/key-usage.ts'
 import * as keyChanges from '../../../src/store/tenancy/key-changes.ts'
 import * as keyList from '../../../src/store/tenancy/key-list.ts'
@@ -73,6 +74,7 @@ const allQueries = {
   ...initialProject,
   ...keyChanges,
   ...keyUsage,
+  ...matchVerdicts,
   ...keyList,
   ...keyRoutes,
   ...keys,

@@ -132,6 +132,23 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ ...merge, ciphertext: hash })
       .execute()
     await db
+      .insertInto('matchVerdicts')
+      .values({
+        verdictId: faceId,
+        projectId,
+        galleryId,
+        subjectId,
+        requestId: faceId,
+        resultIndex: 0,
+        faceIndex: 0,
+        modelId: 'model@1',
+        ciphertext: hash,
+        matchedAtMs: 1,
+        expiresAtMs: null,
+        verdict: 'denied',
+      })
+      .execute()
+    await db
       .insertInto('faces')
       .values({
         faceId,

@@ -11,6 +11,8 @@ export type DatabaseCopy = {
   readonly subjects: readonly Pick<SubjectRow, 'subjectId' | 'wrappedKey'>[]
   readonly templates: readonly EncryptedFace[]
   readonly crops: readonly EncryptedFace[]
+  /** The templates of faces that matched a subject, with the ids of their rows as the ids of faces. */
+  readonly matches: readonly EncryptedFace[]
 }
 
 /** An encrypted template or crop with the ids that it is bound to. */
@@ -39,6 +41,14 @@ export async function copyDatabase({ db }: Pick<Store, 'db'>): Promise<DatabaseC
     crops: await faces
       .innerJoin('crops', 'crops.faceId', 'faces.faceId')
       .select('ciphertext')
+      .execute(),
+    matches: await db
+      .selectFrom('matchVerdicts as v')
+      .innerJoin('galleries', 'galleries.galleryId', 'v.galleryId')
+      .select(['accountId', 'v.galleryId', 'subjectId', 'v.verdictId as faceId', 'modelId'])
+      .select('ciphertext')
+      .where('ciphertext', 'is not', null)
+      .$narrowType<{ ciphertext: Uint8Array }>()
       .execute(),
   }
 }

@@ -64,6 +64,7 @@ export async function openSearchPair(options: SearchPairOptions = {}): Promise<S
       calibrations: fakeCalibrations(models ?? { active: 'people@1' }),
       masterKeyFile,
       retentionDays: 1000,
+      feedbackMs: 1,
       groupDeletionMax: 1000,
       templatesPerSubject: 20,
       templatesPerGallery: 1_000_000,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createEntryHook } from '../../../src/cli/audit/audited-change.ts'
@@ -13,6 +13,7 @@ import {
   replaceRecoveryCodes,
 } from '../../../src/store/console/second-factors.ts'
 import type { Store } from '../../../src/store/database.ts'
+import { addMatch } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { endCalibrations } from '../../../src/store/gallery/calibration/applied-calibrations.ts'
 import { databaseFile } from '../../../src/store/sqlite/database-files.ts'
 import { migratedTables } from '../../../src/store/sqlite-to-postgres/tables.ts'
@@ -56,7 +57,10 @@ async function addProjects({ db }: Store): Promise<void> {
   await add('never called', 'isolated')
   const { projectId } = await add('never called, with its own settings', 'shared')
   const limits = { sustainedPerS: 1, burst: 2, retentionDays: 30, identifyThreshold: 0.5 }
-  await updateProject(db, projectId, { ...limits, switches: { autoEnroll: true, billing: false } })
+  await updateProject(db, projectId, {
+    ...limits,
+    switches: { autoEnroll: true, feedback: true, billing: false },
+  })
   const frozen = await add('frozen', 'isolated')
   const change = db.updateTable('projects').set({ isFrozen: 1 })
   await change.where('projectId', '=', frozen.projectId).execute()
@@ -143,6 +147,18 @@ async function addSubjects({ database, openedGallery, createProjectClient }: Tes
     const [subjectId, otherId] = [expired.subjectId, unnamed.subjectId]
     const decision = { decidedAtUtc: expired.createdAtUtc, decidedBy: 'Olga' }
     await addDistinctSubjects(tx, { galleryId: projectId, subjectId, otherId, ...decision })
+    const match = { galleryId: projectId, projectId, subjectId: otherId, modelId: 'people@1' }
+    const position = { resultIndex: 0, faceIndex: 0, matchedAtMs: 1 }
+    const ciphertext = Buffer.from('template')
+    for (const state of [
+      { ciphertext, expiresAtMs: Date.now() + hourMs, verdict: null },
+      { ciphertext, expiresAtMs: null, verdict: 'denied' },
+      { ciphertext: null, expiresAtMs: null, verdict: 'confirmed' },
+    ] as const) {
+      const ids = { verdictId: randomUUID(), requestId: randomUUID() }
+      await addMatch(tx, { ...match, ...position, ...state, ...ids })
+    }
+    await tx.run(change(otherId).set({ hasDenials: 1 }))
     const sweep = { name: 'callsSweptBefore' as const, valueMs: Date.now() }
     await tx.run(
       tx.build

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../../../gallery/match.ts'
+import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { SubjectDetails, Subjects } from '../../../gallery/subjects.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { ValueMatch, ActionCall } from '../../action.ts'
@@ -10,7 +11,9 @@ import type { Template } from '../../../vision/embed/template.ts'
 export type MatchCandidate = z.input<typeof candidate>
 
 /** The subjects of search hits, by id. A subject that was deleted since the search is missing. */
-export type HitSubjects = ReadonlyMap<string, SubjectDetails>
+export type HitSubjects = ReadonlyMap<string, HitSubject>
+
+type HitSubject = SubjectDetails & { readonly row: SubjectRow }
 
 /** Subjects per statement: a batch of images can have 20,000 hits. */
 const subjectsPerQuery = 500
@@ -23,11 +26,14 @@ export async function loadHitSubjects(
   hits: readonly SearchHit[],
 ): Promise<HitSubjects> {
   const subjectIds = [...new Set(hits.map(({ subjectId }) => subjectId))]
-  const found = new Map<string, SubjectDetails>()
+  const found = new Map<string, HitSubject>()
   for (let index = 0; index < subjectIds.length; index += subjectsPerQuery) {
     const ids = subjectIds.slice(index, index + subjectsPerQuery)
     const rows = await findByIds(tx, galleryId, ids)
-    for (const details of await loadDetails(tx, rows)) found.set(details.subjectId, details)
+    for (const details of await loadDetails(tx, rows)) {
+      const row = rows.find(({ subjectId }) => subjectId === details.subjectId)
+      if (row) found.set(details.subjectId, { ...details, row })
+    }
   }
   return found
 }
@@ -145,9 +151,12 @@ type SearchCall = Pick<ActionCall<SearchParams>, 'params' | 'caller' | 'services
 /** For the distance between the most similar subject and the next one. */
 const candidatesMin = 2
 
+/** Subjects of a search that a project with feedback can deny without hiding the next match. */
+const deniedCandidatesMax = 5
+
 /**
- * Searches the gallery with one face. `debug` needs some candidates more, and `uniqueSubjects` one for
- * each face: the others can be matched with as many.
+ * Searches the gallery with one face. `debug` and feedback need some candidates more, and
+ * `uniqueSubjects` one for each face: the others can be matched with as many.
  */
 export function searchProbe(
   { params, caller, services, debug }: SearchCall,
@@ -156,7 +165,8 @@ export function searchProbe(
 ): Promise<SearchHit[]> {
   const { maxCandidates, maxFaces = 1, uniqueSubjects = false } = params
   const further = (debug ? debugCandidatesMax : 0) + (uniqueSubjects ? maxFaces : 0)
-  const limit = Math.max(candidatesMin, maxCandidates + further)
+  const denied = caller.switches.feedback ? deniedCandidatesMax : 0
+  const limit = Math.max(candidatesMin, maxCandidates + further) + denied
   const options = { limit, groups: params.groups, excludeSubjectId }
   return services.matching.search(caller.galleryId, probes, options)
 }

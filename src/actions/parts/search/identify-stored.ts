@@ -9,6 +9,7 @@ import { subjectNotFound } from '../action-errors.ts'
 import { searchDecision } from '../call-decisions.ts'
 import { toDebug, toWarnings, zeroThreshold } from '../response-fields.ts'
 import { subjectLookup } from '../subject-lookup.ts'
+import { toDecidedCandidates } from './decided-matches.ts'
 import {
   type ProbeSelector,
   type SearchParams,
@@ -18,7 +19,6 @@ import {
   searchFacts,
   searchProbe,
   splitAtThreshold,
-  toCandidates,
   unknownGroupWarnings,
 } from './candidates.ts'
 
@@ -64,7 +64,8 @@ async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch)
   const { probe, hits } = search
   const facts = await searchFacts(call, tx)
   const hitSubjects = await loadHitSubjects(subjects, tx, caller.galleryId, hits)
-  const found = toCandidates(hitSubjects, hits)
+  const searchedProbe = { probes: probe.templates, hits }
+  const found = await toDecidedCandidates(call, tx, hitSubjects, searchedProbe)
   const split = splitAtThreshold(facts.threshold, found)
   const candidates = split.above.slice(0, params.maxCandidates)
   const value = {

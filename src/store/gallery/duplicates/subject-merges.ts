@@ -47,28 +47,27 @@ export async function removeMerge({ build, run }: Tx, mergeId: string): Promise<
   await run(build.deleteFrom('subjectMerges').where('mergeId', '=', mergeId))
 }
 
+/** The tables of data that ends, encrypted with the keys of subjects, with the names of their keys. */
+const keyColumns = { subjectMerges: 'mergeId', matchVerdicts: 'verdictId' } as const
+
 /**
- * Deletes merges that can no longer be undone. The key of their subject could decrypt them in an older
- * copy of the database, so the next key rotation replaces it.
+ * Deletes merges that can no longer be undone, or matches that can no longer be confirmed or denied.
+ * The keys of their subjects could decrypt them in an older copy of the database, so the next key
+ * rotation replaces these keys.
  *
- * @returns the number of deleted merges, at most `limit`.
+ * @returns the number of deleted rows, at most `limit`.
  */
-export async function deleteExpiredMerges(
+export async function deleteExpiredData(
   { build, run }: Tx,
-  nowMs: number,
-  limit: number,
+  table: keyof typeof keyColumns,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
 ): Promise<number> {
-  const expired = build
-    .selectFrom('subjectMerges')
-    .select(['mergeId', 'subjectId'])
-    .where('expiresAtMs', '<=', nowMs)
-    .orderBy('mergeId')
-    .limit(limit)
-  const found = await run(expired)
-  if (found.length === 0) return 0
-  const ids = (name: 'mergeId' | 'subjectId') => found.map((row) => row[name])
-  const subjects = build.updateTable('subjects').set({ needsNewKey: 1 })
-  await run(subjects.where('subjectId', 'in', ids('subjectId')))
-  await run(build.deleteFrom('subjectMerges').where('mergeId', 'in', ids('mergeId')))
-  return found.length
+  const key = build.dynamic.ref(keyColumns[table])
+  const expired = build.selectFrom(table).select(key).where('expiresAtMs', '<=', nowMs)
+  const deletion = build.deleteFrom(table).where(key, 'in', expired.limit(limit))
+  const deleted = await run(deletion.returning('subjectId'))
+  if (deleted.length === 0) return 0
+  const ids = deleted.map(({ subjectId }) => subjectId)
+  await run(build.updateTable('subjects').set({ needsNewKey: 1 }).where('subjectId', 'in', ids))
+  return deleted.length
 }

@@ -13,6 +13,7 @@ create table projects (
   identifyThreshold real check (identifyThreshold between 0 and 1),
   gender integer not null default 1 check (gender in (0, 1)), expression integer not null default 1 check (expression in (0, 1)), billing integer not null default 1 check (billing in (0, 1)),
   storeCrops integer not null default 0 check (storeCrops in (0, 1)), autoEnroll integer not null default 0 check (autoEnroll in (0, 1)), isFrozen integer not null default 0 check (isFrozen in (0, 1)),
+  feedback integer not null default 0 check (feedback in (0, 1)),
   matchWebhooks integer not null default 0, livenessOrigins text not null default '',
   deletedAtUtc text,
   constraint projects_name_in_account unique (accountId, name)

@@ -54,7 +54,8 @@ create table subjects (
   keyId text not null references galleryKeys, wrappedKey blob not null,
   createdAtUtc text not null, updatedAtUtc text not null,
   expiresAtUtc text, lastSeenAtUtc text not null, searchText text not null default '',
-  withoutFaces integer not null default 0 check (withoutFaces in (0, 1)), needsNewKey integer not null default 0 check (needsNewKey in (0, 1))
+  withoutFaces integer not null default 0 check (withoutFaces in (0, 1)), needsNewKey integer not null default 0 check (needsNewKey in (0, 1)),
+  hasDenials integer not null default 0 check (hasDenials in (0, 1))
 ) strict
 
 create unique index one_subject_per_external_id
@@ -145,6 +146,26 @@ create index merges_of_subject on subjectMerges (subjectId)
 create index merges_of_gallery on subjectMerges (galleryId, mergedAtMs)
 
 create index merges_by_expiry on subjectMerges (expiresAtMs)
+
+-- The matches of svc.identify that can be confirmed or denied, and those that were. The ciphertext is the
+-- template of the searched face, encrypted with the key of the subject. A confirmation deletes it.
+create table matchVerdicts (
+  verdictId text primary key, galleryId text not null,
+  projectId text not null references projects,
+  subjectId text not null references subjects on delete cascade,
+  requestId text not null, resultIndex integer not null, faceIndex integer not null,
+  modelId text not null, ciphertext blob, matchedAtMs integer not null, expiresAtMs integer,
+  verdict text check (verdict in ('confirmed', 'denied')),
+  check ((verdict is null) = (expiresAtMs is not null))
+) strict
+
+create index verdicts_of_request on matchVerdicts (projectId, requestId)
+
+create index verdicts_of_subject on matchVerdicts (subjectId)
+
+create index denials_of_subject on matchVerdicts (subjectId, matchedAtMs) where verdict = 'denied'
+
+create index undecided_matches on matchVerdicts (expiresAtMs) where expiresAtMs is not null
 
 create table faces (
   faceId text primary key, subjectId text not null references subjects on delete cascade,

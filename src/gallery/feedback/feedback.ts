@@ -1,0 +1,119 @@
+import type { Clock } from '../../lib/clock.ts'
+import { ActionError } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Tx } from '../../store/database.ts'
+import type { MatchVerdict, MatchVerdictRow, SubjectRow } from '../../store/gallery-schema.ts'
+import {
+  type MatchedCall,
+  addMatch,
+  findMatches,
+  setVerdict,
+} from '../../store/gallery/feedback/match-verdicts.ts'
+import { findGallery } from '../../store/gallery/galleries.ts'
+import { findProjectSwitches } from '../../store/tenancy/projects.ts'
+import type { Template } from '../../vision/embed/template.ts'
+import type { SubjectKeys } from '../keys/keyring.ts'
+import { encryptTemplate } from '../keys/template-encryption.ts'
+
+/** A face that matched a subject, and the template by which it did. */
+export type MatchedFace = Pick<MatchVerdictRow, 'resultIndex' | 'faceIndex'> & {
+  readonly subject: SubjectRow
+  readonly template: Template
+}
+
+/** The verdict about a match. A call with one match needs no selection. */
+export type MatchDecision = {
+  readonly resultIndex?: number | undefined
+  readonly faceIndex?: number | undefined
+  /** The subject that the face matched, to prevent mistakes. */
+  readonly subjectId?: string | undefined
+  readonly verdict: MatchVerdict
+}
+
+type FeedbackOptions = {
+  readonly keys: SubjectKeys
+  /** How long a match can be confirmed or denied. */
+  readonly feedbackMs: number
+  readonly clock: Clock
+}
+
+export function createFeedback({ keys, feedbackMs, clock }: FeedbackOptions) {
+  return {
+    /** Stores matches that can be confirmed or denied. The gallery must be locked. */
+    store: async (tx: Tx, call: MatchedCall, faces: readonly MatchedFace[]): Promise<void> => {
+      const accountId = (await findGallery(tx, call.galleryId))?.accountId ?? ''
+      const times = { matchedAtMs: clock(), expiresAtMs: clock() + feedbackMs }
+      for (const { subject, template, resultIndex, faceIndex } of faces) {
+        const verdictId = newId()
+        const ids = { ...call, subjectId: subject.subjectId, modelId: template.modelId }
+        const binding = { ...ids, accountId, faceId: verdictId }
+        const ciphertext = encryptTemplate(await keys.unwrap(tx, subject), binding, template)
+        const position = { verdictId, resultIndex, faceIndex }
+        await addMatch(tx, { ...ids, ...position, ...times, ciphertext, verdict: null })
+      }
+    },
+    /**
+     * Confirms or denies a match. The same verdict again changes nothing, a confirmation ends a denial.
+     * The gallery must be locked in exclusive mode.
+     *
+     * @returns the match with its verdict.
+     * @throws ActionError MATCH_NOT_FOUND, or INVALID_REQUEST.
+     */
+    decide: async (
+      tx: Tx,
+      call: MatchedCall,
+      decision: MatchDecision,
+    ): Promise<MatchVerdictRow> => {
+      const { verdict } = decision
+      const match = selectMatch(await findMatches(tx, call, clock()), decision)
+      if (!match) throw await unknownMatch(tx, call)
+      if (match.verdict === verdict) return match
+      if (match.ciphertext === null)
+        throw new ActionError(
+          'INVALID_REQUEST',
+          'body.verdict: the match was confirmed before, which deleted the template of the face; deny a match of a later call',
+        )
+      const decided = { ...match, verdict, ...(verdict === 'confirmed' && { ciphertext: null }) }
+      await setVerdict(tx, decided)
+      return decided
+    },
+  }
+}
+
+/**
+ * @returns undefined if the call has no match.
+ * @throws ActionError INVALID_REQUEST unless the decision selects one.
+ */
+function selectMatch(
+  matches: readonly MatchVerdictRow[],
+  { resultIndex, faceIndex, subjectId }: MatchDecision,
+): MatchVerdictRow | undefined {
+  if (matches.length === 0) return undefined
+  const [match, ...others] = matches.filter(
+    (one) =>
+      one.resultIndex === (resultIndex ?? one.resultIndex) &&
+      one.faceIndex === (faceIndex ?? one.faceIndex),
+  )
+  if (!match || others.length > 0) {
+    const positions = matches.map((one) => `${one.resultIndex} with faceIndex ${one.faceIndex}`)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `body.faceIndex: must select one match; the call matched resultIndex ${positions.join(', ')}`,
+    )
+  }
+  if (subjectId !== undefined && subjectId.toLowerCase() !== match.subjectId)
+    throw new ActionError('INVALID_REQUEST', 'body.subjectId: the face matched another subject')
+  return match
+}
+
+async function unknownMatch(tx: Tx, { projectId }: MatchedCall): Promise<ActionError> {
+  return (await findProjectSwitches(tx, projectId)).feedback
+    ? new ActionError(
+        'MATCH_NOT_FOUND',
+        'body.requestId: the call has no match that can be confirmed or denied.',
+      )
+    : new ActionError(
+        'INVALID_REQUEST',
+        'body.requestId: feedback is off in this project, so that no match can be confirmed or denied; switch it on with `facegate project set <project> --feedback on`',
+      )
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { facesMax } from '../../actions/parts/extract-probes.ts'
+import { subjectId, uuid } from '../../actions/schemas/fields.ts'
+import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
+import examples from './examples.json' with { type: 'json' }
+import { defineRoute } from './rest-route.ts'
+
+const index = (count: number) =>
+  z
+    .int()
+    .min(0)
+    .max(count - 1)
+
+const match = z.object({
+  requestId: uuid.meta({ description: 'Of a call of svc.identify in the replay window.' }),
+  resultIndex: index(imagesPerCallMax),
+  faceIndex: index(facesMax),
+  subjectId: subjectId.meta({ description: 'The subject that the face matched.' }),
+  verdict: z.enum(['confirm', 'deny']).meta({
+    description:
+      '`deny`: it was another person. `confirm`: it was the subject; this also ends a denial.',
+  }),
+})
+
+export const sendFeedback = defineRoute({
+  method: 'POST',
+  path: '/v1/feedback',
+  name: 'sendFeedback',
+  summary:
+    'Confirm or deny a match of svc.identify. A denied face no longer matches that subject; other subjects are not affected.',
+  permission: 'svc.updateSubject',
+  query: z.strictObject({}),
+  // A call with one match needs no selection.
+  body: z
+    .strictObject(match.partial({ resultIndex: true, faceIndex: true, subjectId: true }).shape)
+    .meta({ id: 'Feedback' }),
+  value: match.meta({ id: 'FeedbackValue' }),
+  example: examples.feedback,
+  run: async ({ body, caller: { projectId, galleryId }, services: { maintenance } }) => {
+    const call = { projectId, galleryId, requestId: body.requestId.toLowerCase() }
+    const verdict = body.verdict === 'deny' ? 'denied' : 'confirmed'
+    const decided = await maintenance.decideMatch(call, { ...body, verdict })
+    return { ...decided, verdict: body.verdict }
+  },
+})

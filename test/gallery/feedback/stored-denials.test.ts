@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { readFile, readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { subjectCommands } from '../../../src/cli/subject/commands.ts'
+import { keyCommands, project } from '../../../src/cli/tenancy/commands.ts'
+import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
+import { createLineRunner, runJson } from '../../support/cli/run-json.ts'
+import { isOnPostgres } from '../../support/database/engine.ts'
+import { copyDatabase, isReadable, unwrapAllKeys } from '../../support/gallery/database-copy.ts'
+import {
+  denyMatch,
+  enrollPerson,
+  identify,
+  pictureOf,
+  sendFeedback,
+} from '../../support/gallery/feedback.ts'
+import { startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+
+const windowMs = 60_000
+
+/** Starts a service whose default project has feedback. */
+async function startWithFeedback(clock?: () => number): Promise<TestGallery> {
+  const environment = { REPLAY_WINDOW_MS: String(windowMs) }
+  const gallery = await startGallery({ environment, ...(clock && { clock }) })
+  await runJson(gallery.dataDir, project, 'set default --feedback on')
+  return gallery
+}
+
+const isMatched = async (gallery: TestGallery, name: string, fields: object = {}) =>
+  (await identify(gallery, { ...pictureOf(name, 1), ...fields })).value.matched
+
+test('Deleted templates of matches are unreadable in an older copy after the next key rotation, and denials stay', async () => {
+  let nowMs = Date.now()
+  await using gallery = await startWithFeedback(() => nowMs)
+  const { database, dataDir, openedGallery } = gallery
+  await enrollPerson(gallery, 'Ann')
+  await identify(gallery, pictureOf('Ann', 1))
+  nowMs += windowMs - 1
+  const confirmed = (await identify(gallery, pictureOf('Ann', 2))).requestId
+  await denyMatch(gallery, pictureOf('Bea', 0))
+  const copy = await copyDatabase(database.store)
+  assert.equal(copy.matches.length, 3, 'one that ends, one to confirm, and the denied one')
+  await sendFeedback(gallery, { requestId: confirmed, verdict: 'confirm' })
+  nowMs += 1
+  await runAsAllAccounts(() => openedGallery.maintenance.sweep())
+  assert.equal((await runJson(dataDir, keyCommands, 'rotate-master')).renewed, 1)
+  const today = await copyDatabase(database.store)
+  const keys = unwrapAllKeys([copy, today], path.join(dataDir, 'master.key'))
+  assert.equal(today.matches.length, 1)
+  for (const match of today.matches) assert.ok(isReadable(match, keys))
+  for (const match of copy.matches) assert.ok(!isReadable(match, keys), 'the former ciphertext')
+  assert.equal(await isMatched(gallery, 'Bea'), false)
+  assert.equal(await isMatched(gallery, 'Ann'), true)
+})
+
+test('The denials of a merged subject apply to the other one, and return when the merge is undone', async () => {
+  await using gallery = await startWithFeedback()
+  const { runForJson } = createLineRunner([subjectCommands], () => gallery.dataDir)
+  const source = await enrollPerson(gallery, 'Ann', { groups: ['first'], externalId: 'ann-1' })
+  await denyMatch(gallery, pictureOf('Bea', 0))
+  const target = await enrollPerson(gallery, 'Amy', { groups: ['second'], externalId: 'ann-2' })
+  const ofSecond = { groups: ['second'] }
+  assert.equal(await isMatched(gallery, 'Bea', ofSecond), true)
+  const { mergeId } = await runForJson('subject merge ann-1 --into ann-2 --project default')
+  assert.equal(await isMatched(gallery, 'Bea'), false, 'after the merge')
+  const ownerOf = async () =>
+    (await gallery.database.store.db.selectFrom('matchVerdicts').selectAll().execute()).find(
+      ({ verdict }) => verdict === 'denied',
+    )?.subjectId
+  assert.equal(await ownerOf(), target)
+  const separated = await runForJson(`subject unmerge ${mergeId} --project default`)
+  assert.notEqual(separated.subjectId, source)
+  assert.equal(await ownerOf(), separated.subjectId)
+  assert.equal(await isMatched(gallery, 'Bea', { groups: ['first'] }), false)
+  assert.equal(await isMatched(gallery, 'Bea', ofSecond), true, 'as before the merge')
+})
+
+const skip = isOnPostgres() && 'the files belong to the server of the database'
+
+test(
+  'The deletion of a subject removes its matches from the database files',
+  { skip },
+  async () => {
+    await using gallery = await startWithFeedback()
+    const { store } = gallery.database
+    const subjectId = await enrollPerson(gallery, 'Ann')
+    await denyMatch(gallery, pictureOf('Bea', 0))
+    await identify(gallery, pictureOf('Ann', 1))
+    const { matches } = await copyDatabase(store)
+    const countFound = async () => {
+      await store.checkpoint()
+      const names = (await readdir(gallery.dataDir)).filter((name) =>
+        name.startsWith('facegate.db'),
+      )
+      const files = await Promise.all(
+        names.map((name) => readFile(path.join(gallery.dataDir, name))),
+      )
+      return matches.filter(({ ciphertext, faceId }) =>
+        files.some((file) => file.includes(Buffer.from(ciphertext)) || file.includes(faceId)),
+      ).length
+    }
+    assert.equal(await countFound(), 2, 'the search finds stored matches')
+    await gallery.value('svc.deleteSubject', { subjectId })
+    assert.equal(await countFound(), 0)
+  },
+)

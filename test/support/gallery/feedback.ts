@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { imageParams, type GalleryClient } from './test-gallery.ts'
+
+/** A threshold that other people reach, as a look-alike reaches a usual one. */
+export const lookAlikeThreshold = 0.3
+
+export const pictureOf = (name: string, take: number) => imageParams({ name, deviation: 0.3, take })
+
+/** Enrolls a person with one picture. @returns the id of the subject. */
+export async function enrollPerson(
+  client: GalleryClient,
+  name: string,
+  fields: object = {},
+): Promise<string> {
+  const params = { ...pictureOf(name, 0), duplicateCheck: 'off', ...fields }
+  return (await client.value('svc.enroll', params)).subjectId
+}
+
+/** Searches for a picture with that threshold. @returns the id of the call and its value. */
+export async function identify(
+  client: GalleryClient,
+  picture: object,
+  requestId: string = randomUUID(),
+) {
+  const params = { threshold: lookAlikeThreshold, ...picture }
+  const { body } = await client.call('svc.identify', params, { requestId })
+  assert.deepEqual(body.errors, [])
+  return { requestId, value: body.data.results[0].value }
+}
+
+export const sendFeedback = (client: GalleryClient, body: object) =>
+  client.rest('POST', '/v1/feedback', body)
+
+/** Denies the match of a new picture of another person. @returns the id of the call. */
+export async function denyMatch(client: GalleryClient, picture: object): Promise<string> {
+  const { requestId } = await identify(client, picture)
+  const { status, body } = await sendFeedback(client, { requestId, verdict: 'deny' })
+  assert.equal(status, 200, JSON.stringify(body))
+  return requestId
+}
