@@ -4,7 +4,7 @@
  *
  *   node eval/draw-challenge-attacks.ts <folder|pairs.csv> <new folder> [people]
  *
- * Writes one folder of frames for each sequence, and `labels.csv` for `facegate evaluate liveness`.
+ * Writes one folder of frames for each sequence, and `labels.csv` for `challenge/judge-challenges.ts`.
  * The result is always the same. The pictures have no real paper, no real screen and no hand that
  * adapts, so they do not replace recorded attacks.
  */

@@ -58,10 +58,8 @@ export const evaluate = defineGroup({
         out: optional('<file>', 'draw the DET curves (.png or .svg)', filePath),
         models,
       },
-      description: [
+      description:
         '<folder> has a folder "live" and one folder per kind of attack, or labels.csv with the columns file and label ("live", or the kind of attack). Prints APCER for each kind, BPCER and ACER, for the results of svc.liveness and by score alone, at the thresholds of the selected models. Uncertain results are split by reason.',
-        'For challenges, labels.csv has the columns folder (with the frames of one sequence, in the order of their names), label, steps (separated by spaces: turnLeft, turnRight, lookUp, lookDown) and, optionally, reason (those that an attack should have). Prints for each label how many sequences passed, and the reasons of the others.',
-      ].join('\n'),
       run: async (values) => (await import('./run-liveness.ts')).runLiveness(values),
     }),
     defineCommand({

@@ -1,22 +1,20 @@
-import { hasSequences } from '../../evaluation/challenge/read-sequences.ts'
 import { drawDetCurves } from '../../evaluation/liveness/det-curve.ts'
 import { analyzePresentations } from '../../evaluation/liveness/analyze-presentations.ts'
 import { readPresentations } from '../../evaluation/liveness/read-presentations.ts'
 import { detCurvesOf, createLivenessReport } from '../../evaluation/liveness/liveness-report.ts'
 import type { KindReport, LivenessReport } from '../../evaluation/liveness/liveness-report.ts'
-import { UsageError, showProgress } from '../command.ts'
+import { showProgress } from '../command.ts'
 import { checkImageOutput } from './run-verification.ts'
 import { openVision, type EvaluationValues } from './open-vision.ts'
-import { runSequences } from './run-sequences.ts'
 import { percent, unusableLines } from './report-lines.ts'
 
 /** Runs `facegate evaluate liveness`. @param values.out the image file of the curves. */
-export async function runLiveness(values: EvaluationValues<'out'>): Promise<void> {
-  const { folder, json, out, models } = values
-  if (await hasSequences(folder)) {
-    if (out !== undefined) throw new UsageError('--out is not valid for sequences of frames')
-    return runSequences(values)
-  }
+export async function runLiveness({
+  folder,
+  json,
+  out,
+  models,
+}: EvaluationValues<'out'>): Promise<void> {
   await checkImageOutput('--out', out)
   const presentations = await readPresentations(folder)
   await using vision = await openVision(models)

@@ -1,4 +1,4 @@
-import type { ChallengeReason } from '../../vision/liveness/challenge/challenge-judgement.ts'
+import type { ChallengeReason } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import type { SequenceResult } from './judge-sequences.ts'
 
 /** The judgements of all sequences of one kind, as counts. */

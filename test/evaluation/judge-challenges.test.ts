@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import { drawView, viewKinds } from '../../eval/challenge/drawn-views.ts'
-import { readSequences } from '../../src/evaluation/challenge/read-sequences.ts'
-import { createSequenceReport } from '../../src/evaluation/challenge/sequence-report.ts'
+import { readSequences } from '../../eval/challenge/sequences/read-sequences.ts'
+import { createSequenceReport } from '../../eval/challenge/sequences/sequence-report.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
-import { cliOutput } from '../support/cli/run-cli.ts'
 import { createDataDir } from '../support/facegate/test-facegate.ts'
+import { rootDir } from '../support/paths.ts'
 import { readChallengeSource } from '../support/vision/challenge-source.ts'
 import { openTestPipeline } from '../support/vision/test-pipeline.ts'
 import type { ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 const steps = ['turnRight', 'lookDown'] as const
 const header = 'folder,label,steps,reason'
+
+const runFile = promisify(execFile)
 
 let dataDir: string
 let folder: string
@@ -49,8 +53,10 @@ after(async () => {
 const writeLabels = (...lines: readonly string[]): Promise<void> =>
   writeFile(path.join(folder, 'labels.csv'), [header, ...lines].join('\n'))
 
-function evaluate(...args: string[]): Promise<string> {
-  return cliOutput(['evaluate', 'liveness', ...args], { DATA_DIR: dataDir, VISION_WORKERS: '1' })
+async function judge(...args: string[]): Promise<string> {
+  const program = path.join(rootDir, 'eval', 'challenge', 'judge-challenges.ts')
+  const env = { ...process.env, DATA_DIR: dataDir, VISION_WORKERS: '1' }
+  return (await runFile(process.execPath, [program, ...args], { env })).stdout
 }
 
 test('Sequences of frames are judged as responses to challenges, and counted per label', async () => {
@@ -59,7 +65,7 @@ test('Sequences of frames are judged as responses to challenges, and counted per
     'head,wrong order,lookDown turnRight,CHALLENGE_NOT_FOLLOWED',
     'print,print,turnRight lookDown,FRAMES_IDENTICAL',
   )
-  const report = JSON.parse(await evaluate(folder, '--json'))
+  const report = JSON.parse(await judge(folder, '--json'))
   assert.deepEqual(report.kinds, [
     { kind: 'live', sequences: 1, passed: 1, unusable: 0, reasons: {}, otherReason: 0 },
     {
@@ -80,10 +86,9 @@ test('Sequences of frames are judged as responses to challenges, and counted per
     },
   ])
   assert.deepEqual(report.errors, [])
-  const text = await evaluate(folder)
+  const text = await judge(folder)
   assert.match(text, /live: 1 sequences, passed 1 \(100\.0 %\)/u)
   assert.match(text, /print: 1 sequences, passed 0 .*another reason than labelled 1/u)
-  await assert.rejects(evaluate(folder, '--out', 'x.png'), /--out is not valid for sequences/u)
 })
 
 test('Labels of sequences are rejected by line and cause', async () => {

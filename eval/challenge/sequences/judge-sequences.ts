@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-import { similarityOf, type Calibration } from '../../gallery/calibration/similarity.ts'
-import { ActionError } from '../../lib/errors.ts'
-import type { FaceResult } from '../../vision/image-analysis.ts'
+import { similarityOf, type Calibration } from '../../../src/gallery/calibration/similarity.ts'
+import { ActionError } from '../../../src/lib/errors.ts'
+import type { FaceResult } from '../../../src/vision/image-analysis.ts'
 import type {
   ChallengeFrame,
   ChallengeJudgement,
-} from '../../vision/liveness/challenge/challenge-judgement.ts'
-import { compareFrames } from '../../vision/liveness/challenge/compare-frames.ts'
-import { challengeFrameRequest } from '../../vision/liveness/challenge/frame-request.ts'
-import { judgeChallenge } from '../../vision/liveness/challenge/judge-challenge.ts'
-import { mapConcurrent } from '../map-concurrent.ts'
-import { readImage, type AnalyzeImage } from '../face-images.ts'
+} from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
+import { compareFrames } from '../../../src/vision/liveness/challenge/compare-frames.ts'
+import { challengeFrameRequest } from '../../../src/vision/liveness/challenge/frame-request.ts'
+import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
+import { mapConcurrent } from '../../../src/evaluation/map-concurrent.ts'
+import { readImage, type AnalyzeImage } from '../../../src/evaluation/face-images.ts'
 import type { LabelledSequence } from './read-sequences.ts'
 
 /** A sequence with its frames and judgement, or the error code of a frame without a usable face. */

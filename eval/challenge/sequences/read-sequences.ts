@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { ChallengeReason } from '../../vision/liveness/challenge/challenge-judgement.ts'
-import { readCsv, type LabelRow } from '../read-csv.ts'
-import { challengeSteps, type ChallengeStep } from '../../lib/liveness/challenge-steps.ts'
+import type { ChallengeReason } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
+import { readCsv, type LabelRow } from '../../../src/evaluation/read-csv.ts'
+import { challengeSteps, type ChallengeStep } from '../../../src/lib/liveness/challenge-steps.ts'
 
 /** The frames of one response to a challenge, with a label. */
 export type LabelledSequence = {
@@ -19,13 +19,6 @@ export type LabelledSequence = {
   readonly person: string
 }
 
-/** Whether the labels of a folder describe sequences: they have a column `steps`. */
-export async function hasSequences(folder: string): Promise<boolean> {
-  // Without labels, or with invalid ones, the reader of single images reports the problem.
-  const rows = await readCsv(labelsOf(folder), []).catch(() => [])
-  return rows[0]?.cells['steps'] !== undefined
-}
-
 /**
  * Reads `labels.csv` with the columns `folder` (of the frames of one sequence), `label` (`live`, or
  * the kind of attack) and `steps` (separated by spaces), and optionally `reason`.
@@ -33,12 +26,9 @@ export async function hasSequences(folder: string): Promise<boolean> {
  * @throws Error that names the file, the line, the rule and the remedy.
  */
 export async function readSequences(folder: string): Promise<LabelledSequence[]> {
-  const rows = await readCsv(labelsOf(folder), ['folder', 'label', 'steps'])
+  const labels = path.join(folder, 'labels.csv')
+  const rows = await readCsv(labels, ['folder', 'label', 'steps'])
   return Promise.all(rows.map((row) => readSequence(folder, row)))
-}
-
-function labelsOf(folder: string): string {
-  return path.join(folder, 'labels.csv')
 }
 
 async function readSequence(
