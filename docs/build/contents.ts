@@ -86,6 +86,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/recognition/evaluation.md',
       'docs/recognition/calibration.md',
       'docs/recognition/gallery-health.md',
+      'docs/recognition/feedback.md',
       'docs/recognition/quality.md',
       'docs/liveness.md',
       'docs/recognition/search.md',
