@@ -66,7 +66,7 @@ function requests(): Readonly<Record<string, AnonymousRequest>> {
     '/readyz': get('/readyz'),
     '/metrics': get('/metrics'),
     '/v1/openapi.json': get('/v1/openapi.json'),
-    '/docs/api': get('/docs/api'),
+    '/docs/': get('/docs/'),
     '/ (page of the console)': get('/'),
     'a script of the console': get(`/${script}`),
     'an unknown path': get('/none'),

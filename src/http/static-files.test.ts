@@ -138,14 +138,6 @@ test('The documentation is a folder of pages with a policy that permits no inlin
   await close()
 })
 
-test('Without a build, /docs leads to the page of the API', async () => {
-  const { url, close } = await serve('none')
-  const { status, headers } = await fetch(`${url}/docs`, { redirect: 'manual' })
-  assert.equal(status, 302)
-  assert.equal(headers.get('location'), '/docs/api')
-  await close()
-})
-
 test('Without a console build, a page explains how to build it', async () => {
   const { url, close } = await serve('none')
   const response = await fetch(url, { headers: browserHeaders })

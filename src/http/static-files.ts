@@ -29,8 +29,7 @@ const apiPaths = /^\/(?:v1|api\/v1|console\/v1|assets|docs)(?:\/|$)/u
  * once, at the start, so no request path reaches the disk. Other paths return the application page if
  * the request accepts HTML; `/` always does.
  *
- * @param folder the build folder; if it does not exist, `/` returns an explanation and `/docs` leads
- *   to the page of the API.
+ * @param folder the build folder; if it does not exist, `/` returns an explanation.
  */
 export function serveStaticFiles(folder: string): (request: HttpRequest) => HttpResponse {
   const files = readStaticFiles(folder)
@@ -39,7 +38,6 @@ export function serveStaticFiles(folder: string): (request: HttpRequest) => Http
     const { method, headers } = request
     if (method !== 'GET' && method !== 'HEAD') return routeNotFound
     if (files.has(`${request.path}/index.html`)) return redirectTo(`${request.path}/`)
-    if (request.path === '/docs') return redirectTo('/docs/api')
     const filePath = request.path.replace(/\/$/u, '/index.html')
     const file = files.get(filePath)
     if (file && filePath !== '/index.html') return fileResponse(request, file)
@@ -133,7 +131,8 @@ const consoleNotBuilt: HttpResponse = {
   },
   body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Facegate</title>
 <h1>The console is not built</h1><p>The service is running. Build the console with
-<code>npm run build</code> and restart. The API is described at <a href="/docs">/docs</a>.</p>`,
+<code>npm run build</code> and restart. <a href="/v1/openapi.json">/v1/openapi.json</a> describes
+the API.</p>`,
 }
 
 function readStaticFiles(folder: string): ReadonlyMap<string, StaticFile> {

@@ -154,4 +154,4 @@ export function unavailable(detail: string, retryAfterS = 1, cause?: unknown): H
 
 /** The detail of a 404 response. */
 export const noSuchRoute =
-  'No such route. Calls of actions go to POST /v1/face/execute; GET /docs/api lists all routes.'
+  'No such route. Calls of actions go to POST /v1/face/execute; GET /v1/openapi.json lists all routes.'

@@ -40,7 +40,6 @@ test('The service serves every page of the site, and /docs leads to the first on
     assert.doesNotMatch(await response.text(), /<script(?! src="[./]*site\.js" defer>)/u)
   }
   assert.equal((await get('/docs/none.html')).status, 404)
-  assert.match(await (await get('/docs/api')).text(), /svc\.detect/u)
 })
 
 test('llms.txt lists every page with a sentence', async () => {

@@ -257,7 +257,7 @@ test('Health, readiness, OpenAPI, docs and metrics need no API key', async () =>
   assert.deepEqual(await (await get('/readyz')).json(), { ready: true })
   const description = (await (await get('/v1/openapi.json')).json()) as { openapi: string }
   assert.equal(description.openapi, '3.1.0')
-  assert.match(await (await get('/docs/api')).text(), /svc\.detect/u)
+  assert.equal((await get('/docs/samples/group.jpg')).status, 200)
   assert.match(await (await get('/metrics')).text(), /facegate_calls_total\{action="svc\.detect"/u)
 })
 

@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { z } from 'zod'
 import { allActions } from '../../src/actions/all-actions.ts'
-import { toParamsSchema } from '../../src/actions/schemas/params-schema.ts'
-import { docsPage } from '../../src/http/openapi/docs-page.ts'
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import { errorTable } from '../../src/lib/errors.ts'
@@ -114,16 +112,6 @@ test('The description contains every error code with its condition and remedy', 
   for (const [code, { condition, remedy }] of Object.entries(errorTable))
     for (const part of [code, condition, remedy])
       assert.ok(text.includes(JSON.stringify(part).slice(1, -1)), part)
-})
-
-test('The documentation page contains every parameter of every action', () => {
-  const sections = docsPage('test').split('<section')
-  for (const action of allActions) {
-    const section = sections.find((text) => text.includes(`<h3>${action.name}</h3>`)) ?? ''
-    const names = Object.keys(toParamsSchema(action).properties)
-    assert.ok(names.length > 0)
-    for (const name of names) assert.ok(section.includes(`<code>${name}</code>`), name)
-  }
 })
 
 test('Every operation has a unique name, a summary, a description and a tag', () => {

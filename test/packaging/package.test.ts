@@ -103,7 +103,7 @@ test(`npx facegate serve answers the printed call on Node ${oldestNode}`, async 
   const optimized = globSync('data/models/optimized/*/*.ort', { cwd: userFolder })
   assert.equal(optimized.length, Object.keys(builtinPack.models).length)
   assert.match(await (await fetch(url)).text(), /<script/u)
-  assert.match(await (await fetch(`${url}/docs/api`)).text(), /svc\.detect/u)
+  assert.match(await (await fetch(`${url}/docs/reference/actions.html`)).text(), /svc\.detect/u)
   assert.match(await (await fetch(`${url}/docs`)).text(), /<nav id="contents"/u)
   assert.equal(errors, '')
 })

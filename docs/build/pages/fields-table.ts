@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { describeType } from '../../../src/http/openapi/describe-type.ts'
+import { describeType } from './describe-type.ts'
 import { markdownTable } from './markdown-table.ts'
 
 type FieldJsonSchema = z.core.JSONSchema.JSONSchema

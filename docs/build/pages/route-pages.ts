@@ -1,4 +1,4 @@
-import { describeType } from '../../../src/http/openapi/describe-type.ts'
+import { describeType } from './describe-type.ts'
 import {
   contractRoutes,
   errorDescription,

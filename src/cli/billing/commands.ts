@@ -59,7 +59,7 @@ export const price = defineGroup({
   name: 'price',
   summary: 'show and set the unit price of each action',
   description:
-    'A successful call costs its units times the unit price. The page /docs/api of the service lists the units.',
+    'A successful call costs its units times the unit price. The page /docs/reference/actions.html of the service lists the units.',
   commands: [
     defineCommand({
       name: 'show',

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { serveCreatedDocument, serveDocument } from '../document.ts'
-import { docsPage } from '../openapi/docs-page.ts'
 import type { Route } from '../route.ts'
 import { openApiDocument, type ApiExtensions, type ApiLimits } from '../openapi/openapi.ts'
 import { shareRuns } from './share-runs.ts'
@@ -32,10 +31,6 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
     () => JSON.stringify(openApiDocument(version, limits, extensions)),
     { contentType: 'application/json; charset=utf-8' },
   )
-  const page = serveCreatedDocument(() => docsPage(version), {
-    contentType: 'text/html; charset=utf-8',
-    headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
-  })
   return [
     {
       method: 'GET',
@@ -68,7 +63,6 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
       }),
     },
     { method: 'GET', path: '/v1/openapi.json', handle: description },
-    { method: 'GET', path: '/docs/api', handle: page },
     { method: 'GET', path: '/docs/samples/group.jpg', handle: servePhotograph() },
   ]
 }
