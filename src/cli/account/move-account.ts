@@ -35,17 +35,7 @@ export type AccountMoveResult = {
   readonly accountId: string
   readonly to: string
   /** undefined when an earlier run has copied the account. */
-  readonly summary?: AccountMoveSummary
-}
-
-export type AccountMoveSummary = {
-  readonly tables: readonly accountCopy.CopiedTable[]
-  /** How long calls of the account were rejected by this run. */
-  readonly frozenMs: number
-  /** Users whose names were taken in the target. */
-  readonly renamedUsers: readonly string[]
-  readonly decryptedTemplates: number
-  readonly checks: readonly AuditCheck[]
+  readonly summary?: Awaited<ReturnType<typeof freezeAndCopy>>
 }
 
 /**
@@ -135,7 +125,7 @@ async function freezeAndCopy(
   options: AccountMoveOptions,
   move: moves.AccountMove,
   startMs: number,
-): Promise<AccountMoveSummary> {
+) {
   const { store, source, accountId, nowMs } = options
   for (;;) {
     const running = await source.read((on) => frozen.countRunningCalls(on, accountId))
@@ -147,13 +137,15 @@ async function freezeAndCopy(
     await sleep(drainIntervalMs)
   }
   const copied = await runAsAccount(accountId, () => copyVerified(options, move))
-  return { ...copied, frozenMs: nowMs() - startMs }
+  /** How long calls of the account were rejected by this run. */
+  const frozenMs = nowMs() - startMs
+  return { ...copied, frozenMs }
 }
 
 function copyVerified(
   { source, target, accountId, masterKeyFile, nowMs, onProgress }: AccountMoveOptions,
   move: moves.AccountMove,
-): Promise<Omit<AccountMoveSummary, 'frozenMs'>> {
+) {
   return source.read(async (from) => {
     const ids = await accountCopy.readAccountIds(from, accountId)
     await accountCopy.createLogMonths(from, target, ids)
@@ -172,7 +164,9 @@ function copyVerified(
       const decryptedTemplates = await checkKeys(to, masterKeyFile)
       const arrival = { direction: 'in', otherDatabase: source.label } as const
       await moves.addMove.run(to, { ...move, ...arrival, completedAtUtc: movedAtUtc })
-      return { tables, renamedUsers: [...newNames.values()], decryptedTemplates, checks }
+      /** Users whose names were taken in the target. */
+      const renamedUsers = [...newNames.values()]
+      return { tables, renamedUsers, decryptedTemplates, checks }
     })
   })
 }

@@ -4,12 +4,6 @@ import { nearestName } from './nearest-name.ts'
 
 type Declared = Pick<CliCommand, 'options' | 'arguments'>
 
-/** The texts of a command line: of each option by name, and the others in their order. */
-type GivenTexts = {
-  readonly options: ReadonlyMap<string, readonly string[]>
-  readonly positionals: readonly string[]
-}
-
 /**
  * Returns the value of every declared option and argument of a command, by name.
  *
@@ -37,10 +31,8 @@ export function requestsHelp(args: readonly string[], declared: ValueDeclaration
   return tokensOf(args, declared).some((token) => token.kind === 'option' && token.name === 'help')
 }
 
-async function readTexts(
-  args: readonly string[],
-  declared: ValueDeclarations,
-): Promise<GivenTexts> {
+/** Returns the texts of each option by name, and the others in their order. */
+async function readTexts(args: readonly string[], declared: ValueDeclarations) {
   const options = new Map<string, string[]>()
   const positionals: string[] = []
   for (const token of tokensOf(args, declared)) {
@@ -70,11 +62,7 @@ function tokensOf(args: readonly string[], declared: ValueDeclarations) {
   return parseArgs({ args: [...args], options, strict: false, tokens: true }).tokens
 }
 
-type OptionToken = {
-  readonly rawName: string
-  readonly value?: string | undefined
-  readonly inlineValue?: boolean | undefined
-}
+type OptionToken = Extract<ReturnType<typeof tokensOf>[number], { readonly kind: 'option' }>
 
 /** Returns the text of an option, which is empty for an option without a value. */
 function textOf({ rawName, value, inlineValue }: OptionToken, form: string | undefined): string {
@@ -84,7 +72,7 @@ function textOf({ rawName, value, inlineValue }: OptionToken, form: string | und
   }
   if (value === undefined) throw new UsageError(`${rawName} has no value; pass ${rawName} ${form}`)
   // A negative number is a value; other texts with a hyphen are probably the next option.
-  if (inlineValue !== true && /^-(?!\d)/u.test(value))
+  if (!inlineValue && /^-(?!\d)/u.test(value))
     throw new UsageError(
       `${rawName} has no value before ${value}; pass ${rawName} ${form}, or ${rawName}=${value} ` +
         'if that is the value',

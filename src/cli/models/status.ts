@@ -1,41 +1,25 @@
 import { readActiveSet } from '../../models/active-set.ts'
 import { recognizerModelId } from '../../models/model-set.ts'
 import { describeCoverage } from '../../models/select-models.ts'
-import {
-  findModelCoverage,
-  templateCountsByModel,
-  type ModelCoverage,
-} from '../../store/gallery/model-coverage.ts'
+import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
 import { formatRows, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
-
-/** How many faces and subjects have templates of the selected recognizer. */
-type ModelStatus = ModelCoverage & {
-  readonly activeModelId: string
-  readonly models: readonly ModelTemplates[]
-  /** The limit of the similarities of the active recognizer, if there is one. */
-  readonly limit?: string | undefined
-}
-
-type ModelTemplates = {
-  readonly modelId: string
-  readonly templates: number
-  /** After the next restart. */
-  readonly use: 'active' | 'former' | 'not loaded'
-}
 
 export async function status({ json }: { readonly json: boolean }): Promise<void> {
   const result = await readStatus()
   print(result, json, () => toText(result))
 }
 
-async function readStatus(): Promise<ModelStatus> {
+/** Returns how many faces and subjects have templates of the selected recognizer. */
+async function readStatus() {
   const set = await readActiveSet(modelsFolder())
   const activeModelId = await recognizerModelId(set.recognizer)
+  // The limit of the similarities of the active recognizer, if there is one.
   const limit = describeCoverage(set.recognizer)
   const former = new Set(await Promise.all(set.formerRecognizers.map(recognizerModelId)))
-  const useOf = (modelId: string): ModelTemplates['use'] => {
+  // After the next restart.
+  const useOf = (modelId: string) => {
     if (modelId === activeModelId) return 'active'
     return former.has(modelId) ? 'former' : 'not loaded'
   }
@@ -53,7 +37,7 @@ async function readStatus(): Promise<ModelStatus> {
   )
 }
 
-function toText(status: ModelStatus): string {
+function toText(status: Awaited<ReturnType<typeof readStatus>>): string {
   const table = formatRows(status.models, { model: 'modelId', templates: 'templates', '': 'use' })
   return `${table}
 

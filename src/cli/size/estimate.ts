@@ -17,31 +17,13 @@ export type ResourcePrices = {
   readonly diskGb: number
 }
 
-export type SizeEstimate = {
-  readonly faces: number
-  readonly callsPerS: number
-  readonly database: 'sqlite' | 'postgresql'
-  /** Independent installations with a group of accounts each; faces and calls are divided evenly. */
-  readonly installations: number
-  /** Of all installations together. */
-  readonly cores: number
-  readonly servers: number
-  readonly memoryGbPerServer: number
-  readonly diskGb: number
-  /** The time of one search on one thread, ms. */
-  readonly searchMs: number
-  readonly costPerMonth: number
-}
+export type SizeEstimate = ReturnType<typeof estimateSize>
 
 /** Cores are planned for this multiple of the mean load, so that short queues do not grow. */
 const coreReserve = 1.5
 
 /** Estimates the resources of a workload. All results are linear in the unit costs. */
-export function estimateSize(
-  workload: Workload,
-  costs: UnitCosts,
-  prices: ResourcePrices,
-): SizeEstimate {
+export function estimateSize(workload: Workload, costs: UnitCosts, prices: ResourcePrices) {
   const { facesMax, callsPerDatabaseMax, callsOnSqliteMax } = installationLimits
   const installations = Math.max(
     1,
@@ -63,11 +45,14 @@ export function estimateSize(
     faces: workload.faces,
     callsPerS: workload.callsPerS,
     database,
+    /** Independent installations with a group of accounts each; faces and calls are divided evenly. */
     installations,
+    /** Of all installations together. */
     cores,
     servers,
     memoryGbPerServer: one.memoryGb,
     diskGb,
+    /** The time of one search on one thread, ms. */
     searchMs: (faces / 1e6) * costs.searchMsPerMillion,
     costPerMonth:
       cores * prices.core + servers * one.memoryGb * prices.memoryGb + diskGb * prices.diskGb,
@@ -78,7 +63,7 @@ export function estimateSize(
 function installationSize(
   { faces, callsPerS, logDays, meanShare, coresPerServer }: Workload,
   costs: UnitCosts,
-  database: SizeEstimate['database'],
+  database: keyof UnitCosts['callMs'],
 ) {
   const searchMs = (faces / 1e6) * costs.searchMsPerMillion
   const busyCores = (callsPerS * (costs.imageMs + searchMs + costs.callMs[database])) / 1000

@@ -20,13 +20,8 @@ const pluginName = z
   .string()
   .regex(/^[\w.-]{1,64}$/u, 'must be a list of plugin names, separated by commas')
 
-/** The plugins of a request: those that the response contains, and the names of the others. */
-type RequestedPlugins = {
-  readonly supported: readonly FacePlugin[]
-  readonly unsupported: readonly string[]
-}
-
-function splitPlugins(names: readonly string[]): RequestedPlugins {
+/** Divides the plugins of a request: those that the response contains, and the names of the others. */
+function splitPlugins(names: readonly string[]) {
   const isSupported = (name: string): name is FacePlugin =>
     supportedPlugins.some((plugin) => plugin === name)
   return {

@@ -25,12 +25,6 @@ export type PasswordCheck = {
   readonly code?: string | null
 }
 
-/** A user with the right password. */
-type CheckedUser = ConsoleUser & {
-  /** Whether a code of the second factor was required and used. */
-  readonly isCodeUsed: boolean
-}
-
 /**
  * Returns the user with this name and password. A wrong password and an unknown, invited or disabled
  * user have the same error text, the same cost and the same throttle.
@@ -38,10 +32,7 @@ type CheckedUser = ConsoleUser & {
  * @throws HttpError 401, 429 after too many attempts, or 503 if too many passwords wait. Only 401
  *   counts as a failed attempt.
  */
-export async function checkPassword(
-  check: PasswordCheck,
-  services: ConsoleServices,
-): Promise<CheckedUser> {
+export async function checkPassword(check: PasswordCheck, services: ConsoleServices) {
   const { name, password, accountId, clientIp, auditAction } = check
   const { user, isKnownAddress } = await findUserAtAddress(check, services)
   const source = { clientIp, isKnownAddress }

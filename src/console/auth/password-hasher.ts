@@ -105,15 +105,6 @@ export type PasswordSource = {
   readonly isKnownAddress: boolean
 }
 
-type PasswordQueue = {
-  /**
-   * Runs `hash` once no other hash runs.
-   *
-   * @throws HttpError 503 with Retry-After if the queue, or the part of the network, is full.
-   */
-  readonly enqueue: <Hash>(source: PasswordSource, hash: () => Promise<Hash>) => Promise<Hash>
-}
-
 type WaitingPassword = { readonly network: string; readonly start: () => void }
 
 /**
@@ -121,10 +112,15 @@ type WaitingPassword = { readonly network: string; readonly start: () => void }
  * the two classes of addresses has a separate queue, so that the wait is at most about
  * 128 × 30 ms for a known address and no flood of other passwords delays or rejects it.
  */
-export function createPasswordQueue(): PasswordQueue {
+export function createPasswordQueue() {
   const waiting: Record<'known' | 'unknown', WaitingPassword[]> = { known: [], unknown: [] }
   let isRunning = false
 
+  /**
+   * Runs `hash` once no other hash runs.
+   *
+   * @throws HttpError 503 with Retry-After if the queue, or the part of the network, is full.
+   */
   async function enqueue<Hash>(source: PasswordSource, hash: () => Promise<Hash>): Promise<Hash> {
     const queue = waiting[source.isKnownAddress ? 'known' : 'unknown']
     const network = networkOf(source.clientIp)

@@ -69,28 +69,19 @@ export type BodyBudgetLimits = {
  * Limits the memory of request bodies, from the time at which they arrive until their requests are
  * handled. One project or account cannot use up the memory of the others.
  */
-export type BodyBudget = Pick<BodyBudgetLimits, 'bytesPerSMin'> & {
-  /** @throws HttpError 503 if a limit would be exceeded; nothing is reserved then. */
-  readonly reserve: (owner: BodyOwner, byteCount: number) => void
-  readonly release: (owner: BodyOwner, byteCount: number) => void
-  readonly stats: () => BodyBudgetStats
-}
-
-export type BodyBudgetStats = {
-  readonly reservedBytes: number
-  /** Requests rejected since the start of the process. */
-  readonly rejectedCount: number
-}
+export type BodyBudget = ReturnType<typeof createBodyBudget>
 
 const server = 'server'
 
-export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
+export function createBodyBudget(limits: BodyBudgetLimits) {
   const bytesByShare = new Map<string, number>()
+  /** Requests rejected since the start of the process. */
   let rejectedCount = 0
   const bytesOf = (share: string): number => bytesByShare.get(share) ?? 0
   return {
     bytesPerSMin: limits.bytesPerSMin,
-    reserve: ({ projectId, accountId }, byteCount) => {
+    /** @throws HttpError 503 if a limit would be exceeded; nothing is reserved then. */
+    reserve: ({ projectId, accountId }: BodyOwner, byteCount: number): void => {
       const shares = [
         { share: projectId, bytesMax: limits.bytesPerProjectMax, name: ' of this project' },
         { share: accountId, bytesMax: limits.bytesPerAccountMax, name: ' of this account' },
@@ -103,7 +94,7 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
       }
       for (const { share } of shares) bytesByShare.set(share, bytesOf(share) + byteCount)
     },
-    release: ({ projectId, accountId }, byteCount) => {
+    release: ({ projectId, accountId }: BodyOwner, byteCount: number): void => {
       for (const share of [projectId, accountId, server]) {
         const restBytes = bytesOf(share) - byteCount
         if (restBytes > 0) bytesByShare.set(share, restBytes)
@@ -115,7 +106,7 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
 }
 
 /** A budget without a limit, for servers whose requests have no bodies. */
-export const unlimitedBodyBudget: BodyBudget = createBodyBudget({
+export const unlimitedBodyBudget = createBodyBudget({
   bytesMax: Infinity,
   bytesPerProjectMax: Infinity,
   bytesPerAccountMax: Infinity,

@@ -89,14 +89,8 @@ type SentImage = { readonly bytes: Buffer; readonly contentType: string }
 /** The name of the file in a form. */
 const fileName = 'image'
 
-type ImageBodyCall = {
-  readonly texts: readonly TextField[]
-  readonly image: SentImage | undefined
-  readonly problems: readonly string[]
-}
-
 /** @throws HttpError 400 for a text over 256 KiB. */
-function readForm(parts: readonly MultipartPart[]): ImageBodyCall {
+function readForm(parts: readonly MultipartPart[]) {
   const files = parts.filter(({ isFile }) => isFile)
   const fields = parts.filter(({ isFile, name }) => !isFile && name !== fileName)
   const texts = fields.map(({ name, content }): TextField => {
@@ -145,19 +139,13 @@ function describeFiles(
 
 type TextField = readonly [name: string, text: string]
 
-type Outline = {
-  readonly body: JsonObject & { readonly params: JsonObject }
-  /** Of the image. */
-  readonly correlationId: string | undefined
-}
-
 /**
- * Returns the fields of the envelope from texts. `params` is JSON. Unknown fields stay in the body,
+ * Returns the fields of the envelope and the correlation id of the image from texts. `params` is JSON. Unknown fields stay in the body,
  * where they are reported.
  *
  * @throws HttpError 400 for a repeated field, or if `params` is not a JSON object.
  */
-function toOutline(texts: readonly TextField[], jsonLimits: JsonLimits): Outline {
+function toOutline(texts: readonly TextField[], jsonLimits: JsonLimits) {
   const fields = new Map<string, string>()
   for (const [name, text] of texts) {
     if (fields.has(name))

@@ -116,13 +116,6 @@ function toCollectedMetric({ name, help, kind, labels: labelNames, read }: Metri
   })
 }
 
-/** Measured values that are not in their histogram yet. */
-type Observations<Label> = {
-  readonly add: (label: Label, value: number) => void
-  /** Adds all values to the histogram. */
-  readonly flush: () => void
-}
-
 /** The most values that wait. All of them take about a millisecond. */
 export const observationsMax = 1000
 
@@ -131,9 +124,7 @@ export const observationsMax = 1000
  * bucket of each value in code that other work has displaced from the caches of the processor, unless
  * it processes many values at once.
  */
-export function createObservations<Label>(
-  observe: (label: Label, value: number) => void,
-): Observations<Label> {
+export function createObservations<Label>(observe: (label: Label, value: number) => void) {
   const labels: Label[] = []
   const values: number[] = []
   const flush = (): void => {
@@ -142,11 +133,12 @@ export function createObservations<Label>(
     values.length = 0
   }
   return {
-    add: (label, value) => {
+    add: (label: Label, value: number): void => {
       labels.push(label)
       values.push(value)
       if (labels.length >= observationsMax) flush()
     },
+    /** Adds all values to the histogram. */
     flush,
   }
 }
