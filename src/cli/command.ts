@@ -45,8 +45,9 @@ export type ValueDeclaration<Value = unknown> = Omit<ValueKind<Value>, 'parse'> 
    *
    * @param texts the given texts: none if the option or the argument is absent.
    * @param name the option or the argument, for messages.
+   * @param explanation its summary, for messages.
    */
-  readonly read: (texts: readonly string[], name: string) => Promise<Value>
+  readonly read: (texts: readonly string[], name: string, explanation: string) => Promise<Value>
 }
 
 export type ValueDeclarations = Readonly<Record<string, ValueDeclaration>>
@@ -61,6 +62,8 @@ export type CliCommand = {
   readonly summary: string
   /** Paragraphs, each on one line. */
   readonly description: string
+  /** Whole command lines. */
+  readonly examples: readonly string[]
   /** By name. `--json` and `--help` are added to every command. */
   readonly options: ValueDeclarations
   /** In their order. */

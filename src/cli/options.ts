@@ -1,8 +1,13 @@
 import { UsageError, type ValueDeclaration, type ValueKind } from './command.ts'
 import { anyText } from './command-line/value-kinds.ts'
 
+/**
+ * The values of a command are declared with their form and kind. `help-texts.json` explains each; a
+ * declaration that several commands share has its `summary` instead.
+ */
+
 /** An option without a value. */
-export function flag(summary: string): ValueDeclaration<boolean> {
+export function flag(summary = ''): ValueDeclaration<boolean> {
   return {
     summary,
     form: undefined,
@@ -15,11 +20,11 @@ export function flag(summary: string): ValueDeclaration<boolean> {
 /** An option or an argument that may be absent. */
 export function optional<Value>(
   form: string,
-  summary: string,
   kind: ValueKind<Value>,
+  summary = '',
 ): ValueDeclaration<Value | undefined> {
   return {
-    ...partsOf(form, summary, kind),
+    ...partsOf(form, kind, summary),
     read: async ([text], name) => (text === undefined ? undefined : readText(kind, text, name)),
   }
 }
@@ -27,18 +32,18 @@ export function optional<Value>(
 /** An option or an argument that must be given. */
 export function required<Value>(
   form: string,
-  summary: string,
   kind: ValueKind<Value>,
+  summary = '',
 ): ValueDeclaration<Value> {
   return {
-    ...partsOf(form, summary, kind),
+    ...partsOf(form, kind, summary),
     isRequired: true,
-    read: async ([text], name) => {
+    read: async ([text], name, explanation) => {
       if (text !== undefined) return readText(kind, text, name)
       throw new UsageError(
         name.startsWith('--')
-          ? `${name} was not given; pass ${name} ${form}: ${summary}`
-          : `${form} was not given: ${summary}`,
+          ? `${name} was not given; pass ${name} ${form}: ${explanation}`
+          : `${form} was not given: ${explanation}`,
       )
     },
   }
@@ -47,11 +52,11 @@ export function required<Value>(
 /** An option that has a value even if it is absent. */
 export function withDefault<Value>(
   form: string,
-  summary: string,
   kind: ValueKind<Value> & { readonly default: string },
+  summary = '',
 ): ValueDeclaration<Value> {
   return {
-    ...partsOf(form, summary, kind),
+    ...partsOf(form, kind, summary),
     default: kind.default,
     read: ([text = kind.default], name) => readText(kind, text, name),
   }
@@ -60,11 +65,11 @@ export function withDefault<Value>(
 /** An option that may be repeated, or the remaining arguments. */
 export function repeatable<Value>(
   form: string,
-  summary: string,
   kind: ValueKind<Value>,
+  summary = '',
 ): ValueDeclaration<readonly Value[]> {
   return {
-    ...partsOf(form, summary, kind),
+    ...partsOf(form, kind, summary),
     isRepeatable: true,
     read: (texts, name) => Promise.all(texts.map((text) => readText(kind, text, name))),
   }
@@ -72,8 +77,8 @@ export function repeatable<Value>(
 
 function partsOf<Value>(
   form: string,
-  summary: string,
   { parse: _parse, ...kind }: ValueKind<Value>,
+  summary: string,
 ) {
   return { ...kind, form, summary, isRequired: false, isRepeatable: false }
 }
@@ -100,25 +105,25 @@ async function parseText<Value>(
 
 const form = '<id or name>'
 
-const projectOption = required(form, 'the project; without it, that of the saved context', anyText)
+const projectOption = required(form, anyText, 'the project; without it, that of the saved context')
 
 /** The project of a command that needs one. */
 export const requiredProject = {
   ...projectOption,
   isRequired: false,
-  read: async (texts, name) => {
-    if (texts.length > 0) return projectOption.read(texts, name)
+  read: async (texts, name, explanation) => {
+    if (texts.length > 0) return projectOption.read(texts, name, explanation)
     const { project } = (await import('./context/saved-context.ts')).readContext()
-    return projectOption.read(project === undefined ? [] : [project], name)
+    return projectOption.read(project === undefined ? [] : [project], name, explanation)
   },
 } satisfies ValueDeclaration<string>
 
 /** The project of a command that otherwise concerns all projects. */
-export const optionalProject = optional(form, 'only this project, by its id or name', anyText)
+export const optionalProject = optional(form, anyText, 'only this project, by its id or name')
 
 /** The account of a command that otherwise concerns the oldest one. */
 export const optionalAccount = optional(
   form,
-  'the account, if the database has several; without it, the oldest one',
   anyText,
+  'the account, if the database has several; without it, the oldest one',
 )

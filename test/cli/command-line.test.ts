@@ -7,7 +7,9 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import type { CliCommand } from '../../src/cli/command.ts'
 import { findCommand, readValues } from '../../src/cli/command-line/read-values.ts'
-import { examplesOf, formatHelp } from '../../src/cli/command-line/format-help.ts'
+import type { HelpTexts } from '../../src/cli/command-line/define-command.ts'
+import { formatHelp } from '../../src/cli/command-line/format-help.ts'
+import helpTexts from '../../src/cli/command-line/help-texts.json' with { type: 'json' }
 import { commands } from '../../src/cli/commands.ts'
 import { runCli } from '../support/cli/run-cli.ts'
 import { rootDir } from '../support/paths.ts'
@@ -38,10 +40,22 @@ test('the help of every command has its form, its options and an example that is
     const tooWide = help.split('\n').filter((line) => line.length > 96)
     assert.deepEqual(tooWide, [], names.join(' '))
     if (command.commands.length > 0) continue
-    const examples = examplesOf(names)
+    const { examples } = command
     assert.ok(examples.length > 0, `${names.join(' ')} has no example`)
     for (const example of examples) await assertValid(example)
   }
+})
+
+test('every value of a command is explained, and no text explains a value that does not exist', () => {
+  for (const { command, path: names } of allCommands()) {
+    const texts: HelpTexts = helpTexts[names.join(' ') as keyof typeof helpTexts]
+    for (const kind of ['options', 'arguments'] as const) {
+      for (const [name, { summary }] of Object.entries(command[kind]))
+        assert.notEqual(summary, '', `${names.join(' ')} ${name}`)
+      for (const name of Object.keys(texts[kind] ?? {})) assert.ok(name in command[kind], name)
+    }
+  }
+  assert.equal(allCommands().length, Object.keys(helpTexts).length)
 })
 
 /** Settings before the command are not a part of it. */

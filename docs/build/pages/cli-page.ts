@@ -1,7 +1,6 @@
 import type { CliCommand } from '../../../src/cli/command.ts'
 import {
   argumentLines,
-  examplesOf,
   formatUsage,
   optionLines,
   type HelpLine,
@@ -52,8 +51,7 @@ The scripts complete commands, options, names of actions, permissions and error 
 
 /** Returns the section of a command, and those of the commands of a group. */
 function sections(command: CliCommand, path: readonly string[]): string[] {
-  const { summary, description } = command
-  const examples = examplesOf(path)
+  const { summary, description, examples } = command
   const name = ['facegate', ...path].join(' ')
   const lines = [
     ...argumentLines(command),

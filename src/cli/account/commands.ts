@@ -2,47 +2,34 @@ import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import { anyText, projectName } from '../command-line/value-kinds.ts'
 import { flag, required } from '../options.ts'
 
-const account = required('<account>', 'id or name of the account', anyText)
+const account = required('<account>', anyText, 'id or name of the account')
 
 export const accountCommands = defineGroup({
-  name: 'account',
-  summary: 'create and list accounts, and move one to another PostgreSQL database',
-  description:
-    'An account has a wallet, projects, users, galleries, deletion records and an audit log. Everything of an account is in one database.',
+  path: 'account',
   commands: [
     defineCommand({
-      name: 'create',
-      summary: 'create an account; its wallet is empty',
+      path: 'account create',
       arguments: {
-        name: required('<name>', 'name of the new account', projectName),
+        name: required('<name>', projectName),
       },
       run: async (values) => (await import('./accounts.ts')).create(values),
     }),
     defineCommand({
-      name: 'list',
-      summary: 'list all accounts, and whether they are being moved',
+      path: 'account list',
       run: async (values) => (await import('./accounts.ts')).list(values),
     }),
     defineCommand({
-      name: 'move',
-      summary: 'move an account from the PostgreSQL database of DATABASE_URL to another one',
+      path: 'account move',
       arguments: { account },
       options: {
-        to: required('<url>', 'postgres://role:password@host:5432/database', anyText),
-        cancel: flag('end a move that is not complete: the account is active here again'),
+        to: required('<url>', anyText),
+        cancel: flag(),
       },
-      description: [
-        'The servers of both databases keep running, with the same version and the same master key. Calls and changes of the account return 503 with Retry-After from the beginning until a proxy routes them to the other servers; calls of other accounts are not affected.',
-        'The target receives all rows in one transaction, after every value was compared, the ledger was audited and the keys were unwrapped. After any interruption, run the command again, or end the move with --cancel. See docs/operations/several-databases.md.',
-      ].join('\n'),
       run: async (values) => (await import('./moves.ts')).move(values),
     }),
     defineCommand({
-      name: 'remove',
-      summary: 'delete the frozen copy of an account that was moved',
+      path: 'account remove',
       arguments: { account },
-      description:
-        'Deletes all rows of the account in this database: subjects, templates, the ledger, deletion records and the audit log. It requires a completed move. After an interruption, run it again.',
       run: async (values) => (await import('./moves.ts')).remove(values),
     }),
   ],

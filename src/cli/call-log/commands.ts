@@ -25,30 +25,17 @@ const code = nameFrom(['OK', 'EXPIRED', ...Object.keys(errorTable)], (text) =>
 )
 
 export const callLog = defineCommand({
-  name: 'log',
-  summary: 'show the request log, newest call first',
+  path: 'log',
   options: {
     project: optionalProject,
-    key: optional('<keyId>', 'only calls with this key', anyText),
-    action: optional(
-      '<action>',
-      'only calls of this action, or of a route such as "GET /v1/subjects"',
-      action,
-    ),
-    code: optional(
-      '<code>',
-      'only calls with this result: OK, an error code, HTTP_<status>, or EXPIRED for a call that expired',
-      code,
-    ),
-    outcome: optional('<outcome>', 'only calls that decided this', oneOf(callOutcomes)),
-    'near-miss': flag(
-      'only calls whose similarity or liveness score is below the threshold by at most 0.05',
-    ),
-    from: optional('<ISO 8601>', 'only calls from this time on; UTC without an offset', timeUtc),
-    to: optional('<ISO 8601>', 'only calls before this time', timeUtc),
-    limit: withDefault('<n>', 'number of calls', { ...wholeNumber(1, limitMax), default: '50' }),
+    key: optional('<keyId>', anyText),
+    action: optional('<action>', action),
+    code: optional('<code>', code),
+    outcome: optional('<outcome>', oneOf(callOutcomes)),
+    'near-miss': flag(),
+    from: optional('<ISO 8601>', timeUtc),
+    to: optional('<ISO 8601>', timeUtc),
+    limit: withDefault('<n>', { ...wholeNumber(1, limitMax), default: '50' }),
   },
-  description:
-    "A cost in brackets is the price of a call that was not charged, because the project's billing was off. --json prints one object per line.",
   run: async (values) => (await import('./show-call-log.ts')).showCallLog(values),
 })

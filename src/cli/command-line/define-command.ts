@@ -5,6 +5,7 @@ import {
   type ValueDeclarations,
 } from '../command.ts'
 import { flag } from '../options.ts'
+import helpTexts from './help-texts.json' with { type: 'json' }
 import { findCommand, readValues } from './read-values.ts'
 
 /** The values of declared options or arguments, by name. */
@@ -14,9 +15,9 @@ type ValuesOf<Declared> = {
     : never
 }
 
-type CommandTexts = Pick<CliCommand, 'name' | 'summary'> & Partial<Pick<CliCommand, 'description'>>
-
-type RunnableCommand<Options, Arguments> = CommandTexts & {
+type RunnableCommand<Options, Arguments> = {
+  /** The names of its groups and its own, as `help-texts.json` lists them. */
+  readonly path: HelpPath
   readonly options?: Options
   readonly arguments?: Arguments
   /** Whether the command can print JSON; true by default. */
@@ -32,19 +33,50 @@ type RunnableCommand<Options, Arguments> = CommandTexts & {
 
 const jsonFlag = flag('print the result as JSON')
 
+type HelpPath = keyof typeof helpTexts
+
+/** What the help and docs/reference/cli.md contain about a command. */
+export type HelpTexts = {
+  readonly summary: string
+  /** Paragraphs. */
+  readonly description?: readonly string[]
+  readonly examples?: readonly string[]
+  readonly options?: Readonly<Record<string, string>>
+  readonly arguments?: Readonly<Record<string, string>>
+}
+
+/** Returns the parts of a command that its path determines. */
+function partsOf(path: HelpPath) {
+  const { summary, description = [], examples = [] }: HelpTexts = helpTexts[path]
+  const name = path.slice(path.lastIndexOf(' ') + 1)
+  return { name, summary, description: description.join('\n'), examples }
+}
+
+/** Adds the texts of the options or arguments that only this command has. */
+function explain(
+  declared: ValueDeclarations = {},
+  texts: HelpTexts['options'] = {},
+): ValueDeclarations {
+  const explained = Object.entries(declared).map(
+    ([name, { summary, ...declaration }]) =>
+      [name, { ...declaration, summary: texts[name] ?? summary }] as const,
+  )
+  return Object.fromEntries(explained)
+}
+
 /** Declares a command. `run` is the last member: its type follows from those before it. */
 export function defineCommand<
   const Options extends ValueDeclarations,
   const Arguments extends ValueDeclarations,
 >(declaration: RunnableCommand<Options, Arguments>): CliCommand {
-  const { options, arguments: positionals, hasJson = true, run, ...texts } = declaration
+  const { path, options, arguments: positionals, hasJson = true, run } = declaration
+  const texts: HelpTexts = helpTexts[path]
   const declared = {
-    options: { ...options, ...(hasJson && { json: jsonFlag }) },
-    arguments: { ...positionals },
+    options: { ...explain(options, texts.options), ...(hasJson && { json: jsonFlag }) },
+    arguments: explain(positionals, texts.arguments),
   }
   return {
-    description: '',
-    ...texts,
+    ...partsOf(path),
     ...declared,
     commands: [],
     // `readValues` returns a value for each declaration, of the type that its `read` returns.
@@ -53,16 +85,18 @@ export function defineCommand<
 }
 
 /** Declares a group: a command whose first argument selects one of its commands. */
-export function defineGroup(declaration: CommandTexts & Pick<CliCommand, 'commands'>): CliCommand {
-  const { name, commands } = declaration
+export function defineGroup({
+  path,
+  commands,
+}: Pick<CliCommand, 'commands'> & { readonly path: HelpPath }): CliCommand {
   return {
-    description: '',
-    ...declaration,
+    ...partsOf(path),
+    commands,
     options: {},
     arguments: {},
     run: async (args) => {
-      const { command, rest } = findCommand(commands, args, name)
-      if (!command) throw new UsageError(missingCommand(name, commands))
+      const { command, rest } = findCommand(commands, args, path)
+      if (!command) throw new UsageError(missingCommand(path, commands))
       await command.run(rest)
     },
   }

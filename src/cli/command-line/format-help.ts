@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { CliCommand, ValueDeclaration } from '../command.ts'
 
 /** Columns of a line of help, so that it fits a terminal of the usual width. */
@@ -20,8 +19,7 @@ export function formatOverview(commands: readonly CliCommand[], version: string)
 
 /** Returns the help of a command or a group. @param path its names, without `facegate`. */
 export function formatHelp(command: CliCommand, path: readonly string[]): string {
-  const { summary, description, commands } = command
-  const examples = examplesOf(path)
+  const { summary, description, examples, commands } = command
   const name = ['facegate', ...path].join(' ')
   return joinBlocks([
     wrap(`${name}: ${summary}`, columnsMax).join('\n'),
@@ -36,14 +34,6 @@ export function formatHelp(command: CliCommand, path: readonly string[]): string
     examples.length > 0 ? `Examples:\n${examples.map((line) => `  ${line}`).join('\n')}` : '',
     commands.length > 0 ? `Run ${name} <command> --help for the options of a command.` : '',
   ])
-}
-
-/** Returns whole command lines. @param path the names of a command, without `facegate`. */
-export function examplesOf(path: readonly string[]): readonly string[] {
-  // Only the help needs the file.
-  const file = readFileSync(new URL('examples.json', import.meta.url), 'utf8')
-  const examples = JSON.parse(file) as Readonly<Record<string, readonly string[]>>
-  return examples[path.join(' ')] ?? []
 }
 
 /** Returns the form of a command, with two leading spaces and wrapped. */

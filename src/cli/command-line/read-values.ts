@@ -18,11 +18,11 @@ export async function readValues(
   const remaining = [...positionals]
   for (const [name, declaration] of Object.entries(declared.arguments)) {
     const texts = remaining.splice(0, declaration.isRepeatable ? remaining.length : 1)
-    values[name] = await declaration.read(texts, declaration.form ?? name)
+    values[name] = await declaration.read(texts, declaration.form ?? name, declaration.summary)
   }
   if (remaining[0] !== undefined) throw new UsageError(unexpected(remaining[0], declared))
   for (const [name, declaration] of Object.entries(declared.options))
-    values[name] = await declaration.read(options.get(name) ?? [], `--${name}`)
+    values[name] = await declaration.read(options.get(name) ?? [], `--${name}`, declaration.summary)
   return values
 }
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
-import { parseMicros, type Micros } from '../../lib/money.ts'
 import { parseUtc } from '../../lib/clock.ts'
+import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
+import { type Micros, parseMicros } from '../../lib/money.ts'
 import { isOrigin } from '../../lib/validation/is-origin.ts'
+import { type ChoiceList, UsageError, type ValueKind } from '../command.ts'
 import { nearestName } from './nearest-name.ts'
-import { UsageError, type ChoiceList, type ValueKind } from '../command.ts'
 
 /** Any text. */
 export const anyText: ValueKind<string> = { parse: (text) => text }
@@ -182,4 +182,13 @@ export const originsOrNone: ValueKind<readonly string[]> = {
     const isValid = origins.length <= livenessOriginsMax && origins.every(isOrigin)
     return isValid && (origins.length > 0 || text === 'none') ? origins : undefined
   },
+}
+
+/** The address of a service, without a slash at its end. */
+export const serviceUrl: ValueKind<string> = {
+  rule: 'an address that starts with http:// or https://',
+  parse: (text) =>
+    URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol)
+      ? text.replace(/\/+$/u, '')
+      : undefined,
 }

@@ -6,27 +6,19 @@ import { flag, optional, required, requiredProject, withDefault } from '../optio
 const limitMax = 10_000
 
 const options = { project: requiredProject }
-const subjectKind = (summary: string) => required('<subject>', summary, anyText)
+const subjectKind = (summary: string) => required('<subject>', anyText, summary)
 const subject = subjectKind('subjectId or externalId of the subject')
 
 export const subjectCommands = defineGroup({
-  name: 'subject',
-  summary: 'list, show, export, merge and delete subjects',
-  description:
-    'These commands read and change the database directly, also while servers run. A subject is given by its subjectId or its externalId.',
+  path: 'subject',
   commands: [
     defineCommand({
-      name: 'list',
-      summary: 'list the subjects of a gallery in the order of enrollment',
+      path: 'subject list',
       options: {
         ...options,
-        group: optional('<group>', 'only subjects of this group', anyText),
-        text: optional(
-          '<text>',
-          'only subjects with this part of the display name or the external id; case and accents are ignored',
-          anyText,
-        ),
-        limit: withDefault('<n>', 'number of subjects', {
+        group: optional('<group>', anyText),
+        text: optional('<text>', anyText),
+        limit: withDefault('<n>', {
           ...wholeNumber(1, limitMax),
           default: '50',
         }),
@@ -34,61 +26,49 @@ export const subjectCommands = defineGroup({
       run: async (values) => (await import('./subjects.ts')).list(values),
     }),
     defineCommand({
-      name: 'show',
-      summary: 'show what is stored about a subject, without templates and crops',
+      path: 'subject show',
       arguments: { subject },
       options,
       run: async (values) => (await import('./subjects.ts')).show(values),
     }),
     defineCommand({
-      name: 'export',
-      summary: 'write all data of a subject to a file, for a request for access',
+      path: 'subject export',
       arguments: { subject },
       options: {
         ...options,
-        out: required('<file>', 'the new JSON file; only you can read it', outputFile),
+        out: required('<file>', outputFile),
       },
-      description:
-        'The file contains ids, names, groups, attributes, times, the faces with their quality and models, and the stored crops as JPEG in base64. Templates are left out: faces can be reconstructed from them. The export is recorded in the audit log. See docs/gdpr.md.',
       run: async (values) => (await import('./subjects.ts')).exportSubject(values),
     }),
     defineCommand({
-      name: 'delete',
-      summary: 'delete a subject with all its data; this cannot be undone',
+      path: 'subject delete',
       arguments: { subject },
       options,
       run: async (values) => (await import('./subjects.ts')).remove(values),
     }),
     defineCommand({
-      name: 'merge',
-      summary: 'move all faces and groups of a subject to another one, and delete the first',
+      path: 'subject merge',
       arguments: { subject: subjectKind('the subject that ends') },
       options: { ...options, into: subjectKind('the subject that remains') },
-      description:
-        'The remaining subject keeps its ids, name, attributes and expiry. The merge can be undone for 30 days.',
       run: async (values) => (await import('./subjects.ts')).merge(values),
     }),
     defineCommand({
-      name: 'merges',
-      summary: 'list the merges that can be undone, the newest first',
+      path: 'subject merges',
       options,
       run: async (values) => (await import('./subjects.ts')).listMerges(values),
     }),
     defineCommand({
-      name: 'unmerge',
-      summary: 'undo a merge; the merged subject exists again, with a new id',
+      path: 'subject unmerge',
       arguments: {
-        mergeId: required('<merge>', 'mergeId of facegate subject merges', anyText),
+        mergeId: required('<merge>', anyText),
       },
       options,
       run: async (values) => (await import('./subjects.ts')).unmerge(values),
     }),
     defineCommand({
-      name: 'distinct',
-      summary: 'mark two similar subjects as different people',
+      path: 'subject distinct',
       arguments: { subject, other: subjectKind('the other subject') },
-      options: { ...options, undo: flag('remove the mark') },
-      description: 'facegate gallery check no longer reports the two as a duplicate.',
+      options: { ...options, undo: flag() },
       run: async (values) => (await import('./subjects.ts')).setDistinct(values),
     }),
   ],
