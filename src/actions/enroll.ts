@@ -229,7 +229,7 @@ async function selectAccepted(
   tx: Tx,
   existing: SubjectRow | undefined,
   pictures: readonly ExtractedPicture[],
-): ReturnType<typeof selectPictures> {
+) {
   const { force, allImages } = call.params
   if (force) return { accepted: pictures, refused: [] }
   const similarityMin = allImages ? samePersonSimilarityMin : addedFaceSimilarityMin

@@ -153,15 +153,12 @@ export async function showProgress<Result>(
  *
  * @param unit plural of what is counted.
  */
-export function createProgressBar(unit: string): {
-  readonly update: OnProgress
-  readonly end: () => void
-} {
+export function createProgressBar(unit: string) {
   const { stderr } = process
   const width = 30
   const meter = createRateMeter()
   return {
-    update: (done, total) => {
+    update: (done: number, total: number): void => {
       const share = total === 0 ? 1 : done / total
       const bar = '█'.repeat(Math.round(share * width)).padEnd(width, '░')
       const rate = meter.measure(done, total)
@@ -169,7 +166,7 @@ export function createProgressBar(unit: string): {
       if (stderr.isTTY) stderr.write(`\r\u001B[K${text}`)
       else if (done === total || done % Math.ceil(total / 10) === 0) stderr.write(`${text}\n`)
     },
-    end: () => {
+    end: (): void => {
       if (stderr.isTTY) stderr.write('\n')
     },
   }

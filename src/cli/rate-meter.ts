@@ -15,13 +15,11 @@ const sampleMs = 500
  *
  * @param nowMs a monotonic clock.
  */
-export function createRateMeter(nowMs: () => number = () => performance.now()): {
-  /** Returns undefined until the count has risen. */
-  readonly measure: (done: number, total: number) => ProgressRate | undefined
-} {
+export function createRateMeter(nowMs: () => number = () => performance.now()) {
   let samples = [{ ms: nowMs(), done: 0 }]
   return {
-    measure: (done, total) => {
+    /** Returns undefined until the count has risen. */
+    measure: (done: number, total: number): ProgressRate | undefined => {
       const ms = nowMs()
       const last = samples.at(-1)
       const recent = samples.filter((sample) => ms - sample.ms <= windowMs)

@@ -98,10 +98,7 @@ const componentMin: QualityComponents = {
 }
 
 /** Returns which parts of a face are covered. */
-export function findCovers({ leftEye, rightEye, lowerFace }: Occlusion): {
-  readonly areEyesCovered: boolean
-  readonly isMouthCovered: boolean
-} {
+export function findCovers({ leftEye, rightEye, lowerFace }: Occlusion) {
   return {
     areEyesCovered: Math.max(leftEye, rightEye) >= occlusionMin,
     isMouthCovered: lowerFace >= occlusionMin,

@@ -34,17 +34,11 @@ type FaceToAdd = {
   readonly removedFaceIds?: readonly string[] | undefined
 }
 
-type AddedFace = {
-  readonly faceId: string
-  readonly isAdded: boolean
-  /** Uncalibrated score of the comparison with the subject; undefined if none was possible. */
-  readonly score: number | undefined
-}
-
 /**
  * Adds a face to a subject if it resembles the subject. A face of the same picture is not added twice.
  *
- * @returns the face, and whether it was added.
+ * @returns the face, whether it was added, and the uncalibrated score of the comparison with the
+ *   subject; the score is undefined if none was possible.
  * @throws ActionError SUBJECT_FACE_MISMATCH or MODEL_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED,
  *   GALLERY_FULL.
  */
@@ -53,7 +47,7 @@ export async function addMatchingFace(
   tx: Tx,
   subject: SubjectRow,
   { probe, force, removedFaceIds = [] }: FaceToAdd,
-): Promise<AddedFace> {
+) {
   const { subjects, matching } = call.services
   const best = await matching.matchSubject(tx, subject, probe.probes)
   if (!force) {

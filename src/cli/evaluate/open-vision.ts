@@ -1,12 +1,11 @@
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../lib/log.ts'
 import { modelsFolderOf } from '../../start/store-location.ts'
-import type { ModelSet } from '../../models/model-set.ts'
 import { prepareBuiltinPack } from '../../models/builtin/prepare-builtin-pack.ts'
 import { visionOptions } from '../../start/vision-options.ts'
 import { prepareOptimizedNetworks } from '../../vision/optimized/optimized-networks.ts'
 import { openVisionPool } from '../../vision/workers/vision-pool.ts'
-import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { AnalysisRequest } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { imagesInFlightMax } from '../../evaluation/map-concurrent.ts'
 import { imageFileBytesMax } from '../../evaluation/face-images.ts'
@@ -31,18 +30,14 @@ const analyzeAll: AnalysisRequest = {
   crops: false,
 }
 
-export type EvaluationVisionClient = AsyncDisposable & {
-  readonly modelSet: ModelSet
-  /** Without a request, all faces are returned. */
-  readonly analyzeImage: (image: EncodedImage, request?: AnalysisRequest) => Promise<ImageAnalysis>
-}
+export type EvaluationVisionClient = Awaited<ReturnType<typeof openVision>>
 
 /**
  * Starts vision workers for an evaluation. A running server is neither needed nor affected.
  *
  * @param models the values of `--models`: see `selectModelSet`.
  */
-export async function openVision(models: readonly string[]): Promise<EvaluationVisionClient> {
+export async function openVision(models: readonly string[]) {
   // The queue has room for all images in flight, of any size, and they may wait for any time.
   const config = {
     ...readSettings(),
@@ -65,7 +60,8 @@ export async function openVision(models: readonly string[]): Promise<EvaluationV
   await pool.ready()
   return {
     modelSet,
-    analyzeImage: (image, request = analyzeAll) =>
+    /** Without a request, all faces are returned. */
+    analyzeImage: (image: EncodedImage, request: AnalysisRequest = analyzeAll) =>
       pool.analyzeImage(image, request, { projectId: 'cli', path: 'image' }),
     [Symbol.asyncDispose]: () => pool.close(),
   }

@@ -35,11 +35,7 @@ type VerificationValues = CommandValues<'source', 'out' | 'calibrate'> &
 /** The share of pairs of one person that match at a false-match rate, of people outside of the cohort. */
 type HeldOutRate = { readonly fmr: number; readonly score: number; readonly tar: number }
 
-export type QualifiedRecognizer = {
-  readonly report: VerificationReport
-  /** Empty unless a cohort was created. */
-  readonly heldOut: readonly HeldOutRate[]
-}
+export type QualifiedRecognizer = Awaited<ReturnType<typeof runVerification>>
 
 /**
  * Runs `facegate evaluate verification`.
@@ -47,7 +43,7 @@ export type QualifiedRecognizer = {
  * @param options `out` is the image file of the curve. `calibrate` is the target of the calibration: a
  *   file, or the folder of the recognizer's pack.
  */
-export async function runVerification(options: VerificationValues): Promise<QualifiedRecognizer> {
+export async function runVerification(options: VerificationValues) {
   const { source } = options
   await checkImageOutput('--out', options.out)
   checkCalibrationTarget(options.calibrate)
@@ -76,6 +72,7 @@ export async function runVerification(options: VerificationValues): Promise<Qual
       { name: 'corrected', scores: corrected, colour: '#0b6e4f' },
       { name: 'raw distance', scores: raw, colour: '#b0413e' },
     ])
+  /** Empty unless a cohort was created. */
   const heldOut = pack ? await calibratePack(pack, source, result) : []
   if (!pack && options.calibrate !== undefined)
     await writeCalibrationFile(options.calibrate, source, result)

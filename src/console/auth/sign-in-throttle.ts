@@ -170,10 +170,7 @@ export type FailedSignIn = {
   readonly isSecondFactor?: boolean
 }
 
-export type FailedSignInLog = {
-  /** Adds an audit entry. Above the limit it only counts; the next entry contains the count. */
-  readonly add: (failed: FailedSignIn) => Promise<void>
-}
+export type FailedSignInLog = ReturnType<typeof createFailedSignInLog>
 
 type LogOptions = { readonly store: Store; readonly clock: Clock; readonly log: Log }
 
@@ -182,10 +179,12 @@ type LogOptions = { readonly store: Store; readonly clock: Clock; readonly log: 
  * actor, so that the address does not become a known one. An unknown name is omitted, because people
  * also type their password into the field of the name.
  */
-export function createFailedSignInLog({ store, clock, log }: LogOptions): FailedSignInLog {
+export function createFailedSignInLog({ store, clock, log }: LogOptions) {
   const windows = new Map<string, { startMs: number; entries: number; omitted: number }>()
   return {
-    add: async ({ auditAction, accountId, user, clientIp, isSecondFactor }) => {
+    /** Adds an audit entry. Above the limit it only counts; the next entry contains the count. */
+    add: async (failed: FailedSignIn): Promise<void> => {
+      const { auditAction, accountId, user, clientIp, isSecondFactor } = failed
       log.info({ clientIp }, 'console sign-in failed')
       const atMs = clock()
       const account = user?.accountId ?? accountId

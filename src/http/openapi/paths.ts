@@ -168,10 +168,7 @@ function serviceOperation(operation: ServiceOperation): OpenApiObject {
 }
 
 /** Returns the contents of a call that are not JSON, and the parameters of an image as the body. */
-function binaryBody(imageBodyTypes: readonly string[]): {
-  readonly content: OpenApiObject
-  readonly parameters: readonly OpenApiObject[]
-} {
+function binaryBody(imageBodyTypes: readonly string[]) {
   const form = {
     type: 'object',
     properties: {

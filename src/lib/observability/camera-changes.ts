@@ -2,31 +2,21 @@
  * What the calls of one key decided in a period. A key belongs to one camera in most installations,
  * so that a change of these numbers is a change of the camera, its place or its light.
  */
-export type KeyDecisions = {
-  /** Calls that failed because no picture contains a face. */
-  readonly withoutFace: number
-  /** Calls with an outcome. */
-  readonly decided: number
-  /** Calls that compared a face, those of them without a match, and those just below the threshold. */
-  readonly compared: number
-  readonly unmatched: number
-  readonly nearMisses: number
-  readonly matched: number
-  /** The sum over the matches, in ten-thousandths. */
-  readonly similaritySum: number
-  /** The calls with a quality, and the sum of their qualities, 0..100. */
-  readonly rated: number
-  readonly qualitySum: number
-}
+export type KeyDecisions = Readonly<typeof noDecisions>
 
-export const noDecisions: KeyDecisions = {
+export const noDecisions = {
+  /** Calls that failed because no picture contains a face. */
   withoutFace: 0,
+  /** Calls with an outcome. */
   decided: 0,
+  /** Calls that compared a face, those of them without a match, and those just below the threshold. */
   compared: 0,
   unmatched: 0,
   nearMisses: 0,
   matched: 0,
+  /** The sum over the matches, in ten-thousandths. */
   similaritySum: 0,
+  /** The calls with a quality, and the sum of their qualities, 0..100. */
   rated: 0,
   qualitySum: 0,
 }

@@ -33,11 +33,6 @@ type PicturesToSelect = {
   readonly similarityMin: number
 }
 
-type SelectedPictures = {
-  readonly accepted: readonly ExtractedPicture[]
-  readonly refused: readonly RefusedPicture[]
-}
-
 /**
  * Selects the pictures that show the person of a subject. For a subject with faces, these are the
  * pictures that match the subject or, directly or through others, such a picture; for a new subject
@@ -49,7 +44,7 @@ export async function selectPictures(
   call: StoreFaceCall,
   tx: Tx,
   { existing, pictures, similarityMin }: PicturesToSelect,
-): Promise<SelectedPictures> {
+) {
   const { matching } = call.services
   const matches: (SubjectMatch | undefined)[] = []
   if (existing)
@@ -66,7 +61,7 @@ export async function selectPictures(
     ? growGroup(pictures.length, similar, similarityOf)
     : largestGroup(pictures.length, similarityOf)
   const accepted = pictures.filter((_, position) => group.includes(position))
-  const refused = pictures.flatMap(({ index }, position) => {
+  const refused = pictures.flatMap(({ index }, position): RefusedPicture[] => {
     const match = matches[position]
     const error = match
       ? subjectMismatch(match, similarityMin, { ...existing, imageIndex: index })
