@@ -36,6 +36,6 @@ export const calibrate = defineCommand({
   run: async (values) => {
     if ([values.revert, values.show, values.apply].filter(Boolean).length > 1)
       throw new UsageError('--apply, --revert and --show cannot be combined')
-    await (await import('./calibrate.ts')).calibrate(values)
+    await (await import('./run-calibration.ts')).calibrate(values)
   },
 })

@@ -24,15 +24,31 @@ import { type Project, galleryIdOf } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, formatRows, print, showProgress } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
+import { requireProject, withStore } from '../with-store.ts'
 import { formatReport } from './format-report.ts'
 
-export type CalibrationValues = CommandValues<never, 'exclude' | 'suspects' | 'out'> & {
+type CalibrationValues = CommandValues<'project', 'exclude' | 'suspects' | 'out'> & {
   readonly 'down-to': number | undefined
   readonly apply: boolean
+  readonly revert: boolean
+  readonly show: boolean
+}
+
+/** Measures a gallery, or shows or reverts its tables. */
+export async function calibrate(values: CalibrationValues): Promise<void> {
+  const { revert, show, json } = values
+  await withStore(async (store) => {
+    const project = await requireProject(store, values.project)
+    if (show) return showTables(store, project, json)
+    if (!revert) return runCalibration(store, project, values)
+    const reverted = await revertTables(store, project)
+    const result = `the gallery uses the table of the model; ${reverted.length} tables were reverted`
+    return print({ reverted }, json, () => result)
+  })
 }
 
 /** Measures the gallery of a project, prints the report and writes the requested files. */
-export async function runCalibration(
+async function runCalibration(
   store: Store,
   project: Project,
   { exclude, suspects, out, 'down-to': downTo, apply, json }: CalibrationValues,
@@ -85,7 +101,7 @@ async function applyTable(
  * @returns the ids of the tables, which stay as history.
  * @throws Error if the gallery uses no table.
  */
-export async function revertTables(store: Store, project: Project): Promise<readonly string[]> {
+async function revertTables(store: Store, project: Project): Promise<readonly string[]> {
   const galleryId = galleryIdOf(project)
   const { accountId, projectId: target } = project
   return auditedChange(store, 'calibration.revert', async ({ tx, nowMs }) => {
@@ -98,24 +114,16 @@ export async function revertTables(store: Store, project: Project): Promise<read
   })
 }
 
-type ShownTable = Omit<GalleryCalibrationRow, 'definition'> & {
-  /** How the rates were measured. */
-  readonly method: string
-  readonly state: TableState
-}
-
-/** `other model`: the table is kept, but it has no effect on templates of the active model. */
-type TableState = 'in use' | 'other model' | 'ended'
-
 /** Prints the tables of a gallery, the newest first. */
-export async function showTables(store: Store, project: Project, json: boolean): Promise<void> {
+async function showTables(store: Store, project: Project, json: boolean): Promise<void> {
   const galleryId = galleryIdOf(project)
   const { recognizer } = await readActiveSet(modelsFolder())
   const activeModelId = await recognizerModelId(recognizer)
   const rows = await store.read((reading) => findGalleryCalibrations(reading, galleryId))
-  const tables = rows.map(({ definition, ...row }): ShownTable => ({
+  const tables = rows.map(({ definition, ...row }) => ({
     ...row,
-    method: methodOf(definition),
+    /** How the rates were measured. */
+    method: parseCalibration(definition, 'the stored table').method,
     state: stateOf(row, activeModelId),
   }))
   const inUse = tables.some(({ state }) => state === 'in use') ? 'gallery' : 'model'
@@ -124,32 +132,27 @@ export async function showTables(store: Store, project: Project, json: boolean):
       inUse === 'gallery'
         ? `the gallery uses its table for ${activeModelId}`
         : `the gallery uses the table of the model ${activeModelId}`,
-      ...(tables.length > 0 ? [formatTables(tables)] : []),
+      ...(tables.length > 0 ? [formatRows(tables, tableColumns)] : []),
     ].join('\n'),
   )
 }
 
-function methodOf(definition: string): string {
-  return parseCalibration(definition, 'the stored table').method
-}
-
+/** `other model`: the table is kept, but it has no effect on templates of the active model. */
 function stateOf(
   { endedAtUtc, modelId }: Pick<GalleryCalibrationRow, 'endedAtUtc' | 'modelId'>,
   activeModelId: string,
-): TableState {
+): 'in use' | 'other model' | 'ended' {
   if (endedAtUtc !== null) return 'ended'
   return modelId === activeModelId ? 'in use' : 'other model'
 }
 
-function formatTables(tables: readonly ShownTable[]): string {
-  return formatRows(tables, {
-    state: 'state',
-    model: 'modelId',
-    subjects: 'subjects',
-    pairs: 'pairs',
-    applied: 'appliedAtUtc',
-    by: 'appliedBy',
-    ended: 'endedAtUtc',
-    'ended by': 'endedBy',
-  })
-}
+const tableColumns = {
+  state: 'state',
+  model: 'modelId',
+  subjects: 'subjects',
+  pairs: 'pairs',
+  applied: 'appliedAtUtc',
+  by: 'appliedBy',
+  ended: 'endedAtUtc',
+  'ended by': 'endedBy',
+} as const

@@ -1,7 +1,7 @@
 import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
 import { runSmokeTest } from '../../vision/self-test/self-test.ts'
-import { type CommandValues, formatTable, print } from '../command.ts'
+import { type CommandValues, formatRows, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 
 type ModelFault = { readonly model: string; readonly fault: string | null }
@@ -12,7 +12,14 @@ export async function verify({
   json,
 }: CommandValues & { readonly packs: readonly string[] }): Promise<void> {
   const results = await findModelFaults(names)
-  print(results, json, () => table(results))
+  print(results, json, () =>
+    results.length === 0
+      ? 'nothing is installed; every start of the service verifies the built-in models'
+      : formatRows(results, {
+          model: 'model',
+          'checksum correct, model loads, output as in the manifest': ({ fault }) => fault ?? 'yes',
+        }),
+  )
   const faulty = results.filter(({ fault }) => fault !== null)
   if (faulty.length > 0)
     throw new Error(`${faulty.length} of ${results.length} models must be installed again`)
@@ -43,13 +50,4 @@ async function findFault(model: InstalledModel): Promise<string | undefined> {
     return error instanceof Error ? error.message : String(error)
   }
   return runSmokeTest(model)
-}
-
-function table(results: readonly ModelFault[]): string {
-  if (results.length === 0)
-    return 'nothing is installed; every start of the service verifies the built-in models'
-  return formatTable(
-    ['model', 'checksum correct, model loads, output as in the manifest'],
-    results.map(({ model, fault }) => [model, fault ?? 'yes']),
-  )
 }

@@ -1,9 +1,12 @@
+import { printRows } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
 import { numberBetween, share, wholeNumber } from '../command-line/value-kinds.ts'
 import { optional, withDefault } from '../options.ts'
 import { measuredCosts } from './unit-costs.ts'
 
 const { imageMs, searchMsPerMillion } = measuredCosts
+const facesOfTable = [1e4, 1e5, 1e6, 1e7, 1e8]
+const callsOfTable = [1, 10, 100, 1000, 10_000]
 
 /** The example prices per month are those of common cloud servers; they are no offer. */
 export const size = defineCommand({
@@ -44,5 +47,39 @@ export const size = defineCommand({
       default: '0.1',
     }),
   },
-  run: async (values) => (await import('./show-size.ts')).showSize(values),
+  run: async ({ faces, calls, json, ...values }) => {
+    const { estimateSize } = await import('./estimate.ts')
+    const workload = {
+      logDays: values['log-days'],
+      meanShare: values['mean-share'],
+      coresPerServer: values['cores-per-server'],
+    }
+    const costs = {
+      ...measuredCosts,
+      imageMs: values['image-ms'],
+      searchMsPerMillion: values['search-ms'],
+    }
+    const prices = {
+      core: values['core-price'],
+      memoryGb: values['memory-price'],
+      diskGb: values['disk-price'],
+    }
+    const estimate = (count: number, callsPerS: number) =>
+      estimateSize({ ...workload, faces: count, callsPerS }, costs, prices)
+    const rates = calls === undefined ? callsOfTable : [calls]
+    const counts = faces === undefined ? facesOfTable : [faces]
+    const estimates = counts.flatMap((count) => rates.map((rate) => estimate(count, rate)))
+    printRows(estimates, json, {
+      faces: (row) => row.faces.toLocaleString('en-US'),
+      'calls/s': ({ callsPerS }) => callsPerS.toLocaleString('en-US'),
+      database: 'database',
+      installations: 'installations',
+      servers: 'servers',
+      cores: 'cores',
+      'GB memory each': ({ memoryGbPerServer }) => memoryGbPerServer.toFixed(1),
+      'GB disk': ({ diskGb }) => diskGb.toFixed(diskGb < 10 ? 1 : 0),
+      'search ms': ({ searchMs }) => searchMs.toFixed(1),
+      'per month': ({ costPerMonth }) => Math.ceil(costPerMonth).toLocaleString('en-US'),
+    })
+  },
 })

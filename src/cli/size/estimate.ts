@@ -17,8 +17,6 @@ export type ResourcePrices = {
   readonly diskGb: number
 }
 
-export type SizeEstimate = ReturnType<typeof estimateSize>
-
 /** Cores are planned for this multiple of the mean load, so that short queues do not grow. */
 const coreReserve = 1.5
 
@@ -32,12 +30,11 @@ export function estimateSize(workload: Workload, costs: UnitCosts, prices: Resou
   )
   const faces = workload.faces / installations
   const callsPerS = workload.callsPerS / installations
-  const onSqlite = installationSize({ ...workload, faces, callsPerS }, costs, 'sqlite')
+  const share = { ...workload, faces, callsPerS }
+  const onSqlite = installationSize(share, costs, 'sqlite')
   const isSqlite = onSqlite.servers === 1 && callsPerS <= callsOnSqliteMax
   const database = isSqlite ? 'sqlite' : 'postgresql'
-  const one = isSqlite
-    ? onSqlite
-    : installationSize({ ...workload, faces, callsPerS }, costs, database)
+  const one = isSqlite ? onSqlite : installationSize(share, costs, database)
   const cores = one.cores * installations
   const servers = one.servers * installations
   const diskGb = one.diskGb * installations
