@@ -13,13 +13,6 @@ type DuplicateSearch = {
   readonly excludeSubjectId: string | undefined
 }
 
-/** Another subject with a similar face. */
-type DuplicateSubject = {
-  readonly subjectId: string
-  readonly externalId: string | null
-  readonly similarity: number
-}
-
 /**
  * Searches for other subjects with a face similar to one of the pictures.
  *
@@ -30,7 +23,7 @@ type DuplicateSubject = {
 export async function searchDuplicates(
   call: StoreFaceCall,
   { pictures, similarityMin, excludeSubjectId }: DuplicateSearch,
-): Promise<(tx: Tx, stored: readonly ExtractedPicture[]) => Promise<readonly DuplicateSubject[]>> {
+) {
   const { subjects, matching } = call.services
   const { galleryId } = call.caller
   const sequence = await subjects.read((reading) => matching.sequence(reading, galleryId))
@@ -40,7 +33,7 @@ export async function searchDuplicates(
       return { index, hits: await matching.search(galleryId, probe.probes, options) }
     }),
   )
-  return async (tx, stored) => {
+  return async (tx: Tx, stored: readonly ExtractedPicture[]) => {
     const best = new Map<string, SearchHit>()
     for (const { index, probe } of stored) {
       const changed = await matching.matchChangedSince(tx, {
@@ -70,7 +63,7 @@ async function withExternalIds(
   { caller: { galleryId }, services: { subjects } }: StoreFaceCall,
   tx: Tx,
   hits: readonly SearchHit[],
-): Promise<readonly DuplicateSubject[]> {
+) {
   const subjectIds = hits.map(({ subjectId }) => subjectId)
   const rows = await subjects.findByIds(tx, galleryId, subjectIds)
   const externalIds = new Map(rows.map((row) => [row.subjectId, row.externalId]))
