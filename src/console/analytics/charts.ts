@@ -24,7 +24,7 @@ import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectNames, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { groupSeries, createTimeBuckets, type TimeBuckets } from './time-buckets.ts'
-import { bucket, count, id, micros, timeRange } from '../server/input.ts'
+import { count, id, micros, timeRange } from '../server/input.ts'
 import { defineRead } from '../server/console-route.ts'
 
 const filterFields = {
@@ -32,7 +32,8 @@ const filterFields = {
   keyId: id.optional(),
   action: z.string().max(128).optional(),
   ...timeRange,
-  bucket: bucket.optional(),
+  /** The time step, UTC. */
+  bucket: z.enum(['hour', 'day']).optional(),
 }
 
 const seriesFields = {
@@ -40,6 +41,7 @@ const seriesFields = {
   id: z.string(),
   order: count.meta({ description: 'The position among all series of its kind, for its colour.' }),
 }
+
 const countedHours = {
   fromUtc: z.string().meta({ description: 'The start of the first counted hour.' }),
   toUtc: z.string().meta({ description: 'The end of the last counted hour.' }),
@@ -50,8 +52,8 @@ const chartFields = {
   buckets: z.array(z.string()).meta({ description: 'The start of each hour or day, UTC.' }),
 }
 
-function countedHoursOf({ fromMs, toMs }: TimeBuckets) {
-  return { fromUtc: formatUtc(fromMs), toUtc: formatUtc(toMs) }
+function chartTimes({ fromMs, toMs, buckets }: TimeBuckets) {
+  return { fromUtc: formatUtc(fromMs), toUtc: formatUtc(toMs), buckets }
 }
 
 const groupColumns = {
@@ -84,11 +86,7 @@ export const callsChart = defineRead({
         const total = counts.reduce((sum, count) => sum + count, 0)
         return { id, ...names(id), counts, total }
       })
-      return {
-        ...countedHoursOf(timeBuckets),
-        buckets: timeBuckets.buckets,
-        series: series.sort((a, b) => b.total - a.total),
-      }
+      return { ...chartTimes(timeBuckets), series: series.sort((a, b) => b.total - a.total) }
     })
   },
 })
@@ -128,7 +126,7 @@ export const spendChart = defineRead({
         meteredMicros: String(sumOf(metered.get(id) ?? [])),
       }))
       series.sort((a, b) => Number(BigInt(b.totalMicros) - BigInt(a.totalMicros)))
-      return { ...countedHoursOf(timeBuckets), buckets: timeBuckets.buckets, series }
+      return { ...chartTimes(timeBuckets), series }
     })
   },
 })
@@ -188,8 +186,7 @@ export const latencyChart = defineRead({
         return histogram ? latencyPercentileMs(histogram, share) : null
       })
     return {
-      ...countedHoursOf(timeBuckets),
-      buckets: timeBuckets.buckets,
+      ...chartTimes(timeBuckets),
       p50: perBucket(0.5),
       p95: perBucket(0.95),
       p99: perBucket(0.99),
@@ -234,7 +231,7 @@ export const scoresChart = defineRead({
       const [project] =
         projectId === undefined ? [] : await findProjectSummaries(tx, accountId, projectId)
       return {
-        ...countedHoursOf(timeBuckets),
+        ...chartTimes(timeBuckets),
         edges: Array.from({ length: scoreBinCount + 1 }, (_, index) => index / scoreBinCount),
         counts,
         threshold:

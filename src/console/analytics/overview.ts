@@ -15,7 +15,6 @@ import {
 import {
   findGallerySummaries,
   findProjectSummaries,
-  type ProjectSummary,
 } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import {
@@ -99,12 +98,11 @@ export const getOverview = defineRead({
         ({ galleryId }) =>
           projectId === undefined || projects.some((project) => project.galleryId === galleryId),
       )
-      const forecasts = forecastBudgets(spent, projects)
       return {
         ...traffic,
         budgets: projects.map((project) => ({
           ...toBudget(project),
-          daysLeft: forecasts.get(project.projectId) ?? null,
+          daysLeft: daysLeft(project.balanceMicros, spent.get(project.projectId) ?? 0n),
         })),
         walletMicros: String(walletMicros),
         galleries: galleries.map(({ galleryId, projectName, subjectCount, templateCount }) => ({
@@ -201,17 +199,9 @@ async function readSpend({ identity, services: { store, clock } }: OverviewConte
   return spent
 }
 
-/** Returns in how many whole days each project spends its budget at the rate of the last week. */
-function forecastBudgets(
-  spent: ReadonlyMap<string, bigint>,
-  projects: readonly ProjectSummary[],
-): ReadonlyMap<string, number> {
-  return new Map(
-    projects.flatMap(({ projectId, balanceMicros }) => {
-      const micros = spent.get(projectId) ?? 0n
-      if (micros <= 0n) return []
-      const days = (balanceMicros * BigInt(forecastDays)) / micros
-      return days <= BigInt(forecastDaysMax) ? [[projectId, Number(days)] as const] : []
-    }),
-  )
+/** Returns in how many whole days a budget is spent at the rate of the last week. */
+function daysLeft(balanceMicros: bigint, spentMicros: bigint): number | null {
+  if (spentMicros <= 0n) return null
+  const days = (balanceMicros * BigInt(forecastDays)) / spentMicros
+  return days <= BigInt(forecastDaysMax) ? Number(days) : null
 }

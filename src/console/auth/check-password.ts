@@ -2,9 +2,18 @@ import { HttpError } from '../../lib/errors.ts'
 import { hasRecentActivity } from '../../store/console/audit-log.ts'
 import { findUserByName, userNameKey, type ConsoleUser } from '../../store/console/users.ts'
 import { sessionChallenge } from './identity.ts'
+import type { ConsoleContext } from '../server/console-route.ts'
 import type { ConsoleServices } from '../services.ts'
 import type { FailedSignIn, StartedAttempt } from './sign-in-throttle.ts'
-import type { PasswordSource } from './password-hasher.ts'
+
+/** Requires the password of the signed-in user again, with the same errors as at sign-in. */
+export async function checkOwnPassword(
+  { identity: { name, accountId }, request: { clientIp }, services }: ConsoleContext,
+  password: string,
+  auditAction: FailedSignIn['auditAction'],
+): Promise<void> {
+  await checkPassword({ name, password, accountId, clientIp, auditAction }, services)
+}
 
 /** An address is known to a user if the audit log has an entry of the user from it this recently. */
 const knownAddressMs = 30 * 86_400_000
@@ -13,14 +22,9 @@ const knownAddressMs = 30 * 86_400_000
 const secondFactorRequired = { 'x-second-factor': 'required' } as const
 
 /** The name and password to check, and where they come from. */
-export type PasswordCheck = {
+type PasswordCheck = Pick<FailedSignIn, 'clientIp' | 'accountId' | 'auditAction'> & {
   readonly name: string
   readonly password: string
-  readonly clientIp: string
-  /** The account of the audit entry if no user has the name. */
-  readonly accountId: string
-  /** The audit action of a wrong password. */
-  readonly auditAction: FailedSignIn['auditAction']
   /** The code of the second factor; null if the request contains none. Without it no code is required. */
   readonly code?: string | null
 }
@@ -48,6 +52,7 @@ export async function checkPassword(check: PasswordCheck, services: ConsoleServi
     await services.failedSignInLog.add({ auditAction, accountId, user, clientIp })
     throw wrongPassword()
   }
+  /** Whether a code of the second factor was required and used. */
   const isCodeUsed =
     check.code !== undefined && (await requireSecondFactor(check, { user, attempt }, services))
   attempt.succeed()
@@ -88,10 +93,7 @@ async function requireSecondFactor(
   throw new HttpError(401, detail, { headers: { ...sessionChallenge, ...secondFactorRequired } })
 }
 
-async function findUserAtAddress(
-  { name, clientIp }: PasswordCheck,
-  { store, clock }: ConsoleServices,
-): Promise<Pick<PasswordSource, 'isKnownAddress'> & { readonly user: ConsoleUser | undefined }> {
+function findUserAtAddress({ name, clientIp }: PasswordCheck, { store, clock }: ConsoleServices) {
   const sinceMs = clock() - knownAddressMs
   return store.read(async (tx) => {
     const user = await findUserByName(tx, name)

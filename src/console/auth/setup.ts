@@ -66,7 +66,8 @@ export const setUp = defineWrite({
     const { userId, tokenHash } = await requireSetupLink(tx, body.token, services)
     await storedUsers.removeInviteLink(tx, tokenHash)
     const user =
-      userId === null ? await findOrCreateOwner(tx, call) : await requireInvitedUser(tx, userId)
+      userId === null ? await findOrCreateOwner(tx, call) : await storedUsers.findUser(tx, userId)
+    if (!user) throw new Error('the user of a setup link does not exist')
     requireEnabled(user)
     await storedUsers.updateUser(tx, user.userId, { password: passwordHash })
     await endUserSessions(tx, user.userId)
@@ -123,12 +124,6 @@ async function findOrCreateOwner(
     { name, role: 'owner', accountId: identity.accountId },
     services.clock(),
   )
-}
-
-async function requireInvitedUser(tx: Tx, userId: string): Promise<storedUsers.ConsoleUser> {
-  const user = await storedUsers.findUser(tx, userId)
-  if (!user) throw new Error('the user of a setup link does not exist')
-  return user
 }
 
 /** @throws HttpError 409 if the user is disabled: a link only sets a password. */

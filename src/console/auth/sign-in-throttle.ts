@@ -3,21 +3,17 @@ import type { HttpRequest } from '../../http/route.ts'
 import { type Clock, hourMs } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { networkOf } from '../../lib/limits/client-network.ts'
-import type { Log } from '../../lib/log.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
 import type { ConsoleUser } from '../../store/console/users.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Store } from '../../store/database.ts'
+import type { PasswordSource } from './password-hasher.ts'
 
 /** Slows down password guessing. */
 export type SignInThrottle = ReturnType<typeof createSignInThrottle>
 
-type SignInAttempt = {
-  /** The typed name; a user with this name need not exist. */
-  readonly nameKey: string
-  readonly clientIp: string
-  /** Whether the user has recently been active from the address. */
-  readonly isKnownAddress: boolean
-}
+/** The typed name; a user with this name need not exist. */
+type SignInAttempt = PasswordSource & { readonly nameKey: string }
 
 export type StartedAttempt = {
   /** The password was correct: clears the failures of this name at this network. */
@@ -170,9 +166,9 @@ export type FailedSignIn = {
   readonly isSecondFactor?: boolean
 }
 
-export type FailedSignInLog = ReturnType<typeof createFailedSignInLog>
-
 type LogOptions = { readonly store: Store; readonly clock: Clock; readonly log: Log }
+
+export type FailedSignInLog = ReturnType<typeof createFailedSignInLog>
 
 /**
  * Writes rejected passwords to the audit log. An entry has the user as its target and not as its

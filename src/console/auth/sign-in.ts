@@ -12,7 +12,7 @@ import {
 import { type ConsoleUser, findUser, hasActiveUser, updateUser } from '../../store/console/users.ts'
 import type { Tx } from '../../store/database.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../server/console-route.ts'
-import { checkPassword, codeRequired, wrongPassword } from './check-password.ts'
+import { checkOwnPassword, checkPassword, codeRequired, wrongPassword } from './check-password.ts'
 import {
   type ConsoleIdentity,
   idleMsMax,
@@ -102,14 +102,12 @@ export const changePassword = defineWrite({
   auditAction: 'session.changePassword',
   body: z.strictObject({ current: z.string().max(256), next: password }),
   response: session,
-  prepare: async ({ body, identity, services, request }) => {
-    const { name, accountId } = identity
-    const { clientIp } = request
-    const auditAction = 'session.changePasswordFailed'
-    const check = { name, password: body.current, accountId, clientIp, auditAction } as const
-    await checkPassword(check, services)
-    await requireStrongPassword(body.next, { userName: name, path: 'body.next' })
-    return services.passwordHasher.hash(body.next, { clientIp, isKnownAddress: true })
+  prepare: async (call) => {
+    const { body, identity, services, request } = call
+    await checkOwnPassword(call, body.current, 'session.changePasswordFailed')
+    await requireStrongPassword(body.next, { userName: identity.name, path: 'body.next' })
+    const source = { clientIp: request.clientIp, isKnownAddress: true }
+    return services.passwordHasher.hash(body.next, source)
   },
   handle: async ({ identity, services, request, prepared: passwordHash }, { tx }) => {
     const user = await findUser(tx, identity.userId ?? '')

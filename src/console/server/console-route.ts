@@ -158,7 +158,8 @@ export function defineRead<
   return { ...readDefaults, ...route, query: query as QuerySchema }
 }
 
-const readDefaults = { method: 'GET', minimumRole: 'viewer', body: noContent } as const
+/** The parts that all routes without a change have in common. */
+export const readDefaults = { method: 'GET', minimumRole: 'viewer', body: noContent } as const
 
 /** Like `defineRead`, for a route without a query that returns a file. */
 export function defineFile(route: Pick<FileRoute, 'path' | 'readFile'>): FileRoute {

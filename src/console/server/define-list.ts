@@ -11,16 +11,23 @@ import {
   totalFields,
   unpackCursor,
 } from '../../http/routes/pagination.ts'
-import { defineRead, type ConsoleContext, type CsvRoute, type RoutePath } from './console-route.ts'
+import {
+  defineRead,
+  readDefaults,
+  type ConsoleContext,
+  type CsvRoute,
+  type RoutePath,
+} from './console-route.ts'
+import { type RequestedTimes, resolveTimeRange } from './input.ts'
 
 /** The part of a list to read: at most `limit` items after a position. */
-export type PageRequest<Position, SortBy extends string = string> = {
+type PageRequest<Position, SortBy extends string = string> = {
   readonly after: Position | undefined
   readonly limit: number
   readonly sort: ListSort<SortBy>
 }
 
-export type ListSort<SortBy extends string> = {
+type ListSort<SortBy extends string> = {
   readonly by: SortBy
   readonly isDescending: boolean
 }
@@ -47,12 +54,10 @@ type ListDefinition<
   find(
     call: ConsoleContext<z.output<z.ZodObject<Shape>>>,
     page: PageRequest<z.output<Position>, SortBy>,
-  ): Promise<readonly PositionedItem<z.input<Item>, z.output<Position>>[]>
+  ): Promise<readonly { readonly item: z.input<Item>; readonly position: z.output<Position> }[]>
   /** Counts the items on all pages, up to a limit. */
   count?(call: ConsoleContext<z.output<z.ZodObject<Shape>>>): Promise<ListCount>
 }
-
-export type PositionedItem<Item, Position> = { readonly item: Item; readonly position: Position }
 
 type Paging = {
   readonly limit: number
@@ -102,13 +107,7 @@ export function defineList<
 }
 
 /** The name of a column, with `-` for the largest value first. */
-function sortParameter<SortBy extends string>({
-  sortBy,
-  isDescending,
-}: {
-  readonly sortBy: readonly [SortBy, ...SortBy[]]
-  readonly isDescending: boolean
-}) {
+function sortParameter({ sortBy, isDescending }: Pick<AnyList, 'sortBy' | 'isDescending'>) {
   const names = sortBy.flatMap((name) => [name, `-${name}`])
   return z.enum(names).default(isDescending ? `-${sortBy[0]}` : sortBy[0])
 }
@@ -143,30 +142,23 @@ async function readPage(list: AnyList, call: ConsoleContext<Paging>) {
   const items = isBefore ? page.toReversed() : page
   const hasPrevious = isBefore ? last !== undefined : start !== undefined
   const hasNext = isBefore || last !== undefined
+  const cursorAt = (end: (typeof items)[number] | undefined, isBefore: boolean) =>
+    end ? packCursor({ sort, isBefore, position: end.position }) : null
   const counted = total === 'true' && (await list.count?.(call))
   return {
     items: items.map(({ item }) => item),
-    nextCursor: hasNext ? pageCursor(items.at(-1), { sort, isBefore: false }) : null,
-    previousCursor: hasPrevious ? pageCursor(items[0], { sort, isBefore: true }) : null,
+    nextCursor: hasNext ? cursorAt(items.at(-1), false) : null,
+    previousCursor: hasPrevious ? cursorAt(items[0], true) : null,
     ...(counted && toTotal(counted)),
   }
-}
-
-function pageCursor(
-  end: PositionedItem<unknown, z.core.util.JSONType> | undefined,
-  order: { readonly sort: string; readonly isBefore: boolean },
-): string | null {
-  return end ? packCursor({ ...order, position: end.position }) : null
 }
 
 /** The same list as CSV: the rows of all pages. */
 function csvRouteOf(list: AnyList): CsvRoute {
   return {
-    method: 'GET',
+    ...readDefaults,
     path: `${list.path}.csv`,
-    minimumRole: 'viewer',
     query: list.filter.extend({ sort: sortParameter(list) }),
-    body: z.undefined(),
     response: z.undefined(),
     columns: Object.keys(list.item.shape),
     rows: async function* rows(request) {
@@ -181,4 +173,11 @@ function csvRouteOf(list: AnyList): CsvRoute {
       }
     },
   }
+}
+
+/** Returns the conditions of a list in its query, for the account of the user. */
+export function listFilter<Query extends RequestedTimes>(call: ConsoleContext<Query>) {
+  const { fromUtc, toUtc } = resolveTimeRange(call.query, call.services.clock())
+  const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
+  return { ...call.query, ...times, accountId: call.identity.accountId }
 }

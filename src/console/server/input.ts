@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { utcTime as utcTimeText } from '../../actions/schemas/fields.ts'
+import { dayMs, hourMs, weekMs } from '../../lib/clock.ts'
 import { HttpError, limitProblems } from '../../lib/errors.ts'
 import { parseInput as parseFields } from '../../lib/validation/describe-issue.ts'
 import { type ConsoleUser, findUser } from '../../store/console/users.ts'
@@ -22,30 +23,16 @@ export const name = z
   .max(128)
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]*$/u, 'must not contain control characters')
 
-/** The time step of a chart, UTC. */
-export const bucket = z.enum(['hour', 'day'])
-
 /** The lengths of the periods that end now. */
-const periodMs = {
-  '1h': 3_600_000,
-  '24h': 24 * 3_600_000,
-  '7d': 7 * 24 * 3_600_000,
-  '30d': 30 * 24 * 3_600_000,
-} as const
-
-const periodNames = ['1h', '24h', '7d', '30d'] as const satisfies (keyof typeof periodMs)[]
+const periodMs = { '1h': hourMs, '24h': dayMs, '7d': weekMs, '30d': 30 * dayMs }
 
 /** A period that ends now, so that a list with it stays current. */
-export const period = z.enum(periodNames).optional()
+export const period = z.enum(['1h', '24h', '7d', '30d']).optional()
 
 /** `fromUtc` is included, `toUtc` is excluded. A period replaces both. */
 export const timeRange = { fromUtc: utcTime.optional(), toUtc: utcTime.optional(), period }
 
-type RequestedTimes = {
-  readonly fromUtc?: Date | undefined
-  readonly toUtc?: Date | undefined
-  readonly period?: z.output<typeof period>
-}
+export type RequestedTimes = z.output<z.ZodObject<typeof timeRange>>
 
 /**
  * Returns the start and the end of a range in a query.
@@ -100,7 +87,7 @@ export function parseInput<Schema extends z.ZodType>(
 }
 
 /** The parameters of a path, and the account that owns what they name. */
-type AccountPath = {
+export type AccountPath = {
   readonly pathParameters: Readonly<Record<string, string>>
   readonly identity: { readonly accountId: string }
 }

@@ -137,11 +137,7 @@ const bodyBytesMaxDefault = 64 * 1024
 /** A name, a password and a token, even if each character is escaped. */
 const anonymousBodyBytesMax = 8 * 1024
 
-type UnreadRequest = {
-  readonly request: HttpRequest
-  readonly identity: ConsoleIdentity
-  readonly services: ConsoleServices
-}
+type UnreadRequest = Pick<ConsoleContext, 'request' | 'identity' | 'services'>
 
 async function readCall(route: ConsoleRoute, unread: UnreadRequest): Promise<ConsoleContext> {
   const { request } = unread

@@ -6,7 +6,7 @@ import {
 } from '../../../store/console/second-factors.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { invalidField } from '../../server/input.ts'
-import { checkPassword } from '../check-password.ts'
+import { checkOwnPassword } from '../check-password.ts'
 
 /** Each change of the second factor requires the password, because a session may be unattended. */
 const passwordBody = z.strictObject({ password: z.string().max(256) })
@@ -94,14 +94,6 @@ export const removeSecondFactor = defineWrite({
   },
 })
 
-/** @throws HttpError 401 or 429, as at sign-in. */
-async function requirePassword({
-  body,
-  identity: { name, accountId },
-  request: { clientIp },
-  services,
-}: ConsoleContext<unknown, z.output<typeof passwordBody>>): Promise<void> {
-  const auditAction = 'secondFactor.passwordFailed'
-  const check = { name, password: body.password, accountId, clientIp, auditAction } as const
-  await checkPassword(check, services)
+function requirePassword(call: ConsoleContext<unknown, z.output<typeof passwordBody>>) {
+  return checkOwnPassword(call, call.body.password, 'secondFactor.passwordFailed')
 }

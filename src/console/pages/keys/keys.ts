@@ -12,9 +12,16 @@ import {
 } from '../../../store/tenancy/key-changes.ts'
 import { countKeys, findKey, findKeys } from '../../../store/tenancy/key-list.ts'
 import { type KeySummary, createKey, revokeKey } from '../../../store/tenancy/keys.ts'
-import { type ConsoleContext, defineRead, defineWrite } from '../../server/console-route.ts'
+import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { defineList } from '../../server/define-list.ts'
-import { id, invalidField, name, requireProject, utcTime } from '../../server/input.ts'
+import {
+  type AccountPath,
+  id,
+  invalidField,
+  name,
+  requireProject,
+  utcTime,
+} from '../../server/input.ts'
 
 /** A key as the console shows it: without its secret. */
 export const key = z.object({
@@ -117,10 +124,8 @@ export const addKey = defineWrite({
   response: keyWithSecret,
   handle: async ({ body, identity, services }, { db, tx }) => {
     const now = new Date(services.clock())
-    const { projectId } = await requireProject(tx, {
-      pathParameters: { projectId: body.projectId },
-      identity,
-    })
+    const pathParameters = { projectId: body.projectId }
+    const { projectId } = await requireProject(tx, { pathParameters, identity })
     requireFutureExpiry(body.expiresAtUtc, now)
     const expiresAtUtc =
       body.expiresAtUtc === undefined
@@ -140,25 +145,23 @@ export const revokeKeyById = defineWrite({
   auditAction: 'key.revoke',
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: key,
-  handle: async ({ body, pathParameters, identity, services }, { db, tx }) => {
-    const now = new Date(services.clock())
-    const before = await requireKey(tx, { pathParameters, identity }, now)
-    if (![before.name, before.last4].includes(body.confirm))
+  handle: async (call, { db, tx }) => {
+    const now = new Date(call.services.clock())
+    const before = await requireKey(tx, call, now)
+    if (![before.name, before.last4].includes(call.body.confirm))
       throw invalidField('body.confirm', 'must repeat the key name or its last 4 characters')
     await revokeKey(db, before.keyId, now)
-    const after = await requireKey(tx, { pathParameters, identity }, now)
+    const after = await requireKey(tx, call, now)
     const { name: keyName, last4, projectId } = after
     const detail = { name: keyName, last4, projectId }
     return { response: toKeyItem(after, now), target: before.keyId, detail }
   },
 })
 
-type KeyPath = Pick<ConsoleContext, 'pathParameters' | 'identity'>
-
 /** @throws HttpError 404 unless the account has the key of the path. */
 export async function requireKey(
   tx: ReadTx,
-  { pathParameters, identity }: KeyPath,
+  { pathParameters, identity }: AccountPath,
   now: Date,
 ): Promise<KeySummary> {
   const { accountId } = identity

@@ -5,9 +5,9 @@ import {
   findTransfers,
   type LedgerTransfer,
 } from '../../../store/billing/ledger-transfers.ts'
-import { count, id, micros, resolveTimeRange, timeRange } from '../../server/input.ts'
-import { defineList } from '../../server/define-list.ts'
-import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
+import { count, id, micros, timeRange } from '../../server/input.ts'
+import { defineList, listFilter } from '../../server/define-list.ts'
+import { defineRead } from '../../server/console-route.ts'
 import { dayMs } from '../../../lib/clock.ts'
 
 const kind = z.enum(['topUp', 'allocate', 'charge'])
@@ -28,41 +28,26 @@ export const transfer = z.object({
     .meta({ description: 'Both sides of the transfer; they sum to 0.' }),
 })
 
-const ledgerFilter = z.strictObject({
-  projectId: id.optional(),
-  kind: kind.optional(),
-  ...timeRange,
-})
-
 export const { pages: listLedger, csv: ledgerCsv } = defineList({
   path: '/money/ledger',
-  filter: ledgerFilter,
+  filter: z.strictObject({ projectId: id.optional(), kind: kind.optional(), ...timeRange }),
   item: transfer,
   sortBy: ['time'],
   isDescending: true,
-  position: z.tuple([z.int(), z.int()]),
+  position: z.object({ atMs: z.int(), transferId: z.int() }),
   find: async (call, { after, limit, sort }) => {
-    const position = after && { atMs: after[0], transferId: after[1] }
-    const conditions = transferFilter(call)
-    const order = { isAscending: !sort.isDescending, after: position, limit }
+    const filter = { ...listFilter(call), isAscending: !sort.isDescending, after, limit }
     return call.services.store.read(async (tx) => {
-      const projects = await findProjectNames(tx, conditions.accountId)
+      const projects = await findProjectNames(tx, filter.accountId)
       const names = new Map(projects.map((project) => [project.projectId, project.name]))
-      return (await findTransfers(tx, { ...conditions, ...order })).map((row) => ({
+      return (await findTransfers(tx, filter)).map((row) => ({
         item: toTransferResponse(row, names.get(row.projectId ?? '')),
-        position: [row.atMs, row.transferId] as const,
+        position: { atMs: row.atMs, transferId: row.transferId },
       }))
     })
   },
-  count: (call) => call.services.store.read((tx) => countTransfers(tx, transferFilter(call))),
+  count: (call) => call.services.store.read((tx) => countTransfers(tx, listFilter(call))),
 })
-
-function transferFilter(call: ConsoleContext<z.output<typeof ledgerFilter>>) {
-  const { projectId, kind } = call.query
-  const { fromUtc, toUtc } = resolveTimeRange(call.query, call.services.clock())
-  const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-  return { accountId: call.identity.accountId, projectId, kind, ...times }
-}
 
 /** Returns a transfer with its two postings. */
 export function toTransferResponse(
@@ -105,13 +90,10 @@ export const reconcileLedger = defineRead({
     charges: count,
     ok: z.boolean(),
   }),
-  handle: async ({ query, identity, services: { auditor, clock } }) => {
-    const { fromUtc, toUtc } = resolveTimeRange(query, clock())
-    const toMs = toUtc?.getTime() ?? clock() + 1
-    const fromMs = fromUtc?.getTime() ?? toMs - 30 * dayMs
-    const { accountId } = identity
-    const { projectId } = query
-    const totals = await auditor.reconcile({ accountId, projectId, fromMs, toMs })
+  handle: async (call) => {
+    const { auditor, clock } = call.services
+    const { toMs = clock() + 1, fromMs = toMs - 30 * dayMs, ...filter } = listFilter(call)
+    const totals = await auditor.reconcile({ ...filter, fromMs, toMs })
     const { logMicros, ledgerMicros, billedCalls, charges } = totals
     return {
       ...totals,

@@ -118,8 +118,11 @@ export const topUpWallet = defineWrite({
   response: balance,
   handle: async ({ body, identity, services }, { db, tx }) => {
     const { accountId } = identity
-    const { amountMicros, note } = body
-    requireRepeatedAmount(body)
+    const { amountMicros, confirmAmountMicros, note } = body
+    if (amountMicros > topUpConfirmationMicros && confirmAmountMicros !== String(amountMicros)) {
+      const message = `must repeat the amount, because it is more than ${formatAmount(topUpConfirmationMicros)}`
+      throw invalidField('body.confirmAmountMicros', message)
+    }
     const nowMs = services.clock()
     const requestId = body.requestId?.toLowerCase()
     const transferId =
@@ -131,17 +134,6 @@ export const topUpWallet = defineWrite({
     return { response, target: walletLedger(accountId), detail }
   },
 })
-
-/** @throws ValidationError if the amount is above the limit and not repeated. */
-function requireRepeatedAmount({
-  amountMicros,
-  confirmAmountMicros,
-}: z.output<typeof topUpWallet.body>): void {
-  if (amountMicros <= topUpConfirmationMicros || confirmAmountMicros === String(amountMicros))
-    return
-  const message = `must repeat the amount, because it is more than ${formatAmount(topUpConfirmationMicros)}`
-  throw invalidField('body.confirmAmountMicros', message)
-}
 
 export const allocateBudget = defineWrite({
   path: '/money/allocate',

@@ -5,20 +5,18 @@ import {
   findAuditEntries,
 } from '../../../store/console/audit-log.ts'
 import { auditActions, describeAuditAction } from '../../server/audit-actions.ts'
-import { defineList } from '../../server/define-list.ts'
-import { defineRead, type ConsoleContext } from '../../server/console-route.ts'
-import { id, resolveTimeRange, timeRange } from '../../server/input.ts'
-
-const auditFilter = z.strictObject({
-  userId: id.optional(),
-  auditAction: z.string().max(64).optional(),
-  kind: z.enum(auditKinds).optional(),
-  ...timeRange,
-})
+import { defineList, listFilter } from '../../server/define-list.ts'
+import { defineRead } from '../../server/console-route.ts'
+import { id, timeRange } from '../../server/input.ts'
 
 export const { pages: listAudit, csv: auditCsv } = defineList({
   path: '/audit',
-  filter: auditFilter,
+  filter: z.strictObject({
+    userId: id.optional(),
+    auditAction: z.string().max(64).optional(),
+    kind: z.enum(auditKinds).optional(),
+    ...timeRange,
+  }),
   sortBy: ['time'],
   isDescending: true,
   item: z.object({
@@ -32,11 +30,9 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
     detail: z.record(z.string(), z.unknown()),
     ip: z.string(),
   }),
-  position: z.tuple([z.int(), z.int()]),
+  position: z.object({ atMs: z.int(), auditId: z.int() }),
   find: async (call, { after, limit, sort }) => {
-    const position = after && { atMs: after[0], auditId: after[1] }
-    const order = { isAscending: !sort.isDescending, after: position, limit }
-    const filter = { ...entryFilter(call), ...order }
+    const filter = { ...listFilter(call), isAscending: !sort.isDescending, after, limit }
     const rows = await call.services.store.read((tx) => findAuditEntries(tx, filter))
     return rows.map(({ accountId: _accountId, atMs, detail, ...row }) => ({
       item: {
@@ -46,18 +42,11 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
         // serve-route.ts stores an object.
         detail: JSON.parse(detail) as Record<string, unknown>,
       },
-      position: [atMs, row.auditId] as const,
+      position: { atMs, auditId: row.auditId },
     }))
   },
-  count: (call) => call.services.store.read((tx) => countAuditEntries(tx, entryFilter(call))),
+  count: (call) => call.services.store.read((tx) => countAuditEntries(tx, listFilter(call))),
 })
-
-function entryFilter(call: ConsoleContext<z.output<typeof auditFilter>>) {
-  const { userId, auditAction, kind } = call.query
-  const { fromUtc, toUtc } = resolveTimeRange(call.query, call.services.clock())
-  const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-  return { accountId: call.identity.accountId, userId, auditAction, kind, ...times }
-}
 
 /** The audit actions that the filter offers. */
 export const listAuditActions = defineRead({

@@ -29,18 +29,16 @@ export const { pages: listWebhookDeliveries } = defineList({
   item: delivery,
   sortBy: ['created'],
   isDescending: true,
-  position: z.tuple([z.number(), z.string()]),
+  position: z.object({ createdAtMs: z.number(), eventId: z.string() }),
   find: async (call, { after, limit, sort }) => {
-    const position = after && { createdAtMs: after[0], eventId: after[1] }
     const deliveries = await call.services.store.read(async (tx) => {
       const { webhookId } = await requireWebhook(tx, call)
-      const { state, type } = call.query
-      const order = { isAscending: !sort.isDescending, after: position, limit }
-      return findDeliveries(tx, { webhookId, state, type, ...order })
+      const order = { isAscending: !sort.isDescending, after, limit }
+      return findDeliveries(tx, { ...call.query, webhookId, ...order })
     })
     return deliveries.map((item) => ({
       item: toDeliveryItem(item),
-      position: [item.createdAtMs, item.eventId] as const,
+      position: { createdAtMs: item.createdAtMs, eventId: item.eventId },
     }))
   },
 })

@@ -11,11 +11,11 @@ import * as stored from '../../../store/webhooks/webhooks.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { withoutPath } from '../../../webhooks/address-rules.ts'
 import { formatUtc } from '../../../lib/clock.ts'
-import { findLastAttempts, type LastAttempt } from '../../../store/webhooks/deliveries.ts'
+import { findLastAttempts } from '../../../store/webhooks/deliveries.ts'
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
 import { isAllowed } from '../../auth/identity.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { id, invalidField, requireProject } from '../../server/input.ts'
+import { defineRead, defineWrite } from '../../server/console-route.ts'
+import { type AccountPath, id, invalidField, requireProject } from '../../server/input.ts'
 
 const eventType = z.enum(allEventTypes)
 
@@ -78,7 +78,12 @@ export const listWebhooks = defineRead({
       const ids = found.map(({ webhookId }) => webhookId)
       return [found, await findLastAttempts(tx, ids)] as const
     })
-    const attemptOf = new Map(attempts.map((attempt) => [attempt.webhookId, attempt]))
+    const attemptOf = new Map(
+      attempts.map(({ webhookId, attemptedAtMs, ...attempt }) => [
+        webhookId,
+        { ...attempt, attemptedAtUtc: formatUtc(attemptedAtMs) },
+      ]),
+    )
     const eventTypes = allEventTypes.map((type) => ({
       type,
       summary: webhookEventTypes[type],
@@ -88,7 +93,7 @@ export const listWebhooks = defineRead({
     const items = webhooks.map((webhook) => ({
       ...toItem(webhook, clock()),
       url: isManager ? webhook.url : withoutPath(webhook.url),
-      lastAttempt: toLastAttempt(attemptOf.get(webhook.webhookId)),
+      lastAttempt: attemptOf.get(webhook.webhookId) ?? null,
     }))
     return { items, eventTypes, webhooksPerProjectMax: stored.webhooksPerProjectMax }
   },
@@ -176,7 +181,7 @@ export const testWebhook = defineWrite({
 /** @throws HttpError 404 when the account has no webhook with this id. */
 export async function requireWebhook(
   tx: ReadTx,
-  { pathParameters, identity }: Pick<ConsoleContext, 'pathParameters' | 'identity'>,
+  { pathParameters, identity }: AccountPath,
 ): Promise<stored.Webhook> {
   const filter = { accountId: identity.accountId, webhookId: pathParameters['webhookId'] ?? '' }
   const [webhook] = await stored.findWebhooks(tx, filter)
@@ -196,9 +201,4 @@ function toItem({ failingSinceMs, pausedUntilMs, ...webhook }: stored.Webhook, n
   const failingSinceUtc = failingSinceMs === null ? null : formatUtc(failingSinceMs)
   const pausedUntilUtc = pausedUntilMs > nowMs ? formatUtc(pausedUntilMs) : null
   return { ...webhook, failingSinceUtc, pausedUntilUtc }
-}
-
-function toLastAttempt(attempt: LastAttempt | undefined): z.input<typeof lastAttempt> | null {
-  if (!attempt) return null
-  return { ...attempt, attemptedAtUtc: formatUtc(attempt.attemptedAtMs) }
 }
