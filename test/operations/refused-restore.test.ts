@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { backup, restore } from '../../src/cli/database/commands.ts'
 import { runCli } from '../support/cli/run-cli.ts'
@@ -144,3 +145,48 @@ test('A database with a subject without faces is restored without a warning', as
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions none`)
   assert.deepEqual(done.violations, [])
 })
+
+test('A damaged or incomplete copy and a deletions file without a complete line are not restored', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
+  {
+    await using gallery = await startGallery({ dataDir })
+    await enroll(gallery, 'Ann')
+    await runJson(dataDir, backup, `--to ${copy}`)
+  }
+  await deleteDatabaseFiles(dataDir)
+  const before = await readdir(dataDir)
+  const intact = await readFile(copy)
+  const pageBytes = intact.readUInt16BE(16)
+  const copyWith = async (change: (bytes: Buffer) => Buffer, deletions = 'none') => {
+    await writeFile(copy, change(Buffer.from(intact)))
+    return runJson(dataDir, restore, `--from ${copy} --deletions ${deletions}`)
+  }
+  const pages = rootPages(copy)
+  assert.ok(pages.length > 30)
+  for (const page of pages) {
+    const clear = (bytes: Buffer) => bytes.fill(0, (page - 1) * pageBytes, page * pageBytes)
+    await assert.rejects(copyWith(clear), /copy\.db cannot be restored: .*damaged/u, String(page))
+  }
+  for (const missing of [1, pageBytes - 1, pageBytes, 10 * pageBytes])
+    await assert.rejects(
+      copyWith((bytes) => bytes.subarray(0, -missing)),
+      /copy\.db cannot be restored: .*damaged/u,
+      String(missing),
+    )
+  await writeFile(records, '{"deletionId":"1')
+  await assert.rejects(
+    copyWith((bytes) => bytes, records),
+    /deletions\.jsonl has no complete line: it was not copied or exported completely/u,
+  )
+  assert.deepEqual(await readdir(dataDir), before, 'nothing is left')
+  await writeFile(records, '')
+  await copyWith((bytes) => bytes, records)
+})
+
+/** Returns the first page of each table. */
+function rootPages(file: string): readonly number[] {
+  using database = new DatabaseSync(file, { readOnly: true })
+  const rows = database.prepare(`select rootpage from sqlite_schema where type = 'table'`).all()
+  return rows.map(({ rootpage }) => Number(rootpage)).filter((page) => page > 0)
+}

@@ -18,7 +18,7 @@ import { type RotateKeysResult, rotateKeys } from '../../gallery/keys/rotate-key
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
-import { backupSqlite } from '../../store/sqlite/backup-sqlite.ts'
+import { backupSqlite, checkIntegrity } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir, openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
@@ -83,7 +83,11 @@ async function restoreInto(
   const copy = path.join(workFolder, databaseFile)
   await copyFile(from, copy)
   await chmod(copy, 0o600)
-  const store = await openSqliteStore(workFolder, {}).catch((cause: unknown) => {
+  const openCopy = async (): Promise<Store> => {
+    checkIntegrity(copy)
+    return openSqliteStore(workFolder, {})
+  }
+  const store = await openCopy().catch((cause: unknown) => {
     throw new Error(`${from} cannot be restored: ${describeError(cause)}`, { cause })
   })
   let result: RestoreResult

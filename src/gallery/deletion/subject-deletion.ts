@@ -78,6 +78,7 @@ const insertBatchSize = 50
  * repeated, also by several processes at the same time.
  *
  * @param onFirstBatch runs in the first transaction that inserts records.
+ * @throws Error as `readDeletionsFile`, and if the file has no complete line but is not empty.
  */
 export async function replayDeletions(
   store: Store,
@@ -91,6 +92,8 @@ export async function replayDeletions(
     pending.push(row)
     if (pending.length === lookupBatchSize) await replayPending()
   })
+  if (records === 0 && incompleteBytes > 0)
+    throw new Error(`${file} has no complete line: it was not copied or exported completely`)
   await replayPending()
   if (deletedAgain > 0) await store.checkpoint()
   return { records, inserted, deletedAgain, incompleteBytes }

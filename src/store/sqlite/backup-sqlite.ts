@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { chmod, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
@@ -34,12 +34,17 @@ export async function backupSqlite(dataDir: string, file: string): Promise<void>
   }
 }
 
-function checkIntegrity(file: string): void {
+/** Reads all pages of a copy that no process uses. @throws Error if it is damaged. */
+export function checkIntegrity(file: string): void {
   const copy = new DatabaseSync(file)
   try {
     copy.exec('PRAGMA journal_mode = DELETE')
     const result = copy.prepare('PRAGMA integrity_check').get()?.['integrity_check']
     if (result !== 'ok') throw new Error(`the copy is damaged: ${String(result)}`)
+    // SQLite reads the missing end of the last page as zeros.
+    const pages = 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size'
+    if (copy.prepare(pages).get()?.['bytes'] !== statSync(file).size)
+      throw new Error('the copy is damaged: it is not complete')
   } finally {
     copy.close()
   }
