@@ -1,7 +1,7 @@
 import { formatAmount, microsMax, type Micros } from '../lib/money.ts'
 import { transferHash } from '../store/billing/transfer-hash.ts'
 import { findTopUp } from '../store/billing/ledger-transfers.ts'
-import { budgetLedger, walletLedger } from '../store/tenancy/projects.ts'
+import { budgetLedger, isDeleted, walletLedger } from '../store/tenancy/projects.ts'
 import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/database.ts'
 
@@ -57,9 +57,10 @@ function topUpWith(
 /**
  * Wallet → budget; a negative amount returns money to the wallet.
  *
- * @throws LedgerError if the source has not enough unreserved money, or the amount is 0.
+ * @throws LedgerError if the source has not enough unreserved money, the amount is 0, or the project
+ *   was deleted: nothing could return the money.
  */
-export function allocate(
+export async function allocate(
   tx: Tx,
   { accountId, projectId }: BudgetOwner,
   amountMicros: Micros,
@@ -67,6 +68,7 @@ export function allocate(
 ): Promise<number> {
   const wallet = walletLedger(accountId)
   const budget = budgetLedger(projectId)
+  if (await isDeleted(tx, projectId)) throw new LedgerError('The project was deleted.')
   const row = { ...noRequest, kind: 'allocate', chain: wallet, projectId, atMs } as const
   const route =
     amountMicros < 0n

@@ -101,6 +101,13 @@ export async function findIdentifyThreshold(tx: ReadTx, projectId: string): Prom
   return row?.identifyThreshold ?? null
 }
 
+/** Whether a project was deleted. Its row stays, because the ledger and the logs refer to it. */
+export async function isDeleted(tx: ReadTx, projectId: string): Promise<boolean> {
+  const query = tx.build.selectFrom('projects').select('projectId')
+  const deleted = query.where('projectId', '=', projectId).where('deletedAtUtc', 'is not', null)
+  return (await tx.run(deleted)).length > 0
+}
+
 /** Returns the origins of pages that may send frames of the project's liveness sessions. */
 export async function findLivenessOrigins(tx: ReadTx, projectId: string): Promise<string[]> {
   const query = tx.build.selectFrom('projects').select('livenessOrigins')
