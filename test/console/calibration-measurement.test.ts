@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import {
@@ -272,4 +272,20 @@ test('The results of a limited number of galleries are kept', async () => {
   }
   const states = galleries.map((gallery) => measurements.find(gallery)?.state)
   assert.deepEqual(states, [undefined, 'refused', 'refused'])
+})
+
+test('A measurement whose thread cannot be created has failed, and later ones run', async () => {
+  const { request, ...places } = await threadData()
+  const log = { error: mock.fn() }
+  const options = { ...places, clock: Date.now, log }
+  const measurements = createGalleryMeasurements(options)
+  // A function cannot be sent to a thread, so that its creation fails.
+  const unsendable = { ...request, galleryId: 'other', shipped: { ...shipped, send: () => 0 } }
+  assert.ok(measurements.start(unsendable) !== undefined)
+  while (measurements.find(unsendable)?.state === 'running') await sleep(20)
+  assert.equal(measurements.find(unsendable)?.state, 'failed')
+  assert.equal(log.error.mock.callCount(), 1)
+  assert.ok(measurements.start(request) !== undefined, 'the account is not blocked')
+  while (measurements.find(request)?.state === 'running') await sleep(20)
+  assert.equal(measurements.find(request)?.state, 'measured')
 })

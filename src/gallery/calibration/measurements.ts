@@ -186,18 +186,36 @@ type ThreadRun<Result> = {
   readonly measurement: KeptMeasurement<Result>
 }
 
-/** The measurement is running until its thread has ended. */
+/**
+ * The measurement is running until its thread has ended. Without the resources for a thread, it has
+ * failed.
+ */
 function runThread<Result>(
   { kind, location, masterKeyFile, clock, log }: GalleryMeasurementsOptions,
   { request, measurement }: ThreadRun<Result>,
   onEnded: () => void,
-): Worker {
+): Worker | undefined {
   const workerData: MeasurementThreadData = { location, masterKeyFile, kind, request }
-  const worker = new Worker(new URL('./measurement-thread.ts', import.meta.url), { workerData })
-  // A measurement does not delay the end of the process.
-  worker.unref()
   let outcome: MeasurementState<Result> | undefined
   let cause: unknown = new Error('the thread ended without a result')
+  const end = (): void => {
+    measurement.state = outcome ?? { state: 'failed' }
+    measurement.endedAtMs = clock()
+    const { galleryId } = request
+    if (!outcome && !measurement.isDiscarded)
+      log.error({ err: cause, galleryId, kind }, 'the measurement of a gallery failed')
+    onEnded()
+  }
+  let worker: Worker
+  try {
+    worker = new Worker(new URL('./measurement-thread.ts', import.meta.url), { workerData })
+  } catch (error) {
+    cause = error
+    end()
+    return undefined
+  }
+  // A measurement does not delay the end of the process.
+  worker.unref()
   worker.on('message', (message: MeasurementMessage) => {
     if (message.kind === 'progress')
       measurement.state = { state: 'running', progress: message.progress }
@@ -206,14 +224,7 @@ function runThread<Result>(
   worker.once('error', (error: unknown) => {
     cause = error
   })
-  worker.once('exit', () => {
-    measurement.state = outcome ?? { state: 'failed' }
-    measurement.endedAtMs = clock()
-    const { galleryId } = request
-    if (!outcome && !measurement.isDiscarded)
-      log.error({ err: cause, galleryId, kind }, 'the measurement of a gallery failed')
-    onEnded()
-  })
+  worker.once('exit', end)
   return worker
 }
 
