@@ -52,6 +52,21 @@ test('Invalid and too large amounts are rejected and change nothing', async () =
   assert.deepEqual(await balances(ledger), [0n, microsMax])
 })
 
+test('The budget of a deleted project accepts no money', async () => {
+  await using ledger = await openUsedLedger()
+  const before = await balances(ledger)
+  const { projectId } = snapshot.project
+  await ledger.runTransaction(({ build, run }) => {
+    const change = build.updateTable('projects').set({ deletedAtUtc: '2026-01-01T00:00:00.000Z' })
+    return run(change.where('projectId', '=', projectId))
+  })
+  await assert.rejects(
+    () => ledger.runTransaction((tx) => allocate(tx, snapshot.project, 1n, 5)),
+    /The project was deleted/u,
+  )
+  assert.deepEqual(await balances(ledger), before)
+})
+
 function callOf(projectId: string, requestId: string) {
   return { projectId, keyId: 'k', requestId, action: 'svc.echo', windowStartMs: 1e12 }
 }

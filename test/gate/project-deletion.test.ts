@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { allocate } from '../../src/billing/ledger.ts'
 import { wallet, budget } from '../../src/cli/billing/commands.ts'
 import { keyCommands, project as projectCommands } from '../../src/cli/tenancy/commands.ts'
 import { sql, type Store } from '../../src/store/database.ts'
@@ -269,22 +268,6 @@ test('A key that another process adds to a deleted project admits no call', asyn
   const client = testConsole.gallery.withKey(key)
   for (let call = 0; call < 2; call++)
     assert.equal((await client.call('svc.detect', imageParams('Ada'))).status, 401)
-})
-
-test('A command that found the project before its deletion moves no money to it', async () => {
-  const { projectId } = await createProject('late money')
-  const { store } = testConsole.gallery.database
-  const project = await findProject(store.db, projectId)
-  assert.ok(project)
-  assertOk(await remove(projectId, 'late money'))
-  await testConsole.owner.send('POST', '/money/top-up', { amountMicros: '1000' })
-  const walletBefore = await walletMicros()
-  await assert.rejects(
-    store.runExclusive(({ tx }) => allocate(tx, project, 1000n, Date.now())),
-    /The project was deleted/u,
-  )
-  assert.equal(await walletMicros(), walletBefore)
-  await assertLedgerAudit(testConsole.gallery)
 })
 
 test('A call that waits for its admission while the project is deleted is not admitted', async (t) => {
