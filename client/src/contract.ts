@@ -480,6 +480,12 @@ export interface EnrollValue {
     /** 0..1. */
     similarity: number
   })[]
+  /** Only if the project stores unknown people: the visitors that resemble the enrolled pictures. The person was probably seen before; `POST /v1/visitors/{visitorId}/merge` adds the faces of a visitor to the subject. */
+  visitors?: ({
+    visitorId: string
+    /** 0..1. */
+    similarity: number
+  })[] | undefined
   enrolledAtUtc: string
   /** The result of each image; only with `allImages`. */
   images?: PictureResult[] | undefined
@@ -601,6 +607,8 @@ export interface IdentifyValue {
     /** The face matches, but the next subject is so near that it is likely to be the right one: check the match in another way. Absent otherwise. */
     ambiguous?: true | undefined
     candidates: Candidate[]
+    /** The unknown person, if the project stores unknown people: the face has no match, and its quality is sufficient for an enrollment. Later pictures of the person get the same id. Absent with `groups`. */
+    visitorId?: string | undefined
   })[]
   /** Only in a search for a stored face: the subject, which is not searched, and the faces that were used. */
   probe?: {
@@ -987,10 +995,68 @@ export interface FeedbackValue {
   verdict: 'confirm' | 'deny'
 }
 
+export interface ListVisitorsQuery {
+  /** The last seen or the most pictures first. A visitor that is seen while you read the pages moves. Default "-lastSeen". */
+  readonly sort?: '-lastSeen' | '-visits' | undefined
+  /** `true`: only ignored visitors. `all`: also ignored ones. Default "false". */
+  readonly ignored?: 'true' | 'false' | 'all' | undefined
+  /** Only visitors whose similarity to this subject reaches the threshold of a search among them, the ten most similar first; the other parameters do not apply. */
+  readonly subjectId?: string | undefined
+  /** The maximum number of items per page. 1..200. Default 50. */
+  readonly limit?: number | undefined
+  /** `nextCursor` of the previous page. At most 1024 characters. */
+  readonly cursor?: string | undefined
+}
+
+export interface VisitorPage {
+  items: Visitor[]
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+}
+
+export interface Visitor {
+  visitorId: string
+  /** The number of pictures with the person. */
+  visitCount: number
+  firstSeenAtUtc: string
+  /** The retention of the project begins at this time. */
+  lastSeenAtUtc: string
+  /** Number of templates of the visitor. */
+  embeddingCount: number
+  /** No events are sent for the visitor. */
+  ignored: boolean
+  /** The similarity to the subject; only with `subjectId`. 0..1. */
+  similarity?: number | undefined
+}
+
+export interface VisitorPromotion {
+  /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
+  readonly externalId?: string | undefined
+  /** At most 256 characters. */
+  readonly displayName?: string | undefined
+  /** At most 20. Default []. */
+  readonly groups?: readonly string[] | undefined
+  /** A JSON object with your data, at most 4 KB. */
+  readonly attributes?: { readonly [key: string]: unknown } | undefined
+  /** A time in the future. From then on no call finds the subject; it is deleted within a minute. At most 40 characters. */
+  readonly expiresAtUtc?: string | undefined
+}
+
+export interface VisitorMerge {
+  /** The id that svc.enroll returned. */
+  readonly subjectId: string
+}
+
+export interface VisitorIgnored {
+  readonly ignored: boolean
+}
+
 export interface ListDeletionsQuery {
   readonly subjectId?: string | undefined
   /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
+  /** `true`: the records of visitors, unknown people, instead. Default "false". */
+  readonly visitors?: 'true' | 'false' | undefined
   /** At most 40 characters. */
   readonly fromUtc?: string | undefined
   /** At most 40 characters. */

@@ -30,4 +30,10 @@ export {
   WebhookSignatureError,
   type WebhookToVerify,
 } from './webhooks/verify-webhook.ts'
-export type { WebhookEvent, WebhookEventData, WebhookMatch } from './webhooks/webhook-event.ts'
+export type {
+  WebhookEvent,
+  WebhookEventData,
+  WebhookMatch,
+  WebhookUnmatchedFace,
+  WebhookVisitor,
+} from './webhooks/webhook-event.ts'

@@ -28,6 +28,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/guides/attendance.md',
       'docs/guides/duplicate-search.md',
       'docs/guides/improve-a-gallery.md',
+      'docs/guides/unknown-people.md',
       'docs/guides/age-gate.md',
       'docs/guides/home-assistant.md',
     ],
@@ -117,7 +118,7 @@ export const contents: readonly ContentsSection[] = [
 /** The generated pages of the routes; the overview first. */
 function routeFiles(): string[] {
   const folder = 'docs/reference/routes'
-  const files = globSync('*.md', { cwd: path.join(rootDir, folder) }).toSorted()
+  const files = globSync('**/*.md', { cwd: path.join(rootDir, folder) }).toSorted()
   return files.map((file) => `${folder}/${file}`)
 }
 

@@ -7,7 +7,7 @@ import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
 import type { CallDecision } from '../lib/observability/call-decision.ts'
 import { omitNulls } from '../lib/validation/describe-issue.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
-import type { FaceMatch } from '../store/webhooks/events.ts'
+import type { FaceEvent } from '../store/webhooks/events.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/database.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
@@ -66,6 +66,8 @@ export type ItemOutcome<Value = unknown> = {
   readonly unbilledImages?: number
   /** What the request log contains about the value. It must not refer to a person. */
   readonly decision?: CallDecision | undefined
+  /** What webhooks of the project receive about the faces. */
+  readonly faceEvents?: readonly FaceEvent[]
 } & (
   | {
       readonly value: Value
@@ -90,9 +92,6 @@ type ActionEffect<Value> = {
   /** Runs after the commit and before the response is sent. It must not throw. */
   readonly afterCommit?: (() => Promise<void>) | undefined
 }
-
-/** A match in the value of one outcome. */
-export type ValueMatch = Omit<FaceMatch, 'resultIndex'>
 
 /** A permission and its condition, such as "for `force`". */
 export type ConditionalPermission = {
@@ -147,8 +146,6 @@ type ActionDefinition<
   readonly scrub?: (value: z.output<Value>) => z.output<Value>
   /** Returns the scores that the charts count. They must not identify a person. */
   readonly scores?: (value: z.output<Value>) => readonly Score[]
-  /** Returns the matches that webhooks of the project receive. */
-  readonly matches?: (value: z.output<Value>) => readonly ValueMatch[]
   /**
    * Checks rules between parameters, and permissions that they need. It reads no image and no database.
    *
@@ -161,7 +158,7 @@ type ActionDefinition<
 /** An action of the API. Its permission has the same name. */
 export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
-  'run' | 'checkCall' | 'scrub' | 'scores' | 'matches'
+  'run' | 'checkCall' | 'scrub' | 'scores'
 > & {
   /**
    * Returns the parameters without the fields that are null although they are optional: they count as
@@ -175,9 +172,8 @@ export type Action = Omit<
   /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
   readonly validate: (outcome: ItemOutcome) => ItemOutcome
   readonly scrub: (outcome: ItemOutcome) => ItemOutcome
-  /** This and `matches` expect an outcome that `validate` returned. */
+  /** Expects an outcome that `validate` returned. */
   readonly scores: (outcome: ItemOutcome) => readonly Score[]
-  readonly matches: (outcome: ItemOutcome) => readonly ValueMatch[]
 }
 
 /**
@@ -229,8 +225,6 @@ export function defineAction<
     scores: (outcome: ItemOutcome) =>
       // `validate` has checked the value against this schema.
       'value' in outcome ? (definition.scores?.(outcome.value as z.output<Value>) ?? []) : [],
-    matches: (outcome: ItemOutcome) =>
-      'value' in outcome ? (definition.matches?.(outcome.value as z.output<Value>) ?? []) : [],
   })
 }
 

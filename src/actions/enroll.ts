@@ -23,6 +23,7 @@ import {
   refusalError,
 } from './parts/pictures/extract-pictures.ts'
 import { requireNoDuplicates, searchDuplicates } from './parts/pictures/find-duplicates.ts'
+import { searchVisitorsOfPictures, similarVisitors } from './parts/search/visitors-of-subject.ts'
 import {
   changePermissions,
   requireChangePermissions,
@@ -102,6 +103,7 @@ export const enroll = defineAction({
           similarity: fields.similarity,
         }),
       ),
+      visitors: similarVisitors,
       enrolledAtUtc: z.string(),
       images: z
         .array(pictureResultSchema)
@@ -125,7 +127,13 @@ export const enroll = defineAction({
     'GALLERY_FULL',
   ],
   example: examples['svc.enroll'],
-  scrub: (value) => ({ ...value, externalId: null, groups: [], duplicates: [] }),
+  scrub: (value) => ({
+    ...value,
+    externalId: null,
+    groups: [],
+    duplicates: [],
+    visitors: undefined,
+  }),
   checkCall: (call) => {
     requireForcePermission(call)
     call.services.subjects.requireFutureExpiry(call.params.expiresAtUtc)
@@ -141,6 +149,7 @@ async function enrollFace(call: EnrollCall) {
   const { target } = early
   const { pictures, refused } = await extractAll(call)
   const findDuplicates = await createDuplicateSearch(call, pictures, target)
+  const findVisitors = await searchVisitorsOfPictures(call, pictures)
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, caller.galleryId, 'exclusive')
@@ -159,6 +168,7 @@ async function enrollFace(call: EnrollCall) {
       const main = requireStored(params, results, subject.subjectId)
       const changes = toSubjectUpdate(params, existing, added.stored)
       const updated = await subjects.update(tx, subject, changes)
+      const found = await findVisitors(tx, selected.accepted)
       const [details] = await subjects.loadDetails(tx, [updated])
       if (!details) throw new Error('the enrolled subject was not found')
       const value = {
@@ -167,13 +177,15 @@ async function enrollFace(call: EnrollCall) {
         created: !existing,
         face: toFaceValue(main.analysis, main.probe, 0),
         duplicates: [...duplicates],
+        ...(found && { visitors: found }),
         enrolledAtUtc: details.updatedAtUtc,
         ...(params.allImages && { images: pictureResults(results) }),
         image: toImageFacts(main.analysis),
         ...resultWarnings(params, results, details.embeddingCount),
         ...debugInfo(call.debug, main.analysis, main.probe, recognizerScore(main)),
       }
-      const subjectIds = [details.subjectId, ...duplicates.map((other) => other.subjectId)]
+      const subjectIds = [details, ...duplicates].map((other) => other.subjectId)
+      subjectIds.push(...(found ?? []).map(({ visitorId }) => visitorId))
       const { correlationId } = params.images[0]
       return [{ correlationId, subjectIds, unbilledImages: unbilledCount(params, results), value }]
     },

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../gallery/match.ts'
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, type ActionProblem } from '../lib/errors.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import type { Tx } from '../store/database.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { comparisonErrors } from './parts/action-errors.ts'
 import { searchDecision } from './parts/call-decisions.ts'
 import {
-  faceMatches,
+  matchEvents,
   loadHitSubjects,
   splitAtThreshold,
   type HitSubjects,
@@ -29,13 +29,16 @@ import {
   toWarnings,
   zeroThreshold,
 } from './parts/response-fields.ts'
-import {
-  extractProbes,
-  reserveImages,
-  type ExtractedProbes,
-  type ProbeFace,
-} from './parts/extract-probes.ts'
+import { extractProbes, reserveImages, type ExtractedProbes } from './parts/extract-probes.ts'
 import { extractMergedProbe, requireFrames } from './parts/pictures/merge-frames.ts'
+import {
+  recordVisits,
+  searchExtractOptions,
+  searchVisitors,
+  unmatchedEvents,
+  type SearchedFace,
+  type VisitorSearch,
+} from './parts/search/unknown-faces.ts'
 import { identifyStored } from './parts/search/identify-stored.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import { identifyParams, identifyValue, pictureFields } from './schemas/identify.ts'
@@ -63,7 +66,7 @@ export const identify = defineAction({
     ...value,
     bestMatch: null,
     warnings: undefined, // they can contain names of groups
-    faces: value.faces.map((face) => ({ ...face, candidates: [] })),
+    faces: value.faces.map((face) => ({ ...face, candidates: [], visitorId: undefined })),
     ...(value.candidates && { candidates: [] }),
     ...(value.probe && { probe: { ...value.probe, faceIds: [] } }),
     debug: value.debug && { ...value.debug, candidatesBelowThreshold: undefined },
@@ -74,7 +77,6 @@ export const identify = defineAction({
       ({ matched, candidates: [best] }) =>
         best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
-  matches: faceMatches,
   checkCall: ({ params }) => {
     const { images = [], sameSubject } = params
     const isStored = isStoredSearch(params, pictureFields)
@@ -93,19 +95,18 @@ async function identifyImages(call: IdentifyCall) {
   const { galleryId } = call.caller
   const unknownGroups = await findUnknownGroups(call)
   const searches = await searchImages(call)
+  const visitors = await searchVisitors(call, facesOf(searches))
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, galleryId, 'shared')
       const hitSubjects = await loadHitSubjects(subjects, tx, galleryId, hitsOf(searches))
-      const facts = { ...(await searchFacts(call, tx)), hitSubjects, unknownGroups }
+      const facts = { ...(await searchFacts(call, tx)), hitSubjects, unknownGroups, visitors }
       const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       await storeMatches(call, tx, searches, { outcomes, subjects: hitSubjects })
       return outcomes
     },
   }
 }
-
-type SearchedFace = ProbeFace & { readonly hits: readonly SearchHit[] }
 
 /** The faces of one image with their hits. */
 type CompletedSearch = {
@@ -140,10 +141,8 @@ async function searchImage(
   index: number,
 ): Promise<ImageSearch> {
   const { correlationId } = image
-  const { matching } = call.services
-  const { galleryId } = call.caller
   try {
-    const extract = { previousTemplates: await matching.formerModels(galleryId) }
+    const extract = await searchExtractOptions(call)
     const extracted = await extractProbes({ ...call, extract }, image, index)
     return { correlationId, ...(await searchFaces(call, extracted)) }
   } catch (error) {
@@ -154,8 +153,8 @@ async function searchImage(
 
 /** Searches with one probe for all images. */
 async function searchSubject(call: IdentifyCall): Promise<ImageSearch> {
-  const { params, caller, services } = call
-  const extract = { previousTemplates: await services.matching.formerModels(caller.galleryId) }
+  const { params } = call
+  const extract = await searchExtractOptions(call)
   const extracted = await extractMergedProbe({ ...call, extract }, params.images)
   const { correlationId } = params.images[0] ?? {}
   return { correlationId, ...(await searchFaces(call, extracted)) }
@@ -176,45 +175,40 @@ async function searchFaces(
   return { analysis, faces: searched, searchMs, modelIds, incomparableCount }
 }
 
+function facesOf(searches: readonly ImageSearch[]): SearchedFace[] {
+  return searches.flatMap((search) => ('error' in search ? [] : search.faces))
+}
+
 function hitsOf(searches: readonly ImageSearch[]): SearchHit[] {
-  return searches.flatMap((search) =>
-    'error' in search ? [] : search.faces.flatMap(({ hits }) => hits),
-  )
+  return facesOf(searches).flatMap(({ hits }) => hits)
 }
 
 /** The state of the gallery when the call is settled. */
 type GalleryFacts = Pick<IdentifyResult, 'gallerySize' | 'threshold' | 'thresholdSource'> & {
   readonly hitSubjects: HitSubjects
   readonly unknownGroups: readonly string[]
+  readonly visitors: VisitorSearch | undefined
 }
 
 async function toOutcome(
   call: IdentifyCall,
   tx: Tx,
   search: ImageSearch,
-  { hitSubjects, unknownGroups, ...facts }: GalleryFacts,
+  { hitSubjects, unknownGroups, visitors, ...facts }: GalleryFacts,
 ): Promise<ItemOutcome<IdentifyResult>> {
   const { correlationId } = search
-  if ('error' in search) {
-    const [error] = search.error.problems
-    if (!error) throw new Error('an ActionError has at least one problem')
-    return { correlationId, error }
-  }
+  if ('error' in search) return { correlationId, error: problemOf(search.error) }
   const { matching } = call.services
-  const found = await mapSequential(search.faces, (face) =>
-    toDecidedCandidates(call, tx, hitSubjects, face),
-  )
-  const possible = call.params.uniqueSubjects ? assignSubjects(facts.threshold, found) : found
-  const searched = search.faces.map(({ qualityScore }, index) => {
-    const candidates = possible[index] ?? []
-    return { qualityScore, candidates, isAmbiguous: isAmbiguous(facts.threshold, candidates) }
-  })
+  const { found, searched } = await decideCandidates(call, tx, search, { ...facts, hitSubjects })
   const splits = searched.map(({ candidates }) => splitAtThreshold(facts.threshold, candidates))
+  const unmatched = { search: visitors, faces: search.faces, candidates: found }
+  const visits = await recordVisits(call, tx, { ...unmatched, threshold: facts.threshold })
   const faces = search.faces.map((face, index) => {
     const candidates = (splits[index]?.above ?? []).slice(0, call.params.maxCandidates)
     const ambiguous = searched[index]?.isAmbiguous && { ambiguous: true as const }
     const faceValue = toFaceValue(search.analysis, face, index)
-    return { ...faceValue, matched: candidates.length > 0, ...ambiguous, candidates }
+    const { value: visitor } = visits[index] ?? {}
+    return { ...faceValue, matched: candidates.length > 0, ...ambiguous, candidates, ...visitor }
   })
   const best = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
   // Only the best candidate of a face counts as matched; the others are merely similar.
@@ -235,8 +229,34 @@ async function toOutcome(
   const shown = faces.flatMap(({ candidates }) => candidates)
   if (call.debug) shown.push(...splits.flatMap(({ below }) => below))
   const subjectIds = shown.map(({ subjectId }) => subjectId)
+  subjectIds.push(...visits.flatMap((visit) => visit?.value.visitorId ?? []))
   const decision = searchDecision(facts.threshold, searched)
-  return { correlationId, subjectIds, value, decision }
+  const unknown = unmatchedEvents({ candidates: found, visits, ...facts })
+  const faceEvents = [...matchEvents(value), ...unknown]
+  return { correlationId, subjectIds, value, decision, faceEvents }
+}
+
+/** Returns the subjects of each face as they were found, and as the call can match them. */
+async function decideCandidates(
+  call: IdentifyCall,
+  tx: Tx,
+  { faces }: CompletedSearch,
+  { hitSubjects, threshold }: Pick<GalleryFacts, 'hitSubjects' | 'threshold'>,
+) {
+  const found = await mapSequential(faces, (face) =>
+    toDecidedCandidates(call, tx, hitSubjects, face),
+  )
+  const possible = call.params.uniqueSubjects ? assignSubjects(threshold, found) : found
+  const searched = faces.map(({ qualityScore }, index) => {
+    const candidates = possible[index] ?? []
+    return { qualityScore, candidates, isAmbiguous: isAmbiguous(threshold, candidates) }
+  })
+  return { found, searched }
+}
+
+function problemOf({ problems: [problem] }: ActionError): ActionProblem {
+  if (!problem) throw new Error('an ActionError has at least one problem')
+  return problem
 }
 
 /** The debug information of the largest face; with `sameSubject`, of the merged probe. */

@@ -13,7 +13,7 @@ import type { CallDecision } from '../lib/observability/call-decision.ts'
 import { requireValid } from '../lib/validation/describe-issue.ts'
 import type { Tx } from '../store/database.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
-import type { FaceMatch } from '../store/webhooks/events.ts'
+import type { ResultFaceEvent } from '../store/webhooks/events.ts'
 import { type ImageQuery, refuseParameters } from './input/query.ts'
 import type { CompreFaceImage } from './input/read-images.ts'
 import {
@@ -39,7 +39,7 @@ type ActionReply<Value> = {
   readonly value: Value
   readonly scores: readonly Score[]
   readonly decision?: CallDecision | undefined
-  readonly matches?: readonly FaceMatch[]
+  readonly faceEvents?: readonly ResultFaceEvent[]
 }
 
 /** Prepares the run of an action with one image or one pair of images. */
@@ -63,12 +63,12 @@ export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>
     if (!outcome) throw new Error('an action has at least one outcome')
     if ('error' in outcome) throw new ActionError(outcome.error.code, outcome.error.message)
     const value = action.value.parse(outcome.value)
-    const matches = action.matches({ ...outcome, value })
+    const { faceEvents = [] } = outcome
     return {
       value,
       scores: action.scores({ ...outcome, value }),
       decision: outcome.decision,
-      matches: matches.map((match) => ({ resultIndex: 0, ...match })),
+      faceEvents: faceEvents.map((event) => ({ resultIndex: 0, ...event })),
     }
   }
 }
@@ -104,13 +104,13 @@ export function toCompreFaceCall<Value>({
       const [output, ...analysisOutputs] = await runTogether({ ...context, debug }, main, analyses)
       return {
         effect: async (tx) => {
-          const { value, scores, decision, matches = [] } = await outcomeOf(output, tx)
+          const { value, scores, decision, faceEvents = [] } = await outcomeOf(output, tx)
           const replies = await mapSequential(analysisOutputs, (other) => outcomeOf(other, tx))
           const body = toResponse(
             value,
             replies.map((reply) => reply.value),
           )
-          return { body, scores, decision, matches, headers: unsupportedPluginHeaders(query) }
+          return { body, scores, decision, faceEvents, headers: unsupportedPluginHeaders(query) }
         },
         afterCommit: 'effect' in output ? output.afterCommit : undefined,
       }

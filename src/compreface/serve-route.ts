@@ -14,7 +14,7 @@ import { ActionError, type ActionErrorCode, type HttpError } from '../lib/errors
 import type { CallDecision } from '../lib/observability/call-decision.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
-import type { FaceMatch } from '../store/webhooks/events.ts'
+import type { ResultFaceEvent } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
@@ -65,7 +65,7 @@ export type CompreFaceReply = {
   readonly headers?: Readonly<Record<string, string>>
   readonly scores?: readonly Score[]
   readonly decision?: CallDecision | undefined
-  readonly matches?: readonly FaceMatch[]
+  readonly faceEvents?: readonly ResultFaceEvent[]
 }
 
 /** Serves a route through the gate, as `http/execute.ts` serves an action. */
@@ -201,8 +201,8 @@ function toSettlement(
 ): CompreFaceSettlement {
   if (reply instanceof ActionError) return { response: errorEnvelope(echoed, reply), reply }
   const response = outcomeEnvelope(echoed, [{ correlationId: undefined, value: {} }])
-  const { scores = [], matches = [], decision } = reply
-  return { response, scores, matches, decision, reply }
+  const { scores = [], faceEvents = [], decision } = reply
+  return { response, scores, faceEvents, decision, reply }
 }
 
 /** Responds with `{message, code}` as CompreFace does. Clients detect images without a face by code 28. */

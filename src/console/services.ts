@@ -1,5 +1,5 @@
 import type { AuditRunner } from '../billing/audit-runner.ts'
-import type { Maintenance } from '../gallery/gallery.ts'
+import type { Gallery, Maintenance } from '../gallery/gallery.ts'
 import type { Subjects } from '../gallery/subjects.ts'
 import type { applyMeasuredTable } from '../gallery/calibration/calibrations.ts'
 import type { GalleryMeasurements, MeasurementResult } from '../gallery/calibration/measurements.ts'
@@ -30,6 +30,7 @@ export type ConsoleServices = {
   readonly store: Store
   readonly subjects: Subjects
   readonly maintenance: Maintenance
+  readonly visitors: Gallery['visitors']
   readonly webhooks: Webhooks
   readonly clock: Clock
   readonly log: Log

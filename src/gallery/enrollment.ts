@@ -31,10 +31,14 @@ export type NewSubject = {
   readonly expiresAtUtc?: string | undefined
   /** Whether the transaction adds no face. The ledger audit reports any other subject without one. */
   readonly withoutFaces?: boolean
+  /** The number of pictures with a visitor. */
+  readonly visitCount?: number
 }
 
 export type FaceToEnroll = {
   readonly template: Template
+  /** Templates of other models. */
+  readonly furtherTemplates?: readonly Template[]
   readonly qualityScore: number
   /** The face and its surroundings as a JPEG, for projects that store crops. */
   readonly crop?: CropToStore | undefined
@@ -81,6 +85,7 @@ export async function createSubject(
     expiresAtUtc: normaliseUtc(subject.expiresAtUtc),
     lastSeenAtUtc: nowUtc,
     withoutFaces: subject.withoutFaces ? 1 : 0,
+    visitCount: subject.visitCount ?? null,
   }
   await addSubject(tx, row)
   await recordGalleryChange(tx, { galleryId, subjects: 1 })
@@ -110,14 +115,13 @@ type AddFaceOptions = EnrollLimits & FaceChangeOptions
 export async function addFace(
   tx: Tx,
   subject: SubjectRow,
-  { template, qualityScore, crop }: FaceToEnroll,
+  { template, furtherTemplates = [], qualityScore, crop }: FaceToEnroll,
   options: AddFaceOptions,
 ): Promise<string> {
   const { subjectId, galleryId } = subject
   const { keys, storeVectors, nowUtc } = options
   const accountId = await requireCapacity(tx, subject, options)
   const faceId = newId()
-  const { modelId } = template
   const key = await keys.unwrap(tx, subject)
   const binding = { accountId, galleryId, subjectId, faceId }
   const sequence = await recordGalleryChange(tx, { galleryId, faces: 1 })
@@ -129,8 +133,11 @@ export async function addFace(
     qualityScore,
     createdAtUtc: nowUtc,
   })
-  const ciphertext = encryptTemplate(key, { ...binding, modelId }, template)
-  await addTemplate(tx, { galleryId, faceId, modelId, ciphertext })
+  for (const ofModel of [template, ...furtherTemplates]) {
+    const { modelId } = ofModel
+    const ciphertext = encryptTemplate(key, { ...binding, modelId }, ofModel)
+    await addTemplate(tx, { galleryId, faceId, modelId, ciphertext })
+  }
   await storeVectors(tx, subject)
   if (crop) {
     const { projectId, jpeg } = crop

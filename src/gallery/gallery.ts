@@ -10,7 +10,12 @@ import { lockGallery } from '../store/gallery/galleries.ts'
 import { findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
-import { type DeletedSubjects, clearGallery, deleteSubjects } from './deletion/subject-deletion.ts'
+import {
+  type DeletedSubjects,
+  clearGallery,
+  clearVisitors,
+  deleteSubjects,
+} from './deletion/subject-deletion.ts'
 import type { EnrollLimits, OnExpiredDeleted } from './enrollment.ts'
 import type { MatchDecision } from './feedback/feedback.ts'
 import { createDecryptStoredTemplate } from './keys/template-encryption.ts'
@@ -22,12 +27,14 @@ import { type ReEmbed, createReEmbed } from './re-embed/re-embed.ts'
 import { type GroupRenaming, renameGroup } from './rename-group.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { type Subjects, createSubjects } from './subjects.ts'
+import { type Visitors, createVisitors } from './visitors.ts'
 
 /** The galleries of all projects. */
 export type Gallery = {
   readonly subjects: Subjects
   readonly matching: Matching
   readonly maintenance: Maintenance
+  readonly visitors: Visitors
 }
 
 type GalleryOptions = EnrollLimits & {
@@ -75,7 +82,9 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
   })
   const matching = createMatching({ ...options, search, decryptStored, calibrationsOf: tables.of })
-  return { subjects, matching, maintenance }
+  const { purge } = maintenance
+  const visitors = createVisitors({ ...options, keys, search, onExpired, decryptStored, purge })
+  return { subjects, matching, maintenance, visitors }
 }
 
 /** Work on whole galleries, in separate transactions, and the records of deletions. */
@@ -132,12 +141,16 @@ function createMaintenance(options: MaintenanceOptions) {
     /** Deletes all subjects of the gallery in batches. @returns the records. */
     clear: async (galleryId: string): Promise<DeletionRecord[]> =>
       (await clearGallery(deleteOptions, galleryId)).records,
+    /** Deletes the visitors that calls of a project have created. @returns the records. */
+    clearVisitors: async (projectId: string): Promise<DeletionRecord[]> =>
+      (await clearVisitors(deleteOptions, { projectId })).records,
     listDeletions: findDeletions,
     countDeletions,
     /**
-     * Deletes expired subjects, those past their retention, old merges and undecided matches.
+     * Deletes expired subjects, subjects and visitors past their retention, old merges and undecided
+     * matches.
      *
-     * @returns the number of subjects.
+     * @returns the number of subjects and visitors.
      */
     sweep: () => sweep(options, purge),
     /** Applies removals that other processes committed to the memory of the search. */
@@ -168,6 +181,11 @@ async function sweep(
     await deleteInBatches(store, (tx, limit) =>
       deleteExpiredData(tx, table, { nowMs: clock(), limit }),
     )
+  for (const { projectId, visitorRetentionDays } of await store.read(listProjectRetentions)) {
+    const beforeUtc = formatUtc(clock() - visitorRetentionDays * dayMs)
+    const visitors = await clearVisitors({ store, remove, purge }, { projectId, beforeUtc })
+    records.push(...visitors.records)
+  }
   for (const galleryId of purgeDue) {
     purgeDue.delete(galleryId)
     await purge(galleryId)

@@ -44,7 +44,7 @@ import { type SubjectUpdate, changesSubject, updateSubject } from './subject-upd
  */
 export type Subjects = ReturnType<typeof createSubjects>
 
-type SubjectsOptions = enrollment.EnrollLimits & {
+export type SubjectsOptions = enrollment.EnrollLimits & {
   readonly store: Store
   readonly keys: SubjectKeys
   readonly search: Pick<GallerySearch, 'storeVectors'>

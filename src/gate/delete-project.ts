@@ -6,6 +6,7 @@ import type { AuditLogEntry } from '../store/console/audit-log.ts'
 import type { ExclusiveTransaction, ReadTx, Store, Tx } from '../store/database.ts'
 import { countCrops, removeCrops } from '../store/gallery/crops.ts'
 import { findGallerySize } from '../store/gallery/galleries.ts'
+import { countProjectVisitors } from '../store/gallery/visitors.ts'
 import { countKeys } from '../store/tenancy/key-list.ts'
 import * as deletion from '../store/tenancy/project-deletion.ts'
 import { type ProjectSummary, findProjectSummaries } from '../store/tenancy/project-summaries.ts'
@@ -22,6 +23,7 @@ export async function findContents(tx: ReadTx, project: ProjectToDelete, now: Da
   return {
     // In the separate gallery, also while the project uses the shared one.
     subjects: (await findGallerySize(tx, projectId)).subjectCount,
+    visitors: (await countProjectVisitors(tx, { projectId })).total,
     crops: (await countCrops(tx, projectId)).total,
     keys: keys.total,
     webhooks: (await findWebhooks(tx, { accountId, projectId })).length,
@@ -64,6 +66,8 @@ type Deletion = {
   readonly clock: Clock
   /** Deletes all subjects of a gallery. */
   readonly clear: (galleryId: string) => Promise<unknown>
+  /** Deletes all visitors of a project. */
+  readonly clearVisitors: (projectId: string) => Promise<unknown>
   /** Adds an entry to the audit log, in the transaction of its change. */
   readonly addEntry: (
     tx: Tx,
@@ -81,13 +85,14 @@ type Deletion = {
  * @throws HttpError 409 if calls of the project still run after two minutes.
  */
 export async function deleteProject(options: Deletion): Promise<bigint> {
-  const { store, project, clear } = options
+  const { store, project, clear, clearVisitors } = options
   const { projectId } = project
   const deleteBatch = () =>
     store.write((tx) => deletion.deleteCompletedAttempts(tx, projectId, attemptsPerBatch))
   const endMs = performance.now() + waitMsMax
   for (;;) {
     await clear(projectId)
+    await clearVisitors(projectId)
     while ((await deleteBatch()) === attemptsPerBatch);
     await removeCrops(store, projectId)
     const returnedMicros = await store.runExclusive((change) => endProject(change, options))
@@ -110,8 +115,9 @@ async function endProject(
   const nowMs = clock()
   // Waits for the admissions of the project, which lock its bucket, and prevents further ones.
   await tx.updateBucket({ projectId, fullAtUs: 0 })
-  const { subjects, crops } = await beginDeletion(change, project, nowMs)
-  if (subjects > 0 || crops > 0 || (await deletion.hasAttempts(tx, projectId))) return undefined
+  const { subjects, visitors, crops } = await beginDeletion(change, project, nowMs)
+  if (subjects + visitors + crops > 0 || (await deletion.hasAttempts(tx, projectId)))
+    return undefined
   const [summary] = await findProjectSummaries(tx, project.accountId, projectId)
   const budgetMicros = summary?.balanceMicros ?? 0n
   if (budgetMicros > 0n) {

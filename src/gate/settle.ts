@@ -5,7 +5,7 @@ import type { Store, Tx } from '../store/database.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import { amountsOf } from '../store/gate/settlement-rule.ts'
 import type { SettlementInput } from '../store/gate/statements.ts'
-import { type FaceMatch, addEvent, findMatchReceivers } from '../store/webhooks/events.ts'
+import { type ResultFaceEvent, addEvent, findFaceEventReceivers } from '../store/webhooks/events.ts'
 import type { Reservation } from './call-states.ts'
 import {
   problemsOfResults,
@@ -59,8 +59,8 @@ export type Settlement<Response extends BillableResponse = BillableResponse> = {
   readonly scores?: readonly Score[]
   /** What the call decided, for the request log. */
   readonly decision?: CallDecision | undefined
-  /** The matches that webhooks of the project receive. */
-  readonly matches?: readonly FaceMatch[]
+  /** The events about faces that webhooks of the project receive. */
+  readonly faceEvents?: readonly ResultFaceEvent[]
 }
 
 export type SettleOptions = {
@@ -91,7 +91,7 @@ export async function settle<Outcome, S extends Settlement>(
       return settlement
     })
   const settlement = toSettlement(output.outcome)
-  if (hasMatchEvent(reservation, settlement))
+  if (hasFaceEvent(reservation, settlement))
     await store.write((tx) => settleInTransaction(tx, reservation, settlement, options))
   else await requireSettled(store.settleCall(settlementInputOf(reservation, settlement, options)))
   return settlement
@@ -104,7 +104,7 @@ export async function settleInTransaction(
   settlement: Settlement,
   options: SettleOptions,
 ): Promise<void> {
-  await addMatchEvent(tx, reservation, settlement, options)
+  await addFaceEvents(tx, reservation, settlement, options)
   await requireSettled(tx.settleCall(settlementInputOf(reservation, settlement, options)))
 }
 
@@ -177,24 +177,24 @@ function problemsOf({ errors, data }: BillableResponse): readonly LoggedProblem[
   return errors.length > 0 ? errors : problemsOfResults(data?.results ?? [])
 }
 
-function hasMatchEvent({ call }: Reservation, { matches = [] }: Settlement): boolean {
-  return matches.length > 0 && call.caller.matchWebhooks > 0
+function hasFaceEvent({ call }: Reservation, { faceEvents = [] }: Settlement): boolean {
+  return faceEvents.length > 0 && call.caller.matchWebhooks > 0
 }
 
-/** Stores the matches of a call for the webhooks that receive them; without a match it does nothing. */
-async function addMatchEvent(
+/** Stores the events about the faces of a call for the webhooks that receive them. */
+async function addFaceEvents(
   tx: Tx,
   reservation: Reservation,
   settlement: Settlement,
   { nowMs, outboxMax }: SettleOptions,
 ): Promise<void> {
-  if (!hasMatchEvent(reservation, settlement)) return
+  if (!hasFaceEvent(reservation, settlement)) return
   const { call, projectId, requestId } = reservation
   const { keyId } = call.caller
-  const receivers = await findMatchReceivers(tx, projectId, settlement.matches ?? [])
-  for (const { webhookIds, matches } of receivers) {
-    const data = { requestId, keyId, matches }
-    const event = { projectId, type: 'identify.matched', data, atMs: nowMs } as const
+  const receivers = await findFaceEventReceivers(tx, projectId, settlement.faceEvents ?? [])
+  for (const { type, webhookIds, faces } of receivers) {
+    const data = { requestId, keyId, [type === 'identify.matched' ? 'matches' : 'faces']: faces }
+    const event = { projectId, type, data, atMs: nowMs }
     await addEvent(tx, event, { outboxMax, webhookIds })
   }
 }

@@ -211,11 +211,11 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
       : undefined
   const unbilledImages = outcomes.reduce((sum, outcome) => sum + (outcome.unbilledImages ?? 0), 0)
   const scores = outcomes.flatMap(action.scores)
-  const matches = outcomes.flatMap((outcome, resultIndex) =>
-    action.matches(outcome).map((match) => ({ resultIndex, ...match })),
+  const faceEvents = outcomes.flatMap((outcome, resultIndex) =>
+    (outcome.faceEvents ?? []).map((event) => ({ resultIndex, ...event })),
   )
   const decision = bestDecision(outcomes.flatMap((outcome) => outcome.decision ?? []))
-  return { response, stored, subjectIds, unbilledImages, scrubbed, scores, matches, decision }
+  return { response, stored, subjectIds, unbilledImages, scrubbed, scores, faceEvents, decision }
 }
 
 type RoomCheck = {

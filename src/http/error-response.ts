@@ -17,7 +17,7 @@ const commonStatuses: ErrorStatuses = {
 
 /** The HTTP status of each error code in a response without an envelope, by the kind of route. */
 export const errorStatuses = {
-  rest: { ...commonStatuses, INVALID_REQUEST: 400 },
+  rest: { ...commonStatuses, other: 400 },
   compreFace: { ...commonStatuses, other: 400 },
   console: { ...commonStatuses, EXTERNAL_ID_CONFLICT: 409, other: 422 },
 } satisfies Readonly<Record<string, ErrorStatuses>>

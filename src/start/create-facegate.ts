@@ -84,10 +84,10 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const calibrations = createCalibrations(models.calibration, models.formerCalibrations)
   const galleryOptions = { store, calibrations, vision: toReEmbedClient(vision), clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
-  const { subjects, matching, maintenance, livenessSessions } = gallerySearch
+  const { subjects, matching, maintenance, visitors, livenessSessions } = gallerySearch
   const openedWebhooks = openWebhooks(config, { store, clock, log })
-  const extraImageTypes = config.IMAGE_TYPES_EXTRA
-  const services = { vision, subjects, matching, maintenance, livenessSessions, extraImageTypes }
+  const gallery = { subjects, matching, maintenance, visitors, livenessSessions }
+  const services = { ...gallery, vision, extraImageTypes: config.IMAGE_TYPES_EXTRA }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -101,7 +101,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const onCallCompleted = measureCalls(observability, systemMonitor)
 
   const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
-  const consoleOptions = { ...parts, ...models, subjects, maintenance, workers, systemMonitor }
+  const consoleOptions = { ...parts, ...models, ...gallery, workers, systemMonitor }
   const server = createHttpServer({
     routes: [
       ...(await apiRoutes(config, executeOptions, models)),

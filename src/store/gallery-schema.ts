@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 
 /** A set of subjects that are searched together: one project's, or an account's shared gallery. */
 export type GalleryRow = {
-  /** The id of the project, or of the account. */
+  /** The id of the project, or of the account; for their visitors see `visitorsGalleryId`. */
   readonly galleryId: string
   readonly accountId: string
   /** The number of the last change. Each transaction that changes templates increments it. */
@@ -63,6 +63,10 @@ export type SubjectRow = {
   readonly withoutFaces: 0 | 1
   /** 0: no template of a denied match of the subject is stored. A new row gets 0. */
   readonly hasDenials?: 0 | 1 | undefined
+  /** Of a visitor, an unknown person: the number of pictures. Null or absent: an enrolled subject. */
+  readonly visitCount?: number | null | undefined
+  /** 1: no events are sent for the visitor. */
+  readonly isIgnored?: 0 | 1 | undefined
 }
 
 /** Only key rotation reads this column of a subject. */

@@ -78,11 +78,13 @@ export type ProjectRow = {
   readonly burst: Generated<number | null>
   /** Subjects not matched for that many days are deleted; null: the server's setting. */
   readonly retentionDays: Generated<number | null>
+  /** Visitors not seen for that many days are deleted, also after `unknownPeople` was switched off. */
+  readonly visitorRetentionDays: Generated<number>
   /** The minimum similarity of a match of svc.identify; null: it depends on the gallery's size. */
   readonly identifyThreshold: Generated<number | null>
   /** Origins of pages that may send frames of liveness sessions, separated by spaces; empty: none. */
   readonly livenessOrigins: Generated<string>
-  /** The number of its webhooks that receive `identify.matched`. */
+  /** The number of its webhooks that receive events about faces. */
   readonly matchWebhooks: Generated<number>
   /** 1: the account is moved to another database, on PostgreSQL; calls and changes return 503. */
   readonly isFrozen: Generated<0 | 1>

@@ -27,15 +27,19 @@ const pythonSkipReason = interpreterSkipReason('python')
 let folder: string
 let facegate: FacegateProcess
 let portrait: { readonly bytes: Buffer; readonly contentType: string }
+/** A person that no threshold of 1 matches. */
+let unknown: typeof portrait
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-examples-'))
   const bytes = (await readSamplePictures()).get('mia.jpg') ?? assert.fail('no portrait')
   portrait = { bytes, contentType: 'image/jpeg' }
+  const other = (await readSamplePictures()).get('other.jpg') ?? assert.fail('no other portrait')
+  unknown = { bytes: other, contentType: 'image/jpeg' }
   await writeFile(path.join(folder, 'photo.jpg'), bytes)
   const limits = { RATE_SUSTAINED_PER_S: '100', RATE_BURST: '200' }
   facegate = await spawnFacegate({ VISION_WORKERS: '1', ...limits })
   const settings = ['--liveness-origins', 'https://app.example.org', '--feedback', 'on']
-  const command = ['project', 'set', 'default', ...settings]
+  const command = ['project', 'set', 'default', ...settings, '--unknown-people', '30']
   const main = path.join(rootDir, 'src', 'cli', 'main.ts')
   await run('', [process.execPath, main, ...command], { DATA_DIR: facegate.dataDir })
 })
@@ -68,7 +72,7 @@ test('Every route that the service registers has a page, and every page a route'
     const text = await readFile(path.join(rootDir, file), 'utf8')
     assert.match(text, new RegExp(`^#+ \`${RegExp.escape(name)}\`$`, 'mu'), file)
   }
-  const files = globSync(`${routesFolder}/*`, { cwd: rootDir })
+  const files = globSync(`${routesFolder}/**/*.md`, { cwd: rootDir })
   const expected = new Set([`${routesFolder}/README.md`, ...described.values()])
   assert.deepEqual(files.toSorted(), [...expected].toSorted())
   for (const file of expected) {
@@ -156,8 +160,8 @@ async function runAll(
 }
 
 /**
- * Creates a subject of two groups, a call that matches it, and a session. The call has the id of the
- * subject, which replaces that of the examples.
+ * Creates a subject of two groups, a call that matches it, a visitor and a session. The call has the id
+ * of the subject, which replaces that of the examples.
  */
 async function createTargets(): Promise<Variables> {
   const params = { groups: ['staff', 'visitors'], duplicateCheck: 'off' }
@@ -173,8 +177,10 @@ async function createTargets(): Promise<Variables> {
     headers: { 'x-api-key': facegate.key, 'content-type': 'application/json' },
     body: '{}',
   })
+  const search = await facegate.run('svc.identify', unknown, { threshold: 1 })
   const session = (await response.json()) as { sessionId: string; sessionToken: string }
   return {
+    VISITOR_ID: search.body.data.results[0].value.faces[0].visitorId as string,
     SUBJECT_ID: subjectId,
     SESSION_ID: session.sessionId,
     SESSION_TOKEN: session.sessionToken,

@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { project } from '../../src/cli/tenancy/commands.ts'
 import { runAsAllAccounts } from '../../src/lib/account-context.ts'
 import { rotateKeys } from '../../src/gallery/keys/rotate-keys.ts'
+import { runJson } from '../support/cli/run-json.ts'
 import { isOnPostgres, isDatabaseSearch } from '../support/database/engine.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { identify } from '../support/gallery/visitors.ts'
 import { embeddingEncodings } from '../support/gallery/fake-vision.ts'
 
 const names = Array.from({ length: 50 }, (_, index) => `Person ${index}`)
@@ -48,18 +51,24 @@ test(
     await using gallery = await startGallery()
     const { dataDir, database } = gallery
     const subjectIds = await enrollAll(gallery)
-    assert.equal(await countExposed(dataDir, names), 0, 'enrolled')
+    await runJson(dataDir, project, 'set default --unknown-people 30')
+    const [visitorId] = await identify(gallery, imageParams('Unknown'))
+    assert.ok(visitorId)
+    const people = [...names, 'Unknown']
+    assert.equal(await countExposed(dataDir, people), 0, 'enrolled')
     await database.store.checkpoint()
-    assert.equal(await countExposed(dataDir, names), 0, 'after the checkpoint')
+    assert.equal(await countExposed(dataDir, people), 0, 'after the checkpoint')
     assert.ok((await countMentions(dataDir, 'Person 3 by name')) > 0, 'the check finds names')
     assert.ok((await countMentions(dataDir, 'person 3 by name')) > 0, 'and search texts')
 
     const copyDir = await mkdtemp(path.join(tmpdir(), 'facegate-copy-'))
     await copyFile(path.join(dataDir, 'facegate.db'), path.join(copyDir, 'facegate.db'))
     for (const subjectId of subjectIds) await gallery.value('svc.deleteSubject', { subjectId })
-    assert.equal(await countExposed(dataDir, names), 0, 'deleted')
+    assert.equal((await gallery.rest('DELETE', `/v1/visitors/${visitorId}`)).status, 200)
+    assert.equal(await countExposed(dataDir, people), 0, 'deleted')
     assert.equal(await countMentions(dataDir, 'Person 3 by name'), 0, 'names are deleted')
     assert.equal(await countMentions(dataDir, 'person 3 by name'), 0, 'search texts are deleted')
+    await runJson(dataDir, project, 'set default --unknown-people off')
     for (const name of names.slice(0, 5)) {
       const found = await gallery.value('svc.identify', imageParams(name))
       assert.equal(found.matched, false)
@@ -68,8 +77,8 @@ test(
     const survivor = await gallery.value('svc.enroll', { ...imageParams('Survivor') })
     const masterKeyFile = path.join(dataDir, 'master.key')
     const rotated = await rotateKeys({ store: database.store, masterKeyFile, nowMs: Date.now })
-    assert.deepEqual(rotated, { galleries: 1, subjects: 1, renewed: 0, unreadable: 0 })
-    assert.equal(await countExposed(dataDir, names), 0, 'rotated')
+    assert.deepEqual(rotated, { galleries: 2, subjects: 1, renewed: 0, unreadable: 0 })
+    assert.equal(await countExposed(dataDir, people), 0, 'rotated')
     const verified = await gallery.value('svc.verify', {
       ...imageParams('Survivor'),
       subjectId: survivor.subjectId,

@@ -99,6 +99,13 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
   'POST /v1/groups/:name/rename': [
     rest('POST', ({ group }) => `/v1/groups/${group}/rename`, { name: 'mine' }),
   ],
+  'GET /v1/visitors': [rest('GET', ({ subjectId }) => `/v1/visitors?subjectId=${subjectId}`)],
+  // test/gallery/subjects/visitors.test.ts: a visitor of another project is not found.
+  'GET /v1/visitors/:visitorId': [],
+  'POST /v1/visitors/:visitorId/promote': [],
+  'POST /v1/visitors/:visitorId/merge': [],
+  'POST /v1/visitors/:visitorId/ignore': [],
+  'DELETE /v1/visitors/:visitorId': [],
   'POST /v1/liveness/sessions': [],
   // test/liveness/sessions.test.ts: a session of another project is not found.
   'GET /v1/liveness/sessions/:sessionId': [],

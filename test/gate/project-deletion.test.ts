@@ -93,7 +93,7 @@ test('The deletion of a project ends its access, deletes its data and returns it
     assert.ok((counts[name] ?? 0) > 0, name)
   assert.deepEqual(await get(`/projects/${projectId}/losses`), {
     crops: { total: 2, isCapped: false },
-    deletion: { subjects: 2, keys: 1, webhooks: 1 },
+    deletion: { subjects: 2, visitors: 0, keys: 1, webhooks: 1 },
   })
   const walletBefore = await walletMicros()
 
@@ -235,13 +235,14 @@ test('The command states what it deletes, requires --yes, and the deleted projec
   await client.value('svc.enroll', imageParams('Eva'))
   await assert.rejects(
     runForLines('project delete garage'),
-    /nothing was deleted; with --yes.*garage .*with 1 subjects, 0 stored crops, 1 valid keys and 0/u,
+    /nothing was deleted; with --yes.*garage .*with 1 subjects, 0 visitors, 0 stored crops, 1 valid keys and 0/u,
   )
   const { budgetMicros: left } = await get(`/projects/${projectId}`)
   assert.deepEqual(await runForJson('project delete garage --yes'), {
     projectId,
     name: 'garage',
     subjects: 1,
+    visitors: 0,
     crops: 0,
     keys: 1,
     webhooks: 0,

@@ -12,7 +12,7 @@ import {
   deleteDatabaseFiles,
   enroll,
   isFound,
-} from '../support/gallery/backup-folders.ts'
+} from '../support/gallery/database-copy.ts'
 import { startGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
 

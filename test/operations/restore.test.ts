@@ -23,7 +23,7 @@ import {
   deleteDatabaseFiles,
   enroll,
   isFound,
-} from '../support/gallery/backup-folders.ts'
+} from '../support/gallery/database-copy.ts'
 import { addPage, countPages } from '../support/bulk/gallery-pages.ts'
 import { signDeletion } from '../support/database/sign-deletion.ts'
 import { runJson, runLines } from '../support/cli/run-json.ts'

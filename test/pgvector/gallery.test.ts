@@ -14,4 +14,6 @@ runOnPgvector([
   'gallery/model-change',
   'gallery/removed-faces',
   'gallery/subjects/moved-faces',
+  'gallery/subjects/visitor-changes',
+  'gallery/subjects/visitors',
 ])

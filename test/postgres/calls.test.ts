@@ -28,4 +28,5 @@ runOnPostgres([
   'webhooks/match-filter',
   'webhooks/old-deliveries',
   'webhooks/operators',
+  'webhooks/visitor-events',
 ])

@@ -28,6 +28,7 @@ import { systemHistoryContract } from './contract/system-history.ts'
 import { tenancyContract } from './contract/tenancy.ts'
 import { keyChangesContract } from './contract/key-changes.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
+import { visitorsContract } from './contract/gallery/visitors.ts'
 import { webhooksContract } from './contract/webhooks.ts'
 import { createStoreFixture, type StoreFixture } from './contract/store-fixture.ts'
 
@@ -38,6 +39,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...galleryPagesContract,
   ...matchVerdictsContract,
   ...renamedGroupsContract,
+  ...visitorsContract,
   ...rangeTemplatesContract,
   ...removedDataContract,
   ...keysAndDeletionsContract,

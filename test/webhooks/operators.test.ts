@@ -78,7 +78,7 @@ test('The console and the command line create a webhook with a filter, and refus
   const others = { ...settings, events: ['budget.low'], matchFilter }
   const refused = await send('POST', '/webhooks', others)
   assert.equal(refused.status, 422)
-  assert.match(refused.text, /applies only to the event identify\.matched/u)
+  assert.match(refused.text, /applies only to events about faces/u)
   const wrongs = [{ groups: ['two words'] }, { groups: [] }, { minSimilarity: 1.1 }, { group: 'a' }]
   for (const wrong of wrongs)
     assert.equal((await send('POST', '/webhooks', { ...settings, matchFilter: wrong })).status, 422)
@@ -92,7 +92,7 @@ test('The console and the command line create a webhook with a filter, and refus
     items.map((item: { matchFilter: object }) => item.matchFilter),
     [matchFilter, expected],
   )
-  await assert.rejects(cli(`${line} ${filter}`), /apply only to identify\.matched/u)
+  await assert.rejects(cli(`${line} ${filter}`), /apply only to events about faces/u)
   await assert.rejects(cli(`${line} --events all --groups -x`), /--groups/u)
   for (const { webhookId } of items) assertOk(await send('DELETE', `/webhooks/${webhookId}`))
 })

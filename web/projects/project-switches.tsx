@@ -32,6 +32,10 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
     'Feedback',
     'Matches of svc.identify can be confirmed or denied. Stores an encrypted template of each matched face for the replay window, and of each denied one as long as its subject.',
   ],
+  unknownPeople: [
+    'Store unknown people',
+    'svc.identify stores people that match no subject as visitors, and recognizes them later. Decide first whether this is lawful: the privacy guide lists the questions.',
+  ],
   billing: [
     'Billing',
     'Charges calls to the budget, and rejects them when it is exhausted. Off: calls are metered in the request log and never rejected for a budget.',

@@ -33,6 +33,18 @@ export type WebhookEventData = {
     /** The best match of each face that has one. */
     readonly matches: readonly WebhookMatch[]
   }
+  readonly 'identify.unmatched': {
+    readonly requestId: string
+    readonly keyId: string
+    /** Each face that matches no subject. */
+    readonly faces: readonly WebhookUnmatchedFace[]
+  }
+  readonly 'visitor.returned': {
+    readonly requestId: string
+    readonly keyId: string
+    /** Each face of an unknown person of earlier calls. */
+    readonly faces: readonly WebhookVisitor[]
+  }
   readonly 'webhook.test': { readonly webhookId: string }
 }
 
@@ -66,6 +78,27 @@ export type WebhookMatch = {
   readonly faceId: string
   readonly similarity: number
   readonly threshold: number
+}
+
+export type WebhookUnmatchedFace = {
+  readonly resultIndex: number
+  readonly faceIndex: number
+  /** To the most similar subject; null if there is none. */
+  readonly similarity: number | null
+  readonly threshold: number
+  /** Only if the project stores unknown people. */
+  readonly visitorId?: string
+}
+
+export type WebhookVisitor = {
+  readonly resultIndex: number
+  readonly faceIndex: number
+  readonly visitorId: string
+  /** The number of pictures, with this one. */
+  readonly visitCount: number
+  readonly previousSeenAtUtc: string
+  /** To the visitor. */
+  readonly similarity: number
 }
 
 /** An event as a webhook receives it. A repeated delivery has the same `id`. */

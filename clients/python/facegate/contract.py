@@ -442,6 +442,12 @@ class EnrollDuplicate(TypedDict):
     """0..1."""
 
 
+class EnrollVisitor(TypedDict):
+    visitorId: str
+    similarity: float
+    """0..1."""
+
+
 class EnrollValue(TypedDict):
     subjectId: str
     faceId: str
@@ -453,6 +459,8 @@ class EnrollValue(TypedDict):
     groups: List[str]
     face: Face
     duplicates: List[EnrollDuplicate]
+    visitors: NotRequired[List[EnrollVisitor]]
+    """Only if the project stores unknown people: the visitors that resemble the enrolled pictures. The person was probably seen before; `POST /v1/visitors/{visitorId}/merge` adds the faces of a visitor to the subject."""
     enrolledAtUtc: str
     images: NotRequired[List[PictureResult]]
     """The result of each image; only with `allImages`."""
@@ -535,6 +543,8 @@ class IdentifyFace(TypedDict):
     ambiguous: NotRequired[Literal[True]]
     """The face matches, but the next subject is so near that it is likely to be the right one: check the match in another way. Absent otherwise."""
     candidates: List[Candidate]
+    visitorId: NotRequired[str]
+    """The unknown person, if the project stores unknown people: the face has no match, and its quality is sufficient for an enrollment. Later pictures of the person get the same id. Absent with `groups`."""
 
 
 class Probe(TypedDict):
@@ -896,10 +906,68 @@ class FeedbackValue(TypedDict):
     """`deny`: it was another person. `confirm`: it was the subject; this also ends a denial."""
 
 
+class ListVisitorsQuery(TypedDict):
+    sort: NotRequired[Literal["-lastSeen", "-visits"]]
+    """The last seen or the most pictures first. A visitor that is seen while you read the pages moves. Default '-lastSeen'."""
+    ignored: NotRequired[Literal["true", "false", "all"]]
+    """`true`: only ignored visitors. `all`: also ignored ones. Default 'false'."""
+    subjectId: NotRequired[str]
+    """Only visitors whose similarity to this subject reaches the threshold of a search among them, the ten most similar first; the other parameters do not apply."""
+    limit: NotRequired[int]
+    """The maximum number of items per page. 1..200. Default 50."""
+    cursor: NotRequired[str]
+    """`nextCursor` of the previous page. At most 1024 characters."""
+
+
+class VisitorPage(TypedDict):
+    items: List[Visitor]
+    nextCursor: Union[str, None]
+    """`cursor` of the next page; null on the last."""
+
+
+class Visitor(TypedDict):
+    visitorId: str
+    visitCount: int
+    """The number of pictures with the person."""
+    firstSeenAtUtc: str
+    lastSeenAtUtc: str
+    """The retention of the project begins at this time."""
+    embeddingCount: int
+    """Number of templates of the visitor."""
+    ignored: bool
+    """No events are sent for the visitor."""
+    similarity: NotRequired[float]
+    """The similarity to the subject; only with `subjectId`. 0..1."""
+
+
+class VisitorPromotion(TypedDict):
+    externalId: NotRequired[str]
+    """Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters."""
+    displayName: NotRequired[str]
+    """At most 256 characters."""
+    groups: NotRequired[Sequence[str]]
+    """At most 20. Default []."""
+    attributes: NotRequired[Mapping[str, Any]]
+    """A JSON object with your data, at most 4 KB."""
+    expiresAtUtc: NotRequired[str]
+    """A time in the future. From then on no call finds the subject; it is deleted within a minute. At most 40 characters."""
+
+
+class VisitorMerge(TypedDict):
+    subjectId: str
+    """The id that svc.enroll returned."""
+
+
+class VisitorIgnored(TypedDict):
+    ignored: bool
+
+
 class ListDeletionsQuery(TypedDict):
     subjectId: NotRequired[str]
     externalId: NotRequired[str]
     """Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters."""
+    visitors: NotRequired[bool]
+    """`true`: the records of visitors, unknown people, instead. Default 'false'."""
     fromUtc: NotRequired[str]
     """At most 40 characters."""
     toUtc: NotRequired[str]
@@ -1233,6 +1301,8 @@ class DeletionFilter(TypedDict):
     subjectId: NotRequired[str]
     externalId: NotRequired[str]
     """Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters."""
+    visitors: NotRequired[bool]
+    """`true`: the records of visitors, unknown people, instead. Default 'false'."""
     fromUtc: NotRequired[str]
     """At most 40 characters."""
     toUtc: NotRequired[str]

@@ -81,6 +81,46 @@ class IdentifyMatchedData(TypedDict):
     """The best match of each face that has one."""
 
 
+class _EventFace(TypedDict):
+    resultIndex: int
+    """The element of `results` in the response of the call."""
+    faceIndex: int
+
+
+class _UnmatchedFace(_EventFace):
+    similarity: Optional[float]
+    """To the most similar subject; None if there is none."""
+    threshold: float
+
+
+class WebhookUnmatchedFace(_UnmatchedFace, total=False):
+    visitorId: str
+    """Only if the project stores unknown people."""
+
+
+class IdentifyUnmatchedData(TypedDict):
+    requestId: str
+    keyId: str
+    faces: List[WebhookUnmatchedFace]
+    """Each face that matches no subject."""
+
+
+class WebhookVisitor(_EventFace):
+    visitorId: str
+    visitCount: int
+    """The number of pictures, with this one."""
+    previousSeenAtUtc: str
+    similarity: float
+    """To the visitor."""
+
+
+class VisitorReturnedData(TypedDict):
+    requestId: str
+    keyId: str
+    faces: List[WebhookVisitor]
+    """Each face of an unknown person of earlier calls."""
+
+
 class WebhookTestData(TypedDict):
     webhookId: str
 
@@ -117,6 +157,16 @@ class IdentifyMatchedEvent(_Event):
     data: IdentifyMatchedData
 
 
+class IdentifyUnmatchedEvent(_Event):
+    type: Literal["identify.unmatched"]
+    data: IdentifyUnmatchedData
+
+
+class VisitorReturnedEvent(_Event):
+    type: Literal["visitor.returned"]
+    data: VisitorReturnedData
+
+
 class WebhookTestEvent(_Event):
     type: Literal["webhook.test"]
     data: WebhookTestData
@@ -128,6 +178,8 @@ WebhookEvent = Union[
     CameraChangedEvent,
     SubjectExpiredEvent,
     IdentifyMatchedEvent,
+    IdentifyUnmatchedEvent,
+    VisitorReturnedEvent,
     WebhookTestEvent,
 ]
 

@@ -64,12 +64,16 @@ print(me["project"]["name"], me["permissions"])`,
 const queries: Readonly<Record<string, string>> = {
   listSubjects: '?group=staff&limit=20',
   deleteGroup: '?dryRun=true',
+  listVisitors: '?sort=-visits&limit=20',
 }
 
 /** The body of an example as JSON. */
 const bodies: Readonly<Record<string, string>> = {
   renameGroup: '{"name":"employees"}',
   sendFeedback: '{"requestId":"0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f","verdict":"deny"}',
+  promoteVisitor: '{"groups":["employees"]}',
+  mergeVisitor: '{"subjectId":"0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f"}',
+  ignoreVisitor: '{"ignored":true}',
   createLivenessSession: '{"steps":3}',
 }
 
@@ -159,7 +163,10 @@ ${call.python}`
   const image = `{"kind": "image", "contentType": "image/jpeg", "bytes": image}`
   const body =
     action === undefined
-      ? bodies[route.operationId]?.replaceAll('":', '": ').replaceAll(',', ', ')
+      ? bodies[route.operationId]
+          ?.replaceAll('":', '": ')
+          .replaceAll(',', ', ')
+          .replaceAll('true', 'True')
       : `{"action": "${action}", "params": {"images": [${image}]}}`
   const imports = [...(action === undefined ? [] : ['base64']), 'json', 'os', 'urllib.request']
   const reader =

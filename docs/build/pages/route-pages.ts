@@ -32,11 +32,16 @@ export function routePages(): Readonly<Record<string, () => string>> {
   }
 }
 
-/** The name of the operation in lower case, with hyphens. */
+/** The name of the operation in lower case, with hyphens. The routes of visitors have a folder. */
 export function fileOf(route: ContractRoute): string {
   if (isAboutService(route)) return 'service.md'
   const { operationId } = route
-  return `${operationId.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}.md`
+  const name = operationId.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
+  return `${isAboutVisitors(route) ? 'visitors/' : ''}${name}.md`
+}
+
+function isAboutVisitors({ path }: ContractRoute): boolean {
+  return path.startsWith('/v1/visitors')
 }
 
 function overviewPage(): string {
@@ -53,6 +58,11 @@ function overviewPage(): string {
 }
 
 function routePage(route: ContractRoute): string {
+  const text = pageOfRoute(route)
+  return isAboutVisitors(route) ? text.replaceAll('](../', '](../../') : text
+}
+
+function pageOfRoute(route: ContractRoute): string {
   const { summary, description, parameters, requestBody, responses, tags } = route
   const [body] = Object.values(requestBody?.content ?? {})
   const [response] = Object.values(responses['200']?.content ?? {})

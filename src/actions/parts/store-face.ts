@@ -142,7 +142,7 @@ export async function autoEnroll(
 }
 
 /** Returns the face to store. It includes the crop only if the project still stores crops. */
-async function toNewFace(
+export async function toNewFace(
   { caller, services }: StoreFaceCall,
   tx: Tx,
   probe: ProbeFace,

@@ -64,6 +64,10 @@ export const identifyValue = z
               'The face matches, but the next subject is so near that it is likely to be the right one: check the match in another way. Absent otherwise.',
           }),
           candidates: z.array(fields.candidate),
+          visitorId: z.uuid().optional().meta({
+            description:
+              'The unknown person, if the project stores unknown people: the face has no match, and its quality is sufficient for an enrollment. Later pictures of the person get the same id. Absent with `groups`.',
+          }),
         }),
       )
       .meta({ description: 'Empty in a search for a stored face.' }),

@@ -100,12 +100,15 @@ export const onOrOff: ValueKind<boolean> = {
   parse: (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined),
 }
 
-/** Another kind, or `default`, whose value is null. */
-export function orDefault<Value>(kind: ValueKind<Value>): ValueKind<Value | null> {
+/** Another kind, or a name such as `default`, whose value is null. */
+export function orDefault<Value>(
+  kind: ValueKind<Value>,
+  name = 'default',
+): ValueKind<Value | null> {
   return {
     ...kind,
-    rule: `${kind.rule}, or default`,
-    parse: (text) => (text === 'default' ? null : kind.parse(text)),
+    rule: `${kind.rule}, or ${name}`,
+    parse: (text) => (text === name ? null : kind.parse(text)),
   }
 }
 

@@ -147,6 +147,7 @@ export const project = defineGroup({
         'store-crops': optional('<on|off>', onOrOff),
         'auto-enroll': optional('<on|off>', onOrOff),
         feedback: optional('<on|off>', onOrOff),
+        'unknown-people': optional('<1..90|off>', orDefault(wholeNumber(1, 90), 'off')),
         billing,
       },
       run: async (values) => (await import('./project.ts')).set(values),

@@ -1,5 +1,9 @@
 import { allocate } from '../../billing/ledger.ts'
-import { clearGallery, deleteSubject } from '../../gallery/deletion/subject-deletion.ts'
+import {
+  clearGallery,
+  clearVisitors,
+  deleteSubject,
+} from '../../gallery/deletion/subject-deletion.ts'
 import { type ProjectContents, beginDeletion, deleteProject } from '../../gate/delete-project.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import { type Micros, formatAmount } from '../../lib/money.ts'
@@ -87,22 +91,26 @@ type ProjectSettings = CommandValues<'project'> & {
   readonly 'store-crops': boolean | undefined
   readonly 'auto-enroll': boolean | undefined
   readonly feedback: boolean | undefined
+  readonly 'unknown-people': number | null | undefined
   readonly billing: boolean | undefined
 }
 
 export async function set(values: ProjectSettings): Promise<void> {
+  const visitorDays = values['unknown-people']
   const switches = givenOptions({
     gender: values.gender,
     expression: values.expression,
     storeCrops: values['store-crops'],
     autoEnroll: values['auto-enroll'],
     feedback: values.feedback,
+    unknownPeople: visitorDays === undefined ? undefined : visitorDays !== null,
     billing: values.billing,
   })
   const change = givenOptions({
     switches: Object.keys(switches).length > 0 ? switches : undefined,
     identifyThreshold: values.threshold,
     retentionDays: values['retention-days'],
+    visitorRetentionDays: visitorDays ?? undefined,
     sustainedPerS: values.sustained,
     burst: values.burst,
     galleryMode: values.gallery,
@@ -159,9 +167,9 @@ export async function remove(values: CommandValues<'project'> & { readonly yes: 
 
 /** States what the command deletes with --yes. */
 function unconfirmed({ name, projectId }: Project, contents: ProjectContents): UsageError {
-  const { subjects, crops, keys, webhooks } = contents
+  const { subjects, visitors, crops, keys, webhooks } = contents
   return new UsageError(
-    `nothing was deleted; with --yes, the command permanently deletes ${name} (${projectId}) with ${subjects} subjects, ${crops} stored crops, ${keys} valid keys and ${webhooks} webhooks, and returns its budget to the wallet`,
+    `nothing was deleted; with --yes, the command permanently deletes ${name} (${projectId}) with ${subjects} subjects, ${visitors} visitors, ${crops} stored crops, ${keys} valid keys and ${webhooks} webhooks, and returns its budget to the wallet`,
   )
 }
 
@@ -183,6 +191,7 @@ function eraseProject(store: Store, project: Project, subjects: number): Promise
       project,
       clock,
       clear: (galleryId) => clearGallery(removal, galleryId),
+      clearVisitors: (projectId) => clearVisitors(removal, { projectId }),
       addEntry: (tx, entry) => addCommandLineEntry(tx, { ...entry, accountId }, clock()),
     })
   })
@@ -210,6 +219,7 @@ function describeProject(project: Project): string {
       'store-crops': onOff(switches.storeCrops),
       'auto-enroll': onOff(switches.autoEnroll),
       feedback: onOff(switches.feedback),
+      'unknown-people': switches.unknownPeople ? String(row.visitorRetentionDays) : 'off',
       billing: onOff(switches.billing),
     }),
   )

@@ -7,6 +7,7 @@ import {
   type WebhookEventType,
   allEventTypes,
   defaultEventTypes,
+  isFaceEvent,
 } from '../../store/webhooks/event-types.ts'
 import type { MatchFilter } from '../../store/webhooks/events.ts'
 import {
@@ -120,9 +121,9 @@ function readFilter(
     ...(outcomes && { outcomes }),
     ...(minSimilarity !== undefined && { minSimilarity }),
   }
-  if (Object.keys(filter).length > 0 && !events.includes('identify.matched'))
+  if (Object.keys(filter).length > 0 && !events.some(isFaceEvent))
     throw new UsageError(
-      '--groups, --outcomes and --min-similarity apply only to identify.matched; add it to --events',
+      '--groups, --outcomes and --min-similarity apply only to events about faces, such as identify.matched; add one to --events',
     )
   const parsed = matchFilter.safeParse(filter)
   if (parsed.success) return parsed.data

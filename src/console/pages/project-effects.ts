@@ -34,7 +34,7 @@ export const previewLosses = defineRead({
   response: z.object({
     crops: boundedCount.meta({ description: 'Deleted when storeCrops is switched off.' }),
     deletion: z
-      .object({ subjects: count, keys: count, webhooks: count })
+      .object({ subjects: count, visitors: count, keys: count, webhooks: count })
       .meta({ description: 'Deleted with the project.' }),
     retention: z
       .object({
@@ -89,6 +89,7 @@ export const removeProject = defineWrite({
           project,
           clock,
           clear: maintenance.clear,
+          clearVisitors: maintenance.clearVisitors,
           addEntry: (tx, entry) => addAuditEntry(tx, toAuditEntry(entry, call, entry)),
         })
         response.returnedMicros = String(returned)

@@ -19,6 +19,7 @@ const switches = z.strictObject({
   storeCrops: switchState,
   autoEnroll: switchState,
   feedback: switchState,
+  unknownPeople: switchState,
   billing: switchState,
 }) satisfies z.ZodType<ProjectSwitches>
 
@@ -37,6 +38,7 @@ const project = z.object({
   isBurstDefault: z.boolean(),
   retentionDays: z.int(),
   isRetentionDefault: z.boolean(),
+  visitorRetentionDays: z.int(),
   identifyThreshold: z.number().nullable(),
   livenessOrigins: origins,
   switches,
@@ -92,6 +94,7 @@ export const editProject = defineWrite({
     sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
     burst: z.int().min(1).max(100_000).nullable().optional(),
     retentionDays: effects.retentionDays.nullable().optional(),
+    visitorRetentionDays: z.int().min(1).max(90).optional(),
     identifyThreshold: z.number().min(0).max(1).nullable().optional(),
     livenessOrigins: origins.optional().meta({
       description: 'Origins of pages that may send frames of liveness sessions; empty: none.',

@@ -9,6 +9,7 @@ import { findGallery, lockGallery, recordGalleryChange } from '../../store/galle
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
 import { findSubject, findSubjects, removeSubject } from '../../store/gallery/subjects.ts'
+import { findProjectVisitors } from '../../store/gallery/visitors.ts'
 import { scrubResponses } from '../../store/gate/stored-responses.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 
@@ -209,6 +210,16 @@ export function clearGallery(
 ): Promise<DeletedSubjects> {
   return deleteSubjects(options, (reading, { after, limit }) =>
     findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
+  )
+}
+
+/** Deletes the visitors of a project, or only those that were not seen since a time. */
+export function clearVisitors(
+  options: DeleteSubjectsOptions,
+  filter: { readonly projectId: string; readonly beforeUtc?: string },
+): Promise<DeletedSubjects> {
+  return deleteSubjects(options, (reading, { limit }) =>
+    findProjectVisitors(reading, { ...filter, limit }),
   )
 }
 

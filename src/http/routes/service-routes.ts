@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serveCreatedDocument, serveDocument } from '../document.ts'
+import { type ApiExtensions, type ApiLimits, openApiDocument } from '../openapi/openapi.ts'
 import type { Route } from '../route.ts'
-import { openApiDocument, type ApiExtensions, type ApiLimits } from '../openapi/openapi.ts'
-import { shareRuns } from './share-runs.ts'
 
-export type ServiceRouteOptions = {
+type ServiceRouteOptions = {
   readonly version: string
   /** The reasons why the service is not ready, one sentence each; empty when it is ready. */
   readonly notReady: () => Promise<readonly string[]>
@@ -72,4 +72,27 @@ function servePhotograph(): Route['handle'] {
   const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
   const bytes = readFileSync(path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
   return serveDocument(bytes, { contentType: 'image/jpeg' })
+}
+
+/**
+ * Shares the runs of a costly read between its callers. Every caller receives the result of a run
+ * that started after the call, so that no result is outdated. At most one run is active, and runs
+ * start at least `intervalMs` apart; the callers in between share the next run.
+ */
+export function shareRuns<T>(run: () => Promise<T>, intervalMs: number): () => Promise<T> {
+  let active: Promise<unknown> = Promise.resolve()
+  let startedAtMs = -Infinity
+  let next: Promise<T> | undefined
+  return () => (next ??= startNext())
+
+  async function startNext(): Promise<T> {
+    await active
+    const waitMs = startedAtMs + intervalMs - performance.now()
+    if (waitMs > 0) await sleep(waitMs)
+    startedAtMs = performance.now()
+    next = undefined
+    const result = run()
+    active = result.catch(() => {}) // The callers receive the error.
+    return result
+  }
 }

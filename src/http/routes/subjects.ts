@@ -143,6 +143,10 @@ export const listDeletions = defineRoute({
   query: z.strictObject({
     subjectId: uuid.optional(),
     externalId: externalId.optional(),
+    visitors: z
+      .enum(['true', 'false'])
+      .default('false')
+      .meta({ description: '`true`: the records of visitors, unknown people, instead.' }),
     fromUtc: utcTime.optional(),
     toUtc: utcTime.optional(),
     sort: z.enum(['deleted', '-deleted']).default('-deleted').meta({
@@ -156,11 +160,12 @@ export const listDeletions = defineRoute({
     .object({ items: z.array(deletionRecord), nextCursor, ...totalFields })
     .meta({ id: 'DeletionPage' }),
   example: { items: [examples['svc.deleteSubject'].value], nextCursor: null },
-  run: async ({ query, caller, services: { subjects, maintenance } }) => {
+  run: async ({ query, caller, services: { subjects, maintenance, visitors } }) => {
+    const { galleryId } = caller
     const isAscending = query.sort === 'deleted'
     const after = unpackCursor(query.cursor, isAscending ? ascendingCursor : z.int())
     const conditions = {
-      galleryId: caller.galleryId,
+      galleryId: query.visitors === 'true' ? visitors.galleryIdOf(galleryId) : galleryId,
       subjectId: query.subjectId,
       externalId: query.externalId,
       fromUtc: toStoredTimestamp(query.fromUtc),

@@ -8,7 +8,8 @@ const statementSchema = z.strictObject({
   issuedAtUtc: z.string(),
   deletionId: z.uuid(),
   accountId: z.uuid(),
-  galleryId: z.uuid(),
+  /** The id of the project or account; of visitors, with `:visitors`. */
+  galleryId: z.string().max(64),
   subjectId: z.uuid(),
   externalId: z.string().nullable(),
   groups: z.array(z.string()),

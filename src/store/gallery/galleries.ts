@@ -1,6 +1,7 @@
 import type { GalleryKeyRow } from '../gallery-schema.ts'
 import { type LockMode, type ReadTx, type Tx, sql } from '../database.ts'
 import { galleryIdOf } from '../tenancy/projects.ts'
+import { visitorsGalleryId } from './visitors.ts'
 
 /**
  * Locks a gallery until the transaction ends. A transaction that changes the gallery takes the lock
@@ -11,14 +12,17 @@ export function lockGallery(tx: Tx, galleryId: string, mode: LockMode): Promise<
   return tx.lock(`gallery:${galleryId}`, mode)
 }
 
-/** Locks the gallery of a project in exclusive mode. */
+/** Locks the gallery of a project and that of its visitors in exclusive mode. */
 export async function lockProjectGallery(tx: Tx, projectId: string): Promise<void> {
   const query = tx.build
     .selectFrom('projects')
     .select(['accountId', 'galleryMode'])
     .where('projectId', '=', projectId)
   const [project] = await tx.run(query)
-  if (project) await lockGallery(tx, galleryIdOf({ ...project, projectId }), 'exclusive')
+  if (!project) return
+  const galleryId = galleryIdOf({ ...project, projectId })
+  await lockGallery(tx, galleryId, 'exclusive')
+  await lockGallery(tx, visitorsGalleryId(galleryId), 'exclusive')
 }
 
 export type GallerySize = { readonly subjectCount: number; readonly templateCount: number }

@@ -230,7 +230,7 @@ export type UnseenFilter = {
   readonly limit: number
 }
 
-/** Finds subjects of a project that were not matched since the given time. */
+/** Finds subjects of a project, without visitors, that were not matched since the given time. */
 export function findUnseenSubjects(tx: ReadTx, { limit, ...filter }: UnseenFilter) {
   return tx.run(selectUnseen(tx, filter).selectAll().limit(limit))
 }
@@ -248,6 +248,7 @@ function selectUnseen(tx: ReadTx, { projectId, beforeUtc }: Omit<UnseenFilter, '
     .selectFrom('subjects')
     .where('projectId', '=', projectId)
     .where('lastSeenAtUtc', '<', beforeUtc)
+    .where('visitCount', 'is', null)
 }
 
 /** Finds subjects whose keys are encrypted under a gallery key. */

@@ -12,7 +12,7 @@ export type KeyIdentity = {
   /** The gallery of the project: a separate one, or the one that the account's projects share. */
   readonly galleryId: string
   readonly switches: ProjectSwitches
-  /** The number of the project's webhooks that receive `identify.matched`. */
+  /** The number of the project's webhooks that receive events about faces. */
   readonly matchWebhooks: number
   /** 1: the account is moved to another database, and calls must be sent again. */
   readonly isFrozen: 0 | 1

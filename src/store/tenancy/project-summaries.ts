@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { type ReadTx, sql } from '../database.ts'
+import { visitorsGalleryId } from '../gallery/visitors.ts'
 import { budgetLedger, walletLedger } from './projects.ts'
 import type { ProjectRow } from '../schema.ts'
 
@@ -94,7 +95,10 @@ export type GallerySummary = {
   readonly templateCount: number
 }
 
-/** Finds the galleries of an account, from their first enrollment to the deletion of their project. */
+/**
+ * Finds the galleries of an account, from their first enrollment to the deletion of their project. Those
+ * of visitors are left out.
+ */
 export function findGallerySummaries(
   tx: ReadTx,
   accountId: string,
@@ -104,6 +108,7 @@ export function findGallerySummaries(
     .leftJoin('projects', 'projects.projectId', 'galleries.galleryId')
     .select(['galleryId', 'projects.name as projectName', 'subjectCount', 'templateCount'])
     .where('galleries.accountId', '=', accountId)
+    .where('galleryId', 'not like', visitorsGalleryId('%'))
     .where('projects.deletedAtUtc', 'is', null)
   return tx.run(query.orderBy('galleryId'))
 }

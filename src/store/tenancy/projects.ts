@@ -79,8 +79,9 @@ function projectFromRow({
   isFrozen: _isFrozen,
   ...project
 }: Selectable<ProjectRow>): Project {
-  const { gender, expression, storeCrops, autoEnroll, feedback, billing, ...row } = project
-  const columns = { gender, expression, storeCrops, autoEnroll, feedback, billing }
+  const { gender, expression, storeCrops, autoEnroll, feedback, unknownPeople, billing, ...row } =
+    project
+  const columns = { gender, expression, storeCrops, autoEnroll, feedback, unknownPeople, billing }
   return { ...row, switches: switchesFromColumns(columns) }
 }
 
@@ -89,6 +90,7 @@ const projectDefaults = {
   sustainedPerS: null,
   burst: null,
   retentionDays: null,
+  visitorRetentionDays: 30,
   identifyThreshold: null,
   livenessOrigins: '',
   deletedAtUtc: null,
@@ -116,12 +118,12 @@ export async function findLivenessOrigins(tx: ReadTx, projectId: string): Promis
 }
 
 /**
- * Lists after how many days without a match each project deletes subjects; null: the setting. Frozen
- * projects are left out.
+ * Lists after how many days without a match each project deletes subjects and visitors; null: the
+ * setting. Frozen projects are left out.
  */
 export function listProjectRetentions(tx: ReadTx) {
   const query = tx.build.selectFrom('projects').select(['projectId', 'retentionDays'])
-  return tx.run(query.where('isFrozen', '=', 0))
+  return tx.run(query.select('visitorRetentionDays').where('isFrozen', '=', 0))
 }
 
 /** Selects the ids of an account's projects. */

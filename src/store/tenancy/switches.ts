@@ -5,6 +5,7 @@ export const defaultSwitches: ProjectSwitches = {
   storeCrops: false,
   autoEnroll: false,
   feedback: false,
+  unknownPeople: false,
   billing: true,
 }
 
@@ -19,6 +20,8 @@ export type ProjectSwitches = {
   readonly autoEnroll: boolean
   /** Whether matches of svc.identify can be confirmed or denied: see POST /v1/feedback. */
   readonly feedback: boolean
+  /** Whether svc.identify stores people that match no subject, as visitors. */
+  readonly unknownPeople: boolean
   /** Whether calls are charged to the budget. If not, they are metered in the request log only. */
   readonly billing: boolean
 }
@@ -26,17 +29,10 @@ export type ProjectSwitches = {
 /** The switches as columns of `projects`. */
 export type SwitchColumns = { readonly [name in keyof ProjectSwitches]: 0 | 1 }
 
-export const switchNames = [
-  'gender',
-  'expression',
-  'storeCrops',
-  'autoEnroll',
-  'feedback',
-  'billing',
-] as const
+export const switchNames = Object.keys(defaultSwitches) as readonly (keyof ProjectSwitches)[]
 
 export function switchesFromColumns(row: SwitchColumns): ProjectSwitches {
-  // The names are those of all switches.
+  // `switchNames` contains every name.
   return Object.fromEntries(switchNames.map((name) => [name, row[name] === 1])) as ProjectSwitches
 }
 

@@ -6,6 +6,8 @@ export const webhookEventTypes = {
   'camera.changed': 'The pictures or matches of a key became worse than in the four weeks before.',
   'subject.expired': 'A subject was deleted because it expired or was not matched for too long.',
   'identify.matched': 'svc.identify found a match. Contains ids and similarities.',
+  'identify.unmatched': 'svc.identify found a face that matches no subject.',
+  'visitor.returned': 'svc.identify found an unknown person of earlier calls again.',
 } as const
 
 export type WebhookEventType = keyof typeof webhookEventTypes
@@ -15,10 +17,19 @@ export const testEventType = 'webhook.test'
 
 export const allEventTypes = Object.keys(webhookEventTypes) as readonly WebhookEventType[]
 
-/** The events of a new webhook; matches are sent only on request. */
-export const defaultEventTypes: readonly WebhookEventType[] = allEventTypes.filter(
-  (type) => type !== 'identify.matched',
-)
+/** The events about the faces of a call. A webhook receives them only on request. */
+export const faceEventTypes = [
+  'identify.matched',
+  'identify.unmatched',
+  'visitor.returned',
+] as const
+export type FaceEventType = (typeof faceEventTypes)[number]
+
+export const isFaceEvent = (type: WebhookEventType): boolean =>
+  faceEventTypes.some((name) => name === type)
+
+/** The events of a new webhook. */
+export const defaultEventTypes = allEventTypes.filter((type) => !isFaceEvent(type))
 
 /** Returns the event types of a webhook's row. */
 export function parseEventTypes(json: string): readonly WebhookEventType[] {

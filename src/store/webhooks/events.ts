@@ -1,25 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import { type ReadTx, type Tx, sql } from '../database.ts'
 import { galleryIdOf } from '../tenancy/projects.ts'
-import { type WebhookEventType, testEventType } from './event-types.ts'
+import {
+  type FaceEventType,
+  type WebhookEventType,
+  faceEventTypes,
+  parseEventTypes,
+  testEventType,
+} from './event-types.ts'
 
 /** The outcomes of a face that matches. */
 export const matchOutcomes = ['match', 'ambiguous'] as const
 export type MatchOutcome = (typeof matchOutcomes)[number]
 
-/** A face of a call of svc.identify and its best match, as `identify.matched` reports it. */
-export type FaceMatch = {
-  /** The element of `results` in the response. */
-  readonly resultIndex: number
-  readonly faceIndex: number
-  readonly outcome: MatchOutcome
-  readonly subjectId: string
-  readonly externalId: string | null
-  readonly groups: readonly string[]
-  readonly faceId: string
-  readonly similarity: number
-  readonly threshold: number
+/** An event about a face of a call of svc.identify. Those of one type are sent together. */
+export type FaceEvent = {
+  readonly type: FaceEventType
+  /** What the event contains. */
+  readonly face: {
+    readonly faceIndex: number
+    /** To the subject or visitor; of a face without a match, to the most similar subject. */
+    readonly similarity: number | null
+    /** Of a match. */
+    readonly outcome?: MatchOutcome
+    readonly groups?: readonly string[]
+    /** Fields that no filter reads. */
+    readonly [field: string]: unknown
+  }
 }
+
+/** An event with the element of `results` in the response that contains its face. */
+export type ResultFaceEvent = FaceEvent & { readonly resultIndex: number }
 
 export type NewEvent = {
   readonly projectId: string
@@ -113,44 +124,43 @@ export type MatchFilter = {
   readonly minSimilarity?: number | undefined
 }
 
-/** Webhooks that receive the same matches of a call. */
-export type MatchReceivers = {
-  readonly webhookIds: readonly string[]
-  readonly matches: readonly FaceMatch[]
-}
-
 /** Returns the filter of a webhook's row. */
 export function parseMatchFilter(json: string): MatchFilter {
   return JSON.parse(json) as MatchFilter
 }
 
-/** Finds the webhooks of a project that receive matches, each with those that its filter selects. */
-export async function findMatchReceivers(
+type FaceEventReceivers = {
+  readonly type: FaceEventType
+  readonly webhookIds: readonly string[]
+  readonly faces: readonly (FaceEvent['face'] & { readonly resultIndex: number })[]
+}
+
+/** Finds the webhooks of a project that receive events about faces, with the faces that their filters select. */
+export async function findFaceEventReceivers(
   tx: ReadTx,
   projectId: string,
-  matches: readonly FaceMatch[],
-): Promise<readonly MatchReceivers[]> {
-  const query = tx.build
-    .selectFrom('webhooks')
-    .select(['webhookId', 'matchFilter'])
-    .where('projectId', '=', projectId)
-    .where('events', 'like', '%"identify.matched"%')
-  const byFilter = Map.groupBy(await tx.run(query), ({ matchFilter }) => matchFilter)
-  return [...byFilter].flatMap(([json, webhooks]) => {
-    const filter = parseMatchFilter(json)
-    const selected = matches.filter((match) => isSelected(match, filter))
-    const webhookIds = webhooks.map(({ webhookId }) => webhookId)
-    return selected.length > 0 ? [{ webhookIds, matches: selected }] : []
+  events: readonly ResultFaceEvent[],
+): Promise<readonly FaceEventReceivers[]> {
+  const query = tx.build.selectFrom('webhooks').select(['webhookId', 'events', 'matchFilter'])
+  const webhooks = await tx.run(query.where('projectId', '=', projectId))
+  return faceEventTypes.flatMap((type) => {
+    const ofType = events.filter((event) => event.type === type)
+    const receiving = webhooks.filter((webhook) => parseEventTypes(webhook.events).includes(type))
+    return [...Map.groupBy(receiving, ({ matchFilter }) => matchFilter)].flatMap(([json, same]) => {
+      const selected = ofType.filter((event) => isSelected(event, parseMatchFilter(json)))
+      const faces = selected.map(({ resultIndex, face }) => ({ resultIndex, ...face }))
+      const webhookIds = same.map(({ webhookId }) => webhookId)
+      return faces.length > 0 ? [{ type, webhookIds, faces }] : []
+    })
   })
 }
 
-function isSelected(
-  match: FaceMatch,
-  { groups, outcomes, minSimilarity = 0 }: MatchFilter,
-): boolean {
-  if (match.similarity < minSimilarity) return false
-  if (outcomes && !outcomes.includes(match.outcome)) return false
-  return groups === undefined || groups.some((name) => match.groups.includes(name))
+/** The groups and outcomes of a filter apply to matches only. */
+function isSelected({ face }: FaceEvent, { minSimilarity = 0, ...filter }: MatchFilter): boolean {
+  if ((face.similarity ?? 0) < minSimilarity) return false
+  const { outcome, groups } = face
+  if (outcome && filter.outcomes && !filter.outcomes.includes(outcome)) return false
+  return !groups || !filter.groups || filter.groups.some((name) => groups.includes(name))
 }
 
 /** Replaces the name of a group in the filters of a gallery's webhooks. */

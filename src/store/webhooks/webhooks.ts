@@ -22,7 +22,7 @@ export type NewWebhook = {
   readonly projectId: string
   readonly url: string
   readonly events: readonly WebhookEventType[]
-  /** Applies to `identify.matched`. */
+  /** Applies to events about faces. */
   readonly matchFilter?: MatchFilter
 }
 
@@ -74,7 +74,7 @@ function lockWebhooks(tx: Tx, projectId: string): Promise<void> {
 /** A call reads this count with its key, so that projects without such webhooks need no query. */
 async function countMatchWebhooks(tx: Tx, projectId: string): Promise<void> {
   const matchWebhooks = sql<number>`(select count(*) from webhooks
-    where webhooks."projectId" = projects."projectId" and events like '%"identify.matched"%')`
+    where webhooks."projectId" = projects."projectId" and (events like '%"identify.%' or events like '%"visitor.%'))`
   await tx.run(
     tx.build.updateTable('projects').set({ matchWebhooks }).where('projectId', '=', projectId),
   )

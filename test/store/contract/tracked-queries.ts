@@ -44,6 +44,7 @@ import * as systemHistory from '../../../src/store/system/system-history.ts'
 import * as switches from '../../../src/store/tenancy/switches.ts'
 import * as templates from '../../../src/store/gallery/templates.ts'
 import * as users from '../../../src/store/console/users.ts'
+import * as visitors from '../../../src/store/gallery/visitors.ts'
 import * as webhookDeliveries from '../../../src/store/webhooks/deliveries.ts'
 import * as eventTypes from '../../../src/store/webhooks/event-types.ts'
 import * as webhookEvents from '../../../src/store/webhooks/events.ts'
@@ -97,6 +98,7 @@ const allQueries = {
   ...switches,
   ...templates,
   ...users,
+  ...visitors,
   ...webhookDeliveries,
   ...eventTypes,
   ...webhookEvents,

@@ -95,13 +95,16 @@ export const webhooksContract = {
       { ...match, outcome: 'ambiguous' as const },
       { ...match, groups: ['day'] },
     ]
-    const matches = [match, ...others]
+    const type = 'identify.matched' as const
+    assert.ok(queries.isFaceEvent(type))
+    const faces = [match, ...others]
+    const events = faces.map(({ resultIndex, ...face }) => ({ type, resultIndex, face }))
     const receivers = async () =>
-      (await store.read((tx) => queries.findMatchReceivers(tx, projectId, matches)))
+      (await store.read((tx) => queries.findFaceEventReceivers(tx, projectId, events)))
         .map((one) => ({ ...one, webhookIds: one.webhookIds.toSorted() }))
-        .toSorted((a, b) => a.matches.length - b.matches.length)
-    const toAll = { webhookIds: all.toSorted(), matches }
-    assert.deepEqual(await receivers(), [{ webhookIds: [filtered], matches: [match] }, toAll])
+        .toSorted((a, b) => a.faces.length - b.faces.length)
+    const toAll = { type, webhookIds: all.toSorted(), faces }
+    assert.deepEqual(await receivers(), [{ type, webhookIds: [filtered], faces: [match] }, toAll])
     const rename = (galleryId: string) =>
       store.write((tx) =>
         queries.renameGroupInFilters(tx, { galleryId, name: 'watched', newName: 'new' }),

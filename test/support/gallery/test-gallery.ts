@@ -135,10 +135,11 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       log,
     }),
   )
-  const { subjects, matching, maintenance, livenessSessions } = openedGallery
+  const { subjects, matching, maintenance, visitors, livenessSessions } = openedGallery
   const { webhooks } = opened.use(openWebhooks(config, { store, clock, log }))
   const extraImageTypes = config.IMAGE_TYPES_EXTRA
-  const services = { vision, subjects, matching, maintenance, livenessSessions, extraImageTypes }
+  const parts = { subjects, matching, maintenance, visitors, livenessSessions }
+  const services = { ...parts, vision, extraImageTypes }
   const systemMonitor = opened.use(openTestMonitor(config, { ...options, store, clock, log }))
   if (options.isMonitored) await systemMonitor.start()
   const executeOptions = {
@@ -162,6 +163,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     gate,
     subjects,
     maintenance,
+    visitors,
     webhooks,
     calibration,
     executeOptions,

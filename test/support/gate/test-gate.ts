@@ -55,6 +55,7 @@ const services: Services = {
   subjects: {} as Services['subjects'],
   matching,
   maintenance: {} as Services['maintenance'],
+  visitors: {} as Services['visitors'],
   livenessSessions: {} as Services['livenessSessions'],
   vision: {} as Services['vision'],
 }

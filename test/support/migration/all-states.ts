@@ -159,6 +159,9 @@ async function addSubjects({ database, openedGallery, createProjectClient }: Tes
       await addMatch(tx, { ...match, ...position, ...state, ...ids })
     }
     await tx.run(change(otherId).set({ hasDenials: 1 }))
+    const visitors = { ...owner, galleryId: `${projectId}:visitors` }
+    const visitor = await subjects.create(tx, visitors, { visitCount: 2, withoutFaces: true })
+    await tx.run(change(visitor.subjectId).set({ isIgnored: 1 }))
     const sweep = { name: 'callsSweptBefore' as const, valueMs: Date.now() }
     await tx.run(
       tx.build

@@ -1,14 +1,21 @@
-import type { SearchHit } from '../../../gallery/match.ts'
+import type { ChangedSinceQuery, SearchHit } from '../../../gallery/match.ts'
+import type { Matching } from '../../../gallery/matching.ts'
 import { ActionError } from '../../../lib/errors.ts'
-import type { Tx } from '../../../store/database.ts'
+import type { ReadTx } from '../../../store/database.ts'
+import type { ProbeFace } from '../extract-probes.ts'
 import type { StoreFaceCall } from '../store-face.ts'
 import type { ExtractedPicture } from './extract-pictures.ts'
 
 /** The most duplicates in a response. */
 const duplicatesMax = 10
 
+/** A picture, or a stored face, with the templates of its face. */
+export type ComparedPicture = Pick<ExtractedPicture, 'index'> & {
+  readonly probe: Pick<ProbeFace, 'probes'>
+}
+
 type DuplicateSearch = {
-  readonly pictures: readonly ExtractedPicture[]
+  readonly pictures: readonly ComparedPicture[]
   readonly similarityMin: number
   readonly excludeSubjectId: string | undefined
 }
@@ -33,18 +40,12 @@ export async function searchDuplicates(
       return { index, hits: await matching.search(galleryId, probe.probes, options) }
     }),
   )
-  return async (tx: Tx, stored: readonly ExtractedPicture[]) => {
+  return async (reading: ReadTx, stored: readonly ComparedPicture[]) => {
     const best = new Map<string, SearchHit>()
     for (const { index, probe } of stored) {
-      const changed = await matching.matchChangedSince(tx, {
-        galleryId,
-        sequence,
-        probes: probe.probes,
-      })
-      const changedIds = new Set(changed.map(({ subjectId }) => subjectId))
       const hits = searches.find((search) => search.index === index)?.hits ?? []
-      const current = hits.filter(({ subjectId }) => !changedIds.has(subjectId))
-      for (const hit of [...changed, ...current]) {
+      const since = { galleryId, sequence, probes: probe.probes }
+      for (const hit of await currentHits(matching, reading, { since, hits })) {
         const known = best.get(hit.subjectId)
         if (!known || hit.similarity > known.similarity) best.set(hit.subjectId, hit)
       }
@@ -54,18 +55,29 @@ export async function searchDuplicates(
       .filter(({ similarity }) => similarity >= similarityMin)
       .toSorted((a, b) => b.similarity - a.similarity)
       .slice(0, duplicatesMax)
-    return withExternalIds(call, tx, duplicates)
+    return withExternalIds(call, reading, duplicates)
   }
+}
+
+/** Replaces the hits of subjects that have changed since a search. */
+export async function currentHits(
+  { matchChangedSince }: Pick<Matching, 'matchChangedSince'>,
+  reading: ReadTx,
+  { since, hits }: { readonly since: ChangedSinceQuery; readonly hits: readonly SearchHit[] },
+): Promise<readonly SearchHit[]> {
+  const changed = await matchChangedSince(reading, since)
+  const changedIds = new Set(changed.map(({ subjectId }) => subjectId))
+  return [...changed, ...hits.filter(({ subjectId }) => !changedIds.has(subjectId))]
 }
 
 /** Returns the hits with their external ids, without subjects that were deleted since the search. */
 async function withExternalIds(
   { caller: { galleryId }, services: { subjects } }: StoreFaceCall,
-  tx: Tx,
+  reading: ReadTx,
   hits: readonly SearchHit[],
 ) {
   const subjectIds = hits.map(({ subjectId }) => subjectId)
-  const rows = await subjects.findByIds(tx, galleryId, subjectIds)
+  const rows = await subjects.findByIds(reading, galleryId, subjectIds)
   const externalIds = new Map(rows.map((row) => [row.subjectId, row.externalId]))
   return hits.flatMap(({ subjectId, similarity }) => {
     const externalId = externalIds.get(subjectId)

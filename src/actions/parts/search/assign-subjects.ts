@@ -11,10 +11,10 @@ const matchGain = 1e-6
  * @param faces the candidates of each face, best first: at least as many as there are faces, so that
  *   no possible match is missing.
  */
-export function assignSubjects(
+export function assignSubjects<Candidate extends Pick<MatchCandidate, 'subjectId' | 'similarity'>>(
   threshold: number,
-  faces: readonly (readonly MatchCandidate[])[],
-): MatchCandidate[][] {
+  faces: readonly (readonly Candidate[])[],
+): Candidate[][] {
   const subjectIds = [...new Set(faces.flat().map(({ subjectId }) => subjectId))]
   const columns = new Map(subjectIds.map((subjectId, column) => [subjectId, column]))
   // One more column per face stands for no match.

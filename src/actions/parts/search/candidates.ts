@@ -2,8 +2,9 @@ import type { z } from 'zod'
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { SubjectDetails, Subjects } from '../../../gallery/subjects.ts'
-import type { Tx } from '../../../store/database.ts'
-import type { ValueMatch, ActionCall } from '../../action.ts'
+import type { ReadTx, Tx } from '../../../store/database.ts'
+import type { FaceEvent } from '../../../store/webhooks/events.ts'
+import type { ActionCall } from '../../action.ts'
 import type { candidate, matchLevel } from '../../schemas/fields.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
@@ -66,14 +67,14 @@ type IdentifiedFaces = {
   }[]
 }
 
-/** Returns the best match of each face that has one. */
-export function faceMatches({ faces, threshold }: IdentifiedFaces): ValueMatch[] {
+/** Returns the events about the best match of each face that has one. */
+export function matchEvents({ faces, threshold }: IdentifiedFaces): FaceEvent[] {
   return faces.flatMap(({ faceIndex, ambiguous, candidates: [best] }) => {
     if (!best) return []
     const outcome = ambiguous ? 'ambiguous' : 'match'
     const { subjectId, externalId, groups, faceId, similarity } = best
     const match = { subjectId, externalId, groups, faceId, similarity, threshold }
-    return [{ faceIndex, outcome, ...match }]
+    return [{ type: 'identify.matched', face: { faceIndex, outcome, ...match } }]
   })
 }
 
@@ -146,7 +147,7 @@ export type SearchParams = {
   readonly groups?: readonly string[] | undefined
 }
 
-type SearchCall = Pick<ActionCall<SearchParams>, 'params' | 'caller' | 'services' | 'debug'>
+export type SearchCall = Pick<ActionCall<SearchParams>, 'params' | 'caller' | 'services' | 'debug'>
 
 /** For the distance between the most similar subject and the next one. */
 const candidatesMin = 2
@@ -192,9 +193,9 @@ export async function countIncomparable(
 /** Returns the size of the gallery and the threshold of the search when the call is settled. */
 export function searchFacts(
   { params, caller: { galleryId, projectId }, services: { matching } }: SearchCall,
-  tx: Tx,
+  reading: ReadTx,
 ) {
-  return matching.searchThreshold(tx, { galleryId, projectId, requested: params.threshold })
+  return matching.searchThreshold(reading, { galleryId, projectId, requested: params.threshold })
 }
 
 /**

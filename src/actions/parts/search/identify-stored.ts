@@ -97,7 +97,7 @@ function modelsOf({ templates }: StoredProbe): string[] {
   return templates.map(({ modelId }) => modelId)
 }
 
-type StoredSearchCall = Pick<ActionCall<ProbeSelector>, 'params' | 'caller' | 'services'>
+export type StoredSearchCall = Pick<ActionCall<ProbeSelector>, 'params' | 'caller' | 'services'>
 
 /** A probe of stored templates. */
 type StoredProbe = {
@@ -113,7 +113,7 @@ type StoredProbe = {
  *
  * @throws ActionError SUBJECT_NOT_FOUND, or MODEL_MISMATCH if it has no template of a loaded model.
  */
-async function readStoredProbe(call: StoredSearchCall): Promise<StoredProbe> {
+export async function readStoredProbe(call: StoredSearchCall): Promise<StoredProbe> {
   const { subjects, matching } = call.services
   const { faceId } = call.params
   const subject = await subjects.read((reading) => findProbeSubject(call, reading))

@@ -4,6 +4,7 @@ import { HttpError } from '../../../lib/errors.ts'
 import {
   allEventTypes,
   defaultEventTypes,
+  isFaceEvent,
   webhookEventTypes,
 } from '../../../store/webhooks/event-types.ts'
 import { matchOutcomes } from '../../../store/webhooks/events.ts'
@@ -55,7 +56,7 @@ const receivedEvents = z.strictObject({
   events: z.array(eventType).min(1),
   matchFilter: matchFilter.default({}).meta({
     description:
-      'Only matches of subjects in one of the groups, with one of the outcomes and at least this similarity. Needs the event identify.matched.',
+      'Only events with at least this similarity, and matches only of subjects in one of the groups, with one of the outcomes. Needs an event about faces.',
   }),
 })
 
@@ -192,8 +193,11 @@ export async function requireWebhook(
 /** @throws ValidationError if the filter has no effect. */
 function toReceivedEvents(body: z.output<typeof receivedEvents>) {
   const events = [...new Set(body.events)]
-  if (Object.keys(body.matchFilter).length > 0 && !events.includes('identify.matched'))
-    throw invalidField('body.matchFilter', 'applies only to the event identify.matched; add it')
+  if (Object.keys(body.matchFilter).length > 0 && !events.some(isFaceEvent))
+    throw invalidField(
+      'body.matchFilter',
+      'applies only to events about faces, such as identify.matched; add one',
+    )
   return { events, matchFilter: body.matchFilter }
 }
 

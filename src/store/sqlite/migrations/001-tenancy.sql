@@ -14,6 +14,8 @@ create table projects (
   gender integer not null default 1 check (gender in (0, 1)), expression integer not null default 1 check (expression in (0, 1)), billing integer not null default 1 check (billing in (0, 1)),
   storeCrops integer not null default 0 check (storeCrops in (0, 1)), autoEnroll integer not null default 0 check (autoEnroll in (0, 1)), isFrozen integer not null default 0 check (isFrozen in (0, 1)),
   feedback integer not null default 0 check (feedback in (0, 1)),
+  unknownPeople integer not null default 0 check (unknownPeople in (0, 1)),
+  visitorRetentionDays integer not null default 30 check (visitorRetentionDays between 1 and 90),
   matchWebhooks integer not null default 0, livenessOrigins text not null default '',
   deletedAtUtc text,
   constraint projects_name_in_account unique (accountId, name)

@@ -55,7 +55,8 @@ create table subjects (
   createdAtUtc text not null, updatedAtUtc text not null,
   expiresAtUtc text, lastSeenAtUtc text not null, searchText text not null default '',
   withoutFaces integer not null default 0 check (withoutFaces in (0, 1)), needsNewKey integer not null default 0 check (needsNewKey in (0, 1)),
-  hasDenials integer not null default 0 check (hasDenials in (0, 1))
+  hasDenials integer not null default 0 check (hasDenials in (0, 1)),
+  visitCount integer check (visitCount > 0), isIgnored integer not null default 0 check (isIgnored in (0, 1))
 ) strict
 
 create unique index one_subject_per_external_id
@@ -79,6 +80,11 @@ create index subjects_needing_key on subjects (galleryId) where needsNewKey = 1
 create index subjects_expiring on subjects (expiresAtUtc) where expiresAtUtc is not null
 
 create index subjects_unseen on subjects (projectId, lastSeenAtUtc)
+
+create index visitors_by_count on subjects (galleryId, visitCount, subjectId)
+  where visitCount is not null
+
+create index visitors_unseen on subjects (projectId, lastSeenAtUtc) where visitCount is not null
 
 create table subjectGroups (
   galleryId text not null, name text not null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shareRuns } from './share-runs.ts'
+import { shareRuns } from './service-routes.ts'
 
 test('Callers share the next run, and none receives a run that started before its call', async () => {
   const runs: PromiseWithResolvers<number>[] = []

@@ -1,0 +1,202 @@
+import type { SearchHit } from '../../../gallery/match.ts'
+import { mapSequential } from '../../../lib/account-context.ts'
+import { ActionError } from '../../../lib/errors.ts'
+import type { Tx } from '../../../store/database.ts'
+import type { SubjectRow } from '../../../store/gallery-schema.ts'
+import type { FaceEvent } from '../../../store/webhooks/events.ts'
+import type { ExtractOptions, ProbeFace } from '../extract-probes.ts'
+import { currentHits } from '../pictures/find-duplicates.ts'
+import { enrollmentMinima } from '../quality-reasons.ts'
+import { capacityErrors, toNewFace } from '../store-face.ts'
+import { assignSubjects } from './assign-subjects.ts'
+import { type SearchCall, searchFacts } from './candidates.ts'
+
+/** A face with the subjects that a search has found. */
+export type SearchedFace = ProbeFace & { readonly hits: readonly SearchHit[] }
+
+/** The visitors that faces without a match resemble. */
+export type VisitorSearch = {
+  /** The number of the last change of the visitors that the search included. */
+  readonly sequence: number
+  /** The visitors of each face without a match that is good enough to enroll. */
+  readonly hitsOf: ReadonlyMap<ProbeFace, readonly SearchHit[]>
+}
+
+/** The most faces of a picture, so that each has a visitor if others have the first ones. */
+const hitsMax = 21
+
+/**
+ * Returns what to extract from the pictures of a search. A project that stores unknown people may
+ * store their crops, and its visitors may have templates of former models.
+ */
+export async function searchExtractOptions({
+  caller: { galleryId, switches },
+  services: { matching, visitors },
+}: Pick<SearchCall, 'caller' | 'services'>): Promise<ExtractOptions> {
+  const former = await matching.formerModels(galleryId)
+  if (!switches.unknownPeople) return { previousTemplates: former }
+  const ofVisitors = await matching.formerModels(visitors.galleryIdOf(galleryId))
+  const previousTemplates = [...new Set([...former, ...ofVisitors])]
+  return { previousTemplates, contextCrops: switches.storeCrops }
+}
+
+/**
+ * Searches the visitors of the gallery for the faces that match no subject; undefined if there is
+ * nothing to record. With `groups`, a face without a match can be a person of other groups.
+ */
+export async function searchVisitors(
+  call: SearchCall,
+  faces: readonly SearchedFace[],
+): Promise<VisitorSearch | undefined> {
+  const { params, caller, services } = call
+  const { subjects, matching, visitors } = services
+  if (!caller.switches.unknownPeople || params.groups) return undefined
+  const galleryId = visitors.galleryIdOf(caller.galleryId)
+  const { threshold } = await subjects.read((reading) => searchFacts(call, reading))
+  const unknown = faces.filter(
+    ({ qualityScore, hits }) =>
+      qualityScore >= enrollmentMinima.minQuality && !hasMatch(hits, threshold),
+  )
+  if (unknown.length === 0) return undefined
+  const sequence = await subjects.read((reading) => matching.sequence(reading, galleryId))
+  const found = unknown.map(async (face) => {
+    const hits = await matching.search(galleryId, face.probes, { limit: hitsMax })
+    return [face, hits] as const
+  })
+  return { sequence, hitsOf: new Map(await Promise.all(found)) }
+}
+
+function hasMatch(hits: readonly { readonly similarity: number }[], threshold: number): boolean {
+  return hits.some(({ similarity }) => similarity >= threshold)
+}
+
+/** The visit of an unknown person. */
+type FaceVisit = {
+  /** What the response contains. */
+  readonly value: { readonly visitorId: string }
+  /** The visitor before the visit, and the similarity; undefined if the visitor is new. */
+  readonly former: { readonly visitor: SubjectRow; readonly similarity: number } | undefined
+}
+
+type PictureFaces = {
+  readonly search: VisitorSearch | undefined
+  readonly faces: readonly ProbeFace[]
+  /** Subjects of each face when the call is settled, and the threshold of a match. */
+  readonly candidates: readonly (readonly { readonly similarity: number }[])[]
+  readonly threshold: number
+}
+
+/**
+ * Records the unknown people of a picture: adds one visit to the visitors that they are, and creates
+ * visitors for the others. Two faces of a picture are never one visitor. The visitors are locked and
+ * compared again if they have changed since the search, so that two concurrent calls with a new person
+ * create one visitor.
+ *
+ * @returns the visits, in the order of the faces; without any, an empty list.
+ */
+export async function recordVisits(
+  call: SearchCall,
+  tx: Tx,
+  { search, faces, candidates, threshold }: PictureFaces,
+): Promise<readonly (FaceVisit | undefined)[]> {
+  const unknown = faces.filter(
+    (face, index) => search?.hitsOf.has(face) && !hasMatch(candidates[index] ?? [], threshold),
+  )
+  if (!search || unknown.length === 0) return []
+  const { caller, services } = call
+  const { subjects, matching, visitors } = services
+  const galleryId = visitors.galleryIdOf(caller.galleryId)
+  await subjects.lock(tx, galleryId, 'exclusive')
+  const hits = await mapSequential(unknown, (face) => {
+    const since = { galleryId, sequence: search.sequence, probes: face.probes }
+    return currentHits(matching, tx, { since, hits: search.hitsOf.get(face) ?? [] })
+  })
+  const visitorIds = [...new Set(hits.flat().map(({ subjectId }) => subjectId))]
+  const rows = await visitors.findByIds(tx, galleryId, visitorIds)
+  const byId = new Map(rows.map((row) => [row.subjectId, row]))
+  const request = { galleryId, projectId: caller.projectId, requested: 'auto' } as const
+  const { threshold: visitorThreshold } = await matching.searchThreshold(tx, request)
+  const similar = hits.map((ofFace) =>
+    ofFace
+      .filter(({ subjectId, similarity }) => byId.has(subjectId) && similarity >= visitorThreshold)
+      .toSorted((a, b) => b.similarity - a.similarity),
+  )
+  const assigned = assignSubjects(visitorThreshold, similar)
+  const visits = new Map<ProbeFace, FaceVisit | undefined>()
+  for (const [index, face] of unknown.entries()) {
+    const [best] = assigned[index] ?? []
+    const visitor = best && byId.get(best.subjectId)
+    const former = visitor && { visitor, similarity: best.similarity }
+    visits.set(face, await recordVisit(call, tx, { face, former }))
+  }
+  return faces.map((face) => visits.get(face))
+}
+
+/**
+ * A visitor has at most this many templates, and a further one if the picture differs from the former
+ * ones. `eval/visitors/measure.ts` measures both.
+ */
+export const visitorFacesMax = 5
+export const addedFaceSimilarityMax = 0.98
+
+/** Adds a visit to a visitor, or creates one; undefined if the gallery has no room for another one. */
+async function recordVisit(
+  { caller, services }: SearchCall,
+  tx: Tx,
+  { face, former }: Pick<FaceVisit, 'former'> & { readonly face: ProbeFace },
+): Promise<FaceVisit | undefined> {
+  const { subjects, visitors } = services
+  const addFace = async (visitor: SubjectRow) =>
+    subjects.addFace(tx, visitor, await toNewFace({ caller, services }, tx, face))
+  if (!former) {
+    const owner = { ...caller, galleryId: visitors.galleryIdOf(caller.galleryId) }
+    return withinCapacity(tx, async () => {
+      const visitor = await subjects.create(tx, owner, { visitCount: 1 })
+      await addFace(visitor)
+      return { value: { visitorId: visitor.subjectId }, former }
+    })
+  }
+  const { visitor, similarity } = former
+  const { subjectId, galleryId } = visitor
+  await visitors.addVisit(tx, subjectId)
+  const filter = { galleryId, subjectId, limit: visitorFacesMax }
+  const isSimilar = similarity >= addedFaceSimilarityMax
+  if (!isSimilar && (await subjects.listFaces(tx, filter)).length < visitorFacesMax)
+    await withinCapacity(tx, () => addFace(visitor))
+  return { value: { visitorId: subjectId }, former }
+}
+
+/** Returns undefined, with the writes undone, if the gallery or the visitor has no room for a face. */
+async function withinCapacity<Result>(
+  tx: Tx,
+  write: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await tx.savepoint(write)
+  } catch (error) {
+    if (error instanceof ActionError && capacityErrors.has(error.code)) return undefined
+    throw error
+  }
+}
+
+type UnmatchedFaces = {
+  /** The subjects of each face, the most similar first. */
+  readonly candidates: readonly (readonly { readonly similarity: number }[])[]
+  readonly visits: readonly (FaceVisit | undefined)[]
+  readonly threshold: number
+}
+
+/** Returns the events about faces that match no subject, without those of ignored visitors. */
+export function unmatchedEvents({ candidates, visits, threshold }: UnmatchedFaces): FaceEvent[] {
+  return candidates.flatMap(([best], faceIndex): FaceEvent[] => {
+    const { value, former } = visits[faceIndex] ?? {}
+    if ((best && best.similarity >= threshold) || former?.visitor.isIgnored) return []
+    const face = { faceIndex, similarity: best?.similarity ?? null, threshold, ...value }
+    const unmatched = { type: 'identify.unmatched', face } as const
+    if (!value || !former) return [unmatched]
+    const { visitCount, lastSeenAtUtc: previousSeenAtUtc } = former.visitor
+    const { similarity } = former
+    const visitor = { ...value, visitCount: (visitCount ?? 0) + 1, previousSeenAtUtc, similarity }
+    return [unmatched, { type: 'visitor.returned', face: { faceIndex, ...visitor } }]
+  })
+}

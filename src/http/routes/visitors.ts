@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { calibratedServices } from '../../actions/action.ts'
+import { changePermissions } from '../../actions/parts/subject-permissions.ts'
+import { findVisitorsOfSubject } from '../../actions/parts/search/visitors-of-subject.ts'
+import actionExamples from '../../actions/schemas/examples.json' with { type: 'json' }
+import {
+  attributes,
+  displayName,
+  expiresAtUtc,
+  externalId,
+  groups,
+  similarity,
+  subjectId,
+  uuid,
+} from '../../actions/schemas/fields.ts'
+import { deletionRecord, subject } from '../../actions/schemas/subject.ts'
+import examples from './examples.json' with { type: 'json' }
+import { cursor, cutPage, limit, nextCursor, packCursor, unpackCursor } from './pagination.ts'
+import { defineRoute } from './rest-route.ts'
+
+const visitorId = uuid.meta({ description: 'The id that svc.identify returned for a face.' })
+/** The parts of a route of one visitor. */
+const ofVisitor = { pathParams: z.object({ visitorId }), query: z.strictObject({}) }
+
+/** An unknown person in a response. */
+const visitor = z
+  .object({
+    visitorId: z.uuid(),
+    visitCount: z.int().min(1).meta({ description: 'The number of pictures with the person.' }),
+    firstSeenAtUtc: z.string(),
+    lastSeenAtUtc: z.string().meta({
+      description: 'The retention of the project begins at this time.',
+    }),
+    embeddingCount: z.int().min(0).meta({ description: 'Number of templates of the visitor.' }),
+    ignored: z.boolean().meta({ description: 'No events are sent for the visitor.' }),
+    similarity: similarity
+      .optional()
+      .meta({ description: 'The similarity to the subject; only with `subjectId`.' }),
+  })
+  .meta({ id: 'Visitor' })
+
+export const listVisitors = defineRoute({
+  method: 'GET',
+  path: '/v1/visitors',
+  name: 'listVisitors',
+  summary: 'List the unknown people that svc.identify found, or those that resemble a subject.',
+  permission: 'subjects:read',
+  query: z.strictObject({
+    sort: z.enum(['-lastSeen', '-visits']).default('-lastSeen').meta({
+      description:
+        'The last seen or the most pictures first. A visitor that is seen while you read the pages moves.',
+    }),
+    ignored: z.enum(['true', 'false', 'all']).default('false').meta({
+      description: '`true`: only ignored visitors. `all`: also ignored ones.',
+    }),
+    subjectId: subjectId.optional().meta({
+      description:
+        'Only visitors whose similarity to this subject reaches the threshold of a search among them, the ten most similar first; the other parameters do not apply.',
+    }),
+    limit,
+    cursor,
+  }),
+  value: z.object({ items: z.array(visitor), nextCursor }).meta({ id: 'VisitorPage' }),
+  example: { items: [examples.visitor], nextCursor: null },
+  run: async ({ query, caller, services }) => {
+    const { subjects, visitors } = services
+    if (query.subjectId !== undefined) {
+      const params = { subjectId: query.subjectId }
+      const call = { params, caller, services: calibratedServices(services, caller) }
+      return { items: await findVisitorsOfSubject(call), nextCursor: null }
+    }
+    const position = unpackCursor(query.cursor, cursorSchemas[query.sort])
+    const sortBy = query.sort === '-visits' ? 'visitCount' : 'lastSeenAtUtc'
+    return subjects.read(async (reading) => {
+      const found = await visitors.list(reading, {
+        galleryId: visitors.galleryIdOf(caller.galleryId),
+        isIgnored: query.ignored === 'all' ? undefined : query.ignored === 'true',
+        sortBy,
+        after: position && { value: position[0], subjectId: position[1] },
+        limit: query.limit + 1,
+      })
+      const { page, last } = cutPage(found, query.limit)
+      const items = await visitors.loadDetails(reading, page)
+      return { items, nextCursor: last ? packCursor([last[sortBy] ?? 0, last.subjectId]) : null }
+    })
+  },
+})
+
+/** The position of a page: its type differs, so that a cursor of the other order is refused. */
+const cursorSchemas = {
+  '-lastSeen': z.tuple([z.string(), z.string()]),
+  '-visits': z.tuple([z.int(), z.string()]),
+}
+
+export const getVisitor = defineRoute({
+  method: 'GET',
+  path: '/v1/visitors/:visitorId',
+  name: 'getVisitor',
+  summary: 'Show one unknown person.',
+  permission: 'subjects:read',
+  ...ofVisitor,
+  value: visitor,
+  example: examples.visitor,
+  run: ({ pathParams: ids, caller: { galleryId }, services: { subjects, visitors } }) =>
+    subjects.read(async (reading) => {
+      const found = await visitors.require(reading, { galleryId, ...ids })
+      return (await visitors.loadDetails(reading, [found]))[0]
+    }),
+})
+
+export const promoteVisitor = defineRoute({
+  method: 'POST',
+  path: '/v1/visitors/:visitorId/promote',
+  name: 'promoteVisitor',
+  summary: 'Enroll an unknown person as a new subject. The visitor ends.',
+  permission: 'svc.enroll',
+  ...ofVisitor,
+  body: z
+    .strictObject({
+      externalId: externalId.optional(),
+      displayName: displayName.optional(),
+      groups: groups.default([]),
+      attributes: attributes.optional(),
+      expiresAtUtc: expiresAtUtc.optional(),
+    })
+    .meta({ id: 'VisitorPromotion' }),
+  value: subject,
+  example: actionExamples['svc.updateSubject'].value,
+  run: ({ pathParams: ids, body, caller, services: { visitors } }) =>
+    visitors.promote({ ...ids, galleryId: caller.galleryId }, caller, body),
+})
+
+export const mergeVisitor = defineRoute({
+  method: 'POST',
+  path: '/v1/visitors/:visitorId/merge',
+  name: 'mergeVisitor',
+  summary: 'Add the faces of an unknown person to a subject. The visitor ends.',
+  permission: changePermissions.force.permission,
+  ...ofVisitor,
+  body: z.strictObject({ subjectId }).meta({ id: 'VisitorMerge' }),
+  value: subject,
+  example: actionExamples['svc.updateSubject'].value,
+  run: ({ pathParams: ids, body, caller: { galleryId }, services: { visitors } }) =>
+    visitors.merge({ ...ids, galleryId }, body.subjectId),
+})
+
+export const ignoreVisitor = defineRoute({
+  method: 'POST',
+  path: '/v1/visitors/:visitorId/ignore',
+  name: 'ignoreVisitor',
+  summary: 'Send no events for an unknown person, or send them again.',
+  permission: 'svc.updateSubject',
+  ...ofVisitor,
+  body: z.strictObject({ ignored: z.boolean() }).meta({ id: 'VisitorIgnored' }),
+  value: visitor,
+  example: { ...examples.visitor, ignored: true },
+  run: ({ pathParams: ids, body, caller: { galleryId }, services: { visitors } }) =>
+    visitors.ignore({ ...ids, galleryId }, body.ignored ? 1 : 0),
+})
+
+export const deleteVisitor = defineRoute({
+  method: 'DELETE',
+  path: '/v1/visitors/:visitorId',
+  name: 'deleteVisitor',
+  summary: 'Permanently delete an unknown person.',
+  permission: 'svc.deleteSubject',
+  ...ofVisitor,
+  value: deletionRecord,
+  example: actionExamples['svc.deleteSubject'].value,
+  run: ({ pathParams: ids, caller: { galleryId }, services: { visitors } }) =>
+    visitors.remove({ galleryId, ...ids }),
+})

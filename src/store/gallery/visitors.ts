@@ -1,0 +1,68 @@
+import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
+import type { SubjectRow } from '../gallery-schema.ts'
+import { countListed, selectPage } from '../lists.ts'
+
+/** The id of the gallery with the unknown people of a gallery. It sorts after that gallery. */
+export function visitorsGalleryId(galleryId: string): string {
+  return `${galleryId}:visitors`
+}
+
+export type VisitorFilter = {
+  /** The gallery of the visitors. */
+  readonly galleryId: string
+  readonly isIgnored?: boolean | undefined
+  readonly sortBy?: 'visitCount' | 'lastSeenAtUtc'
+  /** The position of the last visitor of the previous page. */
+  readonly after?: { readonly value: string | number; readonly subjectId: string } | undefined
+  readonly limit: number
+}
+
+/** Finds visitors, those with the most pictures or the last ones seen first. */
+export function findVisitors(tx: ReadTx, filter: VisitorFilter): Promise<readonly SubjectRow[]> {
+  const { galleryId, isIgnored, sortBy = 'lastSeenAtUtc', after, limit } = filter
+  const all = visitorRows(tx).selectAll().where('galleryId', '=', galleryId)
+  const listed = isIgnored === undefined ? all : all.where('isIgnored', '=', isIgnored ? 1 : 0)
+  const page = selectPage(listed, {
+    columns: [sortBy, 'subjectId'],
+    after: after && [after.value, after.subjectId],
+    isDescending: true,
+    limit,
+  })
+  return tx.run(page)
+}
+
+/** Selects subjects that are visitors. */
+function visitorRows({ build }: ReadTx) {
+  return build.selectFrom('subjects').where('visitCount', 'is not', null)
+}
+
+/** Records one more picture with a visitor. */
+export async function addVisit(tx: Tx, subjectId: string, nowUtc: string): Promise<void> {
+  const visit = { visitCount: sql<number>`"visitCount" + 1`, lastSeenAtUtc: nowUtc }
+  await tx.run(tx.build.updateTable('subjects').set(visit).where('subjectId', '=', subjectId))
+}
+
+type VisitorsOfProject = {
+  readonly projectId: string
+  /** Only visitors that were not seen since; by default all. */
+  readonly beforeUtc?: string
+}
+
+/** Finds the visitors of all galleries that calls of a project have created. */
+export function findProjectVisitors(
+  tx: ReadTx,
+  { limit, ...filter }: VisitorsOfProject & { readonly limit: number },
+): Promise<readonly SubjectRow[]> {
+  return tx.run(selectOfProject(tx, filter).selectAll().limit(limit))
+}
+
+/** Counts these visitors, at most `listCountMax`. */
+export function countProjectVisitors(tx: ReadTx, filter: VisitorsOfProject): Promise<ListCount> {
+  return countListed(tx, selectOfProject(tx, filter).select('subjectId'))
+}
+
+function selectOfProject(tx: ReadTx, { projectId, beforeUtc }: VisitorsOfProject) {
+  const query = visitorRows(tx).where('projectId', '=', projectId)
+  return beforeUtc === undefined ? query : query.where('lastSeenAtUtc', '<', beforeUtc)
+}
