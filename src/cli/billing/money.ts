@@ -4,18 +4,20 @@ import { allocate as allocateMicros, topUp } from '../../billing/ledger.ts'
 import { type Micros, formatAmount } from '../../lib/money.ts'
 import { type Balance, findBalance } from '../../store/billing/balances.ts'
 import { type AccountPrice, listPrices, setPrice } from '../../store/billing/prices.ts'
-import { type ProjectSummary, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
+import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { budgetLedger, walletLedger } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, formatRows, formatTable, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 
+type AccountValues = CommandValues<never, 'account'>
+
 export async function addFunds({
   amount,
   account,
   json,
-}: CommandValues<never, 'account'> & { readonly amount: Micros }): Promise<void> {
+}: AccountValues & { readonly amount: Micros }): Promise<void> {
   const { balanceMicros } = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
     await auditedChange(store, 'money.topUp', async ({ tx, nowMs }) => {
@@ -31,15 +33,18 @@ export async function addFunds({
   )
 }
 
-export async function showWallet({
-  account,
-  json,
-}: CommandValues<never, 'account'>): Promise<void> {
+export async function showWallet({ account, json }: AccountValues): Promise<void> {
   const result = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
     const { balanceMicros } = await findBalance(store.db, walletLedger(accountId))
     const projects = await store.read((tx) => findProjectSummaries(tx, accountId))
-    return { balanceMicros, budgets: projects.map(toBudget) }
+    const budgets = projects.map(({ projectId, name: projectName, ...budget }) => ({
+      projectId,
+      projectName,
+      balanceMicros: budget.balanceMicros,
+      reservedMicros: budget.reservedMicros,
+    }))
+    return { balanceMicros, budgets }
   })
   print(result, json, () => {
     const rows = result.budgets.map(({ projectId, projectName, balanceMicros, reservedMicros }) => [
@@ -51,10 +56,6 @@ export async function showWallet({
     const walletRow = ['wallet', '', formatAmount(result.balanceMicros), formatAmount(0n)]
     return formatTable(['ledger', 'project', 'balance', 'reserved'], [walletRow, ...rows])
   })
-}
-
-function toBudget({ projectId, name, balanceMicros, reservedMicros }: ProjectSummary) {
-  return { projectId, projectName: name, balanceMicros, reservedMicros }
 }
 
 /** Moves money from the wallet to a project; a negative amount moves it back. */
@@ -93,10 +94,7 @@ function printBalance({ balanceMicros, reservedMicros }: Balance, isJson: boolea
   )
 }
 
-export async function showPrices({
-  account,
-  json,
-}: CommandValues<never, 'account'>): Promise<void> {
+export async function showPrices({ account, json }: AccountValues): Promise<void> {
   const defaultMicros = readSettings().UNIT_PRICE_MICROS
   const accountPrices = await withStore(async (store) =>
     listPrices(store.db, await requireAccountId(store, account)),

@@ -22,13 +22,13 @@ import { findSubject } from '../../store/gallery/subjects.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
 import { type Project, galleryIdOf } from '../../store/tenancy/projects.ts'
 import { createSubjectExpired } from '../../webhooks/subject-expired.ts'
-import { auditedChange } from '../audit/audited-change.ts'
+import { type AuditedResult, auditedChange } from '../audit/audited-change.ts'
 import { writeNewFile } from '../command-line/write-new-file.ts'
 import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireProject, withStore } from '../with-store.ts'
 
-type PairValues = CommandValues<'project' | 'subject' | 'other'>
+type SubjectValues = CommandValues<'project' | 'subject'>
 
 /** Merges a subject into another one, as the console does. */
 export async function merge({
@@ -36,11 +36,10 @@ export async function merge({
   subject,
   into,
   json,
-}: CommandValues<'project' | 'subject' | 'into'>): Promise<void> {
-  const merged = await changeGallery(project, 'subject.merge', async ({ tx, ...context }) => {
-    const { galleryId, nowUtc } = context
-    const source = await requireSubject(tx, galleryId, subject)
-    const target = await requireSubject(tx, galleryId, into)
+}: SubjectValues & { readonly into: string }): Promise<void> {
+  const merged = await changeGallery(project, 'subject.merge', async ({ tx, find, nowUtc }) => {
+    const source = await find(subject)
+    const target = await find(into)
     const { subjectId: sourceSubjectId } = source
     const { subjectId } = target
     if (subjectId === sourceSubjectId)
@@ -79,18 +78,14 @@ export async function unmerge({
   mergeId,
   json,
 }: CommandValues<'project' | 'mergeId'>): Promise<void> {
-  const separated = await changeGallery(
-    project,
-    'subject.undoMerge',
-    async ({ tx, ...context }) => {
-      const { galleryId, nowUtc } = context
-      const undo = { galleryId, mergeId: mergeId.toLowerCase() }
-      const { subject, target } = await undoMerge(tx, undo, mergeOptions(nowUtc))
-      const { subjectId } = subject
-      const result = { subjectId, targetSubjectId: target.subjectId }
-      return { result, target: target.subjectId, detail: { mergeId, subjectId } }
-    },
-  )
+  const separated = await changeGallery(project, 'subject.undoMerge', async (context) => {
+    const { tx, galleryId, nowUtc } = context
+    const undo = { galleryId, mergeId: mergeId.toLowerCase() }
+    const { subject, target } = await undoMerge(tx, undo, mergeOptions(nowUtc))
+    const { subjectId } = subject
+    const result = { subjectId, targetSubjectId: target.subjectId }
+    return { result, target: target.subjectId, detail: { mergeId, subjectId } }
+  })
   const { subjectId, targetSubjectId } = separated
   print(separated, json, () => `${subjectId} is separate from ${targetSubjectId} again`)
 }
@@ -102,11 +97,11 @@ export async function setDistinct({
   other,
   undo,
   json,
-}: PairValues & { readonly undo: boolean }): Promise<void> {
-  const marked = await changeGallery(project, 'subject.setDistinct', async ({ tx, ...context }) => {
-    const { galleryId, nowMs: at } = context
-    const { subjectId } = await requireSubject(tx, galleryId, subject)
-    const { subjectId: otherId } = await requireSubject(tx, galleryId, other)
+}: SubjectValues & { readonly other: string; readonly undo: boolean }): Promise<void> {
+  const marked = await changeGallery(project, 'subject.setDistinct', async (context) => {
+    const { tx, find, galleryId, nowMs: at } = context
+    const { subjectId } = await find(subject)
+    const { subjectId: otherId } = await find(other)
     const decision = { at, by: commandLineName, isDistinct: !undo }
     await decideDistinct(tx, { galleryId, subjectId, otherId }, decision)
     const detail = { otherSubjectId: otherId, distinct: !undo }
@@ -134,10 +129,13 @@ function mergeOptions(nowUtc: string): UndoMergeOptions {
   }
 }
 
-type ExportValues = CommandValues<'project' | 'subject' | 'out'>
-
 /** Writes all data of a subject to a new file, in the transaction with its entry in the audit log. */
-export async function exportSubject({ project, subject, out, json }: ExportValues): Promise<void> {
+export async function exportSubject({
+  project,
+  subject,
+  out,
+  json,
+}: SubjectValues & { readonly out: string }): Promise<void> {
   const written = await withProject(project, (store, { projectId, name, accountId }, galleryId) =>
     auditedChange(store, 'subject.export', async ({ tx, nowMs }) => {
       const row = await requireSubject(tx, galleryId, subject)
@@ -176,25 +174,21 @@ type GalleryChangeContext = {
   readonly galleryId: string
   readonly nowMs: number
   readonly nowUtc: string
-}
-
-type GalleryEntry<T> = {
-  readonly result: T
-  /** The subjectId for the entry in the audit log. */
-  readonly target: string
-  readonly detail: object
+  /** Finds a subject by its subjectId or externalId. @throws Error when there is none. */
+  readonly find: (subject: string) => Promise<SubjectRow>
 }
 
 /** Changes a locked gallery in the transaction with its entry in the audit log. */
 function changeGallery<T>(
   idOrName: string,
   auditAction: string,
-  change: (context: GalleryChangeContext) => Promise<GalleryEntry<T>>,
+  change: (context: GalleryChangeContext) => Promise<Omit<AuditedResult<T>, 'accountId'>>,
 ): Promise<T> {
   return withProject(idOrName, async (store, { projectId, accountId }, galleryId) => {
     const changed = await auditedChange(store, auditAction, async ({ tx, nowMs }) => {
       await lockGallery(tx, galleryId, 'exclusive')
-      const entry = await change({ tx, galleryId, nowMs, nowUtc: formatUtc(nowMs) })
+      const find = (subject: string) => requireSubject(tx, galleryId, subject)
+      const entry = await change({ tx, galleryId, nowMs, nowUtc: formatUtc(nowMs), find })
       return { ...entry, accountId, detail: { ...entry.detail, projectId } }
     })
     // The deleted rows leave the write-ahead log.
@@ -208,12 +202,10 @@ function openSubjectKeys(): SubjectKeys {
   return createSubjectKeys(openKeyring(masterKeyPath(readSettings())), Date.now)
 }
 
-type RemoveValues = CommandValues<'project' | 'subject'>
-
-export async function remove({ project, subject, json }: RemoveValues): Promise<void> {
-  const record = await changeGallery(project, 'subject.delete', async ({ tx, ...context }) => {
-    const row = await requireSubject(tx, context.galleryId, subject)
-    const result = await deleteSubject(tx, row, context.nowUtc)
+export async function remove({ project, subject, json }: SubjectValues): Promise<void> {
+  const record = await changeGallery(project, 'subject.delete', async ({ tx, find, nowUtc }) => {
+    const row = await find(subject)
+    const result = await deleteSubject(tx, row, nowUtc)
     return { result, target: row.subjectId, detail: { deletionId: result.deletionId } }
   })
   const { subjectId, embeddingCount, deletionId } = record
@@ -221,15 +213,13 @@ export async function remove({ project, subject, json }: RemoveValues): Promise<
   print(record, json, () => `${deleted}; deletion record ${deletionId}`)
 }
 
-type SubjectListValues = CommandValues<'project', 'group' | 'text'> & { readonly limit: number }
-
 export async function list({
   project,
   json,
   group,
   text,
   limit,
-}: SubjectListValues): Promise<void> {
+}: CommandValues<'project', 'group' | 'text'> & { readonly limit: number }): Promise<void> {
   const subjects = await withProject(project, (store, _project, galleryId) => {
     const unexpiredAtUtc = formatUtc(Date.now())
     const filter = { galleryId, group, text, limit, unexpiredAtUtc }
@@ -245,9 +235,7 @@ export async function list({
   })
 }
 
-type ShowValues = CommandValues<'project' | 'subject'>
-
-export async function show({ project, subject, json }: ShowValues): Promise<void> {
+export async function show({ project, subject, json }: SubjectValues): Promise<void> {
   const shown = await withProject(project, (store, _project, galleryId) =>
     store.read(async (reading) => {
       const row = await requireSubject(reading, galleryId, subject)

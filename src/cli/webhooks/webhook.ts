@@ -35,13 +35,9 @@ export async function create({ url, ...values }: NewWebhookOptions): Promise<voi
     return changeWebhook(store, 'webhook.create', async ({ tx, webhooks, nowMs }) => {
       const problem = webhooks.findUrlProblem(url)
       if (problem !== undefined) throw new UsageError(`--url ${problem}`)
-      const added = await webhooks.create(
-        tx,
-        { projectId, url, events, matchFilter: filter },
-        nowMs,
-      )
-      if (!added) throw new Error(`a project has at most ${webhooksPerProjectMax} webhooks`)
       const settings = { projectId, url, events, matchFilter: filter }
+      const added = await webhooks.create(tx, settings, nowMs)
+      if (!added) throw new Error(`a project has at most ${webhooksPerProjectMax} webhooks`)
       const detail = { ...settings, url: withoutPath(url) }
       return { result: { ...added, ...settings }, accountId, target: added.webhookId, detail }
     })
@@ -64,7 +60,11 @@ export async function list({ project, json }: CommandValues<never, 'project'>): 
     project: 'projectName',
     url: 'url',
     events: 'events',
-    filter: ({ matchFilter: filter }) => filterText(filter),
+    filter: ({ matchFilter: { groups = [], outcomes = [], minSimilarity } }) => [
+      ...groups,
+      ...outcomes,
+      ...(minSimilarity === undefined ? [] : [`>= ${minSimilarity}`]),
+    ],
     pending: 'pending',
     discarded: 'discarded',
     'failing since': ({ failingSinceMs: ms }) => (ms === null ? '' : formatUtc(ms)),
@@ -130,21 +130,14 @@ function readFilter(
   throw new UsageError(`--groups: ${parsed.error.issues[0]?.message}`)
 }
 
-function filterText({ groups = [], outcomes = [], minSimilarity }: MatchFilter): string {
-  return [
-    ...groups,
-    ...outcomes,
-    ...(minSimilarity === undefined ? [] : [`>= ${minSimilarity}`]),
-  ].join(',')
-}
-
-type WebhookArguments = { readonly webhookId: string; readonly json: boolean }
-
 const testWaitMs = 15_000
 const pollMs = 250
 
 /** Sends a test event and waits for its first attempt. */
-export async function sendTestEvent({ webhookId, json }: WebhookArguments): Promise<void> {
+export async function sendTestEvent({
+  webhookId,
+  json,
+}: CommandValues<'webhookId'>): Promise<void> {
   const delivery = await withStore(async (store) => {
     const eventId = await changeWebhook(store, 'webhook.test', async ({ tx, webhooks, nowMs }) => {
       const found = await requireWebhook(tx, webhookId)
@@ -153,7 +146,7 @@ export async function sendTestEvent({ webhookId, json }: WebhookArguments): Prom
       if (pausedUntilMs > nowMs) console.error(describePause(pausedUntilMs, failures))
       return { result, accountId, target: webhookId, detail: { eventId: result } }
     })
-    return waitForAttempt(store, { webhookId, eventId })
+    return waitForAttempt(store, { webhookId, eventId, limit: 1 })
   })
   const { state, attempts, status, error, eventId } = delivery
   if (state !== 'delivered' && !json)
@@ -173,12 +166,11 @@ function describePause(pausedUntilMs: number, failures: number): string {
 /** Returns the delivery when its first attempt has ended, or after `testWaitMs`. */
 async function waitForAttempt(
   store: Store,
-  { webhookId, eventId }: { readonly webhookId: string; readonly eventId: string },
+  filter: Parameters<typeof findDeliveries>[1],
 ): Promise<WebhookDelivery> {
   for (let waitedMs = 0; ; waitedMs += pollMs) {
-    const filter = { webhookId, eventId, limit: 1 }
     const [delivery] = await store.read((tx) => findDeliveries(tx, filter))
-    if (!delivery) throw new Error(`the event ${eventId} was deleted`)
+    if (!delivery) throw new Error(`the event ${filter.eventId} was deleted`)
     const hasEnded = delivery.state !== 'pending' || delivery.error !== null
     if (hasEnded || waitedMs >= testWaitMs) return delivery
     await sleep(pollMs)
@@ -191,7 +183,7 @@ export async function listDeliveries({
   state,
   limit,
   json,
-}: WebhookArguments & {
+}: CommandValues<'webhookId'> & {
   readonly state: WebhookDelivery['state'] | undefined
   readonly limit: number
 }): Promise<void> {
@@ -216,7 +208,7 @@ export async function redeliverEvent({
   webhookId,
   eventId,
   json,
-}: WebhookArguments & { readonly eventId: string }): Promise<void> {
+}: CommandValues<'webhookId' | 'eventId'>): Promise<void> {
   await withStore((store) =>
     changeWebhook(store, 'webhook.redeliver', async ({ tx, webhooks, nowMs }) => {
       const { accountId } = await requireWebhook(tx, webhookId)
