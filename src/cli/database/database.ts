@@ -189,11 +189,9 @@ export async function exportTo({
   to: file,
   every,
   json,
-}: {
-  readonly to: string
+}: CommandValues<'to'> & {
   /** Seconds between two exports; undefined: one export. */
   readonly every: number | undefined
-  readonly json: boolean
 }): Promise<void> {
   const report = (result: ExportDeletionsResult): void =>
     print(result, json, () => `${result.added} records added, ${result.records} in ${file}`)

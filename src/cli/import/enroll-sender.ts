@@ -14,9 +14,7 @@ export type EnrollResult = {
   readonly message?: string | undefined
 }
 
-type EnrollSenderOptions = {
-  readonly url: string
-  readonly key: string
+type EnrollSenderOptions = ServiceAccess & {
   readonly groups: readonly string[]
   readonly facePolicy: string | undefined
   readonly pace: ImportPace
@@ -55,9 +53,11 @@ export function createEnrollSender(
     const image = await readFile(entry.file).catch((cause: unknown) => describeError(cause))
     if (typeof image === 'string') return { ok: false, code: 'FILE_NOT_READABLE', message: image }
     const body = JSON.stringify(toRequest(image, entry, options))
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+    const request = { method: 'POST', headers, body, redirect: 'manual' } as const
     for (let attempt = 1; ; attempt++) {
       await pace.waitForTurn(signal)
-      const response = await post(`${url}/v1/face/execute`, key, body)
+      const response = await fetch(`${url}/v1/face/execute`, request).catch(() => undefined)
       const result = response && (await parseResponse(response, entry, pace))
       if (result) return result
       if (attempt === attemptsMax)
@@ -94,24 +94,7 @@ function toRequest(
 /** Returns a UUID (version 8, RFC 9562) derived from a text: equal texts have equal UUIDs. */
 function contentUuid(content: string): string {
   const hex = createHash('sha256').update(content).digest('hex')
-  const [a, b, c, d, e] = [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(13, 16),
-    hex.slice(17, 20),
-    hex.slice(20, 32),
-  ]
-  return `${a}-${b}-8${c}-8${d}-${e}`
-}
-
-/** Returns undefined when the server cannot be reached. */
-async function post(url: string, key: string, body: string): Promise<Response | undefined> {
-  try {
-    const headers = { 'x-api-key': key, 'content-type': 'application/json' }
-    return await fetch(url, { method: 'POST', headers, body, redirect: 'manual' })
-  } catch {
-    return undefined
-  }
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/u, '$1-$2-8$3-8$4-$5')
 }
 
 /** Returns undefined when the call should be retried. @throws LastingFailure. */
@@ -122,7 +105,7 @@ async function parseResponse(
 ): Promise<EnrollResult | undefined> {
   const { status } = response
   const text = await response.text().catch(() => '')
-  if (isLastingStatus(status)) throw new LastingFailure(lastingFailure(status, detailOf(text)))
+  if (lastingStatuses.has(status)) throw new LastingFailure(lastingFailure(status, detailOf(text)))
   if (status === 408 || status === 429 || status >= 500) return undefined
   if (status !== 200) return { ok: false, code: `HTTP_${status}`, message: detailOf(text) || text }
   const envelope = parseJsonText(envelopeSchema, text)
@@ -235,10 +218,8 @@ function lastingFailure(status: number, detail: string): string {
   return `${reason}${detail === '' ? '' : `: ${detail.replace(/\.$/u, '')}`}; ${remedy}`
 }
 
-/** Returns whether every further image would have this status. */
-function isLastingStatus(status: number): boolean {
-  return [401, 402, 403, 404, 405].includes(status)
-}
+/** The statuses that every further image would have. */
+const lastingStatuses = new Set([401, 402, 403, 404, 405])
 
 /**
  * Returns the message about an error that every further image would have; undefined for an error of

@@ -31,9 +31,11 @@ export async function importFaces(options: ImportOptions): Promise<void> {
   }
   process.once('SIGINT', interrupt)
   try {
-    const pace = pending.length === 0 ? undefined : await preparePace(service, options.rate)
-    const counts = pace && (await enrollAll(pending, { options, service, journal, pace, stop }))
-    finish({ ...(counts ?? emptyCounts), skipped: entries.length - pending.length }, options, stop)
+    const counts =
+      pending.length === 0
+        ? { enrolled: 0, refused: [], remaining: 0 }
+        : await enrollAll(pending, { options, service, journal, stop })
+    finish({ ...counts, skipped: entries.length - pending.length }, options, stop)
   } finally {
     process.off('SIGINT', interrupt)
   }
@@ -65,24 +67,15 @@ type EnrollAllOptions = {
   readonly options: ImportOptions
   readonly service: ServiceAccess
   readonly journal: ImportJournal
-  readonly pace: ImportPace
   /** Aborted with the reason, which ends the import. */
   readonly stop: AbortController
 }
 
-type ImportCounts = {
-  readonly enrolled: number
-  readonly refused: readonly (EnrollResult & { readonly file: string })[]
-  /** Images that were not sent. */
-  readonly remaining: number
-}
-
-const emptyCounts: ImportCounts = { enrolled: 0, refused: [], remaining: 0 }
-
 async function enrollAll(
   pending: readonly ImportEntry[],
-  { options, service, journal, pace, stop }: EnrollAllOptions,
-): Promise<ImportCounts> {
+  { options, service, journal, stop }: EnrollAllOptions,
+) {
+  const pace = await preparePace(service, options.rate)
   const { groups = [], 'face-policy': facePolicy } = options
   const { signal } = stop
   const enroll = createEnrollSender({ ...service, groups, facePolicy, pace, signal })
@@ -102,10 +95,11 @@ async function enrollAll(
   }
   await Promise.all(Array.from({ length: options.concurrency }, work))
   bar.end()
+  // `remaining` are the images that were not sent.
   return { enrolled: done - refused.length, refused, remaining: pending.length - done }
 }
 
-type ImportReport = ImportCounts & { readonly skipped: number }
+type ImportReport = Awaited<ReturnType<typeof enrollAll>> & { readonly skipped: number }
 
 /** Prints the report. @throws Error unless every image is enrolled. */
 function finish(report: ImportReport, options: ImportOptions, { signal }: AbortController): void {

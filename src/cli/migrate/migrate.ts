@@ -2,7 +2,7 @@ import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { readSecretFiles } from '../../lib/environment.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
-import { UsageError, formatRows, toJson } from '../command.ts'
+import { type CommandValues, UsageError, formatRows, toJson } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
 import { moveToPostgres, type MoveResult } from './move-to-postgres.ts'
@@ -13,11 +13,7 @@ import { createStatusLine } from '../status-line.ts'
 const urlForm = 'postgres://role:password@host:5432/database'
 
 /** Moves all data to PostgreSQL. @param from the folder; undefined: DATA_DIR. */
-export async function migrate(values: {
-  readonly to: string | undefined
-  readonly from: string | undefined
-  readonly json: boolean
-}): Promise<void> {
+export async function migrate(values: CommandValues<never, 'to' | 'from'>): Promise<void> {
   const url = values.to ?? readDatabaseUrl()
   if (!/^postgres(?:ql)?:\/\//u.test(url))
     throw new UsageError(`the database URL must have the form ${urlForm}`)

@@ -7,18 +7,14 @@ import { describeUncalibrated } from '../../models/select-models.ts'
 import type { PackManifest } from '../../models/pack-manifest.ts'
 import { runSmokeTest } from '../../vision/self-test/self-test.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
-import { createProgressBar, print } from '../command.ts'
+import { type CommandValues, createProgressBar, print } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { usePack } from './use.ts'
 
-export async function install(values: {
-  /** A name of the catalogue, a folder or an address. */
-  readonly pack: string
-  readonly use: boolean
-  readonly from: string | undefined
-  readonly 'accept-licence': boolean
-  readonly json: boolean
-}): Promise<void> {
+/** @param values.pack a name of the catalogue, a folder or an address. */
+export async function install(
+  values: CommandValues<'pack', 'from'> & Readonly<Record<'use' | 'accept-licence', boolean>>,
+): Promise<void> {
   const source = await findPackSource(values.pack)
   const { manifest } = source
   requireAcceptedLicences(manifest, values['accept-licence'])

@@ -6,21 +6,16 @@ import { readFaceSet } from '../../evaluation/face-images.ts'
 import { manifestFileName, packFolder, readPack } from '../../models/installed-packs.ts'
 import { findPackSource } from '../../models/install/pack-source.ts'
 import type { PackManifestInput, PackModel } from '../../models/pack-manifest.ts'
-import { UsageError } from '../command.ts'
+import { type CommandValues, UsageError } from '../command.ts'
 import { runVerification, type QualifiedRecognizer } from '../evaluate/run-verification.ts'
 import { percent } from '../evaluate/verification-text.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { installSource } from './install.ts'
 
-type QualifyValues = {
-  readonly onnx: string
-  readonly pictures: string
-  readonly name: string
+type QualifyValues = CommandValues<'onnx' | 'pictures' | 'name' | 'licence'> & {
   readonly dimensions: number
-  readonly licence: string
   readonly 'commercial-use': PackModel['licence']['commercialUse']
   readonly models: readonly string[]
-  readonly json: boolean
 }
 
 /**

@@ -7,21 +7,19 @@ import {
   type ModelRetirement,
 } from '../../store/gallery/retire-model.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
-import { UsageError, print, showProgress } from '../command.ts'
+import { type CommandValues, UsageError, print, showProgress } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
 
-/** Deletes the templates of a former recognizer that no subject needs, and stops loading it. */
+/**
+ * Deletes the templates of a former recognizer that no subject needs, and stops loading it.
+ *
+ * @param values.model as id@version.
+ */
 export async function retire({
   model: modelId,
   ...values
-}: {
-  /** As id@version. */
-  readonly model: string
-  readonly confirm: string | undefined
-  readonly 'delete-faces': boolean
-  readonly json: boolean
-}): Promise<void> {
+}: CommandValues<'model', 'confirm'> & { readonly 'delete-faces': boolean }): Promise<void> {
   if (values.confirm !== modelId)
     throw new UsageError(`this deletes templates permanently; confirm it with --confirm ${modelId}`)
   const folder = modelsFolder()

@@ -4,20 +4,18 @@ import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-pa
 import { builtinSet, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { requireLicences } from '../../models/require-licences.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
-import { print } from '../command.ts'
+import { type CommandValues, print } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 
+/** @param values.pack `pack`, `pack/model` or `builtin`. */
 export async function use({
   pack,
   role,
   json,
-}: {
-  /** `pack`, `pack/model` or `builtin`. */
-  readonly pack: string
+}: CommandValues<'pack'> & {
   readonly role: SelectableModel['role'] | undefined
-  readonly json: boolean
 }): Promise<void> {
   const { chosen, messages } = await usePack(modelsFolder(), pack, role)
   print(chosen, json, () => messages.join('\n'))

@@ -2,16 +2,11 @@ import { detect } from '../../actions/detect.ts'
 import { identify } from '../../actions/identify.ts'
 import { verify } from '../../actions/verify.ts'
 import type { FaceValue } from '../../actions/schemas/fields.ts'
-import { UsageError, formatTable, print } from '../command.ts'
-import type { ServiceOptions } from '../context/saved-context.ts'
+import { type CommandValues, UsageError, formatTable, print } from '../command.ts'
 import type { MarkedFace } from './draw-faces.ts'
 import { executeAction } from './execute-action.ts'
 
-type PictureOptions = ServiceOptions & {
-  readonly picture: string
-  readonly draw: string | undefined
-  readonly json: boolean
-}
+type PictureOptions = CommandValues<'picture', 'url' | 'key' | 'draw'>
 
 type IdentifyPictureOptions = PictureOptions & {
   readonly group: string | undefined
@@ -68,11 +63,8 @@ export async function runIdentify(values: IdentifyPictureOptions): Promise<void>
 }
 
 type VerifyPictureOptions = PictureOptions &
-  Pick<IdentifyPictureOptions, 'threshold'> & {
-    readonly other: string | undefined
-    readonly subject: string | undefined
-    readonly 'external-id': string | undefined
-  }
+  CommandValues<never, 'other' | 'subject' | 'external-id'> &
+  Pick<IdentifyPictureOptions, 'threshold'>
 
 export async function runVerify(values: VerifyPictureOptions): Promise<void> {
   const { picture, other, subject: subjectId, 'external-id': externalId, threshold } = values

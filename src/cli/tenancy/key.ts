@@ -12,12 +12,9 @@ export async function create({
   name,
   permissions = ['*'],
   ...values
-}: {
-  readonly project: string
-  readonly name: string
+}: CommandValues<'project' | 'name'> & {
   readonly permissions: readonly string[] | undefined
   readonly expires: KeyExpiry | undefined
-  readonly json: boolean
 }): Promise<void> {
   const expiresAtUtc = values.expires ? values.expires.atUtc : defaultKeyExpiry(new Date())
   const created = await withStore(async (store) => {

@@ -34,13 +34,10 @@ export async function create({
   billing,
   account,
   json,
-}: {
-  readonly name: string
-  readonly account: string | undefined
+}: CommandValues<'name', 'account'> & {
   readonly gallery: Project['galleryMode']
   readonly budget: Micros | undefined
   readonly billing: boolean | undefined
-  readonly json: boolean
 }): Promise<void> {
   const switches = billing === undefined ? {} : { billing }
   const created = await withStore(async (store) => {
@@ -79,21 +76,16 @@ export async function list({ json }: { readonly json: boolean }): Promise<void> 
 }
 
 /** The values of `facegate project set`; undefined: unchanged, null: the default of the server. */
-type ProjectSettings = CommandValues<'project'> & {
-  readonly sustained: number | null | undefined
-  readonly burst: number | null | undefined
-  readonly gallery: Project['galleryMode'] | undefined
-  readonly 'retention-days': number | null | undefined
-  readonly threshold: number | null | undefined
-  readonly 'liveness-origins': readonly string[] | undefined
-  readonly gender: boolean | undefined
-  readonly expression: boolean | undefined
-  readonly 'store-crops': boolean | undefined
-  readonly 'auto-enroll': boolean | undefined
-  readonly feedback: boolean | undefined
-  readonly 'unknown-people': number | null | undefined
-  readonly billing: boolean | undefined
-}
+type ProjectSettings = CommandValues<'project'> &
+  Readonly<Record<NumberOption, number | null | undefined>> &
+  Readonly<Record<SwitchOption, boolean | undefined>> & {
+    readonly gallery: Project['galleryMode'] | undefined
+    readonly 'liveness-origins': readonly string[] | undefined
+  }
+
+type NumberOption = 'sustained' | 'burst' | 'retention-days' | 'threshold' | 'unknown-people'
+
+type SwitchOption = 'gender' | 'expression' | 'store-crops' | 'auto-enroll' | 'feedback' | 'billing'
 
 export async function set(values: ProjectSettings): Promise<void> {
   const visitorDays = values['unknown-people']

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readConfig } from '../../config.ts'
 import { matchFilter } from '../../console/pages/webhooks/webhooks.ts'
+import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { formatUtc } from '../../lib/clock.ts'
-import type { Store } from '../../store/database.ts'
+import { masterKeyPath } from '../../start/store-location.ts'
+import { addressRules } from '../../start/webhooks/open-webhooks.ts'
+import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import { type WebhookDelivery, findDeliveries } from '../../store/webhooks/deliveries.ts'
 import {
   type WebhookEventType,
@@ -11,14 +15,16 @@ import {
 } from '../../store/webhooks/event-types.ts'
 import type { MatchFilter } from '../../store/webhooks/events.ts'
 import {
+  type Webhook,
   deleteWebhook,
   findWebhooks,
   webhooksPerProjectMax,
 } from '../../store/webhooks/webhooks.ts'
 import { withoutPath } from '../../webhooks/address-rules.ts'
+import { type Webhooks, createWebhooks } from '../../webhooks/webhooks.ts'
+import { type AuditedResult, auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, print, printRows } from '../command.ts'
 import { findProjectId, requireProject, withStore } from '../with-store.ts'
-import { changeWebhook, requireWebhook } from './change-webhook.ts'
 
 type NewWebhookOptions = CommandValues<'project' | 'url'> & {
   readonly events: readonly string[] | undefined
@@ -218,4 +224,24 @@ export async function redeliverEvent({
     }),
   )
   print({ webhookId, eventId }, json, () => `the event ${eventId} will be sent again`)
+}
+
+type WebhookChange = { readonly tx: Tx; readonly webhooks: Webhooks; readonly nowMs: number }
+
+/** Changes a webhook in one transaction with its audit entry. */
+function changeWebhook<T>(
+  store: Store,
+  auditAction: string,
+  change: (context: WebhookChange) => Promise<AuditedResult<T>>,
+): Promise<T> {
+  const config = readConfig(process.env)
+  const webhooks = createWebhooks(openKeyring(masterKeyPath(config)), addressRules(config))
+  return auditedChange(store, auditAction, ({ tx, nowMs }) => change({ tx, webhooks, nowMs }))
+}
+
+/** @throws Error when there is no webhook with this id. */
+async function requireWebhook(tx: ReadTx, webhookId: string): Promise<Webhook> {
+  const [webhook] = await findWebhooks(tx, { webhookId })
+  if (!webhook) throw new Error(`there is no webhook ${webhookId}`)
+  return webhook
 }
