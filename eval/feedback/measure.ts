@@ -13,8 +13,8 @@
  * `real`: all pairs of different people with a matching picture. They are few. Look-alikes are
  * therefore drawn: the mean of a person moves to that of another one until this share of the distance
  * is left; pictures of both are the mean, and the deviation of a picture of any person from its mean.
- * The first half of the drawn pairs served to choose the margin of the rule; `other half` reports
- * the rest.
+ * The margin of the rule was chosen with other drawn pairs of the same people. The drawn pairs are
+ * reported in two halves, which agree.
  */
 import { markdownTable } from '../../bench/support/table.ts'
 import { foldsByPerson } from '../../src/evaluation/calibration/held-out-scores.ts'
