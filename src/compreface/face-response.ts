@@ -1,11 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FaceValue } from '../actions/schemas/fields.ts'
 import type { ImageQuery } from './input/query.ts'
 import type { AnalyzeOutput } from './prepare-action.ts'
 
 /** The part of an action's value that `status` adds to the response. */
-type ActionDebug = {
-  readonly debug?: AnalyzeOutput['debug']
-}
+type ActionDebug = Pick<AnalyzeOutput, 'debug'>
 
 /**
  * Converts a face to the format of CompreFace: a box in whole pixels of the upright image, and the
@@ -53,7 +52,9 @@ function appearancePlugins(
   plugins: ImageQuery['face_plugins'],
   analysis?: AnalyzeOutput,
 ) {
-  const analyzed = analysis?.faces.find((other) => boxKey(other) === boxKey(face))
+  const analyzed = analysis?.faces.find((other) =>
+    isDeepStrictEqual(other.boundingBox, face.boundingBox),
+  )
   const { age, gender } = analyzed?.attributes ?? {}
   return {
     ...(plugins.supported.includes('age') &&
@@ -61,12 +62,6 @@ function appearancePlugins(
     ...(plugins.supported.includes('gender') &&
       gender && { gender: { probability: gender.confidence, value: gender.value } }),
   }
-}
-
-function boxKey({
-  boundingBox: { left, top, width, height },
-}: Pick<FaceValue, 'boundingBox'>): string {
-  return [left, top, width, height].join(' ')
 }
 
 /** Eyes, nose, corners of the mouth in whole pixels; in each pair the left one of the image first. */

@@ -1,19 +1,17 @@
 import { z } from 'zod'
-import type { Action, ItemOutcomes } from '../actions/action.ts'
+import type { Action, ActionCall, ItemOutcomes } from '../actions/action.ts'
 import { analyze } from '../actions/analyze.ts'
 import { facesMax, reserveImages } from '../actions/parts/extract-probes.ts'
 import type { CallOutput } from '../gate/settle.ts'
 import { requireStorable } from '../http/input/parse-json.ts'
+import type { HttpRequest } from '../http/route.ts'
 import { parseJsonBody } from '../http/input/parse-large-json.ts'
 import { readBody, requireNoBody, textBodyBytesMax } from '../http/input/read-body.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
 import { hasPermission } from '../lib/has-permission.ts'
-import type { CallDecision } from '../lib/observability/call-decision.ts'
 import { requireValid } from '../lib/validation/describe-issue.ts'
 import type { Tx } from '../store/database.ts'
-import type { Score } from '../store/gate/hourly-counts.ts'
-import type { ResultFaceEvent } from '../store/webhooks/events.ts'
 import { type ImageQuery, refuseParameters } from './input/query.ts'
 import type { CompreFaceImage } from './input/read-images.ts'
 import {
@@ -26,21 +24,16 @@ import {
 } from './serve-route.ts'
 
 /** One run of an action, with its price and its permission. */
-export type PreparedAction<Value> = {
+type PreparedAction<Value> = {
   readonly name: string
   readonly units: number
   readonly params: { readonly images: readonly CompreFaceImage[] }
-  readonly run: (
-    context: CallContext & { readonly debug: boolean },
-  ) => Promise<CallOutput<ActionReply<Value>>>
+  readonly run: (context: PreparedRunContext) => Promise<CallOutput<ActionReply<Value>>>
 }
 
-type ActionReply<Value> = {
-  readonly value: Value
-  readonly scores: readonly Score[]
-  readonly decision?: CallDecision | undefined
-  readonly faceEvents?: readonly ResultFaceEvent[]
-}
+export type PreparedRunContext = CallContext & Pick<ActionCall<unknown>, 'debug'>
+
+type ActionReply<Value> = Omit<CompreFaceReply, 'body' | 'headers'> & { readonly value: Value }
 
 /** Prepares the run of an action with one image or one pair of images. */
 export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>(
@@ -104,13 +97,11 @@ export function toCompreFaceCall<Value>({
       const [output, ...analysisOutputs] = await runTogether({ ...context, debug }, main, analyses)
       return {
         effect: async (tx) => {
-          const { value, scores, decision, faceEvents = [] } = await outcomeOf(output, tx)
+          const { value, ...reply } = await outcomeOf(output, tx)
           const replies = await mapSequential(analysisOutputs, (other) => outcomeOf(other, tx))
-          const body = toResponse(
-            value,
-            replies.map((reply) => reply.value),
-          )
-          return { body, scores, decision, faceEvents, headers: unsupportedPluginHeaders(query) }
+          const analyzed = replies.map((other) => other.value)
+          const body = toResponse(value, analyzed)
+          return { ...reply, body, headers: unsupportedPluginHeaders(query) }
         },
         afterCommit: 'effect' in output ? output.afterCommit : undefined,
       }
@@ -120,7 +111,7 @@ export function toCompreFaceCall<Value>({
 
 /** Runs all actions, or none if there is no room for all of their images. */
 async function runTogether<Value>(
-  context: CallContext & { readonly debug: boolean },
+  context: PreparedRunContext,
   main: PreparedAction<Value>,
   analyses: readonly PreparedAction<AnalyzeOutput>[],
 ) {
@@ -136,10 +127,8 @@ function outcomeOf<Outcome>(output: CallOutput<Outcome>, tx: Tx): Promise<Outcom
 
 /** Names the plugins of the request that the response does not contain. */
 function unsupportedPluginHeaders({ face_plugins: { unsupported } }: ImageQuery) {
-  return unsupported.length > 0 ? { [unsupportedPluginsHeader]: unsupported.join(',') } : {}
+  return unsupported.length > 0 ? { 'x-unsupported-plugins': unsupported.join(',') } : {}
 }
-
-const unsupportedPluginsHeader = 'x-unsupported-plugins'
 
 export function needsAnalysis({ face_plugins: plugins }: ImageQuery): boolean {
   const { supported } = plugins
@@ -164,9 +153,7 @@ export function confidenceParams({ det_prob_threshold: threshold, boxProbability
     : { minFaceConfidence: boxProbability.toConfidence(threshold) }
 }
 
-type JsonRoute<Query, Body> = {
-  readonly method: CompreFaceRoute['method']
-  readonly path: string
+type JsonRoute<Query, Body> = Pick<CompreFaceRoute, 'method' | 'path'> & {
   readonly status?: 201
   /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
@@ -183,12 +170,8 @@ type JsonRoute<Query, Body> = {
   ) => CallOutput<CompreFaceReply> | Promise<CallOutput<CompreFaceReply>>
 }
 
-type JsonRouteCall<Query, Body> = CallContext & {
-  readonly query: Query
-  readonly body: Body
-  /** The values of the `:name` parameters of the path. */
-  readonly pathParams: Readonly<Record<string, string>>
-}
+type JsonRouteCall<Query, Body> = CallContext &
+  Pick<HttpRequest, 'pathParams'> & { readonly query: Query; readonly body: Body }
 
 /** Defines a route without an image. It is free and has a permission of the API. */
 export function defineJsonRoute<Query = undefined, Body = undefined>(

@@ -11,10 +11,7 @@ import { type RunnableCall, rejectCall } from '../http/run-call.ts'
 import { type RequestScope, requestIdHeader, serveRoute } from '../http/serve-route.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError, type ActionErrorCode, type HttpError } from '../lib/errors.ts'
-import type { CallDecision } from '../lib/observability/call-decision.ts'
-import type { Score } from '../store/gate/hourly-counts.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
-import type { ResultFaceEvent } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
@@ -23,14 +20,11 @@ export type CompreFaceRoute = {
   readonly path: string
   /** The status of a successful response. */
   readonly status: 200 | 201
-  /** The part of every call that is known before its body is read; undefined without a body. */
-  readonly known?: KnownCall | undefined
+  /** What is known of every call, and is checked, before its body is read; undefined without a body. */
+  readonly known?: Pick<CompreFaceCall, 'name' | 'permissions'> | undefined
   /** @throws ActionError or HttpError if the request is malformed; the gate rejects the call. */
   readonly parse: (request: CompreFaceRequest) => Promise<CompreFaceCall>
 }
-
-/** The name and the permissions of a call. They are checked before the body is read. */
-type KnownCall = Pick<CompreFaceCall, 'name' | 'permissions'>
 
 /** A request with a valid API key. Its body has not been read. */
 export type CompreFaceRequest = {
@@ -60,12 +54,9 @@ export type CompreFaceCall = {
 
 export type CallContext = Omit<ActionCall<unknown>, 'params' | 'debug'>
 
-export type CompreFaceReply = {
+export type CompreFaceReply = Pick<Settlement, 'scores' | 'decision' | 'faceEvents'> & {
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  readonly scores?: readonly Score[]
-  readonly decision?: CallDecision | undefined
-  readonly faceEvents?: readonly ResultFaceEvent[]
 }
 
 /** Serves a route through the gate, as `http/execute.ts` serves an action. */

@@ -13,8 +13,6 @@ import type { CompreFaceRequest } from '../serve-route.ts'
 /** The plugins that Facegate has. */
 const supportedPlugins = ['age', 'gender', 'landmarks', 'pose'] as const
 
-export type FacePlugin = (typeof supportedPlugins)[number]
-
 /** The names are returned in a header, so that they contain only these characters. */
 const pluginName = z
   .string()
@@ -22,11 +20,9 @@ const pluginName = z
 
 /** Divides the plugins of a request: those that the response contains, and the names of the others. */
 function splitPlugins(names: readonly string[]) {
-  const isSupported = (name: string): name is FacePlugin =>
-    supportedPlugins.some((plugin) => plugin === name)
   return {
-    supported: names.filter(isSupported),
-    unsupported: [...new Set(names.filter((name) => !isSupported(name)))],
+    supported: supportedPlugins.filter((plugin) => names.includes(plugin)),
+    unsupported: [...new Set(names).difference(new Set<string>(supportedPlugins))],
   }
 }
 

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { detect } from '../../actions/detect.ts'
 import { enroll } from '../../actions/enroll.ts'
 import { identify } from '../../actions/identify.ts'
@@ -6,7 +5,7 @@ import { comparisonDecision } from '../../actions/parts/call-decisions.ts'
 import { type FaceParams, extractProbes, facesMax } from '../../actions/parts/extract-probes.ts'
 import { extractOrRefuse, requireUsable } from '../../actions/parts/pictures/extract-pictures.ts'
 import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
-import type { FaceValue, debug } from '../../actions/schemas/fields.ts'
+import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { verify, verifyThreshold } from '../../actions/verify.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
@@ -21,7 +20,7 @@ import {
 import { type CompreFaceImage, readImages } from '../input/read-images.ts'
 import {
   type AnalyzeOutput,
-  type PreparedAction,
+  type PreparedRunContext,
   confidenceParams,
   needsAnalysis,
   prepareAction,
@@ -62,13 +61,6 @@ export const verifyImages: CompreFaceRoute = {
   },
 }
 
-type FaceComparison = {
-  readonly source: FaceValue
-  /** The faces of the target image, the most similar first. */
-  readonly matches: readonly { readonly face: FaceValue; readonly similarity: number }[]
-  readonly debug?: z.output<typeof debug>
-}
-
 /**
  * svc.verify as CompreFace defines it: compares the one face of the first image with every face of
  * the second. Its price and permission are those of svc.verify.
@@ -76,13 +68,13 @@ type FaceComparison = {
 function compareFaces(
   [source, target]: readonly [CompreFaceImage, CompreFaceImage],
   query: ImageQuery,
-): PreparedAction<FaceComparison> {
+) {
   const images = [source, target]
   return {
     name: verify.name,
     units: verify.price(images.length),
     params: { images },
-    run: async ({ debug, ...context }) => {
+    run: async ({ debug, ...context }: PreparedRunContext) => {
       const params = verify.params.parse({ images, ...confidenceParams(query) })
       const maxFaces = Math.min(query.limit || identifiedFacesMax, identifiedFacesMax)
       const extract = (image: CompreFaceImage, index: number, options: Partial<FaceParams>) =>

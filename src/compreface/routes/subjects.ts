@@ -4,6 +4,7 @@ import type { Caller, Services } from '../../actions/action.ts'
 import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { changePermissions, requirePermission } from '../../actions/parts/subject-permissions.ts'
 import { externalId, uuid } from '../../actions/schemas/fields.ts'
+import type { HttpRequest } from '../../http/route.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
@@ -97,10 +98,11 @@ export const deleteSubject = defineJsonRoute({
     }),
 })
 
-type SubjectCall = CallContext & { readonly pathParams: Readonly<Record<string, string>> }
-
 /** @throws ActionError SUBJECT_NOT_FOUND unless the gallery has the subject in the path. */
-async function requireSubject(tx: Tx, { pathParams, caller, services }: SubjectCall) {
+async function requireSubject(
+  tx: Tx,
+  { pathParams, caller, services }: CallContext & Pick<HttpRequest, 'pathParams'>,
+) {
   const name = pathParams['subject'] ?? ''
   return (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
 }
@@ -152,13 +154,11 @@ export const listFaces = defineJsonRoute({
       const isUnknown = name !== undefined && !subject
       const filter = { galleryId, subjectId: subject?.subjectId, offset: page * size, limit: size }
       const faces = isUnknown ? [] : await subjects.listFaces(reading, filter)
-      const subjectTotal = subject
-        ? (await subjects.loadDetails(reading, [subject]))[0]?.embeddingCount
-        : 0
+      const [details] = subject ? await subjects.loadDetails(reading, [subject]) : []
       const total =
         name === undefined
           ? (await subjects.size(reading, galleryId)).templateCount
-          : (subjectTotal ?? 0)
+          : (details?.embeddingCount ?? 0)
       return {
         faces: faces.map((face) => ({ image_id: face.faceId, subject: subjectName(face) })),
         page_number: page,
