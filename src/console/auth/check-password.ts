@@ -38,7 +38,12 @@ type PasswordCheck = Pick<FailedSignIn, 'clientIp' | 'accountId' | 'auditAction'
  */
 export async function checkPassword(check: PasswordCheck, services: ConsoleServices) {
   const { name, password, accountId, clientIp, auditAction } = check
-  const { user, isKnownAddress } = await findUserAtAddress(check, services)
+  const sinceMs = services.clock() - knownAddressMs
+  const { user, isKnownAddress } = await services.store.read(async (tx) => {
+    const found = await findUserByName(tx, name)
+    const activity = { userId: found?.userId, ip: clientIp, sinceMs }
+    return { user: found, isKnownAddress: await hasRecentActivity(tx, activity) }
+  })
   const source = { clientIp, isKnownAddress }
   const { signInThrottle, passwordHasher } = services
   const attempt = signInThrottle.startAttempt({ ...source, nameKey: userNameKey(name) })
@@ -91,13 +96,4 @@ async function requireSecondFactor(
   await failedSignInLog.add({ auditAction, accountId, user, clientIp, isSecondFactor: true })
   const detail = 'The code is wrong or was used before. Wait for the next code of the app.'
   throw new HttpError(401, detail, { headers: { ...sessionChallenge, ...secondFactorRequired } })
-}
-
-function findUserAtAddress({ name, clientIp }: PasswordCheck, { store, clock }: ConsoleServices) {
-  const sinceMs = clock() - knownAddressMs
-  return store.read(async (tx) => {
-    const user = await findUserByName(tx, name)
-    const activity = { userId: user?.userId, ip: clientIp, sinceMs }
-    return { user, isKnownAddress: await hasRecentActivity(tx, activity) }
-  })
 }

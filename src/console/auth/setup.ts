@@ -53,7 +53,11 @@ export const setUp = defineWrite({
     requireSecureTransport(request)
     const { clientIp } = request
     const userName = await services.store
-      .read((tx) => findUserName(tx, body, services))
+      .read(async (tx) => {
+        const { userId } = await requireSetupLink(tx, body.token, services)
+        const invited = userId === null ? undefined : await storedUsers.findUser(tx, userId)
+        return invited?.name ?? body.name ?? ''
+      })
       .catch(async (error: unknown) => {
         await services.authThrottle.recordFailure(clientIp)
         throw error
@@ -73,27 +77,10 @@ export const setUp = defineWrite({
     await endUserSessions(tx, user.userId)
     // A person who lost the authenticator app regains access with a link.
     await removeSecondFactor(tx, user.userId)
-    return {
-      ...(await createSession(tx, user, call)),
-      target: user.userId,
-      detail: { role: user.role },
-    }
+    const { userId: target, role } = user
+    return { ...(await createSession(tx, user, call)), target, detail: { role } }
   },
 })
-
-/**
- * Returns the name of the link's user, or the one that an owner enters.
- *
- * @throws HttpError 404 when the link is invalid.
- */
-async function findUserName(
-  tx: ReadTx,
-  { token, name = '' }: { readonly token: string; readonly name?: string | undefined },
-  services: ConsoleContext['services'],
-): Promise<string> {
-  const { userId } = await requireSetupLink(tx, token, services)
-  return userId === null ? name : ((await storedUsers.findUser(tx, userId))?.name ?? name)
-}
 
 /** @throws HttpError 404 when the link is invalid, used or expired, with one text for all three. */
 async function requireSetupLink(tx: ReadTx, token: string, { clock }: ConsoleContext['services']) {

@@ -107,6 +107,8 @@ export const listPermissions = defineRead({
 
 export const permission = z.enum(allPermissions.map(({ permission }) => permission))
 
+const expiry = utcTime.nullable().optional()
+
 export const addKey = defineWrite({
   path: '/keys',
   auditAction: 'key.create',
@@ -114,12 +116,9 @@ export const addKey = defineWrite({
     projectId: id,
     name,
     permissions: z.array(permission).min(1),
-    expiresAtUtc: utcTime
-      .nullable()
-      .optional()
-      .meta({
-        description: `null: the key never expires. If absent: after ${defaultKeyLifetimeDays} days.`,
-      }),
+    expiresAtUtc: expiry.meta({
+      description: `null: the key never expires. If absent: after ${defaultKeyLifetimeDays} days.`,
+    }),
   }),
   response: keyWithSecret,
   handle: async ({ body, identity, services }, { db, tx }) => {
@@ -186,10 +185,9 @@ export const editKey = defineWrite({
   body: z.strictObject({
     name: name.optional(),
     permissions: z.array(permission).min(1).optional(),
-    expiresAtUtc: utcTime
-      .nullable()
-      .optional()
-      .meta({ description: 'null: the key never expires. Absent fields do not change.' }),
+    expiresAtUtc: expiry.meta({
+      description: 'null: the key never expires. Absent fields do not change.',
+    }),
   }),
   response: key,
   handle: async (call, { tx }) => {

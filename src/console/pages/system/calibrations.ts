@@ -4,7 +4,6 @@ import {
   endCalibrations,
   findAccountCalibrations,
 } from '../../../store/gallery/calibration/applied-calibrations.ts'
-import type { GalleryCalibrationRow } from '../../../store/gallery-schema.ts'
 import {
   findProjectSummaries,
   type ProjectSummary,
@@ -13,6 +12,14 @@ import type { ReadTx } from '../../../store/database.ts'
 import { defineWrite } from '../../server/console-route.ts'
 import { count, invalidField, requireProject } from '../../server/input.ts'
 import type { ConsoleServices, ModelInventory } from '../../services.ts'
+
+/** One rate of a calibration table. */
+export const calibrationPoint = z.object({
+  fmr: z.number(),
+  similarity: z.number(),
+  score: z.number(),
+  source: z.string(),
+})
 
 /** A calibration table that was measured on a gallery. */
 export const galleryCalibration = z.object({
@@ -28,11 +35,7 @@ export const galleryCalibration = z.object({
   appliedAtUtc: z.string(),
   appliedBy: z.string(),
   points: z.array(
-    z.object({
-      fmr: z.number(),
-      similarity: z.number(),
-      score: z.number(),
-      source: z.string(),
+    calibrationPoint.extend({
       modelScore: z
         .number()
         .meta({ description: 'The score of this rate in the table of the model.' }),
@@ -41,18 +44,26 @@ export const galleryCalibration = z.object({
 })
 
 /** The part of a stored table that the console shows. */
-const storedTable = z.object({
-  points: z.array(z.object({ fmr: z.number(), score: z.number(), source: z.string() })),
-})
+const storedTable = z.object({ points: z.array(calibrationPoint.omit({ similarity: true })) })
 
 /** Returns the tables that the galleries of an account use. */
 export async function readGalleryCalibrations(
   tx: ReadTx,
   accountId: string,
-  { calibration, similarityAt }: CalibrationContext,
+  {
+    calibration,
+    similarityAt,
+  }: Pick<ConsoleServices, 'similarityAt'> & Pick<ModelInventory, 'calibration'>,
 ): Promise<z.input<typeof galleryCalibration>[]> {
   const rows = await findAccountCalibrations(tx, accountId)
   const projects = rows.length === 0 ? [] : await findProjectSummaries(tx, accountId)
+  const toPoints = (definition: string) =>
+    storedTable.parse(JSON.parse(definition)).points.flatMap((point) => {
+      const shipped = calibration.points.find(({ fmr }) => fmr === point.fmr)
+      if (!shipped) return []
+      const similarity = similarityAt(shipped.score, calibration)
+      return [{ ...point, similarity, modelScore: shipped.score }]
+    })
   return rows.map((row) => {
     const isUsed = row.modelId === calibration.modelId
     const { galleryId, definition, ...shown } = row
@@ -61,24 +72,8 @@ export async function readGalleryCalibrations(
       ...shown,
       isUsed,
       projects: ofGallery.map(({ projectId, name }) => ({ projectId, name })),
-      points: isUsed ? toPoints(definition, { calibration, similarityAt }) : [],
+      points: isUsed ? toPoints(definition) : [],
     }
-  })
-}
-
-type CalibrationContext = Pick<ConsoleServices, 'similarityAt'> &
-  Pick<ModelInventory, 'calibration'>
-
-function toPoints(
-  definition: GalleryCalibrationRow['definition'],
-  { calibration, similarityAt }: CalibrationContext,
-) {
-  const { points } = storedTable.parse(JSON.parse(definition))
-  return points.flatMap((point) => {
-    const shipped = calibration.points.find(({ fmr }) => fmr === point.fmr)
-    if (!shipped) return []
-    const similarity = similarityAt(shipped.score, calibration)
-    return [{ ...point, similarity, modelScore: shipped.score }]
   })
 }
 

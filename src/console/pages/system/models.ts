@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { runAsAllAccounts } from '../../../lib/account-context.ts'
 import { countAccountTemplates, findModelCoverage } from '../../../store/gallery/model-coverage.ts'
-import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
+import { calibrationPoint, galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
 import { count } from '../../server/input.ts'
 import { defineRead } from '../../server/console-route.ts'
 import { isOfFirstAccount } from '../../server/first-account.ts'
@@ -30,14 +30,7 @@ export const getModels = defineRead({
         description:
           'The origin of the rows that represent other people than those of the set. Without it, the table holds only for pictures like those of the set.',
       }),
-      points: z.array(
-        z.object({
-          fmr: z.number(),
-          similarity: z.number(),
-          score: z.number(),
-          source: z.string(),
-        }),
-      ),
+      points: z.array(calibrationPoint),
     }),
     galleryCalibrations: z.array(galleryCalibration).meta({
       description: 'The tables that galleries use instead of that of the active recognizer.',
