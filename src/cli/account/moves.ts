@@ -13,19 +13,22 @@ import {
 } from '../../store/account-move/frozen-account.ts'
 import type { Store } from '../../store/database.ts'
 import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
-import { openMigrationTarget, type MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
+import { openMigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
 import { listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, formatRows, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
-import { cancelAccountMove, moveAccount, type AccountMoveResult } from './move-account.ts'
+import {
+  cancelAccountMove,
+  moveAccount,
+  type AccountMoveOptions,
+  type AccountMoveResult,
+} from './move-account.ts'
 import type { AccountCopyProgress } from '../../store/account-move/copy-account.ts'
 import { createStatusLine } from '../status-line.ts'
 
-type MoveValues = CommandValues<'account' | 'to'> & {
-  readonly cancel: boolean
-}
+type MoveValues = CommandValues<'account' | 'to'> & { readonly cancel: boolean }
 
 export async function move({ account, to, cancel, json }: MoveValues): Promise<void> {
   parseServerAddress(to) // Throws a precise error for an invalid URL.
@@ -104,14 +107,11 @@ async function removeLast(store: Store, { moveId, accountId, otherDatabase }: Ac
   }))
 }
 
-type Source = {
-  readonly store: Store
-  readonly source: MigrationTarget
-  readonly accountId: string
-}
-
 /** Opens the database of the settings for a move. @throws UsageError on SQLite. */
-async function withSource(account: string, work: (source: Source) => Promise<void>): Promise<void> {
+async function withSource(
+  account: string,
+  work: (source: Pick<AccountMoveOptions, 'store' | 'source' | 'accountId'>) => Promise<void>,
+): Promise<void> {
   const { DATABASE_URL } = readSettings()
   if (DATABASE_URL === '')
     throw new UsageError(

@@ -1,7 +1,7 @@
 import type { AppliedTable } from '../../gallery/calibration/calibrations.ts'
 import type { GalleryCalibrationReport } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { rateText } from '../../gallery/calibration/measure/supported-rates.ts'
-import { formatTable } from '../command.ts'
+import { formatRows, formatTable } from '../command.ts'
 
 /** Returns the report as text. */
 export function formatReport(
@@ -123,17 +123,17 @@ function describeSuspects({ suspectedDuplicates, excluded }: GalleryCalibrationR
 
 function describeGroups({ groups }: GalleryCalibrationReport): string[] {
   if (groups.length === 0) return []
-  const rows = groups.map(({ groups: [first, second], pairs, shipped, gallery }) => [
-    first === second ? `within ${first}` : `${first} and ${second}`,
-    String(pairs),
-    ...[shipped.fmr1e3, gallery.fmr1e3, shipped.fmr1e4, gallery.fmr1e4].map((rate) =>
-      rate.toExponential(1),
-    ),
-  ])
-  const head = ['groups', 'pairs', '0.70 model', '0.70 gallery', '0.80 model', '0.80 gallery']
   return [
     '',
     'false-match rates by group, in the tables of the model and of the gallery:',
-    formatTable(head, rows),
+    formatRows(groups, {
+      groups: ({ groups: [one, other] }) =>
+        one === other ? `within ${one}` : `${one} and ${other}`,
+      pairs: 'pairs',
+      '0.70 model': ({ shipped }) => shipped.fmr1e3.toExponential(1),
+      '0.70 gallery': ({ gallery }) => gallery.fmr1e3.toExponential(1),
+      '0.80 model': ({ shipped }) => shipped.fmr1e4.toExponential(1),
+      '0.80 gallery': ({ gallery }) => gallery.fmr1e4.toExponential(1),
+    }),
   ]
 }

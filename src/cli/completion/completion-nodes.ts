@@ -1,13 +1,7 @@
 import { resolveChoices } from '../command-line/value-kinds.ts'
 import type { CliCommand, ValueDeclaration } from '../command.ts'
 
-/** What a shell completes as a value. */
-export type CompletedValue = {
-  readonly choices: readonly string[]
-  /** Whether several choices can be given, separated by commas. */
-  readonly isList: boolean
-  readonly completes: 'file' | 'folder' | undefined
-}
+export type CompletedValue = NonNullable<Awaited<ReturnType<typeof toValue>>>
 
 export type CompletedOption = {
   readonly name: string
@@ -64,7 +58,8 @@ async function toNode(command: CliCommand, path: string): Promise<CompletionNode
   }
 }
 
-async function toValue(declaration: ValueDeclaration): Promise<CompletedValue | undefined> {
+/** Returns what a shell completes as a value. */
+async function toValue(declaration: ValueDeclaration) {
   const { form, choices = [], isList = false, completes } = declaration
   if (form === undefined) return undefined
   return { choices: await resolveChoices(choices), isList, completes }

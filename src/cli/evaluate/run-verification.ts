@@ -32,9 +32,6 @@ import { percent, verificationText } from './verification-text.ts'
 type VerificationValues = CommandValues<'source', 'out' | 'calibrate'> &
   Pick<EvaluationValues, 'models'>
 
-/** The share of pairs of one person that match at a false-match rate, of people outside of the cohort. */
-type HeldOutRate = { readonly fmr: number; readonly score: number; readonly tar: number }
-
 export type QualifiedRecognizer = Awaited<ReturnType<typeof runVerification>>
 
 /**
@@ -53,7 +50,10 @@ export async function runVerification(options: VerificationValues) {
   const { recognizer } = vision.modelSet
   const pack = packToCalibrate(recognizer, options.calibrate)
   if (options.calibrate !== undefined)
-    await checkOutputFile('--calibrate', calibrationFileOf(options.calibrate, pack))
+    await checkOutputFile(
+      '--calibrate',
+      pack ? path.join(options.calibrate, manifestFileName) : options.calibrate,
+    )
   const analyze = (image: EncodedImage) => vision.analyzeImage(image, templatesRequest)
   const templates = await showProgress('images', (onProgress) =>
     extractTemplates(faceSet.images, analyze, onProgress),
@@ -74,8 +74,11 @@ export async function runVerification(options: VerificationValues) {
     ])
   /** Empty unless a cohort was created. */
   const heldOut = pack ? await calibratePack(pack, source, result) : []
-  if (!pack && options.calibrate !== undefined)
-    await writeCalibrationFile(options.calibrate, source, result)
+  if (!pack && options.calibrate !== undefined) {
+    const calibrationSet = calibrationSetOf(source, result.report)
+    const measured = buildCalibration(corrected, result.identical, calibrationSet)
+    await writeFile(options.calibrate, `${JSON.stringify(measured, null, 2)}\n`)
+  }
   return { report: result.report, heldOut }
 }
 
@@ -85,11 +88,6 @@ function checkCalibrationTarget(target = '.json'): void {
   throw new UsageError(
     `--calibrate ${target} is neither the folder of a pack (with a ${manifestFileName}) nor a file that ends in .json`,
   )
-}
-
-/** Returns the file that `--calibrate` certainly writes. */
-function calibrationFileOf(calibrate: string, pack: InstalledModel | undefined): string {
-  return pack ? path.join(calibrate, manifestFileName) : calibrate
 }
 
 /** Returns the recognizer if `--calibrate` is the folder of its pack. */
@@ -109,12 +107,11 @@ function packToCalibrate(
 /**
  * Writes the calibration into the pack. A recognizer without a table also gets a cohort, which the rows
  * of the pack are a part of; then the calibration is computed from people who are not in the cohort.
+ *
+ * @returns the shares of pairs of one person that match at false-match rates, of people outside of the
+ *   cohort; none without a new cohort.
  */
-async function calibratePack(
-  pack: InstalledModel,
-  source: string,
-  result: VerificationResult,
-): Promise<readonly HeldOutRate[]> {
+async function calibratePack(pack: InstalledModel, source: string, result: VerificationResult) {
   const calibrationSet = calibrationSetOf(source, result.report)
   const { origin } = requireRecognizerDecoding(pack.model).cohort ?? {}
   const rows = await readCohort(pack)
@@ -147,16 +144,6 @@ async function calibratePack(
 async function write(pack: InstalledModel, output: CalibrationOutput): Promise<void> {
   const files = await writeCalibration(pack, output)
   console.error(`written to ${pack.folder}: ${files.join(', ')}`)
-}
-
-async function writeCalibrationFile(
-  file: string,
-  source: string,
-  { scores, identical, report }: VerificationResult,
-): Promise<void> {
-  const calibrationSet = calibrationSetOf(source, report)
-  const calibration = buildCalibration(scores.corrected, identical, calibrationSet)
-  await writeFile(file, `${JSON.stringify(calibration, null, 2)}\n`)
 }
 
 function calibrationSetOf(source: string, { modelId, pictures, people }: VerificationReport) {

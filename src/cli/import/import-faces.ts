@@ -1,5 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { isNotFound } from '../../models/artifact-file.ts'
 import { Interruption, createProgressBar, toJson } from '../command.ts'
 import { type ServiceAccess, requireService } from '../context/saved-context.ts'
 import {
@@ -136,7 +137,11 @@ async function openImportJournal(journalFile: string) {
   const done = new Set<string>()
   const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
     JSON.stringify([file, externalId])
-  for (const line of (await readIfExists(journalFile)).split('\n')) {
+  const recorded = await readFile(journalFile, 'utf8').catch((error: unknown) => {
+    if (isNotFound(error)) return ''
+    throw error
+  })
+  for (const line of recorded.split('\n')) {
     // An interrupted import can leave an incomplete line.
     const result = parseJsonText(lineSchema, line)
     if (result?.ok) done.add(keyOf(result))
@@ -145,14 +150,5 @@ async function openImportJournal(journalFile: string) {
     isDone: (entry: ImportEntry): boolean => done.has(keyOf(entry)),
     record: ({ file, externalId }: ImportEntry, result: EnrollResult): Promise<void> =>
       appendFile(journalFile, `${JSON.stringify({ file, externalId, ...result })}\n`),
-  }
-}
-
-async function readIfExists(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
-    throw error
   }
 }

@@ -51,13 +51,6 @@ const remedies = {
   diskLow: 'delete other files, or move DATA_DIR to a larger disk',
 } satisfies Record<AccountAlert['kind'], string> & Record<string, string>
 
-/** Something that does not work (`repair`), or that can become a problem (`warning`). */
-type InstallationProblem = {
-  readonly check: keyof typeof remedies
-  readonly severity: 'repair' | 'warning'
-  readonly problem: string
-}
-
 type Installation = Awaited<ReturnType<typeof inspectInstallation>>
 
 /** Reads the state of the installation and finds its problems. It changes nothing. */
@@ -66,7 +59,10 @@ async function inspectInstallation(config: Config) {
   const service = await requestStatus(`${address}/readyz`)
   const opened = await withStore(async (store) => ({
     database: await readDatabase(store),
-    masterKeyFaults: await findMasterKeyFaults(store, masterKeyPath(config)),
+    masterKeyFaults: await faultsOf(async () => {
+      openKeyring(masterKeyPath(config))
+      await checkMasterKey(store, masterKeyPath(config))
+    }),
   })).catch(describeError)
   const freeBytes = existsSync(config.DATA_DIR) ? freeBytesOf(config.DATA_DIR) : null
   const problems: readonly InstallationProblem[] = [
@@ -75,22 +71,23 @@ async function inspectInstallation(config: Config) {
       ? []
       : [problemOf('service', `${address}: ${service.detail}`, service.status === null)]),
     ...(await findAddressProblems(config)),
-    ...findDatabaseProblems(opened),
+    ...(typeof opened === 'string'
+      ? [problemOf('database', opened)]
+      : findDatabaseProblems(opened.database, opened.masterKeyFaults)),
     ...findFolderProblems(config),
     ...(freeBytes === null ? [] : diskAlerts({ freeBytes }).map(toProblem)),
     ...(await findModelProblems(config)),
   ]
-  const withRemedies = problems.map((problem) => ({ ...problem, remedy: remedies[problem.check] }))
   const database = typeof opened === 'string' ? opened : opened.database
-  return { address, service, database, freeBytes, problems: withRemedies }
+  return { address, service, database, freeBytes, problems }
 }
 
-function problemOf(
-  check: InstallationProblem['check'],
-  problem: string,
-  isWarning = false,
-): InstallationProblem {
-  return { check, severity: isWarning ? 'warning' : 'repair', problem }
+type InstallationProblem = ReturnType<typeof problemOf>
+
+/** Something that does not work (`repair`), or that can become a problem (`warning`). */
+function problemOf(check: keyof typeof remedies, problem: string, isWarning = false) {
+  const severity = isWarning ? 'warning' : 'repair'
+  return { check, severity, problem, remedy: remedies[check] } as const
 }
 
 /** @param version of Node, such as `24.1.0`. */
@@ -100,9 +97,7 @@ export function findRuntimeProblems(version: string): readonly InstallationProbl
 }
 
 /** The API answers a request without a key with 401, also through a proxy. */
-async function findAddressProblems({
-  PUBLIC_URL,
-}: Config): Promise<readonly InstallationProblem[]> {
+async function findAddressProblems({ PUBLIC_URL }: Config) {
   if (PUBLIC_URL === '') return []
   const { status, detail } = await requestStatus(`${PUBLIC_URL}/v1/me`)
   if (status === 401) return []
@@ -128,27 +123,12 @@ async function readDatabase(store: Store) {
 
 const backupDaysMax = 7
 
-/** What was read from the database. */
-type OpenedDatabaseState = {
-  readonly database: Awaited<ReturnType<typeof readDatabase>>
-  readonly masterKeyFaults: readonly string[]
-}
-
-function findMasterKeyFaults(store: Store, file: string): Promise<readonly string[]> {
-  return faultsOf(async () => {
-    openKeyring(file)
-    await checkMasterKey(store, file)
-  })
-}
-
-/** @param opened why the database cannot be opened, or its state. */
 function findDatabaseProblems(
-  opened: OpenedDatabaseState | string,
+  { kind, lastBackupMs, nowMs, alerts }: Awaited<ReturnType<typeof readDatabase>>,
+  masterKeyFaults: readonly string[],
 ): readonly InstallationProblem[] {
-  if (typeof opened === 'string') return [problemOf('database', opened)]
-  const { kind, lastBackupMs, nowMs, alerts } = opened.database
   const problems = alerts.map(toProblem)
-  for (const fault of opened.masterKeyFaults) problems.push(problemOf('masterKey', fault))
+  for (const fault of masterKeyFaults) problems.push(problemOf('masterKey', fault))
   const backupDays = lastBackupMs === null ? Infinity : (nowMs - lastBackupMs) / dayMs
   // PostgreSQL has its own tools for backups.
   if (kind === 'sqlite' && backupDays > backupDaysMax)

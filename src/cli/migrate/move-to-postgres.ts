@@ -40,23 +40,7 @@ export type MoveOptions = {
   readonly onAudited: (database: string, checks: readonly AuditCheck[]) => void
 }
 
-export type MoveResult = {
-  /** The target, without the password. */
-  readonly to: string
-  readonly completedAtUtc: string
-  /** undefined when an earlier run has completed the move. */
-  readonly summary?: {
-    /** Calls that an earlier server left running. They are not charged. */
-    readonly expired: number
-    /** Rows copied by this run; an earlier run may have copied others. */
-    readonly addedRows: number
-    readonly copyMs: number
-    readonly compareMs: number
-    readonly comparisons: readonly TableComparison[]
-    /** The audit of the new ledger. It has the violations of the old one. */
-    readonly checks: readonly AuditCheck[]
-  }
-}
+export type MoveResult = Awaited<ReturnType<typeof moveToPostgres>>
 
 /**
  * Moves the database of a data folder to PostgreSQL. After an interruption at any point, the next
@@ -65,7 +49,7 @@ export type MoveResult = {
  *
  * @throws Error in one sentence when the move is impossible or the databases differ at the end.
  */
-export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> {
+export async function moveToPostgres(options: MoveOptions) {
   const { dataDir, url, nowMs } = options
   const nowUtc = (): string => new Date(nowMs()).toISOString()
   await using opened = new AsyncDisposableStack()
@@ -104,7 +88,17 @@ export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> 
   await target.write((on) => completeProgress(on, completedAtUtc))
   writeMigrationMarker(dataDir, { ...migration, completedAtUtc })
   const copyMs = compareStartMs - copyStartMs
-  const summary = { expired, addedRows, copyMs, compareMs, comparisons, checks }
+  const summary = {
+    /** Calls that an earlier server left running. They are not charged. */
+    expired,
+    /** Rows copied by this run; an earlier run may have copied others. */
+    addedRows,
+    copyMs,
+    compareMs,
+    comparisons,
+    /** The audit of the new ledger. It has the violations of the old one. */
+    checks,
+  }
   return { to: target.label, completedAtUtc, summary }
 }
 
@@ -130,13 +124,13 @@ function findCompletedMove(
   { label }: MigrationTarget,
   marker: MigrationMarker | undefined,
   progress: MigrationProgress | undefined,
-): MoveResult | undefined {
+) {
   if (!marker) return undefined
   const isSame = progress?.migrationId === marker.migrationId
   if (isSame && progress.completedAtUtc !== null) {
     const { completedAtUtc } = progress
     writeMigrationMarker(dataDir, { ...marker, completedAtUtc })
-    return { to: marker.to, completedAtUtc }
+    return { to: marker.to, completedAtUtc, summary: undefined }
   }
   if (marker.completedAtUtc !== null)
     throw new Error(

@@ -3,7 +3,6 @@ import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import {
   findRetirementImpact,
   retireTemplates,
-  type RetirementResult,
   type ModelRetirement,
 } from '../../store/gallery/retire-model.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
@@ -41,10 +40,7 @@ export async function retire({
   )
 }
 
-async function deleteTemplates(
-  retirement: ModelRetirement,
-  mayDeleteFaces: boolean,
-): Promise<RetirementResult> {
+async function deleteTemplates(retirement: ModelRetirement, mayDeleteFaces: boolean) {
   const { activeModelId } = retirement
   return withStore(async (store) => {
     const impact = await store.read((reading) => findRetirementImpact(reading, retirement))

@@ -43,11 +43,16 @@ export async function usePack(folder: string, name: string, role?: SelectableMod
   const isOther = namesOf(before).recognizer !== chosen.recognizer
   const limit = describeCoverage(after.recognizer)
   const count = isOther ? await countNotComparableSubjects(after) : undefined
+  const subjects = count === undefined ? 'Existing subjects have' : `${count} subjects have`
   return {
     chosen: { ...chosen, ...(count !== undefined && { subjectsNotComparable: count }) },
     messages: [
       ...lines,
-      ...(isOther ? recognizerChangeMessages(count) : []),
+      ...(isOther
+        ? [
+            `${subjects} no template of the new recognizer yet; they are matched with the former one.`,
+          ]
+        : []),
       ...(isOther && limit !== undefined ? [limit] : []),
       'The service uses these models after the next restart.',
     ],
@@ -103,13 +108,6 @@ function namesOf(set: ModelSet) {
     liveness: set.liveness === 'builtin' ? [set.liveness] : set.liveness.map(nameOf),
     formerRecognizers: set.formerRecognizers.map(nameOf),
   }
-}
-
-function recognizerChangeMessages(count: number | undefined): readonly string[] {
-  const subjects = count === undefined ? 'Existing subjects have' : `${count} subjects have`
-  return [
-    `${subjects} no template of the new recognizer yet; they are matched with the former one.`,
-  ]
 }
 
 /** Counts the subjects without a template of the set's recognizer; undefined without a database. */
