@@ -12,23 +12,18 @@ export function messageOf(call: LoggedCall): string | null {
 
 /** Returns the stored detail of a call, or of the first call that it repeats. */
 export async function findDetail(tx: ReadTx, call: LoggedCall): Promise<CallDetail | undefined> {
-  return readDetail(call) ?? (await findFirstDetail(tx, call))
+  const own = readDetail(call)
+  if (own || call.isReplay === 0) return own
+  // A replay repeats the result of the first call with its id, which has the detail.
+  const { code, projectId, requestId } = call
+  const calls = await readCalls(tx, { projectId, requestId, limit: repeatsMax })
+  const first = calls.find((other) => other.code === code && other.detail !== null)
+  return first && readDetail(first)
 }
 
 /** The service has stored the detail in this form. */
 function readDetail({ detail }: LoggedCall): CallDetail | undefined {
   return detail === null ? undefined : (JSON.parse(detail) as CallDetail)
-}
-
-/** A replay repeats the result of the first call with its id, which has the detail. */
-async function findFirstDetail(
-  tx: ReadTx,
-  { isReplay, code, projectId, requestId }: LoggedCall,
-): Promise<CallDetail | undefined> {
-  if (isReplay === 0) return undefined
-  const calls = await readCalls(tx, { projectId, requestId, limit: repeatsMax })
-  const first = calls.find((call) => call.code === code && call.detail !== null)
-  return first && readDetail(first)
 }
 
 /** The most calls with one request id that are searched for the first one. */

@@ -144,10 +144,8 @@ export const createPlaygroundSession = defineWrite({
   response: livenessSession,
   prepare: async (call) => {
     const caller = await findOrCreatePlaygroundKey(call)
-    const { status, body } = await call.services.createSession(
-      caller,
-      toApiRequest(call.request, createLivenessSession.path, {}),
-    )
+    const request = toApiRequest(call.request, createLivenessSession.path, {})
+    const { status, body } = await call.services.createSession(caller, request)
     if (status === 200) return livenessSession.parse(body)
     const { detail } = z.object({ detail: z.string() }).parse(body)
     throw new HttpError(status, detail)

@@ -14,10 +14,7 @@ type CodeAttempt = { readonly userId: string; readonly code: string; readonly no
 type SecondFactorSecrets = ReturnType<typeof createSecondFactorSecrets>
 
 export function createSecondFactors(secrets: SecondFactorSecrets) {
-  async function findStep(
-    tx: ReadTx,
-    { userId, code, nowMs }: CodeAttempt,
-  ): Promise<number | undefined> {
+  async function findStep(tx: ReadTx, { userId, code, nowMs }: CodeAttempt) {
     const factor = await stored.findSecondFactor(tx, userId)
     if (!factor) return undefined
     // People type the code as the app shows it, often in two groups.
@@ -30,10 +27,7 @@ export function createSecondFactors(secrets: SecondFactorSecrets) {
     isRequired: async (tx: ReadTx, userId: string): Promise<boolean> =>
       (await stored.findSecondFactor(tx, userId))?.isConfirmed === 1,
     /** Creates a secret, which sign-in does not require until `confirm`. */
-    begin: async (
-      tx: Tx,
-      { userId, name }: Pick<ConsoleUser, 'userId' | 'name'>,
-    ): Promise<{ readonly secret: string; readonly uri: string }> => {
+    begin: async (tx: Tx, { userId, name }: Pick<ConsoleUser, 'userId' | 'name'>) => {
       const secret = generateTotpSecret()
       await secrets.replace(tx, { userId, secret })
       return describeTotpSecret(secret, name)
@@ -56,8 +50,12 @@ export function createSecondFactors(secrets: SecondFactorSecrets) {
   }
 }
 
+/** Stores new codes of 80 random bits: five groups of four hexadecimal digits. */
 async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly string[]> {
-  const codes = generateRecoveryCodes()
+  const codes = Array.from({ length: recoveryCodeCount }, () => {
+    const digits = randomBytes(codeBytes).toString('hex')
+    return (digits.match(new RegExp(`.{${groupChars}}`, 'gu')) ?? []).join('-')
+  })
   await stored.replaceRecoveryCodes(tx, userId, codes.map(hashRecoveryCode))
   return codes
 }
@@ -67,14 +65,6 @@ const recoveryCodeCount = 10
 
 const codeBytes = 10
 const groupChars = 4
-
-/** Returns new codes of 80 random bits: five groups of four hexadecimal digits. */
-function generateRecoveryCodes(): readonly string[] {
-  return Array.from({ length: recoveryCodeCount }, () => {
-    const digits = randomBytes(codeBytes).toString('hex')
-    return (digits.match(new RegExp(`.{${groupChars}}`, 'gu')) ?? []).join('-')
-  })
-}
 
 /**
  * Returns the stored form of a code. 80 random bits need neither a salt nor a slow hash.
