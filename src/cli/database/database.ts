@@ -43,14 +43,10 @@ export async function restore({
   const file = deletions === 'none' ? undefined : deletions
   const { checks, ...result } = await runAsAllAccounts(() => restoreInto(config, from, file))
   const violations = warnOfViolations('the restored database', checks)
-  print({ ...result, violations }, json, () => toText(result))
-}
-
-function toText({ records, inserted, ...result }: ReplayDeletionsResult): string {
-  return (
-    `the copy is restored; ${inserted} of ${records} deletion records were missing in it, ` +
-    describeDeletions(result)
-  )
+  const { records, inserted } = result
+  const missing = `${inserted} of ${records} deletion records were missing in it`
+  const text = `the copy is restored; ${missing}, ${describeDeletions(result)}`
+  print({ ...result, violations }, json, () => text)
 }
 
 function describeDeletions({
@@ -223,13 +219,8 @@ export async function replayFrom({ from: file, json }: CommandValues<'from'>): P
     return replayDeletions(store, file, onFirstBatch)
   })
   const { records, inserted } = result
-  print(
-    result,
-    json,
-    () =>
-      `${records} records, ${inserted} of them missing in the database; ` +
-      describeDeletions(result),
-  )
+  const missing = `${inserted} of them missing in the database`
+  print(result, json, () => `${records} records, ${missing}; ${describeDeletions(result)}`)
 }
 
 export async function create({ to: file, json }: CommandValues<'to'>): Promise<void> {

@@ -10,7 +10,13 @@ import { readActiveSet } from '../../models/active-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { galleryIdOf } from '../../store/tenancy/projects.ts'
-import { type CommandValues, createProgressBar, formatTable, print } from '../command.ts'
+import {
+  type CommandValues,
+  createProgressBar,
+  formatRows,
+  formatTable,
+  print,
+} from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
 import { requireProject, withStore } from '../with-store.ts'
 
@@ -48,24 +54,19 @@ function formatHealth(health: GalleryHealth): string {
       ? `misses     ${(100 * misses.rate).toFixed(1)} % of new pictures, predicted from ${misses.probes} pictures`
       : 'misses     not predicted: fewer than 10 pictures have another picture of their subject',
     '',
-    formatTable(
-      ['subjects', 'issue', 'meaning', 'remedy'],
-      found.map((issue) => {
-        const { meaning, remedy } = issueTexts[issue]
-        return [String(issues[issue]), issue, meaning, remedy]
-      }),
-    ),
+    formatRows(found, {
+      subjects: (issue) => issues[issue],
+      issue: (issue) => issue,
+      meaning: (issue) => issueTexts[issue].meaning,
+      remedy: (issue) => issueTexts[issue].remedy,
+    }),
     '',
-    formatTable(
-      ['duplicate', 'of', 'similarity', 'different people expected'],
-      duplicates
-        .slice(0, rowsMax)
-        .map(({ subjectA, subjectB, similarity, expected }) => [
-          ...[subjectA, subjectB].map(nameOf),
-          similarity.toFixed(3),
-          expected.toPrecision(2),
-        ]),
-    ),
+    formatRows(duplicates.slice(0, rowsMax), {
+      duplicate: ({ subjectA }) => nameOf(subjectA),
+      of: ({ subjectB }) => nameOf(subjectB),
+      similarity: ({ similarity }) => similarity.toFixed(3),
+      'different people expected': ({ expected }) => expected.toPrecision(2),
+    }),
     '',
     formatTable(['subject', 'issues', 'faces', 'look-alikes'], shown.map(toRow)),
   ].join('\n')
