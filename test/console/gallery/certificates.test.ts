@@ -156,7 +156,7 @@ test('A certificate is refused if the ledger was changed, or the subject is enro
 const restOfSubject =
   `"galleryId", "projectId", null, "displayName", attributes, "keyId", "wrappedKey", ` +
   `"createdAtUtc", "updatedAtUtc", "expiresAtUtc", "lastSeenAtUtc", "searchText", ` +
-  `"withoutFaces", "needsNewKey"`
+  `"withoutFaces", "needsNewKey", "hasDenials", "visitCount", "isIgnored"`
 
 test('A rotation of the master key keeps the key of certificates', async () => {
   await using testConsole = await startConsole()

@@ -170,6 +170,8 @@ export const removedDataContract = {
       assert.equal((await store.findKey(key, now))?.state, 'revoked')
       const newName = `${name} (deleted ${nowUtc})`
       assert.equal((await queries.findProject(store.db, projectId))?.deletedAtUtc, nowUtc)
+      assert.equal(await store.read((tx) => queries.isDeleted(tx, projectId)), true)
+      assert.equal(await store.read((tx) => queries.isDeleted(tx, 'none')), false)
       assert.equal((await queries.findProject(store.db, newName))?.projectId, projectId)
       assertSameValues(await queries.listProjects(store.db), [])
       assertSameValues(await queries.listKeys(store.db, undefined, now), [])
