@@ -135,7 +135,10 @@ type FaceEventReceivers = {
   readonly faces: readonly (FaceEvent['face'] & { readonly resultIndex: number })[]
 }
 
-/** Finds the webhooks of a project that receive events about faces, with the faces that their filters select. */
+/**
+ * Finds the webhooks of a project that receive events about faces, with the faces that their filters
+ * select.
+ */
 export async function findFaceEventReceivers(
   tx: ReadTx,
   projectId: string,
@@ -147,7 +150,8 @@ export async function findFaceEventReceivers(
     const ofType = events.filter((event) => event.type === type)
     const receiving = webhooks.filter((webhook) => parseEventTypes(webhook.events).includes(type))
     return [...Map.groupBy(receiving, ({ matchFilter }) => matchFilter)].flatMap(([json, same]) => {
-      const selected = ofType.filter((event) => isSelected(event, parseMatchFilter(json)))
+      const filter = parseMatchFilter(json)
+      const selected = ofType.filter((event) => isSelected(event, filter))
       const faces = selected.map(({ resultIndex, face }) => ({ resultIndex, ...face }))
       const webhookIds = same.map(({ webhookId }) => webhookId)
       return faces.length > 0 ? [{ type, webhookIds, faces }] : []

@@ -3,7 +3,7 @@ import { formatUtc } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import { type ReadTx, type Tx, sql } from '../database.ts'
 import type { WebhookRow, WebhookSecretRow } from '../webhooks-schema.ts'
-import { type WebhookEventType, parseEventTypes } from './event-types.ts'
+import { type WebhookEventType, faceEventTypes, parseEventTypes } from './event-types.ts'
 import { type MatchFilter, parseMatchFilter } from './events.ts'
 
 /** Maximum number of webhooks of a project. */
@@ -73,8 +73,9 @@ function lockWebhooks(tx: Tx, projectId: string): Promise<void> {
 
 /** A call reads this count with its key, so that projects without such webhooks need no query. */
 async function countMatchWebhooks(tx: Tx, projectId: string): Promise<void> {
+  const receives = faceEventTypes.map((type) => sql`events like ${`%"${type}"%`}`)
   const matchWebhooks = sql<number>`(select count(*) from webhooks
-    where webhooks."projectId" = projects."projectId" and (events like '%"identify.%' or events like '%"visitor.%'))`
+    where webhooks."projectId" = projects."projectId" and (${sql.join(receives, sql` or `)}))`
   await tx.run(
     tx.build.updateTable('projects').set({ matchWebhooks }).where('projectId', '=', projectId),
   )

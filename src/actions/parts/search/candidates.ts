@@ -31,8 +31,9 @@ export async function loadHitSubjects(
   for (let index = 0; index < subjectIds.length; index += subjectsPerQuery) {
     const ids = subjectIds.slice(index, index + subjectsPerQuery)
     const rows = await findByIds(tx, galleryId, ids)
+    const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
     for (const details of await loadDetails(tx, rows)) {
-      const row = rows.find(({ subjectId }) => subjectId === details.subjectId)
+      const row = rowsById.get(details.subjectId)
       if (row) found.set(details.subjectId, { ...details, row })
     }
   }

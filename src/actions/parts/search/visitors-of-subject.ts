@@ -18,7 +18,7 @@ export const similarVisitors = z
  * Searches for visitors that resemble one of the pictures, as `searchDuplicates` searches for subjects:
  * their similarity reaches the threshold of a search in a gallery with as many subjects.
  */
-async function searchVisitors(
+async function searchSimilarVisitors(
   { caller, services }: StoreFaceCall,
   pictures: readonly ComparedPicture[],
 ) {
@@ -37,7 +37,7 @@ export async function searchVisitorsOfPictures(
 ) {
   const { caller, services } = call
   if (!caller.switches.unknownPeople) return async () => undefined
-  const find = await searchVisitors(call, pictures)
+  const find = await searchSimilarVisitors(call, pictures)
   return async (tx: Tx, stored: readonly ComparedPicture[]) => {
     await services.subjects.lock(tx, services.visitors.galleryIdOf(caller.galleryId), 'shared')
     const found = await find(tx, stored)
@@ -55,7 +55,7 @@ export async function findVisitorsOfSubject(call: StoredSearchCall) {
   const { subjects, visitors } = call.services
   const { templates: probes } = await readStoredProbe(call)
   const pictures = [{ index: 0, probe: { probes } }]
-  const find = await searchVisitors(call, pictures)
+  const find = await searchSimilarVisitors(call, pictures)
   return subjects.read(async (reading) => {
     const similarities = new Map(
       (await find(reading, pictures)).map((one) => [one.subjectId, one.similarity]),
