@@ -1,11 +1,6 @@
 import { UsageError, type ValueDeclaration, type ValueKind } from './command.ts'
 import { anyText } from './command-line/value-kinds.ts'
 
-/**
- * The values of a command are declared with their form and kind. `help-texts.json` explains each; a
- * declaration that several commands share has its `summary` instead.
- */
-
 /** An option without a value. */
 export function flag(summary = ''): ValueDeclaration<boolean> {
   return {
@@ -75,6 +70,10 @@ export function repeatable<Value>(
   }
 }
 
+/**
+ * Returns the common parts of a declaration. Without a `summary`, `help-texts.json` explains the value; a
+ * declaration that several commands share has one.
+ */
 function partsOf<Value>(
   form: string,
   { parse: _parse, ...kind }: ValueKind<Value>,

@@ -28,8 +28,9 @@ export type MergedSubjects = { readonly source: SubjectRow; readonly target: Sub
 /**
  * Moves all faces and groups of a subject to another one, and deletes the first with a deletion
  * record. The faces keep their ids; their templates and crops are encrypted with the key of the
- * target, as are the templates of denied matches. The target keeps its ids, name, attributes and expiry. The merge can be undone for 30 days
- * (`undoMerge`). Must be called with the gallery locked in exclusive mode.
+ * target, as are the templates of denied matches. The target keeps its ids, name, attributes and
+ * expiry. The merge can be undone for 30 days (`undoMerge`). Must be called with the gallery locked in
+ * exclusive mode.
  *
  * @returns a deletion record with an `embeddingCount` of 0, because no template was deleted.
  * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST if the target would have too many

@@ -24,9 +24,9 @@ import { type TemplateBinding, decryptTemplate, encryptTemplate } from './templa
 type SubjectToRenew = SubjectRow & { readonly accountId: string }
 
 /**
- * Encrypts the templates, crops, merges and matches of a subject with a new key, and destroys its old key. Data that
- * was deleted before can then no longer be decrypted with a key of the database. Must be called with
- * the gallery locked in exclusive mode.
+ * Encrypts the templates, crops, merges and matches of a subject with a new key, and destroys its old
+ * key. Data that was deleted before can then no longer be decrypted with a key of the database. Must be
+ * called with the gallery locked in exclusive mode.
  *
  * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
  *
@@ -120,8 +120,9 @@ type Reencryption = Pick<SubjectKeyChange, 'accountId' | 'faceIds'> & {
 }
 
 /**
- * Encrypts templates, crops and denied matches of a subject with the key of another one and binds them to its id.
- * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
+ * Encrypts templates, crops and denied matches of a subject with the key of another one and binds them
+ * to its id. A ciphertext that was changed or moved stays as it is: it could not be decrypted before
+ * either.
  *
  * @throws Error if a key cannot be unwrapped.
  */

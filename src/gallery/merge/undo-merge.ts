@@ -21,10 +21,9 @@ export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target:
 
 /**
  * Undoes a merge: creates a subject with the data of the merged one, and moves those of its faces to it
- * that the other subject still has. The groups that the other subject received are removed from it, and the
- * denied matches of the merged subject return. The
- * subject has a new id, because the merge recorded the deletion of the former one. Must be called with
- * the gallery locked in exclusive mode.
+ * that the other subject still has. The groups that the other subject received are removed from it,
+ * and the denied matches of the merged subject return. The subject has a new id, because the merge
+ * recorded the deletion of the former one. Must be called with the gallery locked in exclusive mode.
  *
  * @throws ActionError SUBJECT_NOT_FOUND if there is no such merge, INVALID_REQUEST if one of both
  *   subjects would have no face or it has expired since, EXTERNAL_ID_CONFLICT if another subject has its

@@ -140,8 +140,8 @@ function describeFiles(
 type TextField = readonly [name: string, text: string]
 
 /**
- * Returns the fields of the envelope and the correlation id of the image from texts. `params` is JSON. Unknown fields stay in the body,
- * where they are reported.
+ * Returns the fields of the envelope and the correlation id of the image from texts. `params` is JSON.
+ * Unknown fields stay in the body, where they are reported.
  *
  * @throws HttpError 400 for a repeated field, or if `params` is not a JSON object.
  */

@@ -40,7 +40,10 @@ type MatchedFaces = {
   readonly faces: readonly { readonly candidates: readonly MatchCandidate[] }[]
 }
 
-/** Stores the best match of each face, so that it can be confirmed or denied, if the project has feedback. */
+/**
+ * Stores the best match of each face, so that it can be confirmed or denied, if the project has
+ * feedback.
+ */
 export async function storeMatches(
   { caller: { projectId, galleryId, switches }, services, requestId }: FeedbackCall,
   tx: Tx,
