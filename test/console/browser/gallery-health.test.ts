@@ -109,6 +109,8 @@ describe('An owner corrects a gallery', { skip: skipWithoutBrowser }, () => {
     await pairOf('Ann Berg').focus()
     await page.keyboard.press('m')
     await dialog.getByText(/Moved to Ann Berg: 1 template\. It then has 3 templates/u).waitFor()
+    // The dialog moves the focus after it has appeared.
+    await dialog.locator('button:focus').waitFor()
     assert.equal(await page.locator(':focus').innerText(), 'Merge')
     await inspectDialog(page, driver, 'health-merge')
     await page.keyboard.press('Enter')
