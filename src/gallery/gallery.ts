@@ -1,6 +1,6 @@
 import { type Clock, dayMs, formatUtc } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { ReadTx, Store } from '../store/database.ts'
+import type { ReadTx, Store, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { type DeletionRecord, countDeletions, findDeletions } from '../store/gallery/deletions.ts'
 import { deleteExpiredData } from '../store/gallery/duplicates/subject-merges.ts'
@@ -8,6 +8,7 @@ import type { MatchedCall } from '../store/gallery/feedback/match-verdicts.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
 import { findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
+import { findProjectVisitors, visitorsGalleryId } from '../store/gallery/visitors.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
 import {
@@ -27,7 +28,7 @@ import { type ReEmbed, createReEmbed } from './re-embed/re-embed.ts'
 import { type GroupRenaming, renameGroup } from './rename-group.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { type Subjects, createSubjects } from './subjects.ts'
-import { type Visitors, createVisitors } from './visitors.ts'
+import { type VisitorLookup, type Visitors, createVisitors } from './visitors.ts'
 
 /** The galleries of all projects. */
 export type Gallery = {
@@ -82,8 +83,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
   })
   const matching = createMatching({ ...options, search, decryptStored, calibrationsOf: tables.of })
-  const { purge } = maintenance
-  const visitors = createVisitors({ ...options, keys, search, onExpired, decryptStored, purge })
+  const visitors = createVisitors({ ...options, keys, search, onExpired, decryptStored })
   return { subjects, matching, maintenance, visitors }
 }
 
@@ -138,12 +138,21 @@ function createMaintenance(options: MaintenanceOptions) {
         await lockGallery(tx, call.galleryId, 'exclusive')
         return options.feedback.decide(tx, call, decision)
       }),
+    /** Changes a visitor in one transaction: see `Visitors`. */
+    changeVisitor: async <Result>(
+      { galleryId, visitorId }: VisitorLookup,
+      change: (tx: Tx, lookup: VisitorLookup) => Promise<Result>,
+    ): Promise<Result> => {
+      const result = await store.write((tx) => change(tx, { galleryId, visitorId }))
+      await purge(visitorsGalleryId(galleryId))
+      return result
+    },
     /** Deletes all subjects of the gallery in batches. @returns the records. */
     clear: async (galleryId: string): Promise<DeletionRecord[]> =>
       (await clearGallery(deleteOptions, galleryId)).records,
     /** Deletes the visitors that calls of a project have created. @returns the records. */
     clearVisitors: async (projectId: string): Promise<DeletionRecord[]> =>
-      (await clearVisitors(deleteOptions, { projectId })).records,
+      (await clearVisitors(deleteOptions, projectId)).records,
     listDeletions: findDeletions,
     countDeletions,
     /**
@@ -171,7 +180,8 @@ async function sweep(
   const { store, remove, retentionDays, purgeDue, onExpired, clock } = options
   const removeExpired: Subjects['remove'] = async (tx, subject) => {
     const record = await remove(tx, subject)
-    await onExpired?.(tx, subject, record.deletedAtUtc)
+    const isVisitor = typeof subject.visitCount === 'number'
+    if (!isVisitor) await onExpired?.(tx, subject, record.deletedAtUtc)
     return record
   }
   const { records } = await deleteSubjects({ store, remove: removeExpired, purge }, (reading) =>
@@ -181,11 +191,6 @@ async function sweep(
     await deleteInBatches(store, (tx, limit) =>
       deleteExpiredData(tx, table, { nowMs: clock(), limit }),
     )
-  for (const { projectId, visitorRetentionDays } of await store.read(listProjectRetentions)) {
-    const beforeUtc = formatUtc(clock() - visitorRetentionDays * dayMs)
-    const visitors = await clearVisitors({ store, remove, purge }, { projectId, beforeUtc })
-    records.push(...visitors.records)
-  }
   for (const galleryId of purgeDue) {
     purgeDue.delete(galleryId)
     await purge(galleryId)
@@ -197,8 +202,8 @@ async function sweep(
 const subjectsMax = 200
 
 /**
- * Returns subjects that have expired, or that had no activity for longer than the retention of the
- * project that enrolled them.
+ * Returns subjects that have expired, and subjects and visitors that had no activity for longer than
+ * the retention of the project that created them.
  */
 async function findOverdueSubjects(
   reading: ReadTx,
@@ -206,10 +211,15 @@ async function findOverdueSubjects(
   defaultRetentionDays: number,
 ): Promise<readonly SubjectRow[]> {
   const overdue = [...(await findExpiredSubjects(reading, formatUtc(nowMs), subjectsMax))]
-  for (const { projectId, retentionDays } of await listProjectRetentions(reading)) {
-    const beforeUtc = formatUtc(nowMs - (retentionDays ?? defaultRetentionDays) * dayMs)
+  for (const { projectId, ...days } of await listProjectRetentions(reading)) {
+    const unseenFor = (n: number) => ({
+      projectId,
+      beforeUtc: formatUtc(nowMs - n * dayMs),
+      limit: subjectsMax,
+    })
     overdue.push(
-      ...(await findUnseenSubjects(reading, { projectId, beforeUtc, limit: subjectsMax })),
+      ...(await findUnseenSubjects(reading, unseenFor(days.retentionDays ?? defaultRetentionDays))),
+      ...(await findProjectVisitors(reading, unseenFor(days.visitorRetentionDays))),
     )
   }
   const byId = new Map(overdue.map((subject) => [subject.subjectId, subject]))

@@ -23,23 +23,20 @@ import {
 
 /**
  * The unknown people of galleries: subjects of a second gallery, which svc.identify creates and
- * recognizes. Each change is a separate transaction.
+ * recognizes. The functions that change a visitor lock both galleries first. After their commit, the
+ * gallery of the visitors must be purged.
  */
 export type Visitors = ReturnType<typeof createVisitors>
 
 /** A visitor of the gallery of the subjects with this id. */
 export type VisitorLookup = { readonly galleryId: string; readonly visitorId: string }
 
-type VisitorsOptions = SubjectsOptions & {
-  readonly decryptStored: DecryptStoredTemplate
-  /** Removes committed deletions of a gallery from memory and from the database files. */
-  readonly purge: (galleryId: string) => Promise<void>
-}
+type VisitorsOptions = Pick<SubjectsOptions, 'keys' | 'search' | 'onExpired' | 'clock' | 'log'> &
+  enrollment.EnrollLimits & { readonly decryptStored: DecryptStoredTemplate }
 
 export function createVisitors(options: VisitorsOptions) {
   const { keys, search, clock, onExpired: onDeleted } = options
   const nowUtc = (): string => formatUtc(clock())
-  const change = createChangeVisitor(options)
   const enroll = createEnrollVisitor(options)
   return {
     /** The id of the gallery with the visitors of a gallery. */
@@ -55,55 +52,54 @@ export function createVisitors(options: VisitorsOptions) {
      *
      * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT, GALLERY_FULL or INVALID_REQUEST.
      */
-    promote: (
+    promote: async (
+      tx: Tx,
       lookup: VisitorLookup,
-      owner: enrollment.SubjectOwner,
-      subject: enrollment.NewSubject & { readonly groups: readonly string[] },
-    ) =>
-      change(lookup, async (tx, visitor) => {
-        const free = { ...lookup, subjectId: '', externalId: null }
-        const update = { ...search, onDeleted, nowUtc: nowUtc() }
-        await externalIdOf(tx, free, subject.externalId, update)
-        const created = await enrollment.createSubject(tx, keys, owner, { ...subject, ...update })
-        await addGroups(tx, created, subject.groups)
-        return enroll(tx, visitor, created)
-      }),
+      subject: enrollment.NewSubject & {
+        readonly owner: Omit<enrollment.SubjectOwner, 'galleryId'>
+        readonly groups: readonly string[]
+      },
+    ) => {
+      const visitor = await lockVisitor(tx, lookup)
+      const { galleryId } = lookup
+      const update = { ...search, onDeleted, nowUtc: nowUtc() }
+      const free = { galleryId, subjectId: '', externalId: null }
+      await externalIdOf(tx, free, subject.externalId, update)
+      const owner = { ...subject.owner, galleryId }
+      const created = await enrollment.createSubject(tx, keys, owner, { ...subject, ...update })
+      await addGroups(tx, created, subject.groups)
+      return enroll(tx, visitor, created)
+    },
     /**
      * Adds the faces of a visitor to a subject, and deletes the visitor.
      *
      * @throws ActionError SUBJECT_NOT_FOUND, TEMPLATE_LIMIT_REACHED, GALLERY_FULL or INVALID_REQUEST.
      */
-    merge: (lookup: VisitorLookup, subjectId: string) =>
-      change(lookup, async (tx, visitor) => {
-        const target = await findSubject(tx, lookup.galleryId, { subjectId })
-        if (target && !hasExpired(target, nowUtc())) return enroll(tx, visitor, target)
-        throw new ActionError('SUBJECT_NOT_FOUND', 'the gallery has no subject with this subjectId')
-      }),
-    /** Sends no events for a visitor, or again. */
-    ignore: (lookup: VisitorLookup, isIgnored: 0 | 1) =>
-      change(lookup, async (tx, visitor) => {
-        await updateSubjectRow(tx, visitor.subjectId, { isIgnored })
-        return (await loadVisitorDetails(tx, [{ ...visitor, isIgnored }]))[0]
-      }),
-    remove: (lookup: VisitorLookup) =>
-      change(lookup, (tx, visitor) => deleteSubject(tx, visitor, nowUtc())),
+    merge: async (tx: Tx, lookup: VisitorLookup, subjectId: string) => {
+      const visitor = await lockVisitor(tx, lookup)
+      const target = await findSubject(tx, lookup.galleryId, { subjectId })
+      if (target && !hasExpired(target, nowUtc())) return enroll(tx, visitor, target)
+      throw new ActionError('SUBJECT_NOT_FOUND', 'the gallery has no subject with this subjectId')
+    },
+    ignore: ignoreVisitor,
+    remove: async (tx: Tx, lookup: VisitorLookup) =>
+      deleteSubject(tx, await lockVisitor(tx, lookup), nowUtc()),
   }
 }
 
-/** Returns a function that changes a visitor with both galleries locked, always in this order. */
-function createChangeVisitor({ store, purge }: VisitorsOptions) {
-  return async <Result>(
-    lookup: VisitorLookup,
-    work: (tx: Tx, visitor: SubjectRow) => Promise<Result>,
-  ): Promise<Result> => {
-    const galleryId = visitorsGalleryId(lookup.galleryId)
-    const result = await store.write(async (tx) => {
-      for (const id of [lookup.galleryId, galleryId]) await lockGallery(tx, id, 'exclusive')
-      return work(tx, await requireVisitor(tx, lookup))
-    })
-    await purge(galleryId)
-    return result
-  }
+/** Sends no events for a visitor, or again. */
+async function ignoreVisitor(tx: Tx, lookup: VisitorLookup, isIgnored: boolean) {
+  const visitor = await lockVisitor(tx, lookup)
+  const change = { isIgnored: isIgnored ? 1 : 0 } as const
+  await updateSubjectRow(tx, visitor.subjectId, change)
+  return (await loadVisitorDetails(tx, [{ ...visitor, ...change }]))[0]
+}
+
+/** Locks both galleries for a change of a visitor, always in this order. @throws as `requireVisitor`. */
+async function lockVisitor(tx: Tx, lookup: VisitorLookup): Promise<SubjectRow> {
+  const { galleryId } = lookup
+  for (const id of [galleryId, visitorsGalleryId(galleryId)]) await lockGallery(tx, id, 'exclusive')
+  return requireVisitor(tx, lookup)
 }
 
 /** @throws ActionError SUBJECT_NOT_FOUND. */

@@ -183,7 +183,7 @@ function eraseProject(store: Store, project: Project, subjects: number): Promise
       project,
       clock,
       clear: (galleryId) => clearGallery(removal, galleryId),
-      clearVisitors: (projectId) => clearVisitors(removal, { projectId }),
+      clearVisitors: (projectId) => clearVisitors(removal, projectId),
       addEntry: (tx, entry) => addCommandLineEntry(tx, { ...entry, accountId }, clock()),
     })
   })

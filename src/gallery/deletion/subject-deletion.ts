@@ -213,13 +213,13 @@ export function clearGallery(
   )
 }
 
-/** Deletes the visitors of a project, or only those that were not seen since a time. */
+/** Deletes the visitors of a project. */
 export function clearVisitors(
   options: DeleteSubjectsOptions,
-  filter: { readonly projectId: string; readonly beforeUtc?: string },
+  projectId: string,
 ): Promise<DeletedSubjects> {
   return deleteSubjects(options, (reading, { limit }) =>
-    findProjectVisitors(reading, { ...filter, limit }),
+    findProjectVisitors(reading, { projectId, limit }),
   )
 }
 

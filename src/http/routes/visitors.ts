@@ -126,8 +126,10 @@ export const promoteVisitor = defineRoute({
     .meta({ id: 'VisitorPromotion' }),
   value: subject,
   example: actionExamples['svc.updateSubject'].value,
-  run: ({ pathParams: ids, body, caller, services: { visitors } }) =>
-    visitors.promote({ ...ids, galleryId: caller.galleryId }, caller, body),
+  run: ({ pathParams, body, caller, services: { maintenance, visitors } }) =>
+    maintenance.changeVisitor({ ...caller, ...pathParams }, (tx, visitor) =>
+      visitors.promote(tx, visitor, { ...body, owner: caller }),
+    ),
 })
 
 export const mergeVisitor = defineRoute({
@@ -140,8 +142,10 @@ export const mergeVisitor = defineRoute({
   body: z.strictObject({ subjectId }).meta({ id: 'VisitorMerge' }),
   value: subject,
   example: actionExamples['svc.updateSubject'].value,
-  run: ({ pathParams: ids, body, caller: { galleryId }, services: { visitors } }) =>
-    visitors.merge({ ...ids, galleryId }, body.subjectId),
+  run: ({ pathParams, body, caller, services: { maintenance, visitors } }) =>
+    maintenance.changeVisitor({ ...caller, ...pathParams }, (tx, visitor) =>
+      visitors.merge(tx, visitor, body.subjectId),
+    ),
 })
 
 export const ignoreVisitor = defineRoute({
@@ -154,8 +158,10 @@ export const ignoreVisitor = defineRoute({
   body: z.strictObject({ ignored: z.boolean() }).meta({ id: 'VisitorIgnored' }),
   value: visitor,
   example: { ...examples.visitor, ignored: true },
-  run: ({ pathParams: ids, body, caller: { galleryId }, services: { visitors } }) =>
-    visitors.ignore({ ...ids, galleryId }, body.ignored ? 1 : 0),
+  run: ({ pathParams, body, caller, services: { maintenance, visitors } }) =>
+    maintenance.changeVisitor({ ...caller, ...pathParams }, (tx, visitor) =>
+      visitors.ignore(tx, visitor, body.ignored),
+    ),
 })
 
 export const deleteVisitor = defineRoute({
@@ -167,6 +173,6 @@ export const deleteVisitor = defineRoute({
   ...ofVisitor,
   value: deletionRecord,
   example: actionExamples['svc.deleteSubject'].value,
-  run: ({ pathParams: ids, caller: { galleryId }, services: { visitors } }) =>
-    visitors.remove({ galleryId, ...ids }),
+  run: ({ pathParams, caller, services: { maintenance, visitors } }) =>
+    maintenance.changeVisitor({ ...caller, ...pathParams }, visitors.remove),
 })

@@ -52,13 +52,16 @@ export async function searchVisitors(
   const { subjects, matching, visitors } = services
   if (!caller.switches.unknownPeople || params.groups) return undefined
   const galleryId = visitors.galleryIdOf(caller.galleryId)
-  const { threshold } = await subjects.read((reading) => searchFacts(call, reading))
-  const unknown = faces.filter(
-    ({ qualityScore, hits }) =>
-      qualityScore >= enrollmentMinima.minQuality && !hasMatch(hits, threshold),
-  )
+  const { unknown, sequence } = await subjects.read(async (reading) => {
+    const { threshold } = await searchFacts(call, reading)
+    const found = faces.filter(
+      ({ qualityScore, hits }) =>
+        qualityScore >= enrollmentMinima.minQuality && !hasMatch(hits, threshold),
+    )
+    const last = found.length === 0 ? 0 : await matching.sequence(reading, galleryId)
+    return { unknown: found, sequence: last }
+  })
   if (unknown.length === 0) return undefined
-  const sequence = await subjects.read((reading) => matching.sequence(reading, galleryId))
   const found = unknown.map(async (face) => {
     const hits = await matching.search(galleryId, face.probes, { limit: hitsMax })
     return [face, hits] as const
