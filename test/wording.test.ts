@@ -75,7 +75,7 @@ const ignored = ['**/node_modules/**', '**/dist/**', '**/output/**', 'test/wordi
 
 function readTexts(): Map<string, string> {
   const nested = roots.flatMap((root) => globSync(`${root}/**/*.{${extensions}}`))
-  const files = [...nested, ...globSync('*.md')]
+  const files = [...nested, ...globSync('src/**/*-texts.json'), ...globSync('*.md')]
     .map((file) => file.split(path.sep).join('/'))
     .filter((file) => !ignored.some((pattern) => path.posix.matchesGlob(file, pattern)))
   assert.ok(files.length > 500, 'the files are found')

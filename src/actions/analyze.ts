@@ -13,6 +13,7 @@ import { portrait, checkPortrait } from './parts/portrait.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, faceParams, imageFacts, livenessThreshold, warnings } from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'
+import texts from './schemas/field-texts.json' with { type: 'json' }
 
 const analyzeParams = z
   .strictObject({
@@ -22,10 +23,7 @@ const analyzeParams = z
       .array(z.enum(features))
       .min(1)
       .default(['quality', 'pose', 'landmarks', 'occlusion'])
-      .meta({
-        description:
-          'What to return in addition to box, pose, score and reasons, which are always included: the quality components, the landmarks, the occlusion, the portrait checks, and the results of svc.liveness and svc.attributes for every face.',
-      }),
+      .describe(texts.analyze.features),
     maxFaces: z.int().min(1).max(facesMax).default(10),
     ...faceParams,
     livenessThreshold,
@@ -44,10 +42,7 @@ export const analyze = defineAction({
   analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({
-      faceCount: z
-        .int()
-        .min(0)
-        .meta({ description: 'Number of faces, including those beyond maxFaces.' }),
+      faceCount: z.int().min(0).describe(texts.analyze.faceCount),
       image: imageFacts.extend({ brightness: percent, sharpness: percent }),
       faces: z.array(analyzedFace),
       portrait: portrait.optional(),

@@ -5,6 +5,7 @@ import { debugOfDatabase } from './parts/response-fields.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, subjectId } from './schemas/fields.ts'
 import { deletionRecord } from './schemas/subject.ts'
+import texts from './schemas/field-texts.json' with { type: 'json' }
 
 /** Deletes a subject permanently and keeps a record of the deletion. */
 export const deleteSubject = defineAction({
@@ -14,7 +15,7 @@ export const deleteSubject = defineAction({
   price: () => 0,
   params: z
     .strictObject({
-      subjectId: subjectId.meta({ description: 'The id that svc.enroll returned.' }),
+      subjectId: subjectId.describe(texts.deleteSubject.subjectId),
     })
     .meta({
       id: 'DeleteSubjectParams',

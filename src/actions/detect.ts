@@ -8,6 +8,7 @@ import { analyzeEachImage, isFlagSet } from './parts/pictures/extract-pictures.t
 import examples from './schemas/examples.json' with { type: 'json' }
 import { debug, face, faceParams, imageFacts, warnings } from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'
+import texts from './schemas/field-texts.json' with { type: 'json' }
 
 /**
  * Base64 characters of the crops of a call that are stored for replays: about forty faces. The crops of
@@ -19,17 +20,9 @@ const detectParams = z
   .strictObject({
     images,
     allImages,
-    maxFaces: z
-      .int()
-      .min(1)
-      .max(facesMax)
-      .default(facesMax)
-      .meta({ description: 'The most faces to return, largest first.' }),
+    maxFaces: z.int().min(1).max(facesMax).default(facesMax).describe(texts.detect.maxFaces),
     returnLandmarks: z.boolean().default(true),
-    returnCrops: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Adds an aligned JPEG of each face, base64.' }),
+    returnCrops: z.boolean().default(false).describe(texts.detect.returnCrops),
     replayCrops: z
       .boolean()
       .default(false)
@@ -52,13 +45,10 @@ export const detect = defineAction({
   analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({
-      faceCount: z
-        .int()
-        .min(0)
-        .meta({ description: 'Number of faces, including those beyond maxFaces.' }),
+      faceCount: z.int().min(0).describe(texts.detect.faceCount),
       faces: z.array(
         face.extend({
-          crop: z.string().optional().meta({ description: 'Aligned 112×112 JPEG, base64.' }),
+          crop: z.string().optional().describe(texts.detect.crop),
         }),
       ),
       image: imageFacts,

@@ -33,38 +33,25 @@ import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.
 import examples from './schemas/examples.json' with { type: 'json' }
 import * as fields from './schemas/fields.ts'
 import { images } from './schemas/images.ts'
+import texts from './schemas/field-texts.json' with { type: 'json' }
 
 const enrollParams = z
   .strictObject({
-    images: images.meta({
-      description:
-        'Only the first image is enrolled, unless `allImages` is set: then up to ten pictures of one person.',
-    }),
-    allImages: z.boolean().default(false).meta({
-      description:
-        'Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged.',
-    }),
+    images: images.describe(texts.enroll.paramsImages),
+    allImages: z.boolean().default(false).describe(texts.enroll.allImages),
     externalId: fields.externalId.optional(),
-    subjectId: fields.subjectId
-      .optional()
-      .meta({ description: 'Adds a template to this subject.' }),
+    subjectId: fields.subjectId.optional().describe(texts.enroll.subjectId),
     displayName: fields.displayName.optional(),
-    groups: fields.groups.default([]).meta({
-      description: 'Groups of the subject; a group is created on first use.',
-    }),
+    groups: fields.groups.default([]).describe(texts.enroll.groups),
     attributes: fields.attributes.optional(),
-    onExisting: z.enum(['append', 'reject']).default('append').meta({
-      description: 'If a subject has this externalId: add a template, or reject the call.',
-    }),
-    duplicateCheck: z.enum(['off', 'report', 'reject']).default('report').meta({
-      description: 'If another subject has a similar face: report it, or reject the call.',
-    }),
+    onExisting: z.enum(['append', 'reject']).default('append').describe(texts.enroll.onExisting),
+    duplicateCheck: z
+      .enum(['off', 'report', 'reject'])
+      .default('report')
+      .describe(texts.enroll.duplicateCheck),
     duplicateThreshold: fields.similarity.default(0.9),
     expiresAtUtc: fields.expiresAtUtc.optional(),
-    force: z.boolean().default(false).meta({
-      description:
-        'Adds the templates even if the faces do not resemble the subject or one another. Needs the permission `faces:force`.',
-    }),
+    force: z.boolean().default(false).describe(texts.enroll.force),
     ...fields.enrollmentFaceParams,
     ...fields.requiredLivenessParams,
   })
@@ -87,12 +74,9 @@ export const enroll = defineAction({
   value: z
     .object({
       subjectId: z.uuid(),
-      faceId: z.uuid().meta({
-        description:
-          'The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is free.',
-      }),
+      faceId: z.uuid().describe(texts.enroll.faceId),
       externalId: z.string().nullable(),
-      created: z.boolean().meta({ description: 'Whether the subject is new.' }),
+      created: z.boolean().describe(texts.enroll.created),
       embeddingCount: z.int().min(1),
       groups: z.array(z.string()),
       face: fields.face,
@@ -105,10 +89,7 @@ export const enroll = defineAction({
       ),
       visitors: similarVisitors,
       enrolledAtUtc: z.string(),
-      images: z
-        .array(pictureResultSchema)
-        .optional()
-        .meta({ description: 'The result of each image; only with `allImages`.' }),
+      images: z.array(pictureResultSchema).optional().describe(texts.enroll.valueImages),
       image: fields.imageFacts,
       warnings: fields.warnings,
       debug: fields.debug,

@@ -14,14 +14,12 @@ import examples from './schemas/examples.json' with { type: 'json' }
 import * as fields from './schemas/fields.ts'
 import { allImages, images } from './schemas/images.ts'
 import { livenessDecision } from './schemas/liveness.ts'
+import texts from './schemas/field-texts.json' with { type: 'json' }
 
 const livenessParams = z
   .strictObject({
     images,
-    allImages: allImages.meta({
-      description:
-        'Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `livenessSessionId`, whose images are the frames of one person with one result.',
-    }),
+    allImages: allImages.describe(texts.liveness.allImages),
     livenessSessionId: attemptSessionId.optional(),
     threshold: fields.livenessThreshold,
     ...fields.faceParams,
@@ -34,9 +32,7 @@ const livenessValue = z
     face: fields.face,
     faceCount: z.int().min(1),
     image: fields.imageFacts,
-    challenge: challengeResult
-      .optional()
-      .meta({ description: 'The result of the attempt; only with `livenessSessionId`.' }),
+    challenge: challengeResult.optional().describe(texts.liveness.challenge),
     warnings: fields.warnings,
     debug: fields.debug,
   })

@@ -25,34 +25,24 @@ import examples from './schemas/examples.json' with { type: 'json' }
 import * as fields from './schemas/fields.ts'
 import { optionalImages } from './schemas/images.ts'
 import { subject } from './schemas/subject.ts'
+import texts from './schemas/field-texts.json' with { type: 'json' }
 
 const updateParams = z
   .strictObject({
-    subjectId: fields.subjectId.optional().meta({
-      description: 'The id that svc.enroll returned. Without it, externalId names the subject.',
-    }),
-    externalId: fields.externalId.nullable().optional().meta({
-      description:
-        'With subjectId: the new external id; null removes it. Without subjectId: the external id of the subject.',
-    }),
+    subjectId: fields.subjectId.optional().describe(texts.updateSubject.subjectId),
+    externalId: fields.externalId.nullable().optional().describe(texts.updateSubject.externalId),
     displayName: fields.displayName.nullable().optional(),
     attributes: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'A JSON merge patch (RFC 7396): null removes a field.' }),
+      .describe(texts.updateSubject.attributes),
     addGroups: fields.groups.optional(),
     removeGroups: fields.groups.optional(),
-    addFaceIds: z.array(fields.uuid).max(20).optional().meta({
-      description:
-        'Faces of other subjects of the gallery, which move to this subject. A subject keeps at least one face.',
-    }),
+    addFaceIds: z.array(fields.uuid).max(20).optional().describe(texts.updateSubject.addFaceIds),
     removeFaceIds: z.array(fields.uuid).max(20).optional(),
     expiresAtUtc: fields.expiresAtUtc.nullable().optional(),
     images: optionalImages,
-    force: z.boolean().default(false).meta({
-      description:
-        'Adds a template even if its face does not resemble the subject. Needs the permission `faces:force`.',
-    }),
+    force: z.boolean().default(false).describe(texts.updateSubject.force),
     ...fields.enrollmentFaceParams,
     ...fields.requiredLivenessParams,
   })
@@ -71,10 +61,7 @@ export const updateSubject = defineAction({
   furtherPermissions: [changePermissions.expiry, changePermissions.faces, changePermissions.force],
   value: subject
     .extend({
-      faceId: z.uuid().optional().meta({
-        description:
-          'With an image: its face; the existing one if the subject already has its template: then `warnings` reports it, and the call is free.',
-      }),
+      faceId: z.uuid().optional().describe(texts.updateSubject.faceId),
       warnings: fields.warnings,
       debug: fields.debug,
     })

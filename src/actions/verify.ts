@@ -25,6 +25,7 @@ import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'
 import examples from './schemas/examples.json' with { type: 'json' }
 import * as fields from './schemas/fields.ts'
 import { imageBatch } from './schemas/images.ts'
+import texts from './schemas/field-texts.json' with { type: 'json' }
 
 /** The similarity of the level `medium`: one false match in 10⁴ comparisons. */
 export const verifyThreshold = 0.8
@@ -33,13 +34,8 @@ const mode = z.enum(['imageToImage', 'imageToSubject'])
 
 const verifyParams = z
   .strictObject({
-    images: imageBatch.meta({
-      description: 'The probe and, without a subject, the image to compare it with.',
-    }),
-    mode: mode.optional().meta({
-      description:
-        'Optional: the other parameters determine the mode. A mode that contradicts them is rejected.',
-    }),
+    images: imageBatch.describe(texts.verify.images),
+    mode: mode.optional().describe(texts.verify.mode),
     subjectId: fields.subjectId.optional(),
     externalId: fields.externalId.optional(),
     sameSubject: z
@@ -74,17 +70,14 @@ const verifyValue = z
         fmr1e5: fields.similarity,
         fmr1e6: fields.similarity,
       })
-      .meta({ description: 'The similarity at which different people match at this rate.' }),
+      .describe(texts.verify.thresholds),
     calibration: fields.calibration,
     probe: fields.face,
     reference: fields.face.nullable(),
     subjectId: z.uuid().optional(),
     externalId: z.string().nullable().optional(),
-    faceId: z.uuid().optional().meta({ description: 'The most similar face of the subject.' }),
-    autoEnrolledFaceId: z.uuid().optional().meta({
-      description:
-        'The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it.',
-    }),
+    faceId: z.uuid().optional().describe(texts.verify.faceId),
+    autoEnrolledFaceId: z.uuid().optional().describe(texts.verify.autoEnrolledFaceId),
     image: fields.imageFacts,
     warnings: fields.warnings,
     debug: fields.debug,

@@ -8,6 +8,7 @@ import { classifyLiveness } from './classify-liveness.ts'
 import { withLiveness } from './extract-probes.ts'
 import { qualityLevel } from './response-fields.ts'
 import { qualityReasons } from './quality-reasons.ts'
+import texts from '../schemas/field-texts.json' with { type: 'json' }
 
 /** The values of `features` of svc.analyze. */
 export const features = [
@@ -39,8 +40,7 @@ const components = z
   })
   .meta({
     id: 'QualityComponents',
-    description:
-      'Named as in ISO/IEC 29794-5. 100 is best, also for occlusion: 100 means that nothing covers the face.',
+    description: texts.analyzedFace.components,
   })
 
 /** A face in the response of svc.analyze. */
@@ -50,16 +50,9 @@ export const analyzedFace = face
     occlusion: z
       .object({ leftEye: probability, rightEye: probability, lowerFace: probability })
       .optional()
-      .meta({
-        description:
-          'The probability that something covers this part; left and right as in the image.',
-      }),
-    suitableForEnrollment: z.boolean().meta({
-      description: 'Whether svc.enroll with its default parameters would accept this face.',
-    }),
-    reasons: z.array(z.enum(qualityReasons)).meta({
-      description: 'Defects of the face. A suitable face can have some.',
-    }),
+      .describe(texts.analyzedFace.occlusion),
+    suitableForEnrollment: z.boolean().describe(texts.analyzedFace.suitableForEnrollment),
+    reasons: z.array(z.enum(qualityReasons)).describe(texts.analyzedFace.reasons),
     liveness: livenessDecision.optional(),
     attributes: appearance.optional(),
     unavailable: unavailable.optional(),

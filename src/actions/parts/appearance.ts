@@ -3,6 +3,7 @@ import { roundTo } from '../../lib/round-to.ts'
 import type { AttributeName } from '../../vision/attributes/face-attributes.ts'
 import type { FaceResult } from '../../vision/image-analysis.ts'
 import type { Caller } from '../action.ts'
+import texts from '../schemas/field-texts.json' with { type: 'json' }
 
 /** The values of `include`. */
 const appearanceNames = [
@@ -23,7 +24,7 @@ export const include = z
   .array(z.enum(appearanceNames))
   .min(1)
   .optional()
-  .meta({ description: 'The attributes to return; all by default.' })
+  .describe(texts.appearance.include)
 
 const probability = z.number().min(0).max(1)
 
@@ -32,38 +33,28 @@ export const appearance = z
     age: z
       .object({ value: z.number().min(0), low: z.int().min(0), high: z.int().min(0) })
       .optional()
-      .meta({
-        description:
-          'Years. `low` and `high` are chosen so that the age of 80 % of people is between them.',
-      }),
+      .describe(texts.appearance.age),
     gender: z
       .object({ value: z.enum(['male', 'female']), confidence: probability })
       .optional()
-      .meta({
-        description: 'The appearance of the face to a model, not the gender of the person.',
-      }),
+      .describe(texts.appearance.gender),
     expression: z
       .object({
         value: z.enum(['neutral', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised']),
         confidence: probability,
-        scores: z
-          .record(z.string(), probability)
-          .meta({ description: 'All seven expressions; the scores sum to 1.' }),
+        scores: z.record(z.string(), probability).describe(texts.appearance.scores),
       })
       .optional()
-      .meta({ description: 'The expression of the face, not the emotion of the person.' }),
+      .describe(texts.appearance.expression),
     eyesOpen: z
       .object({ left: probability, right: probability })
       .optional()
-      .meta({ description: 'Open from 0.5; left and right as in the image.' }),
+      .describe(texts.appearance.eyesOpen),
     mouthOpen: z.object({ value: z.boolean(), confidence: probability }).optional(),
   })
   .meta({ id: 'Appearance' })
 
-export const unavailable = z.array(z.enum(appearanceNames)).meta({
-  description:
-    'Requested but not returned: there is no model for it, the project has disabled it, or that part of the face is covered.',
-})
+export const unavailable = z.array(z.enum(appearanceNames)).describe(texts.appearance.unavailable)
 
 /** Returns the models to run for these attributes; none for an attribute that is disabled. */
 export function attributesToRead(

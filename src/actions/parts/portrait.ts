@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { roundTo } from '../../lib/round-to.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import texts from '../schemas/field-texts.json' with { type: 'json' }
 
 /**
  * Portrait checks in the style of ISO/IEC 19794-5 (full frontal images) and ICAO Doc 9303, limited to
@@ -10,7 +11,7 @@ import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
  */
 export const portrait = z
   .object({
-    compliant: z.boolean().meta({ description: 'Whether every check passed.' }),
+    compliant: z.boolean().describe(texts.portrait.compliant),
     checks: z.array(
       z.object({
         name: z.string(),

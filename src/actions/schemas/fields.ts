@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nilUuid } from '../../lib/ids.ts'
 import { livenessSessionId } from './challenge.ts'
+import texts from './field-texts.json' with { type: 'json' }
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
 
@@ -9,32 +10,19 @@ const minFaceConfidence = z
   .min(0)
   .max(1)
   .default(0.6)
-  .meta({ description: 'Faces with a lower detection confidence are ignored.' })
+  .describe(texts.fields.minFaceConfidence)
 
-const minFaceSize = z
-  .int()
-  .min(1)
-  .max(10_000)
-  .default(40)
-  .meta({ description: 'Faces with a shorter side below this number of pixels are ignored.' })
+const minFaceSize = z.int().min(1).max(10_000).default(40).describe(texts.fields.minFaceSize)
 
 const facePolicies = ['largest', 'single', 'strict'] as const
 
 export type FacePolicy = (typeof facePolicies)[number]
 
 const facePolicy = (defaultPolicy: FacePolicy) =>
-  z.enum(facePolicies).default(defaultPolicy).meta({
-    description:
-      '`largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face.',
-  })
+  z.enum(facePolicies).default(defaultPolicy).describe(texts.fields.facePolicy)
 
 const minQuality = (defaultScore: number) =>
-  z
-    .number()
-    .min(0)
-    .max(100)
-    .default(defaultScore)
-    .meta({ description: 'Lowest accepted quality score of a face.' })
+  z.number().min(0).max(100).default(defaultScore).describe(texts.fields.minQuality)
 
 /** The parameters that select faces. */
 export const faceParams = {
@@ -52,17 +40,16 @@ export const enrollmentFaceParams = {
   minQuality: minQuality(40),
 }
 
-export const livenessThreshold = z.number().min(0).max(1).optional().meta({
-  description:
-    'The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people.',
-})
+export const livenessThreshold = z
+  .number()
+  .min(0)
+  .max(1)
+  .optional()
+  .describe(texts.fields.livenessThreshold)
 
 /** The parameters that require a live face. */
 export const requiredLivenessParams = {
-  requireLiveness: z.boolean().default(false).meta({
-    description:
-      'Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live.',
-  }),
+  requireLiveness: z.boolean().default(false).describe(texts.fields.requireLiveness),
   livenessThreshold,
   livenessSessionId: livenessSessionId.optional(),
 }
@@ -72,7 +59,7 @@ export const uuid = z
   .guid()
   .refine((text) => text !== nilUuid, 'must be a UUID other than the nil UUID')
 
-export const subjectId = uuid.meta({ description: 'The id that svc.enroll returned.' })
+export const subjectId = uuid.describe(texts.fields.subjectId)
 
 /** Refuses U+0000 to U+001F and U+007F to U+009F: they are invisible in lists and logs. */
 const withoutControls = [
@@ -97,10 +84,7 @@ export const externalId = z
   .min(1)
   .max(128, { abort: true })
   .refine(...withoutControls)
-  .meta({
-    description:
-      'Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data.',
-  })
+  .describe(texts.fields.externalId)
 
 export const displayName = z
   .string()
@@ -127,7 +111,7 @@ export const attributes = z
     (value) => isJsonWithin(value, attributesBytesMax),
     `must be at most ${attributesBytesMax} bytes of JSON`,
   )
-  .meta({ description: 'A JSON object with your data, at most 4 KB.' })
+  .describe(texts.fields.attributes)
 
 /** A time in a request. The pattern is not applied to long texts: 24 MiB of digits take 80 ms. */
 export const utcTime = z
@@ -139,15 +123,10 @@ export const utcTime = z
     }),
   )
 
-export const expiresAtUtc = utcTime.meta({
-  description:
-    'A time in the future. From then on no call finds the subject; it is deleted within a minute.',
-})
+export const expiresAtUtc = utcTime.describe(texts.fields.expiresAtUtc)
 
 /** What a caller should know about a successful result. */
-export const warnings = z.array(z.string()).min(1).optional().meta({
-  description: 'Advice about the request or the result, for people; absent if there is none.',
-})
+export const warnings = z.array(z.string()).min(1).optional().describe(texts.fields.warnings)
 
 /** 0..1, calibrated: 0.70 is one false match in 10³ comparisons, 0.80 in 10⁴, 0.90 in 10⁵. */
 export const similarity = z.number().min(0).max(1)
@@ -157,10 +136,9 @@ export const matchThreshold = z.union([similarity, z.literal('auto')])
 
 export const matchLevel = z.enum(['none', 'low', 'medium', 'high', 'veryHigh'])
 
-export const calibration = z.enum(['gallery', 'model', 'pictures']).meta({
-  description:
-    'The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. `pictures`: the table of an installed recognizer whose cohort has no rows of other populations; it holds only for pictures like those of its calibration.',
-})
+export const calibration = z
+  .enum(['gallery', 'model', 'pictures'])
+  .describe(texts.fields.calibration)
 
 /** A subject that a search returned. */
 export const candidate = z
@@ -178,28 +156,20 @@ export const candidate = z
 /** How a result was computed; only with `debug`. It never contains a template. */
 export const debug = z
   .object({
-    providers: z.record(z.string(), z.string()).meta({
-      description:
-        'The models by role. `recognizer` is the `modelId` of its templates; `formerRecognizer` are those of previous models.',
-    }),
-    scores: z.record(z.string(), z.number()).meta({
-      description:
-        'Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, −4..4 and higher for more similar faces: a distance² is 0..4, and a density −4..0, or 0 for a recognizer without densities. `liveness` and the names of liveness models: probability of a live face, 0..1.',
-    }),
-    timingsMs: z.record(z.string(), z.number()).meta({ description: 'Milliseconds per stage.' }),
+    providers: z.record(z.string(), z.string()).describe(texts.fields.providers),
+    scores: z.record(z.string(), z.number()).describe(texts.fields.scores),
+    timingsMs: z.record(z.string(), z.number()).describe(texts.fields.timingsMs),
     candidatesBelowThreshold: z.array(candidate).max(5).optional(),
   })
   .optional()
-  .meta({ description: 'Only if the request has `debug: true`.' })
+  .describe(texts.fields.debug)
 
 const point = z.object({ x: z.number(), y: z.number() }).meta({ id: 'Point' })
 
 /** How suitable a face is for recognition. */
 export const quality = z.object({
   score: z.int().min(0).max(100),
-  level: z.enum(['low', 'medium', 'high']).meta({
-    description: 'low below 40, medium from 40, high from 70.',
-  }),
+  level: z.enum(['low', 'medium', 'high']).describe(texts.fields.level),
 })
 
 /** A face in a response. */
@@ -208,11 +178,11 @@ export const face = z
     faceIndex: z.int().min(0),
     boundingBox: z
       .object({ left: z.int(), top: z.int(), width: z.int().min(1), height: z.int().min(1) })
-      .meta({ description: 'Whole pixels of the upright image, origin top-left.' }),
+      .describe(texts.fields.boundingBox),
     relativeBoundingBox: z
       .object({ left: z.number(), top: z.number(), width: z.number(), height: z.number() })
-      .meta({ description: 'The same box as fractions of the image width and height.' }),
-    confidence: z.number().min(0).max(1).meta({ description: 'Detection confidence.' }),
+      .describe(texts.fields.relativeBoundingBox),
+    confidence: z.number().min(0).max(1).describe(texts.fields.confidence),
     landmarks: z
       .object({
         leftEye: point,
@@ -222,11 +192,11 @@ export const face = z
         rightMouth: point,
       })
       .optional()
-      .meta({ description: 'Pixels of the upright image; left and right as in the image.' }),
+      .describe(texts.fields.landmarks),
     pose: z.object({
-      yaw: z.number().meta({ description: 'Degrees; above 0 the nose points to image right.' }),
-      pitch: z.number().meta({ description: 'Degrees; above 0 the nose points up.' }),
-      roll: z.number().meta({ description: 'Degrees; above 0 the head leans to image right.' }),
+      yaw: z.number().describe(texts.fields.yaw),
+      pitch: z.number().describe(texts.fields.pitch),
+      roll: z.number().describe(texts.fields.roll),
     }),
     quality,
   })
@@ -237,11 +207,9 @@ export type FaceValue = z.output<typeof face>
 /** The image after its EXIF orientation was applied. */
 export const imageFacts = z
   .object({
-    width: z.int().meta({ description: 'Pixels of the upright image.' }),
+    width: z.int().describe(texts.fields.width),
     height: z.int(),
-    orientationApplied: z
-      .boolean()
-      .meta({ description: 'Whether an EXIF orientation rotated or mirrored the image.' }),
+    orientationApplied: z.boolean().describe(texts.fields.orientationApplied),
   })
   .meta({ id: 'ImageFacts' })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import texts from './field-texts.json' with { type: 'json' }
 
 /** A subject in a response. It never contains templates. */
 export const subject = z
@@ -8,7 +9,7 @@ export const subject = z
     displayName: z.string().nullable(),
     groups: z.array(z.string()),
     attributes: z.record(z.string(), z.unknown()),
-    embeddingCount: z.int().min(0).meta({ description: 'Number of templates of the subject.' }),
+    embeddingCount: z.int().min(0).describe(texts.subject.embeddingCount),
     faces: z
       .array(
         z.object({
@@ -30,10 +31,10 @@ export const deletionRecord = z
   .object({
     deletionId: z.uuid(),
     subjectId: z.uuid(),
-    tenantId: z.uuid().meta({ description: 'The account.' }),
+    tenantId: z.uuid().describe(texts.subject.tenantId),
     groups: z.array(z.string()),
     externalId: z.string().nullable(),
-    embeddingCount: z.int().min(0).meta({ description: 'Number of templates that were deleted.' }),
+    embeddingCount: z.int().min(0).describe(texts.subject.deletedEmbeddings),
     deletedAtUtc: z.string(),
   })
   .meta({ id: 'DeletionRecord' })

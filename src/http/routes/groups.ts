@@ -4,6 +4,7 @@ import { groupName } from '../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../actions/schemas/subject.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { defineRoute } from './rest-route.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 const group = z.object({ name: z.string(), subjectCount: z.int().min(1) }).meta({ id: 'Group' })
 
@@ -45,24 +46,15 @@ export const deleteGroup = defineRoute({
   permission: 'groups:delete',
   pathParams: z.object({ name: groupName }),
   query: z.strictObject({
-    dryRun: z
-      .enum(['true', 'false'])
-      .default('false')
-      .meta({ description: '`true` only counts the subjects.' }),
+    dryRun: z.enum(['true', 'false']).default('false').describe(texts.groups.queryDryRun),
   }),
   value: z
     .object({
       group: z.string(),
-      dryRun: z.literal(true).optional().meta({ description: 'Only with dryRun.' }),
-      deletedCount: z
-        .int()
-        .min(0)
-        .meta({ description: 'Deleted subjects, or with dryRun the subjects to delete.' }),
-      records: z.array(deletionRecord).meta({ description: 'Empty with dryRun.' }),
-      hasMore: z.literal(true).optional().meta({
-        description:
-          'Only if the group has more subjects than one call deletes (`GROUP_DELETION_SUBJECTS_MAX`): send the call again for the rest.',
-      }),
+      dryRun: z.literal(true).optional().describe(texts.groups.valueDryRun),
+      deletedCount: z.int().min(0).describe(texts.groups.deletedCount),
+      records: z.array(deletionRecord).describe(texts.groups.records),
+      hasMore: z.literal(true).optional().describe(texts.groups.hasMore),
     })
     .meta({ id: 'GroupDeletion' }),
   example: { group: 'staff', deletedCount: 1, records: [examples['svc.deleteSubject'].value] },

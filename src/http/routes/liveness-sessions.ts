@@ -6,6 +6,7 @@ import { isUuid } from '../../lib/ids.ts'
 import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import examples from './examples.json' with { type: 'json' }
 import { defineRoute } from './rest-route.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 /** The text of each step, for the person in front of the camera. */
 const stepInstructions = {
@@ -18,46 +19,33 @@ const stepInstructions = {
 /** What the server and the browser read of a session. */
 export const sessionFields = {
   sessionId: z.string(),
-  state: z.enum(['open', 'passed', 'failed', 'expired']).meta({
-    description: '`failed`: no attempt is left. `expired`: no attempt was sent in its time.',
-  }),
-  attemptsLeft: z.int().min(0).meta({ description: 'At first 3.' }),
-  steps: z.array(challengeStep).meta({
-    description:
-      'The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open.',
-  }),
-  angles: z.array(z.object({ degreesMin: z.number(), degreesMax: z.number() })).meta({
-    description:
-      'With requireAngles, how far the head must move in each step, against the first image. Otherwise empty.',
-  }),
-  expiresAtUtc: z.string().nullable().meta({
-    description:
-      '120 s after the steps were drawn: the frames must arrive before. null unless the session is open.',
-  }),
-  framesMax: z.int().meta({ description: 'The most frames of an attempt.' }),
+  state: z.enum(['open', 'passed', 'failed', 'expired']).describe(texts.livenessSessions.state),
+  attemptsLeft: z.int().min(0).describe(texts.livenessSessions.attemptsLeft),
+  steps: z.array(challengeStep).describe(texts.livenessSessions.steps),
+  angles: z
+    .array(z.object({ degreesMin: z.number(), degreesMax: z.number() }))
+    .describe(texts.livenessSessions.angles),
+  expiresAtUtc: z.string().nullable().describe(texts.livenessSessions.expiresAtUtc),
+  framesMax: z.int().describe(texts.livenessSessions.framesMax),
 }
 
 export const livenessSession = z
   .object({
     ...sessionFields,
-    instructions: z
-      .record(z.string(), z.string())
-      .meta({ description: 'An English text for each movement.' }),
-    sessionToken: z.string().nullable().meta({
-      description:
-        'Lets a browser send the frames of this session, and nothing else, from the origins of the project. null if the project has none, or on a later read.',
-    }),
-    decision: z.enum(['live', 'spoof', 'uncertain']).nullable().meta({
-      description: 'Of the last attempt; null before the first.',
-    }),
+    instructions: z.record(z.string(), z.string()).describe(texts.livenessSessions.instructions),
+    sessionToken: z.string().nullable().describe(texts.livenessSessions.sessionToken),
+    decision: z
+      .enum(['live', 'spoof', 'uncertain'])
+      .nullable()
+      .describe(texts.livenessSessions.decision),
     reasons: z.array(z.string()).meta({
       description: `Of the last attempt: codes of svc.liveness (${livenessReasons.join(', ')}) or of the error of a frame.`,
     }),
     causes: attemptCauses,
-    referenceFrame: z.object({ bytes: z.string(), contentType: z.string() }).nullable().meta({
-      description:
-        'The best frontal frame of a passed session, base64; only with `referenceFrame=true`, for 15 minutes and until a call has used it.',
-    }),
+    referenceFrame: z
+      .object({ bytes: z.string(), contentType: z.string() })
+      .nullable()
+      .describe(texts.livenessSessions.referenceFrame),
   })
   .meta({ id: 'LivenessSession' })
 
@@ -100,19 +88,13 @@ export const createLivenessSession = defineRoute({
   tag: 'face',
   query: z.strictObject({}),
   body: z.strictObject({
-    steps: z
-      .int()
-      .min(2)
-      .max(4)
-      .default(3)
-      .meta({ description: 'The number of movements. More are harder to guess.' }),
-    requireAngles: z.boolean().default(false).meta({
-      description:
-        'Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving.',
-    }),
-    requestId: z.string().refine(isUuid, 'must be a UUID').optional().meta({
-      description: 'A call with the id of an earlier one returns the same session.',
-    }),
+    steps: z.int().min(2).max(4).default(3).describe(texts.livenessSessions.stepCount),
+    requireAngles: z.boolean().default(false).describe(texts.livenessSessions.requireAngles),
+    requestId: z
+      .string()
+      .refine(isUuid, 'must be a UUID')
+      .optional()
+      .describe(texts.livenessSessions.requestId),
   }),
   value: livenessSession,
   example: examples.livenessSession,
@@ -133,14 +115,13 @@ export const getLivenessSession = defineRoute({
   permission: 'svc.liveness',
   tag: 'face',
   pathParams: z.object({
-    sessionId: z.string().min(1).max(128).meta({
-      description: 'The id that POST /v1/liveness/sessions returned.',
-    }),
+    sessionId: z.string().min(1).max(128).describe(texts.livenessSessions.sessionId),
   }),
   query: z.strictObject({
-    referenceFrame: z.enum(['true', 'false']).default('false').meta({
-      description: '`true` adds the reference frame of a passed session.',
-    }),
+    referenceFrame: z
+      .enum(['true', 'false'])
+      .default('false')
+      .describe(texts.livenessSessions.queryReferenceFrame),
   }),
   value: livenessSession,
   example: { ...examples.livenessSession, state: 'passed', decision: 'live' },

@@ -3,6 +3,7 @@ import { allActions } from '../../actions/all-actions.ts'
 import { hasPermission } from '../../lib/has-permission.ts'
 import examples from './examples.json' with { type: 'json' }
 import { defineRoute } from './rest-route.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 /** Amounts are texts: a number of JSON is not exact above 2^53. */
 const micros = z.string().regex(/^-?\d+$/u)
@@ -10,9 +11,9 @@ const micros = z.string().regex(/^-?\d+$/u)
 /** A model that the service uses. */
 const modelInUse = z
   .object({
-    model: z.string().meta({ description: 'The pack and the id of the model.' }),
+    model: z.string().describe(texts.me.model),
     version: z.string(),
-    roles: z.array(z.string()).meta({ description: 'Such as detector, recognizer, liveness.' }),
+    roles: z.array(z.string()).describe(texts.me.roles),
   })
   .meta({ id: 'ModelInUse' })
 
@@ -21,34 +22,31 @@ const me = z
     keyId: z.string(),
     keyName: z.string(),
     permissions: z.array(z.string()),
-    expiresAtUtc: z.string().nullable().meta({
-      description:
-        'The end of the key, or of the sent secret if it was rotated and ends earlier; null: no end.',
-    }),
+    expiresAtUtc: z.string().nullable().describe(texts.me.expiresAtUtc),
     project: z.object({
       projectId: z.string(),
       name: z.string(),
       galleryMode: z.enum(['isolated', 'shared']),
     }),
     rateLimit: z.object({
-      sustainedPerS: z.number().meta({ description: 'Requests per second.' }),
+      sustainedPerS: z.number().describe(texts.me.sustainedPerS),
       burst: z.int(),
-      remaining: z.int().min(0).meta({ description: 'Calls that are possible now.' }),
-      resetS: z.int().min(0).meta({ description: 'Seconds until the burst is possible again.' }),
+      remaining: z.int().min(0).describe(texts.me.remaining),
+      resetS: z.int().min(0).describe(texts.me.resetS),
     }),
     budget: z.object({
-      billing: z.boolean().meta({ description: 'false: calls are not charged.' }),
-      availableMicros: micros.meta({ description: 'The balance without reservations.' }),
-      reservedMicros: micros.meta({ description: 'Reserved for running calls.' }),
+      billing: z.boolean().describe(texts.me.billing),
+      availableMicros: micros.describe(texts.me.availableMicros),
+      reservedMicros: micros.describe(texts.me.reservedMicros),
     }),
     prices: z
       .array(
         z.object({
           action: z.string(),
-          priceMicros: micros.meta({ description: 'Of a successful call with one image.' }),
+          priceMicros: micros.describe(texts.me.priceMicros),
         }),
       )
-      .meta({ description: 'Of the actions that the key permits.' }),
+      .describe(texts.me.prices),
     models: z.array(modelInUse),
   })
   .meta({ id: 'Me' })

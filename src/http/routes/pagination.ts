@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ActionError } from '../../lib/errors.ts'
 import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
 import { requireStorable } from '../input/parse-json.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 /** Parameters of every list. */
 export const limit = z.coerce
@@ -10,23 +11,13 @@ export const limit = z.coerce
   .min(1)
   .max(200)
   .default(50)
-  .meta({ description: 'The maximum number of items per page.' })
+  .describe(texts.pagination.limit)
 
-export const cursor = z
-  .string()
-  .max(1024)
-  .optional()
-  .meta({ description: '`nextCursor` of the previous page.' })
+export const cursor = z.string().max(1024).optional().describe(texts.pagination.cursor)
 
-export const nextCursor = z
-  .string()
-  .nullable()
-  .meta({ description: '`cursor` of the next page; null on the last.' })
+export const nextCursor = z.string().nullable().describe(texts.pagination.nextCursor)
 
-export const total = z
-  .enum(['true', 'false'])
-  .default('false')
-  .meta({ description: '`true` adds `total`, at the cost of counting.' })
+export const total = z.enum(['true', 'false']).default('false').describe(texts.pagination.total)
 
 export const totalFields = {
   total: z
@@ -36,10 +27,7 @@ export const totalFields = {
     .meta({
       description: `Only with total=true: the number of items on all pages. With conditions, and for deletions, at most ${listCountMax}.`,
     }),
-  totalIsCapped: z
-    .literal(true)
-    .optional()
-    .meta({ description: 'There are more items than `total`.' }),
+  totalIsCapped: z.literal(true).optional().describe(texts.pagination.totalIsCapped),
 }
 
 /** Returns the fields of a response with the number of items. */

@@ -11,6 +11,7 @@ import type { Envelope } from '../envelope.ts'
 import type { HttpRequest, HttpResponse, Route } from '../route.ts'
 import { requestIdHeader, serveRoute } from '../serve-route.ts'
 import { sessionFields, toSessionFields } from './liveness-sessions.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 export const sessionFramesPath = '/v1/liveness/sessions/:sessionId/frames'
 
@@ -20,13 +21,13 @@ const sessionTokenHeader = 'X-Session-Token'
 /** The response to the browser: no score and no evidence of the judgement, which would help an attacker. */
 export const sessionFramesResponse = z.object({
   ...sessionFields,
-  isJudged: z.boolean().meta({ description: 'Whether the frames were judged and count.' }),
+  isJudged: z.boolean().describe(texts.sessionFrames.isJudged),
   causes: attemptCauses,
-  face: z.object({ yaw: z.number(), pitch: z.number() }).nullable().meta({
-    description:
-      'The pose of the head in a frame that svc.analyze has checked, degrees; above 0 the nose points to image right, or up. null without exactly one face, and for an attempt.',
-  }),
-  detail: z.string().nullable().meta({ description: 'Why the frames were not judged.' }),
+  face: z
+    .object({ yaw: z.number(), pitch: z.number() })
+    .nullable()
+    .describe(texts.sessionFrames.face),
+  detail: z.string().nullable().describe(texts.sessionFrames.detail),
 })
 
 type FoundSession = NonNullable<

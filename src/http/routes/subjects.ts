@@ -16,11 +16,9 @@ import {
   unpackCursor,
 } from './pagination.ts'
 import { defineRoute } from './rest-route.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
-const include = z
-  .literal('faces')
-  .optional()
-  .meta({ description: '`faces` adds the details of the templates.' })
+const include = z.literal('faces').optional().describe(texts.subjects.include)
 
 export const listSubjects = defineRoute({
   method: 'GET',
@@ -31,10 +29,7 @@ export const listSubjects = defineRoute({
   query: z.strictObject({
     externalId: externalId.optional(),
     group: groupName.optional(),
-    q: z.string().min(1).max(128).optional().meta({
-      description:
-        'A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`.',
-    }),
+    q: z.string().min(1).max(128).optional().describe(texts.subjects.q),
     createdFromUtc: utcTime.optional(),
     createdToUtc: utcTime.optional(),
     attribute: z
@@ -45,14 +40,11 @@ export const listSubjects = defineRoute({
         'must be name=value, with a name of 1 to 128 characters',
       )
       .optional()
-      .meta({
-        description:
-          '`name=value`: only subjects with this attribute. The value is a text of at most 256 characters, `true`, `false` or a whole number; other values and nested attributes are not found.',
-      }),
-    sort: z.enum(['created', '-created', 'updated', '-updated']).default('created').meta({
-      description:
-        'By the time of enrollment or of the last change, ascending or (`-`) descending. With `updated`, a subject that changes while you read the pages moves.',
-    }),
+      .describe(texts.subjects.attribute),
+    sort: z
+      .enum(['created', '-created', 'updated', '-updated'])
+      .default('created')
+      .describe(texts.subjects.subjectsSort),
     total,
     limit,
     cursor,
@@ -143,15 +135,13 @@ export const listDeletions = defineRoute({
   query: z.strictObject({
     subjectId: uuid.optional(),
     externalId: externalId.optional(),
-    visitors: z
-      .enum(['true', 'false'])
-      .default('false')
-      .meta({ description: '`true`: the records of visitors, unknown people, instead.' }),
+    visitors: z.enum(['true', 'false']).default('false').describe(texts.subjects.visitors),
     fromUtc: utcTime.optional(),
     toUtc: utcTime.optional(),
-    sort: z.enum(['deleted', '-deleted']).default('-deleted').meta({
-      description: 'By the time of deletion, ascending or (`-`) descending.',
-    }),
+    sort: z
+      .enum(['deleted', '-deleted'])
+      .default('-deleted')
+      .describe(texts.subjects.deletionsSort),
     total,
     limit,
     cursor,

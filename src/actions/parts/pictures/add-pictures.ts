@@ -15,6 +15,7 @@ import {
   subjectMismatch,
 } from '../store-face.ts'
 import { type ExtractedPicture, type RefusedPicture, refusalError } from './extract-pictures.ts'
+import texts from '../../schemas/field-texts.json' with { type: 'json' }
 
 /** A picture with the face that was created from it, in this call or an earlier one. */
 export type StoredPicture = ExtractedPicture & {
@@ -104,12 +105,10 @@ export async function addPictures(
 /** The result for one of several pictures to enroll. */
 export const pictureResultSchema = z
   .object({
-    index: z.int().min(0).meta({ description: 'The position in `params.images`.' }),
+    index: z.int().min(0).describe(texts.addPictures.index),
     enrolled: z.boolean(),
-    faceId: z.uuid().optional().meta({
-      description: 'The face of the picture; with FACE_ALREADY_ENROLLED the existing one.',
-    }),
-    face: face.optional().meta({ description: 'The face of an enrolled picture.' }),
+    faceId: z.uuid().optional().describe(texts.addPictures.faceId),
+    face: face.optional().describe(texts.addPictures.face),
     error: z
       .object({
         code: z.string(),
@@ -118,7 +117,7 @@ export const pictureResultSchema = z
         hint: z.string().optional(),
       })
       .optional()
-      .meta({ description: 'Why the picture was refused.' }),
+      .describe(texts.addPictures.error),
   })
   .meta({ id: 'PictureResult' })
 
