@@ -23,20 +23,15 @@ import { createDecryptStoredTemplate } from './keys/template-encryption.ts'
 import { createSubjectKeys } from './keys/keyring.ts'
 import { openKeys } from './keys/open-keys.ts'
 import { deleteInBatches } from './liveness/delete-in-batches.ts'
-import { type Matching, createMatching } from './matching.ts'
+import { createMatching } from './matching.ts'
 import { type ReEmbed, createReEmbed } from './re-embed/re-embed.ts'
 import { type GroupRenaming, renameGroup } from './rename-group.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { type Subjects, createSubjects } from './subjects.ts'
-import { type VisitorLookup, type Visitors, createVisitors } from './visitors.ts'
+import { type VisitorLookup, createVisitors } from './visitors.ts'
 
 /** The galleries of all projects. */
-export type Gallery = {
-  readonly subjects: Subjects
-  readonly matching: Matching
-  readonly maintenance: Maintenance
-  readonly visitors: Visitors
-}
+export type Gallery = Awaited<ReturnType<typeof openGallery>>
 
 type GalleryOptions = EnrollLimits & {
   readonly store: Store
@@ -61,7 +56,7 @@ type GalleryOptions = EnrollLimits & {
  * @throws Error if others may read the master key file, or if the database was written with a
  *   different master key.
  */
-export async function openGallery(options: GalleryOptions): Promise<Gallery> {
+export async function openGallery(options: GalleryOptions) {
   const { store, openSearch, calibrations, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const decryptStored = createDecryptStoredTemplate(keys, log)

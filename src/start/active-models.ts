@@ -14,16 +14,7 @@ import { readTemplateModel } from '../models/template/template-model.ts'
 import { prepareOptimizedNetworks } from '../vision/optimized/optimized-networks.ts'
 
 /** The models of this process, and the calibrations that turn their scores into similarities. */
-export type ActiveModels = {
-  readonly modelsFolder: string
-  /** The folder of the networks that are optimized for this processor. */
-  readonly optimizedFolder: string | undefined
-  readonly modelSet: ModelSet
-  /** Of the active recognizer: new templates are created with it. */
-  readonly calibration: Calibration
-  /** Of the former recognizers: their existing templates are still compared. */
-  readonly formerCalibrations: readonly Calibration[]
-}
+export type ActiveModels = Awaited<ReturnType<typeof readActiveModels>>
 
 export type ActiveModelsOptions = {
   readonly log: Log
@@ -39,7 +30,7 @@ export type ActiveModelsOptions = {
 export async function readActiveModels(
   config: Pick<Config, 'MODELS_DIR' | 'DATA_DIR' | 'VISION_INT8'> & LicenceSettings,
   { log, onProgress }: ActiveModelsOptions,
-): Promise<ActiveModels> {
+) {
   const modelsFolder = modelsFolderOf(config)
   await prepareBuiltinPack({ folder: modelsFolder, onProgress, log })
   const modelSet = await readVerifiedActiveSet(modelsFolder)
@@ -47,6 +38,7 @@ export async function readActiveModels(
   const { recognizer, formerRecognizers } = modelSet
   return {
     modelsFolder,
+    /** The folder of the networks that are optimized for this processor. */
     optimizedFolder: await prepareOptimizedNetworks({
       modelsFolder,
       modelSet,
@@ -55,7 +47,9 @@ export async function readActiveModels(
       log,
     }),
     modelSet,
+    /** Of the active recognizer: new templates are created with it. */
     calibration: await readRecognizerCalibration(recognizer),
+    /** Of the former recognizers: their existing templates are still compared. */
     formerCalibrations: await Promise.all(formerRecognizers.map(readRecognizerCalibration)),
   }
 }

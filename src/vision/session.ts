@@ -233,24 +233,12 @@ type DeclaredInput = NetworkInput & { readonly name: string | null }
 
 type GraphInput = InferenceSession.ValueMetadata
 
-type MatchedInput = {
-  readonly name: string
-  /** Whether the network accepts only one image per run. */
-  readonly isSingleImage: boolean
-  /** Whether the network accepts images of any size. */
-  readonly isAnySize: boolean
-}
-
 /**
  * Returns the input of the graph that takes the images.
  *
  * @throws Error naming the file if there is no such input, or if its shape is not the declared one.
  */
-function matchInput(
-  filePath: string,
-  graphInputs: readonly GraphInput[],
-  declared: DeclaredInput,
-): MatchedInput {
+function matchInput(filePath: string, graphInputs: readonly GraphInput[], declared: DeclaredInput) {
   const names = graphInputs.map(({ name }) => `"${name}"`).join(', ')
   const input = graphInputs.find(({ name }) => declared.name === null || name === declared.name)
   if (!input) throw new Error(`${filePath}: no input "${declared.name}" among ${names}`)
@@ -272,7 +260,13 @@ function matchInput(
         `${input.shape.map(formatSize).join('×')}, the manifest declares ${expected.join('×')}`,
     )
   const isAnySize = !sides.some(isFixedSize)
-  return { name: input.name, isSingleImage: isFixedSize(batch), isAnySize }
+  return {
+    name: input.name,
+    /** Whether the network accepts only one image per run. */
+    isSingleImage: isFixedSize(batch),
+    /** Whether the network accepts images of any size. */
+    isAnySize,
+  }
 }
 
 /** In the metadata, a dimension of variable size has a name, or no value, instead of a number. */

@@ -17,13 +17,6 @@ const dirichletShape = 4
  */
 const distanceMin = 0.45
 
-type MixedCohort = {
-  /** Row by row. */
-  readonly rows: Float32Array
-  /** Smallest squared distance between a row and an image. */
-  readonly nearest: number
-}
-
 /**
  * Creates artificial faces from real ones: each row mixes the vectors of three different people. The
  * deviation of the mixture from the mean is then scaled to that of a single person.
@@ -36,7 +29,7 @@ export function mixCohort(
   people: readonly string[],
   rowCount: number,
   random: RandomSource,
-): MixedCohort {
+) {
   const singles = vectors.filter((_, index) => people.indexOf(people[index] ?? '') === index)
   const mean = meanOf(singles)
   const deviation =
@@ -52,7 +45,12 @@ export function mixCohort(
     rows.push(row)
     nearest = Math.min(nearest, distance)
   }
-  return { rows: concatenate(rows), nearest }
+  return {
+    /** Row by row. */
+    rows: concatenate(rows),
+    /** Smallest squared distance between a row and an image. */
+    nearest,
+  }
 }
 
 function mix(singles: readonly Float32Array[], random: RandomSource): Float32Array {

@@ -35,12 +35,7 @@ export type GroupsReport = {
   readonly unmatched: readonly string[]
 }
 
-type GroupPairCounts = {
-  readonly pairs: { genuine: number; impostor: number }
-  /** For each level. */
-  readonly falseMatches: number[]
-  readonly falseNonMatches: number[]
-}
+type GroupPairCounts = ReturnType<typeof createPairCounts>
 
 /** A face and the index of its group, −1 if it has none. */
 export type GroupedFace = PersonTemplate & { readonly groupIndex: number }
@@ -83,9 +78,10 @@ export function createGroupCounts(
   }
 }
 
-function createPairCounts(levelCount: number): GroupPairCounts {
+function createPairCounts(levelCount: number) {
   return {
     pairs: { genuine: 0, impostor: 0 },
+    /** For each level. */
     falseMatches: Array.from({ length: levelCount }, () => 0),
     falseNonMatches: Array.from({ length: levelCount }, () => 0),
   }

@@ -175,13 +175,6 @@ export type AppliedTable = Pick<
   'calibrationId' | 'galleryId' | 'modelId' | 'appliedAtUtc' | 'appliedBy'
 >
 
-/** The table in use and the content of its audit entry. */
-type TableApplication = {
-  readonly applied: AppliedTable
-  /** Without scores and external ids. */
-  readonly detail: Readonly<Record<string, unknown>>
-}
-
 /** Pairs that an audit entry lists; it always has their number. */
 const auditedPairsMax = 20
 
@@ -190,7 +183,7 @@ export async function applyMeasuredTable(
   tx: Tx,
   { calibration, report }: MeasuredTable,
   { atMs, by }: { readonly atMs: number; readonly by: string },
-): Promise<TableApplication> {
+) {
   const { galleryId, modelId, subjects, pairs, lowestFmr, excluded } = report
   const calibrationId = newId()
   const applied = {
@@ -207,5 +200,9 @@ export async function applyMeasuredTable(
     .map(({ subjectA, subjectB }) => [subjectA.subjectId, subjectB.subjectId])
   const change = { galleryId, calibrationId, modelId, subjects, pairs, lowestFmr }
   const detail = { ...change, excludedPairs: excluded.length, excluded: excludedIds }
-  return { applied, detail }
+  return {
+    applied,
+    /** Without scores and external ids. */
+    detail,
+  }
 }

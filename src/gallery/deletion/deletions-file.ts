@@ -10,17 +10,6 @@ import {
   isNextInChain,
 } from '../../store/gallery/deletion-chain.ts'
 
-/** The state of a deletions file, to append records to it. */
-type DeletionsFileEnd = {
-  readonly records: number
-  /** Length up to the end of the last complete line. */
-  readonly bytes: number
-  /** Length of the incomplete last line, if there is one. */
-  readonly incompleteBytes: number
-  /** Account → its last record. */
-  readonly ends: ReadonlyMap<string, DeletionChainHead>
-}
-
 /**
  * Reads an exported file of deletion records, one line of JSON per record. Each record is checked
  * against the hash of the previous record of its account. An incomplete last line, left by an
@@ -31,7 +20,7 @@ type DeletionsFileEnd = {
 export async function readDeletionsFile(
   file: string,
   onRecord: (row: ChainedDeletion) => Promise<void> | void = () => {},
-): Promise<DeletionsFileEnd> {
+) {
   const ends = new Map<string, DeletionChainHead>()
   let records = 0
   let bytes = 0
@@ -46,7 +35,15 @@ export async function readDeletionsFile(
     await onRecord(row)
   }
   const { size } = await handle.stat()
-  return { records, bytes, incompleteBytes: size - bytes, ends }
+  return {
+    records,
+    /** Length up to the end of the last complete line. */
+    bytes,
+    /** Length of the incomplete last line, if there is one. */
+    incompleteBytes: size - bytes,
+    /** Account → its last record. */
+    ends,
+  }
 }
 
 /** Creates the file if it is missing; only its owner can read it. */

@@ -6,10 +6,9 @@ import { autoThreshold, roundSimilarity, scoreAt, similarityAt } from '../calibr
 import { judgePictures, type PictureIssue, type PictureJudgement } from './judge-pictures.ts'
 import { findNearestOthers } from './nearest-others.ts'
 import { openOwnPictures, otherPictures, type OwnPictures } from './own-pictures.ts'
-import { predictMisses, type PredictedMisses } from './predicted-misses.ts'
+import { predictMisses } from './predicted-misses.ts'
 import {
   findSimilarSubjects,
-  type DuplicatePair,
   type LookAlike,
   type SimilarOptions,
   type SimilarSubjects,
@@ -24,26 +23,7 @@ export type HealthIssue = keyof typeof texts
 // The file has these keys only.
 export const healthIssues = Object.keys(texts) as readonly HealthIssue[]
 
-export type GalleryHealth = {
-  readonly galleryId: string
-  readonly modelId: string
-  readonly checkedAtUtc: string
-  readonly subjects: number
-  readonly templates: number
-  /** Templates that cannot be decrypted. */
-  readonly unreadable: number
-  /** Faces that have only templates of other models. */
-  readonly otherFaces: number
-  /** The default threshold of a search in the gallery. */
-  readonly threshold: number
-  readonly predictedMisses: PredictedMisses | null
-  /** The number of subjects with each issue. */
-  readonly issues: Readonly<Record<HealthIssue, number>>
-  /** Pairs of subjects that are probably one person, the most similar first; at most 1,000. */
-  readonly duplicates: readonly DuplicatePair[]
-  /** All subjects, those with the most urgent issue first. */
-  readonly results: readonly SubjectHealth[]
-}
+export type GalleryHealth = ReturnType<typeof checkGallery>
 
 export type SubjectHealth = SubjectName & {
   readonly issues: readonly HealthIssue[]
@@ -72,10 +52,7 @@ export type CheckGalleryOptions = Pick<SimilarOptions, 'calibration' | 'isDistin
 const pictureAgeMaxDays = 3 * 365
 
 /** Checks the templates of a gallery against each other. */
-export function checkGallery(
-  templates: GalleryTemplates,
-  options: CheckGalleryOptions,
-): GalleryHealth {
+export function checkGallery(templates: GalleryTemplates, options: CheckGalleryOptions) {
   const { galleryId, calibration, nowMs, onProgress } = options
   const { modelId, subjects, subjectOf, unreadable, otherFaces } = templates
   const bySubject = groupTemplates(subjectOf, subjects.length)
@@ -109,12 +86,18 @@ export function checkGallery(
     checkedAtUtc: formatUtc(nowMs),
     subjects: subjects.length,
     templates: subjectOf.length,
+    /** Templates that cannot be decrypted. */
     unreadable,
+    /** Faces that have only templates of other models. */
     otherFaces,
+    /** The default threshold of a search in the gallery. */
     threshold,
     predictedMisses: predictMisses(judged, limits.thresholdScore),
+    /** The number of subjects with each issue. */
     issues: countIssues(results),
+    /** Pairs of subjects that are probably one person, the most similar first; at most 1,000. */
     duplicates: similar.duplicates,
+    /** All subjects, those with the most urgent issue first. */
     results: results.toSorted((a, b) => urgencyOf(a) - urgencyOf(b)),
   }
 }

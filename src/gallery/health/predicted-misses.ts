@@ -1,11 +1,7 @@
 import { otherPictures, type OwnPictures } from './own-pictures.ts'
 
 /** The share of new pictures of the enrolled people that the gallery is expected to miss. */
-export type PredictedMisses = {
-  readonly rate: number
-  /** The pictures by which it was measured. */
-  readonly probes: number
-}
+export type PredictedMisses = NonNullable<ReturnType<typeof predictMisses>>
 
 export type SubjectPictures = {
   readonly own: OwnPictures
@@ -26,10 +22,7 @@ const picturesMax = 5
  *
  * @returns null if fewer than ten pictures have another picture of their subject.
  */
-export function predictMisses(
-  subjects: readonly SubjectPictures[],
-  thresholdScore: number,
-): PredictedMisses | null {
+export function predictMisses(subjects: readonly SubjectPictures[], thresholdScore: number) {
   const rates: number[] = []
   let probes = 0
   for (let pictures = 1; pictures <= picturesMax; pictures++) {
@@ -45,7 +38,11 @@ export function predictMisses(
     const pictures = Math.min(own.indexes.length, picturesMax)
     return total + (rates[pictures - 1] ?? 0)
   }, 0)
-  return { rate: sum / subjects.length, probes }
+  return {
+    rate: sum / subjects.length,
+    /** The pictures by which it was measured. */
+    probes,
+  }
 }
 
 /** Searches each picture against the next ones of its subject. */

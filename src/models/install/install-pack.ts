@@ -24,12 +24,6 @@ type InstallOptions = FetchOptions & {
   readonly smokeTest: (model: InstalledModel) => Promise<string | undefined>
 }
 
-type InstallResult = {
-  readonly pack: InstalledPack
-  /** The files without a checksum in the manifest. The checksum of the fetched file is now stored. */
-  readonly pinnedFiles: readonly string[]
-}
-
 /**
  * Fetches, checks and smoke-tests every file of a pack, and then moves the pack to its folder in one
  * step. An interrupted installation leaves a hidden folder; the next installation of the pack resumes
@@ -41,7 +35,7 @@ export async function installPack(
   modelsFolder: string,
   packSource: PackSource,
   options: InstallOptions,
-): Promise<InstallResult> {
+) {
   const { manifest } = packSource
   const staging = path.join(packsFolder(modelsFolder), `.unfinished-${manifest.name}`)
   await mkdir(staging, { recursive: true })
@@ -70,7 +64,11 @@ export async function installPack(
   const folder = packFolder(modelsFolder, manifest.name)
   await replaceFolder(staging, folder)
   const pinned = manifest.models.filter((model) => (model.source ?? model).sha256 === null)
-  return { pack: await readPack(folder), pinnedFiles: pinned.map(({ file }) => file) }
+  return {
+    pack: await readPack(folder),
+    /** The files without a checksum in the manifest. The checksum of the fetched file is now stored. */
+    pinnedFiles: pinned.map(({ file }) => file),
+  }
 }
 
 /** Converts the fetched weights to ONNX if needed. @returns the model with its checksums. */

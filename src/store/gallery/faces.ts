@@ -157,10 +157,7 @@ export type SubjectChangeCursor = { readonly sequence: number; readonly subjectI
 export const afterAllSubjectIds = '\u{10FFFF}'
 
 /** The next changes of a gallery, and where the ones after them begin; undefined at the end. */
-export type ChangedSubjects = {
-  readonly subjects: readonly ChangedSubject[]
-  readonly next: SubjectChangeCursor | undefined
-}
+export type ChangedSubjects = Awaited<ReturnType<typeof findSubjectChanges>>
 
 /** Finds the subjects of a gallery that have changed after a cursor, in the order of the changes. */
 export async function findSubjectChanges(
@@ -168,7 +165,7 @@ export async function findSubjectChanges(
   galleryId: string,
   { sequence, subjectId }: SubjectChangeCursor,
   limit: number,
-): Promise<ChangedSubjects> {
+) {
   const after = sql<boolean>`(sequence, "subjectId") > (${sequence}, ${subjectId})`
   const page = tx.build
     .selectFrom('faces')

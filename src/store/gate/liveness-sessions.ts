@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import { galleryIdOf } from '../tenancy/projects.ts'
-import { identityOf, type KeyIdentity } from '../tenancy/keys.ts'
+import { identityOf } from '../tenancy/keys.ts'
 import { switchNames } from '../tenancy/switches.ts'
 import type { LivenessSessionRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../database.ts'
@@ -41,18 +41,10 @@ export async function findLivenessSession(
 }
 
 /** A session, the caller of its key and the origins of its project. */
-export type BrowserSession = {
-  readonly session: LivenessSession
-  readonly identity: KeyIdentity
-  readonly origins: readonly string[]
-}
+export type BrowserSession = NonNullable<Awaited<ReturnType<typeof findBrowserSession>>>
 
 /** Finds a session of any project with the key that created it. */
-export async function findBrowserSession(
-  tx: ReadTx,
-  sessionId: string,
-  now: Date,
-): Promise<BrowserSession | undefined> {
+export async function findBrowserSession(tx: ReadTx, sessionId: string, now: Date) {
   const sessions = tx.build.selectFrom('livenessSessions').selectAll()
   const [session] = await tx.run(
     sessions.where('sessionId', '=', sessionId).where('expiresAtMs', '>', now.getTime()),

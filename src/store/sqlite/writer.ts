@@ -119,17 +119,7 @@ async function commit(queue: Queue, options: CommitOptions): Promise<void> {
   for (const settle of writes) settle()
 }
 
-type CommittedJobs = {
-  /** For each job of `write`, the function that settles its promise. */
-  readonly writes: readonly (() => void)[]
-  /** The results of the calls, in their order. */
-  readonly results: readonly CallJobResult[]
-}
-
-async function commitJobs(
-  { writes, calls }: Queue,
-  options: CommitOptions,
-): Promise<CommittedJobs> {
+async function commitJobs({ writes, calls }: Queue, options: CommitOptions) {
   const { pending, callBatch, transaction } = options
   const committed: (() => void)[] = []
   try {
@@ -138,7 +128,12 @@ async function commitJobs(
     for (const job of writes) committed.push(await runJob(job, options))
     pending.flush()
     transaction.commit()
-    return { writes: committed, results }
+    return {
+      /** For each job of `write`, the function that settles its promise. */
+      writes: committed,
+      /** The results of the calls, in their order. */
+      results,
+    }
   } catch (error) {
     pending.reset()
     transaction.rollback()

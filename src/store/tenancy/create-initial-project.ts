@@ -3,12 +3,7 @@ import type { Database } from '../schema.ts'
 import { createKey } from './keys.ts'
 import { createAccount, createProject, findFirstAccountId } from './projects.ts'
 
-export type InitialProject = {
-  readonly accountId: string
-  readonly projectId: string
-  /** The key's text, which is not stored. */
-  readonly key: string
-}
+export type InitialProject = NonNullable<Awaited<ReturnType<typeof createInitialProject>>>
 
 /**
  * Creates the account, the project `default` and one key, unless an account exists. The caller must
@@ -16,15 +11,17 @@ export type InitialProject = {
  *
  * @returns undefined at every later start.
  */
-export async function createInitialProject(
-  db: Database,
-  now: Date,
-): Promise<InitialProject | undefined> {
+export async function createInitialProject(db: Database, now: Date) {
   if (await findFirstAccountId(db)) return undefined
   const accountId = await createAccount(db, 'default', now)
   const project = { accountId, name: 'default', galleryMode: 'isolated' } as const
   const { projectId } = await createProject(db, project, now)
   const newKey = { projectId, name: 'first key', permissions: ['*'] }
   const { key } = await createKey(db, { ...newKey, expiresAtUtc: defaultKeyExpiry(now) }, now)
-  return { accountId, projectId, key }
+  return {
+    accountId,
+    projectId,
+    /** The key's text, which is not stored. */
+    key,
+  }
 }

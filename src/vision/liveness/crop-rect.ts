@@ -105,14 +105,6 @@ export function cropAndResize(frame: Frame, rect: PixelRect, size: ImageSize): P
   return { width, height, planes }
 }
 
-/** For each sample of a row or column: the two pixels around it and their weights. */
-type InterpolationStops = {
-  readonly from: Int32Array
-  readonly to: Int32Array
-  readonly fromWeight: Float64Array
-  readonly toWeight: Float64Array
-}
-
 /**
  * Returns the stops of `count` samples over `length` px from `start`. Pixels below 0 and from `end`
  * on have the weight 0.
@@ -121,7 +113,7 @@ function interpolationStops(
   start: number,
   length: number,
   { count, end }: { readonly count: number; readonly end: number },
-): InterpolationStops {
+) {
   const from = new Int32Array(count)
   const to = new Int32Array(count)
   const fromWeight = new Float64Array(count)

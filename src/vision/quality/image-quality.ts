@@ -5,32 +5,20 @@ import { frameLuma, lumaStatistics, meanSquareFrequency, type Luma } from './lum
 import { sharpnessFromFrequency } from './measure-face-quality.ts'
 
 /** The quality of an image as a whole. */
-export type ImageQuality = {
-  /** Mean luma of the whole image, 0..100. */
-  readonly brightness: number
-  /** Sharpness of the whole image, 0..100, with the formula of the face component. */
-  readonly sharpness: number
-  /** The background of the largest face; undefined if there is no face. */
-  readonly background: BackgroundStats | undefined
-}
+export type ImageQuality = Awaited<ReturnType<typeof measureImageQuality>>
 
-export type BackgroundStats = {
-  /** Standard deviation of the background luma, 0..128. A plain background has a low value. */
-  readonly deviation: number
-  /** The share of the image that was measured as background, 0..1. */
-  readonly share: number
-}
+export type BackgroundStats = ReturnType<typeof measureBackground>
 
 /** @param mesh of the largest face, if there is one. */
-export async function measureImageQuality(
-  frame: Frame,
-  mesh: Mesh | undefined,
-): Promise<ImageQuality> {
+export async function measureImageQuality(frame: Frame, mesh: Mesh | undefined) {
   const scale = Math.min(1, sidePxMax / Math.max(frame.width, frame.height))
   const luma = frameLuma(scale < 1 ? await resizeFrame(frame, scaleSize(frame, scale)) : frame)
   return {
+    /** Mean luma of the whole image, 0..100. */
     brightness: Math.round((lumaStatistics(luma).mean / 255) * 100),
+    /** Sharpness of the whole image, 0..100, with the formula of the face component. */
     sharpness: Math.round(100 * sharpnessFromFrequency(meanSquareFrequency(luma))),
+    /** The background of the largest face; undefined if there is no face. */
     background: mesh && measureBackground(luma, headBoxOf(mesh, scale)),
   }
 }
@@ -40,7 +28,7 @@ export async function measureImageQuality(
  * The deviation is below 12 for an evenly lit wall, about 20 for a wall with a soft shadow or a
  * gradient, and 40 to 70 for a street.
  */
-function measureBackground(luma: Luma, { left, right, top, bottom }: HeadBox): BackgroundStats {
+function measureBackground(luma: Luma, { left, right, top, bottom }: HeadBox) {
   let count = 0
   let sum = 0
   let squares = 0
@@ -54,7 +42,12 @@ function measureBackground(luma: Luma, { left, right, top, bottom }: HeadBox): B
     }
   const mean = sum / Math.max(1, count)
   const deviation = Math.sqrt(Math.max(0, squares / Math.max(1, count) - mean * mean))
-  return { deviation, share: count / luma.values.length }
+  return {
+    /** Standard deviation of the background luma, 0..128. A plain background has a low value. */
+    deviation,
+    /** The share of the image that was measured as background, 0..1. */
+    share: count / luma.values.length,
+  }
 }
 
 type HeadBox = Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>

@@ -35,15 +35,7 @@ function lumaOf(red: number, green: number, blue: number): number {
   return 0.299 * red + 0.587 * green + 0.114 * blue
 }
 
-type LumaStatistics = {
-  readonly mean: number
-  /** Standard deviation. */
-  readonly deviation: number
-  /** The share of nearly black and nearly white pixels, 0..1. */
-  readonly clippedShare: number
-}
-
-export function lumaStatistics({ values }: Luma): LumaStatistics {
+export function lumaStatistics({ values }: Luma) {
   let sum = 0
   let squares = 0
   let clipped = 0
@@ -54,7 +46,13 @@ export function lumaStatistics({ values }: Luma): LumaStatistics {
   }
   const mean = sum / values.length
   const variance = Math.max(0, squares / values.length - mean * mean)
-  return { mean, deviation: Math.sqrt(variance), clippedShare: clipped / values.length }
+  return {
+    mean,
+    /** Standard deviation. */
+    deviation: Math.sqrt(variance),
+    /** The share of nearly black and nearly white pixels, 0..1. */
+    clippedShare: clipped / values.length,
+  }
 }
 
 const darkest = 8

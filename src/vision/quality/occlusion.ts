@@ -26,13 +26,9 @@ export function estimateOcclusion(mesh: Mesh): Occlusion {
 }
 
 /** The inputs of the regressions, in the order of their coefficients. */
-export type OcclusionEvidence = {
-  /** Left eye, right eye. */
-  readonly eyes: readonly (readonly number[])[]
-  readonly lowerFace: readonly number[]
-}
+export type OcclusionEvidence = ReturnType<typeof occlusionEvidence>
 
-export function occlusionEvidence(mesh: Mesh): OcclusionEvidence {
+export function occlusionEvidence(mesh: Mesh) {
   const patchOf = (name: MeshRegion): PatchStats =>
     measurePatch(
       mesh.crop,
@@ -49,6 +45,7 @@ export function occlusionEvidence(mesh: Mesh): OcclusionEvidence {
   const skin = mergePatches(patchOf('leftCheek'), patchOf('rightCheek'), face.nose)
   const faceLogit = logit(mesh.faceScore)
   return {
+    /** Left eye, right eye. */
     eyes: [
       [...eyeOcclusionEvidence(patchOf('leftEye'), patchOf('leftOpening'), skin), faceLogit],
       [...eyeOcclusionEvidence(patchOf('rightEye'), patchOf('rightOpening'), skin), faceLogit],

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { Socket } from 'node:net'
 import path from 'node:path'
-import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../../lib/log.ts'
 import {
@@ -115,25 +114,12 @@ function readReplies(
   replies.on('error', reject)
 }
 
-/** The process of one worker and its pipes. */
-type SpawnedWorker = {
-  readonly process: ChildProcess
-  readonly pid: number
-  readonly jobs: Writable
-  readonly replies: Socket
-}
-
 /**
  * Starts a process with settings of the allocator and the folder of compiled code as its only
  * environment: the process that decodes untrusted images has no access to the secrets of the server.
  * The text that native code prints is logged in a field.
  */
-function spawnWorker({
-  entryModule,
-  startOptions,
-  signal,
-  log,
-}: WorkerConnectionOptions): SpawnedWorker {
+function spawnWorker({ entryModule, startOptions, signal, log }: WorkerConnectionOptions) {
   const args = [...nodeFlags, fileURLToPath(entryModule), JSON.stringify(startOptions)]
   const worker = spawn(process.execPath, args, {
     env: { ...allocatorSettings, ...compileCacheSettings() },

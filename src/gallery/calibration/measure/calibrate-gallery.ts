@@ -30,13 +30,7 @@ export type CalibrateGalleryOptions = {
   readonly onProgress: (done: number, total: number) => void
 }
 
-export type GalleryCalibrationResult = {
-  /** The table without the excluded pairs. */
-  readonly calibration: Calibration
-  readonly report: GalleryCalibrationReport
-  /** The scores of the table, ascending. */
-  readonly scores: Float32Array
-}
+export type GalleryCalibrationResult = ReturnType<typeof calibrateGallery>
 
 export type GalleryCalibrationReport = {
   readonly galleryId: string
@@ -100,10 +94,7 @@ const groupFmrs = [1e-3, 1e-4]
  *
  * @throws CalibrationRefusal if the gallery has too few subjects for the rate, or a pair cannot be excluded.
  */
-export function calibrateGallery(
-  templates: GalleryTemplates,
-  options: CalibrateGalleryOptions,
-): GalleryCalibrationResult {
+export function calibrateGallery(templates: GalleryTemplates, options: CalibrateGalleryOptions) {
   const { shipped, downTo, exclude } = options
   const { subjects } = templates
   requireSupport(subjects.length, Math.min(downTo ?? 1e-3, 1e-3))
@@ -129,7 +120,13 @@ export function calibrateGallery(
     points: reportPoints(comparison.scores, shipped, tables),
     groups: reportGroups(templates, comparison, { groups, calibration }),
   }
-  return { calibration, report, scores: comparison.scores }
+  return {
+    /** The table without the excluded pairs. */
+    calibration,
+    report,
+    /** The scores of the table, ascending. */
+    scores: comparison.scores,
+  }
 }
 
 type TableContext = CalibrateGalleryOptions & {

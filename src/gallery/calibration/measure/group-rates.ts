@@ -10,10 +10,7 @@ export type SubjectGroupRates = {
 }
 
 /** The groups of a gallery that are compared, and the bits of each subject. */
-export type ComparedGroups = {
-  readonly names: readonly string[]
-  readonly masks: Uint8Array
-}
+export type ComparedGroups = ReturnType<typeof selectGroups>
 
 /** The groups with the most subjects; each is a bit of a byte. */
 const comparedGroupsMax = 8
@@ -21,7 +18,7 @@ const comparedGroupsMax = 8
 const groupSubjectsMin = 10
 
 /** Selects the groups to compare. Without two of them there is nothing to compare. */
-export function selectGroups(subjects: readonly CalibrationSubject[]): ComparedGroups {
+export function selectGroups(subjects: readonly CalibrationSubject[]) {
   const counts = new Map<string, number>()
   for (const { groups } of subjects)
     for (const name of groups) counts.set(name, (counts.get(name) ?? 0) + 1)

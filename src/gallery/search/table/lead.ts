@@ -20,18 +20,10 @@ const roundingMargin = 2 ** -20
 const rootOfAxes = Math.sqrt(leadAxisCount)
 
 /** What the scan needs besides the lead codes of a probe; all are float32 values. */
-export type LeadProbeMetadata = {
-  readonly gain: number
-  readonly restReach: number
-  readonly scaleReach: number
-}
+export type LeadProbeMetadata = ReturnType<typeof quantiseLeadProbe>
 
 /** Writes the int16 `codes` of a probe for the lead axes. */
-export function quantiseLeadProbe(
-  vector: Float32Array,
-  axes: LeadAxes,
-  codes: Int16Array,
-): LeadProbeMetadata {
+export function quantiseLeadProbe(vector: Float32Array, axes: LeadAxes, codes: Int16Array) {
   let all = 0
   for (const value of vector) all += value * value
   const leadVector = Float32Array.from(axes, (axis) => vector[axis] ?? 0)

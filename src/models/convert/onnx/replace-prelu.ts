@@ -71,13 +71,9 @@ function preluReplacement(x: string, y: string, slope: Float32Array) {
   return { nodes, initializers }
 }
 
-type DecodedNode = {
-  readonly operator: string
-  readonly inputs: readonly string[]
-  readonly outputs: readonly string[]
-}
+type DecodedNode = ReturnType<typeof decodeNode>
 
-function decodeNode({ value }: ProtobufField): DecodedNode {
+function decodeNode({ value }: ProtobufField) {
   const fields = typeof value === 'number' ? [] : readFields(value)
   return {
     operator: stringsIn(fields, 4)[0] ?? '',

@@ -1,13 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 
-type PickleContent = {
-  readonly value: PickledValue
-  /** All references in the value. */
-  readonly references: readonly PickledReference[]
-  /** The offset of the first byte after the pickle. */
-  readonly end: number
-}
-
 /**
  * Reads the Python pickle (protocol 2) at `start` as data. A pickle is a program that can call any
  * function. This reader calls nothing: it supports only the operations for plain values and the names
@@ -16,7 +8,7 @@ type PickleContent = {
  * @throws Error that names the unsupported operation or name, or the offset where the bytes end. No
  *   part of the file has been executed.
  */
-export function readPickle(bytes: Uint8Array, start = 0): PickleContent {
+export function readPickle(bytes: Uint8Array, start = 0) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const machine: PickleMachine = {
     bytes,
@@ -30,7 +22,14 @@ export function readPickle(bytes: Uint8Array, start = 0): PickleContent {
   for (let count = 0; count < operationsMax; count++) {
     const offset = machine.offset
     const code = take(machine, 1)[0] ?? 0
-    if (code === stopCode) return { value: pop(machine), references, end: machine.offset }
+    if (code === stopCode)
+      return {
+        value: pop(machine),
+        /** All references in the value. */
+        references,
+        /** The offset of the first byte after the pickle. */
+        end: machine.offset,
+      }
     const operation = pickleOperations[code]
     if (!operation)
       throw new Error(

@@ -87,19 +87,8 @@ export function createCallBatch(connection: DatabaseSync, { pending, isFatal }: 
 
 type StoredVersion = { readonly version: string }
 
-type AdmitBatch = {
-  /**
-   * Admits a new call if every check passes.
-   *
-   * @returns undefined if it was not admitted; then nothing was written.
-   */
-  readonly admit: (input: AdmissionInput) => Admitted | undefined
-  /** Forgets what was read: the transaction ends, or other statements run in it. */
-  readonly reset: () => void
-}
-
 /** Prepares the admission of many calls in one transaction. */
-function createAdmitBatch(connection: DatabaseSync, states: ProjectStates): AdmitBatch {
+function createAdmitBatch(connection: DatabaseSync, states: ProjectStates) {
   const keys = createKeyFacts(connection)
   const touchKey = prepare(connection, statements.touchKeySql)
   const insertAttempt = prepare(connection, `${statements.insertAttemptSql} on conflict do nothing`)
@@ -122,7 +111,16 @@ function createAdmitBatch(connection: DatabaseSync, states: ProjectStates): Admi
     }
     return decision
   }
-  return { admit, reset: keys.reset }
+  return {
+    /**
+     * Admits a new call if every check passes.
+     *
+     * @returns undefined if it was not admitted; then nothing was written.
+     */
+    admit,
+    /** Forgets what was read: the transaction ends, or other statements run in it. */
+    reset: keys.reset,
+  }
 }
 
 /** The literals of this file have no spread objects: a property after one takes longer. */

@@ -8,21 +8,7 @@ import type { HeadMovement } from './judge-steps.ts'
 import { isTurn, type ChallengeStep } from '../../../lib/liveness/challenge-steps.ts'
 
 /** How a turned face differs from a picture of the first face that was turned. */
-export type FaceRelief = {
-  /**
-   * Root mean square of the distances of nose, nostrils, chin and forehead from the plane of eyes,
-   * brows and mouth, in eye distances.
-   */
-  readonly residual: number
-  /** How far the base of the nose is in front of that plane, in eye distances. A picture has none. */
-  readonly noseDepth: number
-  /**
-   * The logarithm of the width that all points keep, relative to that of a plane turned by the same
-   * angle. A bent picture must be turned much further than the head that it pretends to show, and
-   * becomes too narrow.
-   */
-  readonly keptWidth: number
-}
+export type FaceRelief = ReturnType<typeof measureRelief>
 
 /** The log-odds of a head for each unit of a measurement, and without any. */
 export type SolidWeights = Readonly<Record<keyof FaceRelief | 'bias', number>>
@@ -72,11 +58,7 @@ export function solidEvidence(relief: FaceRelief, weights: SolidWeights): number
 }
 
 /** Compares the points of a turned face with those of the first. */
-export function measureRelief(
-  first: ChallengeFacts,
-  turned: ChallengeFacts,
-  step: ChallengeStep,
-): FaceRelief {
+export function measureRelief(first: ChallengeFacts, turned: ChallengeFacts, step: ChallengeStep) {
   const from = readPoints(first)
   const to = readPoints(turned)
   const plane = fitAffine(from.plane, to.plane)
@@ -92,8 +74,18 @@ export function measureRelief(
   const keptWidth = scaleRatio(fitAffine(from.all, to.all)) / Math.cos(radians)
   const noseShift = shiftTowards(step, meanOf(shiftsOf(from.noseBase, to.noseBase)), to)
   return {
+    /**
+     * Root mean square of the distances of nose, nostrils, chin and forehead from the plane of eyes,
+     * brows and mouth, in eye distances.
+     */
     residual: rootMeanSquare(shiftsOf(from.relief, to.relief)),
+    /** How far the base of the nose is in front of that plane, in eye distances. A picture has none. */
     noseDepth: noseShift / Math.sin(radians),
+    /**
+     * The logarithm of the width that all points keep, relative to that of a plane turned by the same
+     * angle. A bent picture must be turned much further than the head that it pretends to show, and
+     * becomes too narrow.
+     */
     keptWidth: Math.log(Math.max(keptWidth, Number.EPSILON)),
   }
 }
