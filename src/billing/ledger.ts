@@ -13,12 +13,7 @@ export class LedgerError extends Error {
 type BudgetOwner = { readonly accountId: string; readonly projectId: string }
 
 /** External → wallet. @throws LedgerError if the amount is not positive or the wallet overflows. */
-export function topUp(
-  tx: Tx,
-  accountId: string,
-  amountMicros: Micros,
-  atMs: number,
-): Promise<number> {
+export function topUp(tx: Tx, accountId: string, amountMicros: Micros, atMs: number) {
   return topUpWith(tx, { accountId, requestId: null }, amountMicros, atMs)
 }
 
@@ -91,11 +86,7 @@ export async function reserve(tx: Tx, projectId: string, amountMicros: Micros): 
 }
 
 /** Makes the event `budget.exhausted` due, because a call was refused although the budget is not 0. */
-export async function reportShortage(
-  tx: Tx,
-  projectId: string,
-  priceMicros: Micros,
-): Promise<void> {
+export async function reportShortage(tx: Tx, projectId: string, priceMicros: Micros) {
   await tx.ledger.reportShortage({ ledger: budgetLedger(projectId), amountMicros: priceMicros })
 }
 
@@ -108,10 +99,7 @@ export async function release(tx: Tx, projectId: string, amountMicros: Micros): 
 }
 
 /** Updates the stored balances and appends the transfer to its hash chain. */
-async function transfer(
-  tx: Tx,
-  row: Omit<TransferRow, 'transferId' | 'seq' | 'rowHash'>,
-): Promise<number> {
+async function transfer(tx: Tx, row: Omit<TransferRow, 'transferId' | 'seq' | 'rowHash'>) {
   const { fromLedger, toLedger, amountMicros, chain } = row
   if (amountMicros <= 0n || amountMicros > microsMax)
     throw new LedgerError(`The amount must be more than 0 and at most ${formatAmount(microsMax)}.`)

@@ -105,11 +105,7 @@ type CellOf<Row> = keyof Row | ((row: Row) => unknown)
 type RowColumns<Row> = Readonly<Record<string, CellOf<Row>>>
 
 /** Prints rows as JSON, or as a table. */
-export function printRows<Row>(
-  rows: readonly Row[],
-  isJson: boolean,
-  columns: RowColumns<Row>,
-): void {
+export function printRows<Row>(rows: readonly Row[], isJson: boolean, columns: RowColumns<Row>) {
   print(rows, isJson, () => formatRows(rows, columns))
 }
 

@@ -88,11 +88,7 @@ async function readText<Value>(kind: ValueKind<Value>, text: string, name: strin
   return value
 }
 
-async function parseText<Value>(
-  { parse }: ValueKind<Value>,
-  text: string,
-  name: string,
-): Promise<Value | undefined> {
+async function parseText<Value>({ parse }: ValueKind<Value>, text: string, name: string) {
   try {
     return await parse(text)
   } catch (cause) {

@@ -205,10 +205,7 @@ export function defineJsonRoute<Query = undefined, Body = undefined>(
 }
 
 /** A list is parsed as the field `list` of an object, because the parser accepts only objects. */
-async function readJson<Body>(
-  { request, options }: CompreFaceRequest,
-  schema: z.ZodType<Body>,
-): Promise<Body> {
+async function readJson<Body>({ request, options }: CompreFaceRequest, schema: z.ZodType<Body>) {
   const bytes = await readBody(request, textBodyBytesMax)
   const isList = schema instanceof z.ZodArray
   const text = isList ? Buffer.concat([Buffer.from('{"list":'), bytes, Buffer.from('}')]) : bytes

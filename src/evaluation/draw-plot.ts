@@ -29,13 +29,7 @@ export async function drawPlot(file: string, plot: Plot): Promise<void> {
 /** Size and margins in px. The plot area lies inside the margins. */
 const plotSize = { width: 720, height: 480, left: 84, right: 24, top: 40, bottom: 56 }
 
-function svgOf({
-  title,
-  xAxis,
-  yAxis,
-  curves,
-  legendPosition = { x: 0.75, y: 0.07 },
-}: Plot): string {
+function svgOf({ title, xAxis, yAxis, curves, legendPosition = { x: 0.75, y: 0.07 } }: Plot) {
   const { width, height, top, bottom, left, right } = plotSize
   const yCentre = (top + height - bottom) / 2
   const lines = curves.map(({ points, colour }) => {

@@ -168,10 +168,7 @@ function createMaintenance(options: MaintenanceOptions) {
   }
 }
 
-async function sweep(
-  options: MaintenanceOptions,
-  purge: (galleryId: string) => Promise<void>,
-): Promise<number> {
+async function sweep(options: MaintenanceOptions, purge: (galleryId: string) => Promise<void>) {
   const { store, remove, retentionDays, purgeDue, onExpired, clock } = options
   const removeExpired: Subjects['remove'] = async (tx, subject) => {
     const record = await remove(tx, subject)

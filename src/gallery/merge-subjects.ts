@@ -180,11 +180,7 @@ export async function findMovingFaces(
  * @returns the number of moved faces.
  * @throws ActionError as `findMovingFaces`, and TEMPLATE_LIMIT_REACHED.
  */
-export async function transferFaces(
-  tx: Tx,
-  transfer: FaceTransfer,
-  options: FaceChangeOptions,
-): Promise<number> {
+export async function transferFaces(tx: Tx, transfer: FaceTransfer, options: FaceChangeOptions) {
   const { target } = transfer
   const { galleryId, subjectId } = target
   const moving = await findMovingFaces(tx, transfer, options.nowUtc)

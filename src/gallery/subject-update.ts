@@ -83,11 +83,7 @@ function updatedFields(subject: SubjectRow, update: SubjectUpdate) {
 }
 
 /** Whether an update would change the fields or the groups of a subject; faces are not compared. */
-export async function changesSubject(
-  reading: ReadTx,
-  subject: SubjectRow,
-  update: SubjectUpdate,
-): Promise<boolean> {
+export async function changesSubject(reading: ReadTx, subject: SubjectRow, update: SubjectUpdate) {
   const { subjectId } = subject
   const { addGroups = [], removeGroups = [] } = update
   const { externalId, displayName, attributes, expiresAtUtc } = updatedFields(subject, update)

@@ -106,10 +106,7 @@ const callsStillRun =
   'Calls of the project still run, so its deletion is not complete. Repeat the deletion later. A running service ends the calls of servers that were killed.'
 
 /** Returns undefined if calls run, or data was added meanwhile. */
-async function endProject(
-  change: ExclusiveTransaction,
-  { project, clock, addEntry }: Deletion,
-): Promise<bigint | undefined> {
+async function endProject(change: ExclusiveTransaction, { project, clock, addEntry }: Deletion) {
   const { db, tx } = change
   const { projectId } = project
   const nowMs = clock()

@@ -13,11 +13,7 @@ type CallOutcome = {
 }
 
 /** Adds the row of a call to the request log. */
-export async function logCall(
-  tx: Tx,
-  call: AuthenticatedCall,
-  outcome: CallOutcome,
-): Promise<void> {
+export async function logCall(tx: Tx, call: AuthenticatedCall, outcome: CallOutcome) {
   await tx.logCall(callRowOf(call, outcome))
 }
 

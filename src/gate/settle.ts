@@ -115,10 +115,7 @@ async function requireSettled(isSettled: Promise<boolean>): Promise<void> {
 }
 
 /** Returns the outcome of a call; an ActionError rolls back the writes of its effect. */
-async function applyEffect<Outcome>(
-  tx: Tx,
-  effect: (tx: Tx) => Promise<Outcome> | Outcome,
-): Promise<Outcome | ActionError> {
+async function applyEffect<Outcome>(tx: Tx, effect: (tx: Tx) => Promise<Outcome> | Outcome) {
   try {
     return await tx.savepoint(async () => effect(tx))
   } catch (error) {
@@ -200,11 +197,7 @@ async function addFaceEvents(
 }
 
 /** Ends a call that failed with an internal error: it costs nothing and can be retried. */
-export async function releaseReservation(
-  tx: Tx,
-  reservation: Reservation,
-  error: unknown,
-): Promise<void> {
+export async function releaseReservation(tx: Tx, reservation: Reservation, error: unknown) {
   if (!(await tx.attempts.deleteOwned(reservationKeyOf(reservation)))) return
   await release(tx, reservation.projectId, reservation.reservedMicros)
   await logCall(tx, reservation.call, outcomeOfError(error))

@@ -31,11 +31,7 @@ export async function sweep(
  *
  * @returns the number of expired reservations.
  */
-export async function expireLeftover(
-  tx: Tx,
-  { nowMs, steadyUs }: Now,
-  isFirstServer: boolean,
-): Promise<number> {
+export async function expireLeftover(tx: Tx, { nowMs, steadyUs }: Now, isFirstServer: boolean) {
   const deadlineMs = isFirstServer ? Number.MAX_SAFE_INTEGER : Math.floor(steadyUs / 1000)
   const leftover = await tx.attempts.findOverdue({ deadlineMs, limit: Number.MAX_SAFE_INTEGER })
   for (const attempt of leftover) await expireAttempt(tx, attempt, nowMs)

@@ -232,10 +232,7 @@ type RoomCheck = {
  *
  * @throws HttpError 503 with Retry-After.
  */
-export function assertRoom(
-  vision: Services['vision'],
-  { action, params, projectId }: RoomCheck,
-): void {
+export function assertRoom(vision: Services['vision'], { action, params, projectId }: RoomCheck) {
   const images = sentImages(params)
   const { analyzesAllImages: all = false } = action
   const analyzed = (typeof all === 'function' ? all(params) : all) ? images : images.slice(0, 1)

@@ -95,11 +95,7 @@ async function readActiveSetFile(modelsFolder: string): Promise<ActiveSetFile | 
   }
 }
 
-async function findActiveModel(
-  modelsFolder: string,
-  ref: string,
-  role: PackModel['role'],
-): Promise<InstalledModel> {
+async function findActiveModel(modelsFolder: string, ref: string, role: PackModel['role']) {
   const [packName = '', id = ''] = ref.split('/')
   const advice = 'or return to the built-in models with: facegate models use builtin'
   const pack = await readPack(packFolder(modelsFolder, packName)).catch((cause: unknown) => {

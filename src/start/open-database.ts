@@ -104,11 +104,7 @@ function databaseClock({ timeOfDay }: Store, clock: Clock): Clock {
 }
 
 /** Creates the first project with its starting budget, in one transaction. Returns its API key. */
-async function createFirstProject(
-  store: Store,
-  creditMicros: bigint,
-  clock: Clock,
-): Promise<string | undefined> {
+async function createFirstProject(store: Store, creditMicros: bigint, clock: Clock) {
   return store.runExclusive(async ({ db, tx }) => {
     const project = await createInitialProject(db, new Date(clock()))
     if (project && creditMicros > 0n) {

@@ -69,10 +69,7 @@ async function findWrongHeads(
   })
 }
 
-function compareWithHead(
-  end: ChainEnd | undefined,
-  head: ChainHeadRow | undefined,
-): string | undefined {
+function compareWithHead(end: ChainEnd | undefined, head: ChainHeadRow | undefined) {
   if (!head) return 'have no chain head'
   const { headSeq, headHash } = head
   if (!end) return `are missing, but the head of their chain is number ${headSeq}`

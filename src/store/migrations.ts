@@ -44,11 +44,7 @@ export function requireReleased(applied: readonly string[], database: string): v
  * @param later the names of applied migrations of a later version, which are accepted.
  * @throws Error if a migration fails.
  */
-export async function applyMigrations(
-  db: Database,
-  folder: URL,
-  later: readonly string[] = [],
-): Promise<void> {
+export async function applyMigrations(db: Database, folder: URL, later: readonly string[] = []) {
   const provider = { getMigrations: () => loadMigrations(folder, later) }
   const migrator = new Migrator({ db, provider, disableTransactions: true })
   const { error: cause } = await migrator.migrateToLatest()
@@ -56,10 +52,7 @@ export async function applyMigrations(
     throw new Error('the migration of the database to the current schema failed', { cause })
 }
 
-async function loadMigrations(
-  folder: URL,
-  later: readonly string[],
-): Promise<Record<string, Migration>> {
+async function loadMigrations(folder: URL, later: readonly string[]) {
   const migrations: Record<string, Migration> = {}
   for (const file of migrationFiles(folder)) {
     const statements = await loadStatements(new URL(file, folder))

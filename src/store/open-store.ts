@@ -14,10 +14,7 @@ export async function openStore(
 }
 
 /** Loads only the engine that is used, so that commands start quickly. */
-async function openUntraced(
-  location: StoreLocation | string,
-  options: StoreOptions,
-): Promise<Store> {
+async function openUntraced(location: StoreLocation | string, options: StoreOptions) {
   const { dataDir, databaseUrl, connectionsMax } =
     typeof location === 'string' ? { dataDir: location, databaseUrl: '' } : location
   if (databaseUrl === '') {

@@ -31,11 +31,7 @@ export function pauseMs(failures: number, options: RetryOptions): number {
   return growingWaitMs(failures, pauseMsMax, options)
 }
 
-function growingWaitMs(
-  count: number,
-  msMax: number,
-  { firstWaitMs, random }: RetryOptions,
-): number {
+function growingWaitMs(count: number, msMax: number, { firstWaitMs, random }: RetryOptions) {
   const waitMs = Math.min(firstWaitMs * factor ** (count - 1), msMax)
   return Math.round(waitMs * (1 - jitter + 2 * jitter * random()))
 }

@@ -79,10 +79,7 @@ function hasArrived(
 }
 
 /** Checks both databases. The first run then rejects the calls of the account. */
-async function prepareMove(
-  options: AccountMoveOptions,
-  open: moves.AccountMove | undefined,
-): Promise<moves.AccountMove> {
+async function prepareMove(options: AccountMoveOptions, open: moves.AccountMove | undefined) {
   const { store, source, target, accountId, masterKeyFile, nowMs } = options
   await requireMovable(source, target)
   await requireAbsent(target, accountId)

@@ -4,10 +4,7 @@ import { rateText } from '../../gallery/calibration/measure/supported-rates.ts'
 import { formatRows, formatTable } from '../command.ts'
 
 /** Returns the report as text. */
-export function formatReport(
-  report: GalleryCalibrationReport,
-  applied: AppliedTable | null,
-): string {
+export function formatReport(report: GalleryCalibrationReport, applied: AppliedTable | null) {
   return [
     ...describeGallery(report),
     '',
@@ -62,12 +59,7 @@ function formatPoints({ points, suspectedDuplicates, excluded }: GalleryCalibrat
   return formatTable([...head, ...more], rows)
 }
 
-function describeSources({
-  points,
-  lowestFmr,
-  subjects,
-  tail,
-}: GalleryCalibrationReport): string[] {
+function describeSources({ points, lowestFmr, subjects, tail }: GalleryCalibrationReport) {
   const sourcesOf = (source: string): string =>
     points
       .filter((point) => point.source === source)

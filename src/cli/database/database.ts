@@ -29,11 +29,7 @@ import { warnOfViolations } from '../warn-of-violations.ts'
 import { withStore } from '../with-store.ts'
 
 /** Restores a copy. @param deletions the file of deletion records, or `none`. */
-export async function restore({
-  from,
-  deletions,
-  json,
-}: CommandValues<'from' | 'deletions'>): Promise<void> {
+export async function restore({ from, deletions, json }: CommandValues<'from' | 'deletions'>) {
   const config = readSettings()
   if (config.DATABASE_URL !== '')
     throw new Error(
@@ -65,11 +61,7 @@ type RestoreResult = ReplayDeletionsResult & { readonly checks: readonly AuditCh
  * Prepares the copy in a separate folder, then moves it to its place in one step. If that fails, the
  * folder is removed.
  */
-async function restoreInto(
-  config: Config,
-  from: string,
-  deletions: string | undefined,
-): Promise<RestoreResult> {
+async function restoreInto(config: Config, from: string, deletions: string | undefined) {
   const { DATA_DIR } = config
   const target = path.join(DATA_DIR, databaseFile)
   requireNoDatabase(target)
@@ -228,10 +220,7 @@ export async function create({ to: file, json }: CommandValues<'to'>): Promise<v
   print({ file }, json, () => `${file} contains a new master key; keep a copy elsewhere`)
 }
 
-export async function rotate({
-  prepared,
-  json,
-}: CommandValues & { readonly prepared: boolean }): Promise<void> {
+export async function rotate({ prepared, json }: CommandValues & { readonly prepared: boolean }) {
   const masterKeyFile = masterKeyPath(readSettings())
   const result = await withStore(async (store) => {
     const entry = { auditAction: 'masterKey.rotate', target: 'master key', detail: { prepared } }

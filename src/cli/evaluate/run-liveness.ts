@@ -9,12 +9,7 @@ import { openVision, type EvaluationValues } from './open-vision.ts'
 import { percent, unusableLines } from './report-lines.ts'
 
 /** Runs `facegate evaluate liveness`. @param values.out the image file of the curves. */
-export async function runLiveness({
-  folder,
-  json,
-  out,
-  models,
-}: EvaluationValues<'out'>): Promise<void> {
+export async function runLiveness({ folder, json, out, models }: EvaluationValues<'out'>) {
   await checkImageOutput('--out', out)
   const presentations = await readPresentations(folder)
   await using vision = await openVision(models)

@@ -91,10 +91,7 @@ function checkCalibrationTarget(target = '.json'): void {
 }
 
 /** Returns the recognizer if `--calibrate` is the folder of its pack. */
-function packToCalibrate(
-  recognizer: ModelSet['recognizer'],
-  calibrate: string | undefined,
-): InstalledModel | undefined {
+function packToCalibrate(recognizer: ModelSet['recognizer'], calibrate: string | undefined) {
   if (calibrate === undefined || !existsSync(path.join(calibrate, manifestFileName)))
     return undefined
   if (recognizer === 'builtin' || path.resolve(recognizer.folder) !== path.resolve(calibrate))

@@ -98,11 +98,7 @@ function contentUuid(content: string): string {
 }
 
 /** Returns undefined when the call should be retried. @throws LastingFailure. */
-async function parseResponse(
-  response: Response,
-  entry: ImportEntry,
-  pace: ImportPace,
-): Promise<EnrollResult | undefined> {
+async function parseResponse(response: Response, entry: ImportEntry, pace: ImportPace) {
   const { status } = response
   const text = await response.text().catch(() => '')
   if (lastingStatuses.has(status)) throw new LastingFailure(lastingFailure(status, detailOf(text)))

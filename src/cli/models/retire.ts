@@ -65,11 +65,7 @@ function entryOf({ modelId, activeModelId }: ModelRetirement, templates = 0) {
   return { auditAction: 'models.retire', target: modelId, detail: { activeModelId, templates } }
 }
 
-async function removeFormerRecognizer(
-  folder: string,
-  set: ModelSet,
-  modelId: string,
-): Promise<void> {
+async function removeFormerRecognizer(folder: string, set: ModelSet, modelId: string) {
   const remaining: ModelSet['formerRecognizers'][number][] = []
   for (const recognizer of set.formerRecognizers)
     if ((await recognizerModelId(recognizer)) !== modelId) remaining.push(recognizer)

@@ -15,11 +15,7 @@ export type MarkedFace = {
 }
 
 /** Writes a picture with its faces to `file`; the extension selects JPEG or PNG. */
-export async function drawFaces(
-  picture: string,
-  faces: readonly MarkedFace[],
-  file: string,
-): Promise<void> {
+export async function drawFaces(picture: string, faces: readonly MarkedFace[], file: string) {
   const { data, info } = await sharp(picture).autoOrient().toBuffer({ resolveWithObject: true })
   const { width, height } = info
   const linePx = Math.max(2, Math.round(Math.max(width, height) / 300))

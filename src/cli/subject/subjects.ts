@@ -73,11 +73,7 @@ export async function listMerges({ project, json }: CommandValues<'project'>): P
 }
 
 /** Undoes a merge: the merged subject exists again, with a new id. */
-export async function unmerge({
-  project,
-  mergeId,
-  json,
-}: CommandValues<'project' | 'mergeId'>): Promise<void> {
+export async function unmerge({ project, mergeId, json }: CommandValues<'project' | 'mergeId'>) {
   const separated = await changeGallery(project, 'subject.undoMerge', async (context) => {
     const { tx, galleryId, nowUtc } = context
     const undo = { galleryId, mergeId: mergeId.toLowerCase() }

@@ -140,10 +140,7 @@ const testWaitMs = 15_000
 const pollMs = 250
 
 /** Sends a test event and waits for its first attempt. */
-export async function sendTestEvent({
-  webhookId,
-  json,
-}: CommandValues<'webhookId'>): Promise<void> {
+export async function sendTestEvent({ webhookId, json }: CommandValues<'webhookId'>) {
   const delivery = await withStore(async (store) => {
     const eventId = await changeWebhook(store, 'webhook.test', async ({ tx, webhooks, nowMs }) => {
       const found = await requireWebhook(tx, webhookId)

@@ -41,10 +41,7 @@ export async function readImages<const Names extends readonly string[]>(
   return images as unknown as { [Index in keyof Names]: CompreFaceImage }
 }
 
-async function imagesFromForm({
-  request,
-  options,
-}: CompreFaceRequest): Promise<Map<string, string>> {
+async function imagesFromForm({ request, options }: CompreFaceRequest) {
   const bytes = await readBody(request, options.bodyBytesMax, formType)
   const files = readMultipartFiles(bytes, request.headers['content-type'] ?? '')
   await nextTurn()
@@ -53,10 +50,7 @@ async function imagesFromForm({
   return images
 }
 
-async function imagesFromJson({
-  request,
-  options,
-}: CompreFaceRequest): Promise<Map<string, string>> {
+async function imagesFromJson({ request, options }: CompreFaceRequest) {
   const body = await readJson(request, options)
   const texts = Object.entries(body).filter((entry): entry is [string, string] => {
     return typeof entry[1] === 'string'

@@ -73,11 +73,7 @@ function derive(
   })
 }
 
-function formatPhc(
-  { memoryKib, passes, lanes }: Argon2Parameters,
-  salt: Buffer,
-  hash: Buffer,
-): string {
+function formatPhc({ memoryKib, passes, lanes }: Argon2Parameters, salt: Buffer, hash: Buffer) {
   const encode = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${encode(salt)}$${encode(hash)}`
 }

@@ -18,11 +18,7 @@ const linkLifetimeMs = 24 * 3_600_000
  *
  * @param userId the user of the link; null for an owner.
  */
-export async function createSetupLink(
-  tx: Tx,
-  userId: string | null,
-  nowMs: number,
-): Promise<string> {
+export async function createSetupLink(tx: Tx, userId: string | null, nowMs: number) {
   const token = generateToken()
   await storedUsers.addInviteLink(tx, {
     tokenHash: hashToken(token),

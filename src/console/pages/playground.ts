@@ -10,7 +10,6 @@ import { isUuid, newId } from '../../lib/ids.ts'
 import { readCalls } from '../../store/gate/calls.ts'
 import { createPlaygroundKey, findPlaygroundKey } from '../../store/tenancy/key-list.ts'
 import { listPrices } from '../../store/billing/prices.ts'
-import type { KeyIdentity } from '../../store/tenancy/keys.ts'
 import { id, micros, requireProject } from '../server/input.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
 
@@ -160,11 +159,7 @@ export const createPlaygroundSession = defineWrite({
 type PlaygroundContext = ConsoleContext<unknown, { readonly projectId: string }>
 
 /** Returns the project's hidden key, which the first call creates. */
-async function findOrCreatePlaygroundKey({
-  body,
-  identity,
-  services,
-}: PlaygroundContext): Promise<KeyIdentity> {
+async function findOrCreatePlaygroundKey({ body, identity, services }: PlaygroundContext) {
   const { store, clock } = services
   const { projectId } = await store.read((tx) =>
     requireProject(tx, { pathParameters: body, identity }),

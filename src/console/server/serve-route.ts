@@ -67,11 +67,7 @@ function runInAccount<T>(route: ConsoleRoute, { accountId }: ConsoleIdentity, ru
  * @throws HttpError 401 without a session where one is required, 429 if an address sends too many
  * requests without a session, 403 if the role is too low.
  */
-async function authorize(
-  route: ConsoleRoute,
-  request: HttpRequest,
-  services: ConsoleServices,
-): Promise<ConsoleIdentity> {
+async function authorize(route: ConsoleRoute, request: HttpRequest, services: ConsoleServices) {
   const { store, clock, authThrottle } = services
   if (route.method !== 'GET') requireSameOrigin(request)
   const signedIn = await store.read((tx) => findIdentity(tx, request, clock()))
@@ -227,11 +223,7 @@ const consoleErrorFormat: ErrorFormat = {
   toBody: ({ message }) => ({ detail: message }),
 }
 
-function toErrorResponse(
-  error: unknown,
-  requestId: string,
-  { log }: ConsoleServices,
-): HttpResponse {
+function toErrorResponse(error: unknown, requestId: string, { log }: ConsoleServices) {
   if (error instanceof ValidationError)
     return { status: error.status, body: { detail: error.message, problems: error.problems } }
   if (error instanceof LedgerError) return { status: 409, body: { detail: error.message } }

@@ -43,11 +43,7 @@ export function visitSampledPairs(
   }
 }
 
-function visitGenuinePairs(
-  faces: readonly HasPersonName[],
-  limit: number,
-  visit: PairVisitor,
-): void {
+function visitGenuinePairs(faces: readonly HasPersonName[], limit: number, visit: PairVisitor) {
   const stratum = Math.max(1, countPairs(faces).genuine / limit)
   let [seen, visited] = [0, 0]
   for (const indexes of indexesByPerson(faces).values())

@@ -49,11 +49,7 @@ function sameSubjectScores(templates: GalleryTemplates): Float32Array {
 }
 
 /** Scores two templates as the service does: −|a−b|² − ½(density + density). */
-function scoreOfPair(
-  { vectors, densities, dimensions }: GalleryTemplates,
-  a: number,
-  b: number,
-): number {
+function scoreOfPair({ vectors, densities, dimensions }: GalleryTemplates, a: number, b: number) {
   let squared = 0
   for (let at = 0; at < dimensions; at++)
     squared += ((vectors[a * dimensions + at] ?? 0) - (vectors[b * dimensions + at] ?? 0)) ** 2

@@ -71,11 +71,7 @@ function wrongGroups(
 }
 
 /** Returns the pictures without which fewer of the other pictures of the subject are missed. */
-function harmfulPictures(
-  own: OwnPictures,
-  foreign: ReadonlySet<number>,
-  thresholdScore: number,
-): number[] {
+function harmfulPictures(own: OwnPictures, foreign: ReadonlySet<number>, thresholdScore: number) {
   const rest = otherPictures(own, ...foreign)
   if (rest.length < 3) return []
   const missedWithout = (...left: readonly number[]) => {

@@ -128,11 +128,7 @@ function createExpectation(
  * Returns the best score of each pair of subjects, the highest first. A subject with pictures of other
  * people is similar to them, so it is compared only by its right pictures.
  */
-function bestPairs(
-  { pairs }: NearestOthers,
-  subjectOf: Int32Array,
-  flagged: ReadonlySet<number>,
-): SimilarPair[] {
+function bestPairs({ pairs }: NearestOthers, subjectOf: Int32Array, flagged: ReadonlySet<number>) {
   const best = new Map<string, SimilarPair>()
   const mixed = new Set([...flagged].map((index) => subjectOf[index]))
   for (const { a, b, score } of pairs) {

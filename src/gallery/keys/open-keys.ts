@@ -44,10 +44,7 @@ export function requireUnwrappable(keyring: Keyring, { galleryKeys, secrets }: W
 }
 
 /** @throws Error if the database was written with a master key that the file does not contain. */
-export async function checkMasterKey(
-  store: Pick<Store, 'read'>,
-  masterKeyFile: string,
-): Promise<void> {
+export async function checkMasterKey(store: Pick<Store, 'read'>, masterKeyFile: string) {
   const keys = await listWrappedKeys(store)
   if (keys.galleryKeys.length + keys.secrets.length > 0)
     requireUnwrappable(openKeyring(masterKeyFile), keys)

@@ -113,11 +113,7 @@ async function renewMarkedSubjects(run: RotationRun, counts: RotationCounts): Pr
 }
 
 /** Removes the key after all keys of subjects are wrapped with a newer one. */
-async function retireGalleryKey(
-  key: GalleryKeyRow,
-  run: RotationRun,
-  counts: RotationCounts,
-): Promise<void> {
+async function retireGalleryKey(key: GalleryKeyRow, run: RotationRun, counts: RotationCounts) {
   const { galleryId, keyId } = key
   await deletePages(run.store, { keyId })
   const find = (tx: Tx) => findSubjectsByKey(tx, keyId, subjectBatchSize)

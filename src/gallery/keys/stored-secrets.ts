@@ -45,11 +45,7 @@ function describe<Row extends WrappedByMasterKey>(
 }
 
 /** Wraps all secrets that an older master key wrapped with the newest one. */
-export async function rewrapStoredSecrets(
-  tx: Tx,
-  keyring: Keyring,
-  masterKeyId: string,
-): Promise<void> {
+export async function rewrapStoredSecrets(tx: Tx, keyring: Keyring, masterKeyId: string) {
   await tx.lock(masterKeyLock, 'shared')
   for (const secret of await listStoredSecrets(tx)) {
     if (secret.masterKeyId === masterKeyId) continue

@@ -33,11 +33,7 @@ type SubjectToRenew = SubjectRow & { readonly accountId: string }
  * @returns the number of such ciphertexts.
  * @throws Error if the key of the subject cannot be unwrapped.
  */
-export async function renewSubjectKey(
-  tx: Tx,
-  subject: SubjectToRenew,
-  keys: SubjectKeys,
-): Promise<number> {
+export async function renewSubjectKey(tx: Tx, subject: SubjectToRenew, keys: SubjectKeys) {
   const { subjectId, galleryId, accountId } = subject
   const oldKey = await keys.unwrap(tx, subject)
   const { key, ...wrapped } = await keys.create(tx, subject)

@@ -90,11 +90,7 @@ async function recordAccess(
   if (!request.consumedTokens) await tx.updateBucket({ projectId, fullAtUs: tokens.fullAtUs })
 }
 
-async function removeReplaced(
-  tx: Tx,
-  replaced: rule.ReplacedAttempt | undefined,
-  { nowMs }: Now,
-): Promise<void> {
+async function removeReplaced(tx: Tx, replaced: rule.ReplacedAttempt | undefined, { nowMs }: Now) {
   if (replaced?.kind === 'stale') await tx.attempts.delete(replaced.attempt)
   if (replaced?.kind === 'overdue') await expireAttempt(tx, replaced.attempt, nowMs)
 }

@@ -111,11 +111,7 @@ function createPause(): Pause {
 const notPlain = /[^ -[\]-~]/u
 
 /** Decodes a text of plain characters, such as base64; undefined for another. */
-async function decodePlain(
-  content: Buffer,
-  { start, end }: LongText,
-  pause: Pause,
-): Promise<string | undefined> {
+async function decodePlain(content: Buffer, { start, end }: LongText, pause: Pause) {
   const text = content.toString('latin1', start + 1, end)
   for (let from = 0; from < text.length; from += sliceBytes) {
     const slice = text.slice(from, from + sliceBytes)

@@ -141,10 +141,7 @@ const rateChecks = 5
  * Rejects a body that arrives too slowly. The time is counted in checks, so that a process that was
  * suspended does not reject bodies that it could not read. The caller adds the bytes of each chunk.
  */
-function watchRate(
-  { bytesPerSMin }: IncomingBody,
-  reject: (error: HttpError) => void,
-): { byteCount: number; readonly timer: NodeJS.Timeout } {
+function watchRate({ bytesPerSMin }: IncomingBody, reject: (error: HttpError) => void) {
   let checks = 0
   const timer = setInterval(() => {
     checks += 1

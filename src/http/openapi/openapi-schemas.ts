@@ -162,10 +162,7 @@ function failureSchema(): OpenApiObject {
   )
 }
 
-function envelopeSchema(
-  { ok, action, ...rest }: OpenApiObject,
-  description: string,
-): OpenApiObject {
+function envelopeSchema({ ok, action, ...rest }: OpenApiObject, description: string) {
   const requestId = { type: 'string', format: 'uuid', description: 'As sent, or generated.' }
   const properties = { ok, requestId, action, ...rest, meta: schemaRef('Meta') }
   const required = ['ok', 'requestId', 'action', 'data', 'errors']

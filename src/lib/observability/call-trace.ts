@@ -108,11 +108,7 @@ export function withSpan<T>(
 
 type SpanScope = TraceScope & { readonly span: TraceSpan }
 
-async function traceWork<T>(
-  { call, span }: SpanScope,
-  name: SpanName,
-  work: () => Promise<T>,
-): Promise<T> {
+async function traceWork<T>({ call, span }: SpanScope, name: SpanName, work: () => Promise<T>) {
   const startMs = performance.now()
   try {
     return await traceScopes.run({ call, span }, work)

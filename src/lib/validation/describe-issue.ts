@@ -31,10 +31,7 @@ type DescribedInput = {
  * Describes an issue of the validator by the schema of its field. Only messages that start with "must"
  * are used unchanged: a schema of the service states them. Each unknown field is one problem.
  */
-function describeIssue(
-  issue: z.core.$ZodIssue,
-  { schema, input, root }: DescribedInput,
-): InputProblem[] {
+function describeIssue(issue: z.core.$ZodIssue, { schema, input, root }: DescribedInput) {
   const isItemMissing = typeof issue.path.at(-1) === 'number' && isMissing(issue, input)
   // An item that a list requires and does not have is a fault of the list.
   if (isItemMissing)

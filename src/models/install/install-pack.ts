@@ -92,10 +92,7 @@ async function finishModel(
   return { ...model, sha256, ...(source && { source: { ...source, sha256: fetched.sha256 } }) }
 }
 
-async function assertRuns(
-  model: InstalledModel,
-  smokeTest: InstallOptions['smokeTest'],
-): Promise<void> {
+async function assertRuns(model: InstalledModel, smokeTest: InstallOptions['smokeTest']) {
   const problem = await smokeTest(model)
   if (problem !== undefined) throw new Error(`${model.model.id} does not work: ${problem}`)
 }
@@ -135,10 +132,7 @@ async function replaceFolder(from: string, to: string): Promise<void> {
 }
 
 /** Deletes everything except the named files and their partial downloads. */
-async function removeOtherFiles(
-  folder: string,
-  keep: readonly { readonly name: string }[],
-): Promise<void> {
+async function removeOtherFiles(folder: string, keep: readonly { readonly name: string }[]) {
   const names = new Set(keep.flatMap(({ name }) => [name, `${name}.part`, `${name}.part.json`]))
   for (const name of await readdir(folder))
     if (!names.has(name)) await rm(path.join(folder, name), { recursive: true })

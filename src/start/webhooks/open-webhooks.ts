@@ -95,10 +95,7 @@ export function addressRules(
   }
 }
 
-async function sweepWebhooks(
-  config: Config,
-  { store, clock, log }: WebhookEnvironment,
-): Promise<void> {
+async function sweepWebhooks(config: Config, { store, clock, log }: WebhookEnvironment) {
   const nowMs = clock()
   await addExpiryNotices({ store, nowMs, outboxMax: config.WEBHOOK_OUTBOX_MAX })
   const error = `not delivered within ${pendingMsMax / 3_600_000} hours`

@@ -11,10 +11,7 @@ const selectMigrations = prepare<{ readonly names: string }>(
  * @throws Error if the databases have different schemas, or if row-level security does not apply to one
  *   of the roles.
  */
-export async function requireMovable(
-  source: MigrationTarget,
-  target: MigrationTarget,
-): Promise<void> {
+export async function requireMovable(source: MigrationTarget, target: MigrationTarget) {
   const [from, to] = await Promise.all([source, target].map(({ read }) => read(describe)))
   const bypassing = [from?.bypasses && source, to?.bypasses && target].find(Boolean)
   if (bypassing)

@@ -168,10 +168,7 @@ export async function countRunningCalls(on: QueryRunner, accountId: string): Pro
  * @returns false if a call was admitted meanwhile, or the locks were not available in time; nothing
  *   is frozen then.
  */
-export async function tryFreezeWrites(
-  source: MigrationTarget,
-  accountId: string,
-): Promise<boolean> {
+export async function tryFreezeWrites(source: MigrationTarget, accountId: string) {
   try {
     return await source.write((on) => freezeWrites(on, accountId))
   } catch (error) {

@@ -116,10 +116,7 @@ type ActivityFilter = {
 }
 
 /** Returns whether the user has an entry from this IP address since that time. */
-export async function hasRecentActivity(
-  tx: ReadTx,
-  { userId = '', ip, sinceMs }: ActivityFilter,
-): Promise<boolean> {
+export async function hasRecentActivity(tx: ReadTx, { userId = '', ip, sinceMs }: ActivityFilter) {
   const query = tx.build.selectFrom('auditLog').select('auditId')
   const matching = query
     .where('userId', '=', userId)

@@ -56,11 +56,7 @@ export async function removeSecondFactor(tx: Tx, userId: string): Promise<void> 
 }
 
 /** Replaces all recovery codes of a user. */
-export async function replaceRecoveryCodes(
-  tx: Tx,
-  userId: string,
-  hashes: readonly Uint8Array[],
-): Promise<void> {
+export async function replaceRecoveryCodes(tx: Tx, userId: string, hashes: readonly Uint8Array[]) {
   await tx.run(tx.build.deleteFrom('recoveryCodes').where('userId', '=', userId))
   const rows = hashes.map((codeHash) => ({ userId, codeHash }))
   await tx.run(tx.build.insertInto('recoveryCodes').values(rows))
@@ -72,11 +68,7 @@ export async function countRecoveryCodes(tx: ReadTx, userId: string): Promise<nu
 }
 
 /** Deletes a recovery code, which is valid once. @returns false if the user has no such code. */
-export async function useRecoveryCode(
-  tx: Tx,
-  userId: string,
-  codeHash: Uint8Array,
-): Promise<boolean> {
+export async function useRecoveryCode(tx: Tx, userId: string, codeHash: Uint8Array) {
   const query = tx.build
     .deleteFrom('recoveryCodes')
     .where('userId', '=', userId)

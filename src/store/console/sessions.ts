@@ -42,21 +42,13 @@ export function listUserSessions(tx: ReadTx, userId: string): Promise<readonly S
 }
 
 /** Ends all sessions of a user except for one. */
-export async function endOtherSessions(
-  tx: Tx,
-  userId: string,
-  keptTokenHash: Uint8Array,
-): Promise<void> {
+export async function endOtherSessions(tx: Tx, userId: string, keptTokenHash: Uint8Array) {
   const query = tx.build.deleteFrom('sessions').where('userId', '=', userId)
   await tx.run(query.where('tokenHash', '!=', keptTokenHash))
 }
 
 /** Deletes sessions that were created before the first time, or last used before the second. */
-export async function deleteExpiredSessions(
-  tx: Tx,
-  createdBeforeMs: number,
-  usedBeforeMs: number,
-): Promise<void> {
+export async function deleteExpiredSessions(tx: Tx, createdBeforeMs: number, usedBeforeMs: number) {
   const query = tx.build.deleteFrom('sessions')
   await tx.run(
     query.where((row) =>

@@ -19,11 +19,7 @@ export async function addUser(tx: Tx, user: Omit<ConsoleUser, 'nameKey'>): Promi
   return row
 }
 
-export async function updateUser(
-  tx: Tx,
-  userId: string,
-  change: Updateable<UserRow>,
-): Promise<void> {
+export async function updateUser(tx: Tx, userId: string, change: Updateable<UserRow>) {
   await tx.run(tx.build.updateTable('users').set(change).where('userId', '=', userId))
 }
 

@@ -9,10 +9,7 @@ export type ChainedDeletion = Omit<DeletionRow, 'seq'>
 export type DeletionChainHead = Pick<ChainedDeletion, 'deletionId' | 'rowHash'>
 
 /** Returns whether the record follows `previous` in the account's chain; undefined: it is the first. */
-export function isNextInChain(
-  previous: DeletionChainHead | undefined,
-  row: ChainedDeletion,
-): boolean {
+export function isNextInChain(previous: DeletionChainHead | undefined, row: ChainedDeletion) {
   return deletionHash(previous?.rowHash, row).equals(row.rowHash)
 }
 

@@ -25,10 +25,7 @@ export async function addDeletion(
 }
 
 /** Appends a record, a new one or one from before a restore, to its account's chain. */
-export async function appendDeletion(
-  tx: Tx,
-  row: Omit<DeletionRow, 'seq' | 'rowHash'>,
-): Promise<void> {
+export async function appendDeletion(tx: Tx, row: Omit<DeletionRow, 'seq' | 'rowHash'>) {
   await tx.lock(`deletions:${row.accountId}`, 'exclusive')
   const rowHash = deletionHash(await lastHash(tx, row.accountId), row)
   await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))

@@ -66,9 +66,6 @@ export function findExpiredSubjects(
 }
 
 /** Whether a subject has expired; it has from the millisecond of its expiry time. */
-export function hasExpired(
-  { expiresAtUtc }: Pick<SubjectRow, 'expiresAtUtc'>,
-  nowUtc: string,
-): boolean {
+export function hasExpired({ expiresAtUtc }: Pick<SubjectRow, 'expiresAtUtc'>, nowUtc: string) {
   return expiresAtUtc !== null && expiresAtUtc <= nowUtc
 }

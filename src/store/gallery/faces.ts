@@ -74,11 +74,7 @@ export type SubjectChange = {
 }
 
 /** Deletes faces of a subject with their templates and crops. */
-export async function removeFaces(
-  tx: Tx,
-  change: SubjectChange,
-  faceIds: readonly string[],
-): Promise<void> {
+export async function removeFaces(tx: Tx, change: SubjectChange, faceIds: readonly string[]) {
   if (faceIds.length === 0) return
   await recordRemoval(tx, change)
   await tx.run(tx.build.deleteFrom('faces').where('faceId', 'in', faceIds))

@@ -70,11 +70,7 @@ export async function addGroups(
   )
 }
 
-export async function removeGroups(
-  tx: Tx,
-  { subjectId }: GroupMember,
-  names: readonly string[],
-): Promise<void> {
+export async function removeGroups(tx: Tx, { subjectId }: GroupMember, names: readonly string[]) {
   if (names.length === 0) return
   await tx.run(
     tx.build

@@ -65,10 +65,7 @@ export type IndexScanOptions = {
 }
 
 /** Makes the transaction's searches use the index and continue until enough rows are found. */
-export async function preferIndex(
-  tx: ReadTx,
-  { efSearch, tuplesMax }: IndexScanOptions,
-): Promise<void> {
+export async function preferIndex(tx: ReadTx, { efSearch, tuplesMax }: IndexScanOptions) {
   const settings = {
     'hnsw.ef_search': String(efSearch),
     'hnsw.iterative_scan': 'relaxed_order',
@@ -85,10 +82,7 @@ export async function forceCustomPlans(tx: ReadTx): Promise<void> {
   await setLocalSettings(tx, { plan_cache_mode: 'force_custom_plan', jit: 'off' })
 }
 
-async function setLocalSettings(
-  tx: ReadTx,
-  settings: Readonly<Record<string, string>>,
-): Promise<void> {
+async function setLocalSettings(tx: ReadTx, settings: Readonly<Record<string, string>>) {
   const calls = Object.entries(settings).map(([name, value], index) =>
     sql<string>`set_config(${name}, ${value}, true)`.as(`set${index}`),
   )

@@ -45,11 +45,7 @@ export async function addSubject(tx: Tx, subject: SubjectRow): Promise<void> {
   await tx.run(tx.build.insertInto('subjects').values({ ...subject, ...columns }))
 }
 
-export async function updateSubjectRow(
-  tx: Tx,
-  subjectId: string,
-  change: Updateable<SubjectRow>,
-): Promise<void> {
+export async function updateSubjectRow(tx: Tx, subjectId: string, change: Updateable<SubjectRow>) {
   const text = await changedSearchText(tx, subjectId, change)
   const query = tx.build.updateTable('subjects').set({ ...change, ...text })
   await tx.run(query.where('subjectId', '=', subjectId))
@@ -70,11 +66,7 @@ export async function removeSubject(tx: Tx, subjectId: string): Promise<void> {
 }
 
 /** Records that subjects were matched. Once a day is enough for retention and saves disk writes. */
-export async function touchSubjects(
-  tx: Tx,
-  subjectIds: readonly string[],
-  nowUtc: string,
-): Promise<void> {
+export async function touchSubjects(tx: Tx, subjectIds: readonly string[], nowUtc: string) {
   if (subjectIds.length === 0) return
   const today = nowUtc.slice(0, 'yyyy-mm-dd'.length)
   await tx.run(

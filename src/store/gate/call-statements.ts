@@ -58,11 +58,7 @@ export function createCallStatements(runner: StatementRunner): CallStatements {
   }
 }
 
-async function first<Row>(
-  { all }: StatementRunner,
-  sql: string,
-  parameters: StatementParameters,
-): Promise<Row | undefined> {
+async function first<Row>({ all }: StatementRunner, sql: string, parameters: StatementParameters) {
   return (await all<Row>(sql, parameters))[0]
 }
 

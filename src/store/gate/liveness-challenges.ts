@@ -51,10 +51,7 @@ export async function spendChallenge(
 
 type ChallengeResult = { readonly failed: 0 | 1 }
 
-export function countOpenChallenges(
-  tx: ReadTx,
-  { projectId, nowMs }: ChallengeOfProject,
-): Promise<number> {
+export function countOpenChallenges(tx: ReadTx, { projectId, nowMs }: ChallengeOfProject) {
   const open = tx.build
     .selectFrom('livenessChallenges')
     .select('challengeId')

@@ -9,10 +9,7 @@ export type LivenessSession = Selectable<LivenessSessionRow>
 
 type SessionOfProject = Pick<LivenessSessionRow, 'projectId' | 'sessionId'>
 
-export async function addLivenessSession(
-  tx: Tx,
-  session: Insertable<LivenessSessionRow>,
-): Promise<void> {
+export async function addLivenessSession(tx: Tx, session: Insertable<LivenessSessionRow>) {
   await tx.run(tx.build.insertInto('livenessSessions').values(session))
 }
 

@@ -128,10 +128,7 @@ const selectOldMonth = prepare<{ readonly table: string; readonly toMs: number }
 /** The name of a detached partition: `calls_2031_01` becomes `detached_calls_2031_01`. */
 const detachedPrefix = 'detached_'
 
-async function detachOldMonth(
-  transaction: PostgresTransaction,
-  beforeMs: number,
-): Promise<boolean> {
+async function detachOldMonth(transaction: PostgresTransaction, beforeMs: number) {
   const month = await selectOldMonth.first(transaction, { beforeMs })
   if (!month) return false
   const { table, toMs } = month

@@ -93,10 +93,7 @@ async function readKey(pool: ConnectionPool, hash: Uint8Array): Promise<KeyLooku
   return row?.key
 }
 
-async function prepareDatabase(
-  pool: ConnectionPool,
-  log: Pick<Log, 'warn'> | undefined,
-): Promise<void> {
+async function prepareDatabase(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined) {
   await requireTransactions(pool, log)
   await migrate(pool, log)
   await requireMigrationComplete(pool)

@@ -193,19 +193,13 @@ function termsOf(row: AdmittedRow, { nowMs, steadyUs }: Now): AdmittedTerms {
 const settleStatement = listStatement<object>('select * from "settleCalls"($1::json)')
 
 /** Completes a call together with others of its project, in a separate transaction. */
-export async function settleInOneStatement(
-  runBatched: RunBatched,
-  settlement: SettlementInput,
-): Promise<boolean> {
+export async function settleInOneStatement(runBatched: RunBatched, settlement: SettlementInput) {
   const name = `settle ${settlement.projectId}`
   return (await runBatched(name, settleStatement, settleInputOf(settlement))) !== undefined
 }
 
 /** Completes a call in the transaction of its effect. */
-async function settleInTransaction(
-  transaction: PostgresTransaction,
-  settlement: SettlementInput,
-): Promise<boolean> {
+async function settleInTransaction(transaction: PostgresTransaction, settlement: SettlementInput) {
   const query = listQuery(settleStatement, [settleInputOf(settlement)])
   return settleStatement.readRows(await transaction.run(query), 1)[0] !== undefined
 }

@@ -136,11 +136,7 @@ export async function insertRows(
 }
 
 /** Sets the sequence of an identity column to continue after the source's last value. */
-export async function advanceSequence(
-  on: QueryRunner,
-  { identity }: Table,
-  last: number,
-): Promise<void> {
+export async function advanceSequence(on: QueryRunner, { identity }: Table, last: number) {
   if (!identity) return
   const text = `select setval(${identity.sequence}, greatest($1::bigint, 1), $1::bigint > 0)`
   await on.run({ text, values: [last] })

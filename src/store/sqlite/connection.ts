@@ -56,10 +56,7 @@ export function openSqlite(file: string): DatabaseSync {
 }
 
 /** Runs reads in one snapshot. A connection can run only one snapshot at a time. */
-export async function inSnapshot<T>(
-  database: DatabaseSync,
-  read: () => Promise<T> | T,
-): Promise<T> {
+export async function inSnapshot<T>(database: DatabaseSync, read: () => Promise<T> | T) {
   database.exec('BEGIN')
   try {
     return await read()

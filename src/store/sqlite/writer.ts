@@ -155,10 +155,7 @@ function settleCalls(
 }
 
 /** @returns the function that settles the job's promise after the commit. */
-async function runJob(
-  job: QueuedWrite,
-  { connection, tx, pending, savepoint }: CommitOptions,
-): Promise<() => void> {
+async function runJob(job: QueuedWrite, { connection, tx, pending, savepoint }: CommitOptions) {
   const position = pending.position()
   savepoint.begin.run()
   try {

@@ -28,10 +28,7 @@ export async function startServer(tx: Tx, server: Insertable<SystemServerRow>): 
 type StoredReport = Pick<SystemServerRow, 'server' | 'pid' | 'reportedAtMs' | 'report'>
 
 /** Replaces the report of a running server. */
-export async function storeReport(
-  tx: Tx,
-  { server, pid, reportedAtMs, report }: StoredReport,
-): Promise<void> {
+export async function storeReport(tx: Tx, { server, pid, reportedAtMs, report }: StoredReport) {
   const query = tx.build.updateTable('systemServers').set({ reportedAtMs, report })
   await tx.run(query.where('server', '=', server).where('pid', '=', pid))
 }

@@ -133,11 +133,7 @@ export async function findPlaygroundKey(
 }
 
 /** Creates the playground key. Its text is discarded, so that no caller can ever send it. */
-export async function createPlaygroundKey(
-  db: Database,
-  projectId: string,
-  now: Date,
-): Promise<void> {
+export async function createPlaygroundKey(db: Database, projectId: string, now: Date) {
   const key = { projectId, name: 'Console playground', permissions: ['*'], expiresAtUtc: null }
   await keys.createKey(db, { ...key, last4: '', isHidden: 1 }, now)
 }

@@ -182,11 +182,7 @@ export function findKeyOwner(db: Database, keyId: string) {
 }
 
 /** Revokes a key permanently. @returns the time of revocation; undefined if the key is unknown. */
-export async function revokeKey(
-  db: Database,
-  keyId: string,
-  now: Date,
-): Promise<string | undefined> {
+export async function revokeKey(db: Database, keyId: string, now: Date) {
   await db
     .updateTable('keys')
     .set({ revokedAtUtc: now.toISOString() })

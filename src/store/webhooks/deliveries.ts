@@ -106,11 +106,7 @@ function ownDelivery(
 }
 
 /** Makes a delivery pending again, with all its attempts. @returns whether it exists. */
-export async function redeliver(
-  tx: Tx,
-  { eventId, webhookId }: DeliveryId,
-  nowMs: number,
-): Promise<boolean> {
+export async function redeliver(tx: Tx, { eventId, webhookId }: DeliveryId, nowMs: number) {
   const query = tx.build
     .updateTable('webhookDeliveries')
     .set({ state: 'pending', attempts: 0, dueAtMs: 0, queuedAtMs: nowMs })

@@ -38,10 +38,7 @@ export async function detectBorderFaces(
  * border. That is true for 169 of 357 group and press photographs and crops of them, and for each of
  * the seven in which this search found a face.
  */
-export function canShowBorderFace(
-  detections: readonly Detection[],
-  { width, height }: ImageSize,
-): boolean {
+export function canShowBorderFace(detections: readonly Detection[], { width, height }: ImageSize) {
   return detections.some(
     ({ box, confidence }) =>
       confidence >= hintConfidenceMin &&
@@ -120,10 +117,7 @@ function isCut({ x, y, width, height }: Rect, frame: ImageSize): boolean {
 }
 
 /** @param meshes the meshes of the faces, by box. */
-function toDetections(
-  candidates: readonly DetectorCandidate[],
-  meshes: ReadonlyMap<Rect, Mesh>,
-): Detection[] {
+function toDetections(candidates: readonly DetectorCandidate[], meshes: ReadonlyMap<Rect, Mesh>) {
   const scores = new Map(candidates.map(({ box, score }) => [box, score]))
   return combineDetections(candidates, [])
     .map((detection) => {

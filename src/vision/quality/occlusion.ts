@@ -123,10 +123,7 @@ function logit(share: number): number {
 
 type LogisticWeights = { readonly intercept: number; readonly coefficients: readonly number[] }
 
-function probability(
-  evidence: readonly number[],
-  { intercept, coefficients }: LogisticWeights,
-): number {
+function probability(evidence: readonly number[], { intercept, coefficients }: LogisticWeights) {
   const sum = evidence.reduce(
     (total, value, index) => total + value * (coefficients[index] ?? 0),
     intercept,

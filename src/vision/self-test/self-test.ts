@@ -68,10 +68,7 @@ async function goldenOf(
  *
  * @returns one sentence that describes the fault; undefined if there is none.
  */
-export async function smokeTest(
-  model: InstalledModel,
-  optimizedFolder?: string,
-): Promise<string | undefined> {
+export async function smokeTest(model: InstalledModel, optimizedFolder?: string) {
   try {
     const session = await openInstalledModel(model, optimizedFolder)
     try {
@@ -85,11 +82,7 @@ export async function smokeTest(
   }
 }
 
-function outputMismatch(
-  model: PackModel,
-  outputs: ModelOutputs,
-  names: readonly string[],
-): string | undefined {
+function outputMismatch(model: PackModel, outputs: ModelOutputs, names: readonly string[]) {
   for (const { name, length } of expectedOutputs(model, names)) {
     const values = outputs[name]
     if (!values) return `it has no output "${name}"; its outputs are ${names.join(', ')}`
@@ -179,11 +172,7 @@ export async function runSmokeTest(model: InstalledModel): Promise<string | unde
 const smokeTestMsMax = 60_000
 
 /** Runs an entry module with one argument and returns the JSON that it prints. */
-async function runProcess<Result>(
-  entry: URL,
-  argument: unknown,
-  timeout?: number,
-): Promise<Result> {
+async function runProcess<Result>(entry: URL, argument: unknown, timeout?: number) {
   const args = [fileURLToPath(entry), JSON.stringify(argument)]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout })
   return JSON.parse(stdout) as Result

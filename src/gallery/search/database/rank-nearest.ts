@@ -68,11 +68,7 @@ export async function rankNearest(
   return bestSubjects([...withVectors, ...withoutVectors], limit)
 }
 
-async function rankVectors(
-  query: RankQuery,
-  subjectsMax: number,
-  options: RankOptions,
-): Promise<SearchCandidate[]> {
+async function rankVectors(query: RankQuery, subjectsMax: number, options: RankOptions) {
   const { exactMax } = options
   const useIndex = subjectsMax > exactMax && !(await isNarrowFilter(query, exactMax))
   const indexed = useIndex ? await rankByIndex(query, subjectsMax, options) : undefined
@@ -112,11 +108,7 @@ const efSearch = 400
 const tuplesMax = 40_000
 
 /** Returns undefined if the index did not find enough subjects. */
-async function rankByIndex(
-  query: RankQuery,
-  subjectsMax: number,
-  options: RankOptions,
-): Promise<SearchCandidate[] | undefined> {
+async function rankByIndex(query: RankQuery, subjectsMax: number, options: RankOptions) {
   const { reading, filter, probe, limit } = query
   const { float16 } = augmentProbe(probe)
   await preferIndex(reading, { efSearch, tuplesMax })
@@ -139,10 +131,7 @@ function countSubjects(nearest: readonly NearestTemplate[]): number {
 }
 
 /** Scores subjects that no vector represents, see `findSubjectsWithoutVectors`. */
-async function scoreSubjectsWithoutVectors(
-  query: RankQuery,
-  options: RankOptions,
-): Promise<SearchCandidate[]> {
+async function scoreSubjectsWithoutVectors(query: RankQuery, options: RankOptions) {
   const { reading, filter, limit } = query
   let best: SearchCandidate[] = []
   for (let afterSubjectId = ''; ;) {

@@ -206,11 +206,7 @@ function registerRunning(
  *
  * @returns the last applied change; undefined if records of later removals were deleted.
  */
-async function applyChanges(
-  options: SyncOptions,
-  galleryId: string,
-  from: number | LoadedState,
-): Promise<number | undefined> {
+async function applyChanges(options: SyncOptions, galleryId: string, from: number | LoadedState) {
   const { store, search } = options
   const { sequence: last, removalsDeletedTo: deletedTo } =
     typeof from === 'number' ? { sequence: from, removalsDeletedTo: from } : from

@@ -57,11 +57,7 @@ function xception(builder: FaceApiBuilder): FeatureMap {
 }
 
 /** Halves the size of the feature map; the shortcut is taken before the activation. */
-function activatedReductionBlock(
-  builder: FaceApiBuilder,
-  input: FeatureMap,
-  prefix: string,
-): FeatureMap {
+function activatedReductionBlock(builder: FaceApiBuilder, input: FeatureMap, prefix: string) {
   return reductionBlock(builder, input, prefix, relu(builder, input))
 }
 

@@ -62,12 +62,7 @@ function paddingOf(stride: number): Pads | 'SAME' {
   return stride === 1 ? 'SAME' : halvingPads
 }
 
-function pointwise(
-  builder: FaceApiBuilder,
-  input: FeatureMap,
-  prefix: string,
-  stride: number,
-): FeatureMap {
+function pointwise(builder: FaceApiBuilder, input: FeatureMap, prefix: string, stride: number) {
   const bias = findWeights(builder, `${prefix}/convolution_bn_offset`).data
   const options = { stride, bias, padding: paddingOf(stride) }
   return relu6(builder, convolutionLayer(builder, input, `${prefix}/weights`, options))
@@ -77,12 +72,7 @@ function pointwise(
 const epsilon = 0.0010000000474974513
 
 /** Adds a depthwise convolution with its batch normalisation folded in. */
-function depthwise(
-  builder: FaceApiBuilder,
-  input: FeatureMap,
-  prefix: string,
-  stride: number,
-): FeatureMap {
+function depthwise(builder: FaceApiBuilder, input: FeatureMap, prefix: string, stride: number) {
   const normalization = (name: string): Float32Array =>
     findWeights(builder, `${prefix}/BatchNorm/${name}`).data
   const mean = normalization('moving_mean')

@@ -93,12 +93,7 @@ function stage(
 }
 
 /** Expands the channels, applies a depthwise convolution, and projects to fewer channels. */
-function bottleneck(
-  builder: PyTorchBuilder,
-  input: FeatureMap,
-  name: string,
-  stride: number,
-): FeatureMap {
+function bottleneck(builder: PyTorchBuilder, input: FeatureMap, name: string, stride: number) {
   const wide = block(builder, input, `${name}.conv`, { kernel: 1 })
   const filtered = block(builder, wide, `${name}.conv_dw`, {
     kernel: 3,

@@ -88,12 +88,7 @@ function declareInput({ node, graph, isAnySize }: NodeConversion): RuntimeTensor
   return tensor(node.name, [1, height, width, channels])
 }
 
-function declareOutput(
-  graph: GraphBuilder,
-  name: string,
-  value: GraphValue,
-  isAnySize: boolean,
-): void {
+function declareOutput(graph: GraphBuilder, name: string, value: GraphValue, isAnySize: boolean) {
   if (value.kind !== 'tensor') throw new Error(`the output ${name} is constant`)
   const [, rows = 1, ...columns] = value.shape
   graph.output(name, inTensorFlowOrder(graph, value), [isAnySize ? 'rows' : rows, ...columns])

@@ -64,10 +64,7 @@ function isEmpty({ subjectIds }: SubjectFilter): boolean {
 }
 
 /** An attribute of few subjects is replaced by their ids, so that no other subjects are read. */
-async function narrowByAttribute(
-  source: SubjectSource,
-  filter: SubjectFilter,
-): Promise<SubjectFilter> {
+async function narrowByAttribute(source: SubjectSource, filter: SubjectFilter) {
   const { attribute, galleryId, ...others } = filter
   if (attribute === undefined) return filter
   const subjectIds = await source.read((reading) =>

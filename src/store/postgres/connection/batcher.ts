@@ -109,10 +109,7 @@ async function runBatch(pool: ConnectionPool, batch: Batch): Promise<void> {
 class LostBatch extends Error {}
 
 /** Runs the jobs by one statement in its own transaction. @returns their rows. */
-async function runTogether(
-  session: PostgresSession,
-  { statement, jobs }: Batch,
-): Promise<readonly unknown[]> {
+async function runTogether(session: PostgresSession, { statement, jobs }: Batch) {
   const query = listQuery(
     statement,
     jobs.map(({ input }) => input),
@@ -126,10 +123,7 @@ async function runTogether(
 }
 
 /** Runs a statement in a separate transaction that sets the timeout, in one round trip. */
-async function runWithTimeout(
-  session: PostgresSession,
-  query: PostgresQuery,
-): Promise<PostgresResult> {
+async function runWithTimeout(session: PostgresSession, query: PostgresQuery) {
   const begin = `begin isolation level read committed; set local statement_timeout = ${session.statementTimeoutMs}`
   const sent = [
     session.run({ text: begin }),

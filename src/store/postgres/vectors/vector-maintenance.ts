@@ -56,10 +56,7 @@ const versionMin = [0, 8, 0]
 /** Earlier versions have a buffer overflow in parallel index builds (CVE-2026-3172). */
 const versionRecommended = [0, 8, 4]
 
-async function requireExtension(
-  session: PostgresSession,
-  log: VectorMaintenanceOptions['log'],
-): Promise<void> {
+async function requireExtension(session: PostgresSession, log: VectorMaintenanceOptions['log']) {
   const version = (await extensionVersion(session)) ?? (await createExtension(session))
   if (isBefore(version, versionMin))
     throw new Error(

@@ -44,10 +44,7 @@ const samplesPerPx = 5
  *
  * @param shown the step that each frame shows.
  */
-export function hasRepeatedPicture(
-  frames: readonly ChallengeFacts[],
-  shown: readonly ShownStep[],
-): boolean {
+export function hasRepeatedPicture(frames: readonly ChallengeFacts[], shown: readonly ShownStep[]) {
   const movements = movementNumbers(shown)
   return frames.some((frame, index) =>
     frames.slice(0, index).some((earlier, earlierIndex) => {

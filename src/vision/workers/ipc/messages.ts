@@ -177,9 +177,7 @@ function payloadBytes(header: Buffer, bytesMax: number): number {
 }
 
 /** Runs in the worker process: processes one job after another until the parent closes the pipe. */
-export async function serveJobs(
-  analyze: (job: AnalysisJob) => Promise<ImageAnalysis>,
-): Promise<void> {
+export async function serveJobs(analyze: (job: AnalysisJob) => Promise<ImageAnalysis>) {
   const replies = new Socket({ fd: replyFd, writable: true })
   const sendReply = (reply: WorkerReply) => writeMessage(replies, serializeReply(reply))
   sendReply({ kind: 'ready' })
