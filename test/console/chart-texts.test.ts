@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { axisLabels, axisTicks } from '../../web/charts/columns/axis.ts'
+import { valleyBetweenPeaks } from '../../web/charts/score-peaks.ts'
 import { formatPercentage } from '../../web/format/numbers.ts'
 import { budgetUse, byUsedShare } from '../../web/money/budget-use.ts'
 
@@ -52,5 +53,31 @@ test('The labels of an axis neither overlap nor leave it, at any width', () => {
       assert.ok(label.leftPx >= (before ? before.leftPx + before.widthPx : 0), `${widthPx} px`)
       assert.ok(label.leftPx + label.widthPx <= widthPx + 1e-9, `${widthPx} px`)
     }
+    const distances = labels.slice(1).map(({ index }, place) => index - (labels[place]?.index ?? 0))
+    assert.ok(new Set(distances).size <= 1, `${widthPx} px: ${distances.join()}`)
+  }
+})
+
+test('A threshold is advised between two peaks of scores, and none if there is one peak', () => {
+  const bins = (peaks: Readonly<Record<number, number>>) =>
+    Array.from({ length: 50 }, (_, bin) =>
+      Math.round(
+        Object.entries(peaks).reduce(
+          (sum, [at, height]) => sum + height * Math.exp(-((bin - Number(at)) ** 2) / 8),
+          0,
+        ),
+      ),
+    )
+  assert.equal(valleyBetweenPeaks(bins({ 45: 182 })), undefined)
+  assert.equal(valleyBetweenPeaks(bins({ 45: 182, 44: 30 })), undefined, 'a wide peak is one peak')
+  assert.equal(valleyBetweenPeaks(bins({ 45: 182, 20: 3 })), undefined, 'single calls are no peak')
+  assert.equal(valleyBetweenPeaks(Array.from({ length: 50 }, () => 0)), undefined)
+  for (const peaks of [
+    { 10: 100, 40: 100 },
+    { 10: 20, 40: 180 },
+    { 10: 180, 40: 20 },
+  ]) {
+    const valley = valleyBetweenPeaks(bins(peaks))
+    assert.ok(valley !== undefined && valley > 14 && valley < 36, String(valley))
   }
 })

@@ -13,6 +13,7 @@ import {
 import { resultsCsv } from '../../web/gallery/import/import-result.ts'
 import { planImport } from '../../web/gallery/import/plan-import.ts'
 import { listBytesMax, listRowsMax, readList } from '../../web/gallery/import/read-list.ts'
+import { ledgerText, transferKinds, transferKindText } from '../../web/money/ledger/ledger-text.ts'
 import { auditDetailText, auditTextOf } from '../../web/team/audit-text.ts'
 import { chunkCharsMax, chunkRows, chunkRowsMax } from '../../web/gallery/import/to-values.ts'
 
@@ -223,6 +224,38 @@ test('Ids in the audit log are shown shortened, and amounts in the currency', ()
   const detail = { unitMicros: '2500', amountMicros: '-1500000', isNew: true }
   const text = 'unit: 0.0025 USD, amount: −1.50 USD, is new: yes'
   assert.equal(auditDetailText(detail, 'USD'), text)
+})
+
+test('Empty values, times and projects of the audit log are words', () => {
+  const id = '1c9f0d1a-0000-4000-8000-000000000000'
+  const detail = {
+    projectId: id,
+    events: ['budget.low'],
+    matchFilter: {},
+    groups: [],
+    expiresAtUtc: '2027-11-28T08:45:08.687Z',
+    endsAtUtc: null,
+    note: '',
+  }
+  const names = new Map([[id, 'Front door']])
+  const text =
+    'project: Front door, events: budget.low, match filter: none, groups: none, ' +
+    'expires: 2027-11-28 08:45 UTC, ends: none, note: empty'
+  assert.equal(auditDetailText(detail, 'USD', names), text)
+  assert.match(auditDetailText(detail, 'USD'), /^project id: 1c9f0d1a, /u)
+  assert.equal(auditTextOf(`wallet:${id}`), 'wallet')
+})
+
+test('The kinds of transfers and their sides are words', () => {
+  const id = '1c9f0d1a-0000-4000-8000-000000000000'
+  const kinds = transferKinds.map(({ value }) => transferKindText(value))
+  assert.deepEqual(kinds, ['top-up', 'allocation', 'charge'])
+  const sides = ['external', `wallet:${id}`, `budget:${id}`, 'revenue:svc.detect']
+  assert.deepEqual(
+    sides.map((side) => ledgerText(side, 'Front door')),
+    ['Payments', 'Wallet', 'Budget of Front door', 'Charges of svc.detect'],
+  )
+  assert.equal(ledgerText(`budget:${id}`, null), 'Budget of 1c9f0d1a')
 })
 
 test('The result file lists the rows in the order of the list, and runs no formula', () => {

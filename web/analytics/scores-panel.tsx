@@ -4,6 +4,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import { Histogram } from '../charts/lazy-charts.tsx'
 import { LogLink } from '../charts/log-link.tsx'
 import { countedFilters, searchOfChart } from '../charts/log-search.ts'
+import { valleyBetweenPeaks } from '../charts/score-peaks.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { NoData } from '../layout/card-row.tsx'
@@ -14,16 +15,24 @@ const texts = {
     title: 'Similarity of best matches',
     empty:
       'Scores of svc.verify calls, and of svc.identify calls that return a match, appear here.',
-    hint: 'Set the threshold between the two peaks.',
+    hint: similarityHint,
     action: undefined,
   },
   liveness: {
     title: 'Liveness scores',
     empty: 'Scores of svc.liveness calls, and of calls with requireLiveness, appear here.',
-    hint: 'Live faces have high scores.',
+    hint: () => 'Live faces have high scores.',
     action: 'svc.liveness',
   },
 } as const
+
+/** States where a threshold separates two groups of scores, if there are two. */
+function similarityHint(edges: readonly number[], counts: readonly number[]): string {
+  const valley = valleyBetweenPeaks(counts)
+  return valley === undefined
+    ? 'The scores have one peak, so that they show no threshold. The page of a project shows both errors of a threshold.'
+    : `Set the threshold between the two peaks, at about ${(edges[valley] ?? 0).toFixed(2)}.`
+}
 
 type Props = { readonly kind: keyof typeof texts; readonly filters: QueryParams }
 
@@ -50,7 +59,7 @@ export function ScoresPanel({ kind, filters }: Props) {
                 search={search}
               />
               <Text size="xs" c="dimmed">
-                {formatCount(matched)} of {formatCount(total)} passed. {hint}
+                {formatCount(matched)} of {formatCount(total)} passed. {hint(edges, counts)}
               </Text>
             </>
           )

@@ -68,7 +68,6 @@ export type LoggedCallDetails = ConsoleResponses['/log/:callId']
 export type ScoreHistogram = ConsoleResponses['/analytics/scores']
 export type MoneySummary = ConsoleResponses['/money']
 export type ConsoleTransfer = ConsoleResponses['/money/ledger']['items'][number]
-export type ConsolePosting = ConsoleTransfer['postings'][number]
 export type ModelsOverview = ConsoleResponses['/models']
 export type StartedModelCommand = NonNullable<ConsoleResponses['/models/command']['run']>
 export type GalleryCalibration = ModelsOverview['galleryCalibrations'][number]

@@ -175,7 +175,7 @@ const ledger = createRoute({
   getParentRoute: () => rootRoute,
   path: '/money/ledger',
   validateSearch: textSearchParams('kind', 'fromUtc', 'toUtc', 'period', ...listParams, 'transfer'),
-  component: lazyRouteComponent(() => import('../money/ledger-page.tsx'), 'LedgerPage'),
+  component: lazyRouteComponent(() => import('../money/ledger/ledger-page.tsx'), 'LedgerPage'),
 })
 const models = createRoute({
   getParentRoute: () => rootRoute,

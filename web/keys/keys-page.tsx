@@ -117,8 +117,14 @@ function useKeyUsage(keys: readonly ConsoleKey[], isLive: boolean): UsageOfKeys 
 
 function columnsOf(usage: UsageOfKeys): readonly Column<ConsoleKey>[] {
   return [
-    { name: 'Name', sort: 'name', renderCell: ({ name }) => name },
-    { name: 'Key', isMonospace: true, renderCell: ({ prefix, last4 }) => `${prefix}…${last4}` },
+    { name: 'Name', sort: 'name', isFlexible: true, renderCell: ({ name }) => name },
+    {
+      name: 'Key',
+      isMonospace: true,
+      renderCell: ({ prefix, last4 }) => (
+        <span className="fg-row-line">{`${prefix}…${last4}`}</span>
+      ),
+    },
     { name: 'Project', renderCell: ({ projectName }) => projectName },
     { name: 'Status', renderCell: (key) => <KeyStatus apiKey={key} /> },
     {
@@ -139,12 +145,14 @@ function columnsOf(usage: UsageOfKeys): readonly Column<ConsoleKey>[] {
     {
       name: 'Created',
       sort: '-created',
-      renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} />,
+      renderCell: ({ createdAtUtc }) => <UtcTime isDate timestampUtc={createdAtUtc} />,
     },
     {
       name: 'Expires',
       sort: 'expires',
-      renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
+      renderCell: ({ expiresAtUtc }) => (
+        <UtcTime isDate timestampUtc={expiresAtUtc} fallback="Never" />
+      ),
     },
   ]
 }

@@ -22,6 +22,10 @@ export type Column<Row> = SortableColumn<Row> & {
   /** Right-aligned cells also use the monospaced font, for numbers. */
   readonly align?: 'right'
   readonly isMonospace?: boolean
+  /** Gets the space that the other columns leave; its text is cut or wrapped. */
+  readonly isFlexible?: boolean
+  /** Shown where a window has more space than the other columns need, and on the cards of a phone. */
+  readonly isForWideWindow?: boolean
 }
 
 type RowProps<Row> = {
@@ -83,12 +87,13 @@ export function DataTable<Row>({
           <VisuallyHidden component="caption">{caption}</VisuallyHidden>
           <thead role="rowgroup">
             <tr role="row">
-              {columns.map(({ name, align, sort: column }) => (
+              {columns.map(({ name, align, sort: column, ...shown }) => (
                 <th
                   key={name}
                   scope="col"
                   role="columnheader"
                   data-align={align}
+                  {...spaceOf(shown)}
                   aria-sort={ariaSort(column, sort)}
                 >
                   {onSortChange && column !== undefined ? (
@@ -155,13 +160,14 @@ function RowBody<Row>(props: RowBodyProps<Row>) {
         if (isRowClick(event)) onOpen?.(row)
       }}
     >
-      {columns.map(({ name, renderCell, align, isMonospace }) => (
+      {columns.map(({ name, renderCell, align, isMonospace, ...shown }) => (
         <td
           key={name}
           role="cell"
           data-label={name}
           data-align={align}
           data-mono={isMonospace ? '' : undefined}
+          {...spaceOf(shown)}
         >
           {renderCell(row)}
         </td>
@@ -187,6 +193,16 @@ function RowBody<Row>(props: RowBodyProps<Row>) {
 
 /** A row of an unchanged list is not rendered again, such as when another row opens. */
 const DataRow = memo(RowBody) as typeof RowBody
+
+type ColumnSpace = Pick<Column<unknown>, 'isFlexible' | 'isForWideWindow'>
+
+/** Returns the attributes with which lists.css distributes the width of a table. */
+function spaceOf({ isFlexible, isForWideWindow }: ColumnSpace) {
+  return {
+    'data-flexible': isFlexible ? '' : undefined,
+    'data-wide-window': isForWideWindow ? '' : undefined,
+  }
+}
 
 /** A click on a control of the row, or the end of a text selection, does not open the row. */
 function isRowClick({ target }: MouseEvent<HTMLElement>): boolean {

@@ -16,7 +16,7 @@ import { CallActions } from './call-actions.tsx'
 import { codeText } from './code-text.ts'
 import { CallParameters, CallProblems } from './call-problems.tsx'
 import { livenessReasonTexts } from '../playground/result/words.ts'
-import { PostingTable } from '../money/posting-table.tsx'
+import { PostingTable } from '../money/ledger/posting-table.tsx'
 
 type Props = {
   readonly callId: string
@@ -77,7 +77,7 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
               ),
             }}
           />
-          <PostingTable postings={call.transfer.postings} />
+          <PostingTable transfer={call.transfer} />
         </>
       ) : (
         <p>No charge</p>

@@ -128,12 +128,13 @@ const columns: readonly Column<CallLogEntry>[] = [
     renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
   },
   { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
-  { name: 'Result', renderCell: (call) => <CallResult call={call} /> },
+  { name: 'Result', isFlexible: true, renderCell: (call) => <CallResult call={call} /> },
   { name: 'Outcome', renderCell: (call) => <CallOutcome call={call} /> },
   { name: 'Project', renderCell: ({ projectName }) => <RowName name={projectName} /> },
   { name: 'Key', renderCell: ({ keyName }) => <RowName name={keyName} /> },
   {
     name: 'Request id',
+    isForWideWindow: true,
     renderCell: ({ requestId }) => (
       <span className="fg-mono" title={requestId}>
         {requestId.slice(0, 8)}

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { AuditEntry } from '../api/responses.ts'
+import type { AuditEntry, ConsoleProject } from '../api/responses.ts'
 import { csvUrl } from '../api/api.ts'
 import { useSignedInSession } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
@@ -13,7 +13,7 @@ import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
 import { ShortId } from '../components/names/short-id.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
-import { auditDetailText, isId } from './audit-text.ts'
+import { auditDetailText, auditTextOf, isId, type ProjectNames } from './audit-text.ts'
 
 const route = getRouteApi('/team/audit')
 
@@ -22,7 +22,11 @@ export function AuditPage() {
   const { cursor, sort, limit, projectId: selectedProjectId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const { currency } = useSignedInSession()
-  const columns = useMemo(() => columnsOf(currency), [currency])
+  const projects = useApiQuery('/projects')
+  const columns = useMemo(
+    () => columnsOf(currency, namesOf(projects.data?.items)),
+    [currency, projects.data],
+  )
   const users = useApiQuery('/users')
   const actions = useApiQuery('/audit/actions')
   const kind = filters.kind ?? 'changes'
@@ -100,7 +104,11 @@ const kindOptions = [
   { value: 'all', label: 'All' },
 ]
 
-const columnsOf = (currency: string): readonly Column<AuditEntry>[] => [
+function namesOf(projects: readonly ConsoleProject[] = []): ProjectNames {
+  return new Map(projects.map(({ projectId, name }) => [projectId, name]))
+}
+
+const columnsOf = (currency: string, names: ProjectNames): readonly Column<AuditEntry>[] => [
   {
     name: 'Time (UTC)',
     sort: '-time',
@@ -111,8 +119,13 @@ const columnsOf = (currency: string): readonly Column<AuditEntry>[] => [
   {
     name: 'Target',
     isMonospace: true,
-    renderCell: ({ target }) => (isId(target) ? <ShortId label="target" id={target} /> : target),
+    renderCell: ({ target }) =>
+      isId(target) && !names.has(target) ? (
+        <ShortId label="target" id={target} />
+      ) : (
+        <span title={target}>{auditTextOf(target, names)}</span>
+      ),
   },
-  { name: 'Details', renderCell: ({ detail }) => auditDetailText(detail, currency) },
+  { name: 'Details', renderCell: ({ detail }) => auditDetailText(detail, currency, names) },
   { name: 'IP address', isMonospace: true, renderCell: ({ ip }) => ip },
 ]

@@ -73,6 +73,11 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
     await browser.driver.inspect('analytics-cameras', 'light')
     await page.setViewportSize(phoneViewport)
     assert.ok(await fitsWidth(page, phoneViewport.width))
+    const measures = await page.getByRole('radiogroup', { name: 'Measure' }).boundingBox()
+    const last = page.getByText('Similarity of matches', { exact: true })
+    const lastBox = await last.boundingBox()
+    assert.ok(measures && lastBox, 'every measure is visible')
+    assert.ok(lastBox.x + lastBox.width <= measures.x + measures.width)
     await browser.driver.inspect('analytics-cameras-phone', 'dark')
     await open('/live')
     const live = page.getByRole('region', { name: `Calls of ${name}` })
@@ -97,6 +102,22 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
     assert.ok(track && filled)
     const percent = (filled.width / track.width) * 100
     assert.ok(Math.abs(percent - Number.parseFloat(text)) < 1, `${percent}: ${text}`)
+  })
+
+  step('At 1440 px no list is wider than its page, also with long names', async () => {
+    for (const path of ['/log', '/keys', '/money/ledger', '/team/audit', '/projects', '/money']) {
+      await open(path)
+      for (const list of await page.locator('.fg-scroll').all()) {
+        const { scrollWidth, clientWidth } = await list.evaluate((element) => ({
+          scrollWidth: element.scrollWidth,
+          clientWidth: element.clientWidth,
+        }))
+        assert.ok(scrollWidth <= clientWidth + 1, `${path}: ${scrollWidth} > ${clientWidth} px`)
+      }
+    }
+    await open('/money/ledger')
+    await page.getByRole('cell', { name: 'Budget of Branch 0' }).first().waitFor()
+    await page.getByRole('cell', { name: 'allocation', exact: true }).first().waitFor()
   })
 
   step('Each bar of each chart opens its calls in the log, also with the keyboard', async () => {

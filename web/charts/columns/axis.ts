@@ -27,20 +27,34 @@ export type AxisLabel = {
   readonly widthPx: number
 }
 
-/** Returns the labels that fit below an axis: none overlaps another, and none is cut at an end. */
+/**
+ * Returns the labels that fit below an axis, at equal distances: none overlaps another, and none is cut
+ * at an end.
+ */
 export function axisLabels(texts: readonly string[], widthPx: number): readonly AxisLabel[] {
   const labelPx = Math.max(0, ...texts.map(({ length }) => length)) * characterWidthPx
   const columnPx = widthPx / texts.length
-  const step = Math.max(1, Math.ceil((labelPx + labelGapPx) / columnPx))
   if (widthPx < labelPx) return []
-  const labels: AxisLabel[] = []
-  let freePx = 0
-  for (let index = 0; index < texts.length; index += step) {
+  const step = labelStep((labelPx + labelGapPx) / columnPx)
+  const labelAt = (index: number): AxisLabel => {
     const centred = (index + 0.5) * columnPx - labelPx / 2
     const leftPx = Math.min(Math.max(0, centred), widthPx - labelPx)
-    if (leftPx < freePx) continue
-    labels.push({ index, text: texts[index] ?? '', leftPx, widthPx: labelPx })
-    freePx = leftPx + labelPx + labelGapPx / 2
+    return { index, text: texts[index] ?? '', leftPx, widthPx: labelPx }
   }
-  return labels
+  // A first label that is moved into the axis can overlap the second one. Then the first column whose
+  // label needs no move is the first one with a label.
+  const isFree = labelAt(step).leftPx >= labelAt(0).leftPx + labelPx + labelGapPx / 2
+  const first = isFree ? 0 : Math.ceil(labelPx / 2 / columnPx - 0.5)
+  const indexes = Array.from({ length: texts.length }, (_, index) => first + index * step)
+  const labels = indexes.filter((index) => index < texts.length).map(labelAt)
+  return labels.filter(({ leftPx }, place) => {
+    const before = labels[place - 1]
+    return before === undefined || leftPx >= before.leftPx + labelPx + labelGapPx / 2
+  })
+}
+
+/** Returns the number of columns from one label to the next: above 5 a multiple of 5, for round texts. */
+function labelStep(columns: number): number {
+  const step = Math.max(1, Math.ceil(columns))
+  return step <= 5 ? step : Math.ceil(step / 5) * 5
 }

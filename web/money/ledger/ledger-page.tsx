@@ -1,24 +1,25 @@
 import { SimpleGrid } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ConsoleTransfer } from '../api/responses.ts'
-import { csvUrl } from '../api/api.ts'
-import { useApiQuery } from '../api/use-api.ts'
-import { IntegrityCheck } from './integrity-check.tsx'
-import { Reconciliation } from './reconciliation.tsx'
+import type { ConsoleTransfer } from '../../api/responses.ts'
+import { csvUrl } from '../../api/api.ts'
+import { useApiQuery } from '../../api/use-api.ts'
+import { IntegrityCheck } from '../integrity-check.tsx'
+import { Reconciliation } from '../reconciliation.tsx'
 import { TransferDrawer } from './transfer-drawer.tsx'
-import type { Column } from '../lists/data-table.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
-import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
-import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
-import { MoneyAmount } from './money-amount.tsx'
-import { Page } from '../layout/page.tsx'
-import { Panel } from '../layout/panel.tsx'
-import { PeriodFilter } from '../lists/period-filter.tsx'
-import { UtcTime } from '../components/utc-time.tsx'
+import type { Column } from '../../lists/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ChoiceFilter, FilterBar } from '../../lists/filters.tsx'
+import { CsvDownloadButton, ListPanel } from '../../lists/list-panel.tsx'
+import { countOnly, listSearch, totalOf } from '../../lists/list-search.ts'
+import { LedgerName } from './ledger-name.tsx'
+import { transferKindText, transferKinds } from './ledger-text.ts'
+import { MoneyAmount } from '../money-amount.tsx'
+import { Page } from '../../layout/page.tsx'
+import { Panel } from '../../layout/panel.tsx'
+import { PeriodFilter } from '../../lists/period-filter.tsx'
+import { UtcTime } from '../../components/utc-time.tsx'
 
 const route = getRouteApi('/money/ledger')
-const transferKinds = ['topUp', 'allocate', 'charge'] as const
 
 /** Every transfer, the reconciliation with the request log, and the integrity checks. */
 export function LedgerPage() {
@@ -70,7 +71,7 @@ export function LedgerPage() {
         onOpen={({ transferId }) =>
           void navigate({ search: (old) => ({ ...old, transfer: String(transferId) }) })
         }
-        openLabel={(row) => `Open ${row.kind} of ${row.atUtc}`}
+        openLabel={(row) => `Open ${transferKindText(row.kind)} of ${row.atUtc}`}
         empty={
           <EmptyState title="No transfers match">
             Top-ups, allocations and charges are listed here.
@@ -95,9 +96,12 @@ const columns: readonly Column<ConsoleTransfer>[] = [
     sort: '-time',
     renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} />,
   },
-  { name: 'Kind', renderCell: ({ kind }) => kind },
-  { name: 'From', isMonospace: true, renderCell: ({ fromLedger }) => fromLedger },
-  { name: 'To', isMonospace: true, renderCell: ({ toLedger }) => toLedger },
+  { name: 'Kind', renderCell: ({ kind }) => transferKindText(kind) },
+  {
+    name: 'From',
+    renderCell: (row) => <LedgerName ledger={row.fromLedger} transfer={row} />,
+  },
+  { name: 'To', renderCell: (row) => <LedgerName ledger={row.toLedger} transfer={row} /> },
   { name: 'Project', renderCell: ({ projectName }) => projectName ?? '–' },
   {
     name: 'Request',

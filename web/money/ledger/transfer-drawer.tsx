@@ -1,8 +1,9 @@
-import type { ConsoleTransfer } from '../api/responses.ts'
-import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from './money-amount.tsx'
-import { DetailDrawer } from '../components/detail-drawer.tsx'
-import { UtcTime } from '../components/utc-time.tsx'
+import type { ConsoleTransfer } from '../../api/responses.ts'
+import { DefinitionList } from '../../components/definition-list.tsx'
+import { MoneyAmount } from '../money-amount.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { UtcTime } from '../../components/utc-time.tsx'
+import { transferKindText } from './ledger-text.ts'
 import { PostingTable } from './posting-table.tsx'
 
 type Props = { readonly transfer: ConsoleTransfer; readonly onClose: () => void }
@@ -14,14 +15,14 @@ export function TransferDrawer({ transfer, onClose }: Props) {
       <DefinitionList
         items={{
           'Time (UTC)': <UtcTime timestampUtc={transfer.atUtc} />,
-          Kind: transfer.kind,
+          Kind: transferKindText(transfer.kind),
           Amount: <MoneyAmount micros={transfer.amountMicros} />,
           Project: transfer.projectName ?? '–',
           'Request id': transfer.requestId ?? '–',
           'Transfer id': <span className="fg-mono">{transfer.transferId}</span>,
         }}
       />
-      <PostingTable postings={transfer.postings} />
+      <PostingTable transfer={transfer} />
     </DetailDrawer>
   )
 }
