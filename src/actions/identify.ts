@@ -17,9 +17,10 @@ import {
   isStoredSearch,
   searchFacts,
   searchProbe,
+  toCandidates,
   unknownGroupWarnings,
 } from './parts/search/candidates.ts'
-import { storeMatches, toDecidedCandidates } from './parts/search/decided-matches.ts'
+import { storeMatches } from './parts/search/decided-matches.ts'
 import { isAmbiguous } from './parts/search/ambiguity.ts'
 import { assignSubjects } from './parts/search/assign-subjects.ts'
 import {
@@ -166,9 +167,11 @@ async function searchFaces(
   { analysis, faces }: ExtractedProbes,
 ): Promise<Omit<CompletedSearch, 'correlationId'>> {
   const startMs = performance.now()
-  const searched = await Promise.all(
+  const found = await Promise.all(
     faces.map(async (face) => ({ ...face, hits: await searchProbe(call, face.probes) })),
   )
+  const decided = await call.services.matching.lowerDeniedHits(found)
+  const searched = found.map((face, index) => ({ ...face, decidedHits: decided[index] ?? [] }))
   const searchMs = performance.now() - startMs
   const modelIds = faces[0].probes.map(({ modelId }) => modelId)
   const incomparableCount = await countIncomparable(call, modelIds)
@@ -199,7 +202,7 @@ async function toOutcome(
   const { correlationId } = search
   if ('error' in search) return { correlationId, error: problemOf(search.error) }
   const { matching } = call.services
-  const { found, searched } = await decideCandidates(call, tx, search, { ...facts, hitSubjects })
+  const { found, searched } = decideCandidates(call, search, { ...facts, hitSubjects })
   const splits = searched.map(({ candidates }) => splitAtThreshold(facts.threshold, candidates))
   const unmatched = { search: visitors, faces: search.faces, candidates: found }
   const visits = await recordVisits(call, tx, { ...unmatched, threshold: facts.threshold })
@@ -237,15 +240,12 @@ async function toOutcome(
 }
 
 /** Returns the subjects of each face as they were found, and as the call can match them. */
-async function decideCandidates(
+function decideCandidates(
   call: IdentifyCall,
-  tx: Tx,
   { faces }: CompletedSearch,
   { hitSubjects, threshold }: Pick<GalleryFacts, 'hitSubjects' | 'threshold'>,
 ) {
-  const found = await mapSequential(faces, (face) =>
-    toDecidedCandidates(call, tx, hitSubjects, face),
-  )
+  const found = faces.map(({ decidedHits }) => toCandidates(hitSubjects, decidedHits))
   const possible = call.params.uniqueSubjects ? assignSubjects(threshold, found) : found
   const searched = faces.map(({ qualityScore }, index) => {
     const candidates = possible[index] ?? []

@@ -70,32 +70,35 @@ export async function matchSubject(
   options: MatchOptions,
 ): Promise<SubjectMatch | undefined> {
   const stored = await findSubjectTemplates(reading, [subject.subjectId])
-  return matchStored(reading, stored, probes, options)
+  return (await matchStored(reading, stored, [probes], options))[0]
 }
 
-/** Matches the templates of one subject. */
+/** Matches the templates of one subject with faces, each with one template per model. */
 async function matchStored(
   reading: ReadTx,
   stored: ChangedSubject['templates'],
-  probes: readonly Template[],
+  probeFaces: readonly (readonly Template[])[],
   { decryptStored, calibrations }: MatchOptions,
-): Promise<SubjectMatch | undefined> {
+): Promise<(SubjectMatch | undefined)[]> {
   const faces = await readFaceTemplates(reading, stored, {
     decryptStored,
     models: calibrations,
-    modelIds: probes.map(({ modelId }) => modelId),
+    modelIds: probeFaces.flat().map(({ modelId }) => modelId),
   })
   const mergedFaces = mergeFaces(faces)
-  const matches = probes.flatMap((probe) => {
-    const merged = mergedFaces.find(({ modelId }) => modelId === probe.modelId)
-    const face = merged && nearestFace(faces, probe)
-    return face ? [{ faceId: face.faceId, ...matchTemplates(probe, merged, calibrations) }] : []
+  const found = probeFaces.map((probes) => {
+    const matches = probes.flatMap((probe) => {
+      const merged = mergedFaces.find(({ modelId }) => modelId === probe.modelId)
+      const face = merged && nearestFace(faces, probe)
+      return face ? [{ faceId: face.faceId, ...matchTemplates(probe, merged, calibrations) }] : []
+    })
+    // Scores of two models cannot be compared: the first probe decides, as in a search.
+    const [best] = matches.toSorted((a, b) => b.similarity - a.similarity)
+    const identical = faces.find((face) => isSamePicture(face, probes[0]))
+    return best && { ...best, ...(identical && { identicalFaceId: identical.faceId }) }
   })
-  // Scores of two models cannot be compared: the first probe decides, as in a search.
-  const [best] = matches.toSorted((a, b) => b.similarity - a.similarity)
-  const identical = faces.find((face) => isSamePicture(face, probes[0]))
   for (const { vector } of faces) vector.fill(0)
-  return best && { ...best, ...(identical && { identicalFaceId: identical.faceId }) }
+  return found
 }
 
 function isSamePicture(face: FaceTemplate, probe: Template | undefined): boolean {
@@ -119,24 +122,28 @@ export type ChangedSinceQuery = {
   readonly galleryId: string
   /** Number of the gallery's last change that the search included. */
   readonly sequence: number
-  readonly probes: readonly Template[]
+  /** The templates of each face, one per model. */
+  readonly faces: readonly (readonly Template[])[]
 }
 
 /**
- * Matches the probe with all subjects that have changed since a search. Together with the search, and
- * in the transaction that uses both results, no committed face is missed.
+ * Matches faces with all subjects that have changed since a search. Together with the search, and in
+ * the transaction that uses both results, no committed face is missed.
+ *
+ * @returns the hits of each face.
  */
 export async function matchChangedSince(
   reading: ReadTx,
-  { galleryId, sequence, probes }: ChangedSinceQuery,
+  { galleryId, sequence, faces }: ChangedSinceQuery,
   options: MatchOptions & { readonly nowUtc: string },
-): Promise<SearchHit[]> {
-  const hits: SearchHit[] = []
+): Promise<SearchHit[][]> {
+  const hits = faces.map((): SearchHit[] => [])
   for await (const { subjectId, templates } of changedSince(reading, galleryId, sequence)) {
     const [first] = templates
     if (!first || hasExpired(first, options.nowUtc)) continue
-    const match = await matchStored(reading, templates, probes, options)
-    if (match) hits.push({ ...match, subjectId })
+    const matches = await matchStored(reading, templates, faces, options)
+    for (const [index, match] of matches.entries())
+      if (match) hits[index]?.push({ ...match, subjectId })
   }
   return hits
 }

@@ -9,7 +9,7 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations, CalibrationSource } from './calibration/calibrations.ts'
-import { lowerDenied } from './feedback/denied-faces.ts'
+import { lowerDenied, lowerDeniedHits } from './feedback/denied-faces.ts'
 import { autoThreshold, roundSimilarity, similarityOfScore } from './calibration/similarity.ts'
 import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
 import {
@@ -42,8 +42,8 @@ export type Matching = {
   ) => Promise<SearchHit[]>
   /** Returns the number of the gallery's last change. All later searches include it. */
   readonly sequence: (reading: ReadTx, galleryId: string) => Promise<number>
-  /** Matches the probe with all subjects that have changed since a search. */
-  readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[]>
+  /** Matches faces with all subjects that have changed since a search. @returns the hits of each. */
+  readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[][]>
   /**
    * Returns the match of the subject, with its face that is most similar to the probe, or undefined
    * if none can be compared. The similarity is that of a search.
@@ -62,6 +62,10 @@ export type Matching = {
     subject: Pick<SubjectRow, 'subjectId' | 'hasDenials'>,
     scored: { readonly probes: readonly Template[]; readonly match: Match },
   ) => Promise<Match>
+  /** Does the same for the hits of faces, before the call is settled: see `lowerDeniedHits`. */
+  readonly lowerDeniedHits: (
+    faces: readonly { readonly probes: readonly Template[]; readonly hits: readonly SearchHit[] }[],
+  ) => Promise<SearchHit[][]>
   /**
    * Returns `gallery` if the similarities of all these models come from tables that were measured on
    * the gallery. Otherwise `pictures` if one of them comes from such a table, else `model`.
@@ -144,11 +148,17 @@ export function createMatching(options: MatchingOptions): Matching {
 
 /** Returns the operations whose result is a similarity, with these tables. */
 function comparisons(
-  { search, decryptStored, clock }: MatchingOptions,
+  { store, search, decryptStored, clock }: MatchingOptions,
   calibrations: Calibrations,
 ): Pick<
   Matching,
-  'search' | 'matchChangedSince' | 'matchSubject' | 'compare' | 'lowerDenied' | 'calibrationSource'
+  | 'search'
+  | 'matchChangedSince'
+  | 'matchSubject'
+  | 'compare'
+  | 'lowerDenied'
+  | 'lowerDeniedHits'
+  | 'calibrationSource'
 > {
   const matchOptions = { decryptStored, calibrations }
   return {
@@ -165,6 +175,7 @@ function comparisons(
       matchSubject(reading, subject, probes, matchOptions),
     compare: (a, b) => matchTemplates(a, b, calibrations),
     lowerDenied: (reading, subject, scored) => lowerDenied(reading, subject, scored, matchOptions),
+    lowerDeniedHits: (faces) => lowerDeniedHits(store.read, faces, matchOptions),
     calibrationSource: (modelIds) => {
       const sources = modelIds.map((id) => calibrations.sourceOf(id))
       if (sources.includes('pictures')) return 'pictures'

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mapSequential } from '../../lib/account-context.ts'
 import { mergeTemplates, spreadShares } from '../../lib/density/merge-templates.ts'
-import type { ReadTx } from '../../store/database.ts'
+import type { ReadTx, Store } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import { findDenials } from '../../store/gallery/feedback/match-verdicts.ts'
+import { findDenials, findDeniedSubjects } from '../../store/gallery/feedback/match-verdicts.ts'
 import { faceCounts } from '../../store/gallery/faces.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import {
@@ -60,22 +61,68 @@ export function isDeniedFace(
   return correctedScore(probe, person) + margin >= score
 }
 
+/** A face, with what it is compared by. */
+type ComparedMatch<Match> = { readonly probes: readonly Template[]; readonly match: Match }
+
 /** Returns the match of a subject, with half of its similarity if the face is a denied one. */
 export async function lowerDenied<Match extends MatchScore>(
   reading: ReadTx,
   { subjectId, hasDenials }: Pick<SubjectRow, 'subjectId' | 'hasDenials'>,
-  { probes, match }: { readonly probes: readonly Template[]; readonly match: Match },
-  { decryptStored, calibrations }: MatchOptions,
+  compared: ComparedMatch<Match>,
+  options: MatchOptions,
 ): Promise<Match> {
-  const probe = probes.find(({ modelId }) => modelId === match.modelId)
-  const calibration = calibrations.of(match.modelId)
-  if (!hasDenials || !probe || !calibration) return match
-  const denials = await findDenials(reading, subjectId)
-  const ofModel = denials.filter(({ modelId }) => modelId === match.modelId)
-  const decrypted = await mapSequential(ofModel, (row) => decryptStored(reading, row))
+  if (!hasDenials) return compared.match
+  using denials = await readDenials(reading, subjectId, options)
+  return denials.lower(compared)
+}
+
+/**
+ * Returns the hits of faces, the most similar first, with half of their similarity if the face is a
+ * denied one. The subjects are read in separate transactions before the call is settled, because many
+ * faces and denials take seconds. A denial that is sent meanwhile may not apply.
+ */
+export async function lowerDeniedHits<Hit extends MatchScore & { readonly subjectId: string }>(
+  read: Store['read'],
+  faces: readonly { readonly probes: readonly Template[]; readonly hits: readonly Hit[] }[],
+  options: MatchOptions,
+): Promise<Hit[][]> {
+  const lowered = faces.map(({ hits }) => [...hits])
+  const subjectIds = [...new Set(lowered.flat().map(({ subjectId }) => subjectId))]
+  for (const subjectId of await read((reading) => findDeniedSubjects(reading, subjectIds))) {
+    using denials = await read((reading) => readDenials(reading, subjectId, options))
+    for (const [index, { probes, hits }] of faces.entries()) {
+      const place = hits.findIndex((hit) => hit.subjectId === subjectId)
+      const match = hits[place]
+      if (match) lowered[index]?.splice(place, 1, denials.lower({ probes, match }))
+    }
+    await nextTurn()
+  }
+  return lowered.map((hits) => hits.toSorted((a, b) => b.similarity - a.similarity))
+}
+
+/** Decrypts the denied faces of a subject, until it is disposed of. */
+async function readDenials(
+  reading: ReadTx,
+  subjectId: string,
+  { decryptStored, calibrations }: MatchOptions,
+) {
+  const rows = await findDenials(reading, subjectId)
+  const ofLoaded = rows.filter(({ modelId }) => calibrations.of(modelId))
+  const decrypted = await mapSequential(ofLoaded, (row) => decryptStored(reading, row))
   const denied = decrypted.flatMap((template) => template ?? [])
   const faces = (await faceCounts(reading, [subjectId])).get(subjectId) ?? 0
-  const isDenied = isDeniedFace(probe, { score: match.score, faces }, denied, calibration)
-  for (const { vector } of denied) vector.fill(0)
-  return isDenied ? { ...match, similarity: roundSimilarity(match.similarity * keptShare) } : match
+  return {
+    lower: <Match extends MatchScore>({ probes, match }: ComparedMatch<Match>): Match => {
+      const { modelId, score } = match
+      const probe = probes.find((one) => one.modelId === modelId)
+      const calibration = calibrations.of(modelId)
+      const ofModel = denied.filter((one) => one.modelId === modelId)
+      return probe && calibration && isDeniedFace(probe, { score, faces }, ofModel, calibration)
+        ? { ...match, similarity: roundSimilarity(match.similarity * keptShare) }
+        : match
+    },
+    [Symbol.dispose]: () => {
+      for (const { vector } of denied) vector.fill(0)
+    },
+  }
 }

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { project } from '../../../src/cli/tenancy/commands.ts'
+import { lowerDeniedHits } from '../../../src/gallery/feedback/denied-faces.ts'
 import { denialsPerSubject } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
 import { runJson } from '../../support/cli/run-json.ts'
-import { fakeImage } from '../../support/gallery/fake-vision.ts'
+import { fakeCalibrations, fakeImage, fakeTemplate } from '../../support/gallery/fake-vision.ts'
 import {
   denyMatch,
   enrollPerson,
@@ -229,6 +230,26 @@ test('Twenty denials of a subject have an effect at once', async () => {
     for (const take of [0, 1])
       assert.equal((await identify(client, pictureOf(`Guest ${index}`, take))).value.matched, false)
   assert.equal((await identify(client, pictureOf('Ann', 1))).value.matched, true)
+})
+
+test('A search with many faces decrypts each denial of a subject once', async () => {
+  const client = await createClient()
+  const subjectId = await enrollPerson(client, 'Ann')
+  for (const name of ['Bea', 'Fay']) await denyMatch(client, pictureOf(name, 0))
+  let decryptedCount = 0
+  const options = {
+    calibrations: fakeCalibrations({ active: 'people@1' }),
+    decryptStored: async () => {
+      decryptedCount += 1
+      return fakeTemplate({ name: 'Bea' }, 'people@1')
+    },
+  }
+  const hit = { subjectId, modelId: 'people@1', similarity: 0.9, score: -9 }
+  const probes = [fakeTemplate({ name: 'Bea' }, 'people@1')]
+  const faces = Array.from({ length: 20 }, () => ({ probes, hits: [hit] }))
+  const lowered = await lowerDeniedHits(gallery.database.store.read, faces, options)
+  assert.deepEqual(new Set(lowered.flat().map(({ similarity: lower }) => lower)), new Set([0.45]))
+  assert.equal(decryptedCount, 2)
 })
 
 test('Only the project of a call decides its matches; in a shared gallery the denial applies to all', async () => {

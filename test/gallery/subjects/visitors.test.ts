@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { project } from '../../../src/cli/tenancy/commands.ts'
+import { matchChangedSince } from '../../../src/gallery/match.ts'
 import { runJson } from '../../support/cli/run-json.ts'
+import {
+  fakeCalibrations,
+  fakeTemplate,
+  takeOf as takeOfPerson,
+} from '../../support/gallery/fake-vision.ts'
 import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 import {
   createVisitorProject,
@@ -148,6 +154,44 @@ test('The pictures of one call, and concurrent calls, give one id for one person
     (await listVisitors(client, '?sort=-visits')).map((one) => one.visitCount),
     [8, 2],
   )
+})
+
+test('The first 40 faces of a call without a match get a visitor, and no further ones', async () => {
+  const client = await createVisitorProject(gallery)
+  const pictures = ['A', 'B', 'C'].map((picture) =>
+    imageParams(...Array.from({ length: 20 }, (_, index) => takeOfPerson(`${picture}${index}`, 0))),
+  )
+  const images = pictures.flatMap((picture) => Object.values(picture).flat())
+  const { body } = await client.call('svc.identify', { images, maxFaces: 20 })
+  const counts = body.data.results.map(
+    (result: { value: { faces: ListedVisitor[] } }) =>
+      new Set(result.value.faces.flatMap(({ visitorId }) => visitorId ?? [])).size,
+  )
+  assert.deepEqual(counts, [20, 20, 0])
+})
+
+test('Faces that are compared with the changes since a search decrypt each changed subject once', async () => {
+  const client = await createVisitorProject(gallery)
+  for (const name of ['Zoe', 'Other']) await visit(client, name)
+  let decryptedCount = 0
+  const options = {
+    nowUtc: new Date(nowMs).toISOString(),
+    calibrations: fakeCalibrations({ active: 'people@1' }),
+    decryptStored: async () => {
+      decryptedCount += 1
+      return fakeTemplate({ name: 'Zoe' }, 'people@1')
+    },
+  }
+  const galleryId = `${client.project.projectId}:visitors`
+  const faces = Array.from({ length: 20 }, () => [fakeTemplate({ name: 'Zoe' }, 'people@1')])
+  const hits = await gallery.database.store.read((reading) =>
+    matchChangedSince(reading, { galleryId, sequence: 0, faces }, options),
+  )
+  assert.deepEqual(
+    hits.map((ofFace) => ofFace.length),
+    faces.map(() => 2),
+  )
+  assert.equal(decryptedCount, 2)
 })
 
 test('A full gallery of visitors, or a limit of one face, adds nothing and does not fail the call', async () => {

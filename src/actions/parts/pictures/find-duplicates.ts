@@ -42,13 +42,13 @@ export async function searchDuplicates(
   )
   return async (reading: ReadTx, stored: readonly ComparedPicture[]) => {
     const best = new Map<string, SearchHit>()
-    for (const { index, probe } of stored) {
-      const hits = searches.find((search) => search.index === index)?.hits ?? []
-      const since = { galleryId, sequence, probes: probe.probes }
-      for (const hit of await currentHits(matching, reading, { since, hits })) {
-        const known = best.get(hit.subjectId)
-        if (!known || hit.similarity > known.similarity) best.set(hit.subjectId, hit)
-      }
+    const hits = stored.map(
+      ({ index }) => searches.find((search) => search.index === index)?.hits ?? [],
+    )
+    const since = { galleryId, sequence, faces: stored.map(({ probe }) => probe.probes) }
+    for (const hit of (await currentHits(matching, reading, { since, hits })).flat()) {
+      const known = best.get(hit.subjectId)
+      if (!known || hit.similarity > known.similarity) best.set(hit.subjectId, hit)
     }
     const duplicates = [...best.values()]
       .filter(({ subjectId }) => subjectId !== excludeSubjectId)
@@ -59,15 +59,26 @@ export async function searchDuplicates(
   }
 }
 
-/** Replaces the hits of subjects that have changed since a search. */
+type FormerHits = {
+  readonly since: ChangedSinceQuery
+  /** The hits of each face. */
+  readonly hits: readonly (readonly SearchHit[])[]
+}
+
+/**
+ * Replaces the hits of subjects that have changed since a search. Each changed subject is decrypted
+ * once for all faces, because no other call runs meanwhile on SQLite.
+ */
 export async function currentHits(
   { matchChangedSince }: Pick<Matching, 'matchChangedSince'>,
   reading: ReadTx,
-  { since, hits }: { readonly since: ChangedSinceQuery; readonly hits: readonly SearchHit[] },
-): Promise<readonly SearchHit[]> {
+  { since, hits }: FormerHits,
+): Promise<readonly (readonly SearchHit[])[]> {
   const changed = await matchChangedSince(reading, since)
-  const changedIds = new Set(changed.map(({ subjectId }) => subjectId))
-  return [...changed, ...hits.filter(({ subjectId }) => !changedIds.has(subjectId))]
+  return changed.map((ofFace, index) => {
+    const changedIds = new Set(ofFace.map(({ subjectId }) => subjectId))
+    return [...ofFace, ...(hits[index] ?? []).filter(({ subjectId }) => !changedIds.has(subjectId))]
+  })
 }
 
 /** Returns the hits with their external ids, without subjects that were deleted since the search. */

@@ -1,9 +1,8 @@
-import { mapSequential } from '../../../lib/account-context.ts'
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall, ItemOutcome } from '../../action.ts'
-import { type HitSubjects, type MatchCandidate, toCandidates } from './candidates.ts'
+import type { HitSubjects, MatchCandidate } from './candidates.ts'
 
 type FeedbackCall = Pick<ActionCall<unknown>, 'caller' | 'services' | 'requestId'>
 
@@ -11,28 +10,6 @@ type FeedbackCall = Pick<ActionCall<unknown>, 'caller' | 'services' | 'requestId
 type SearchedProbe = {
   readonly probes: readonly Template[]
   readonly hits: readonly SearchHit[]
-}
-
-/**
- * Returns hits as candidates, the most similar first. A face that was denied for a subject has half of
- * its similarity with that subject.
- */
-export async function toDecidedCandidates(
-  { services: { matching } }: Pick<FeedbackCall, 'services'>,
-  tx: Tx,
-  subjects: HitSubjects,
-  { probes, hits }: SearchedProbe,
-): Promise<MatchCandidate[]> {
-  if (!hits.some(({ subjectId }) => subjects.get(subjectId)?.row.hasDenials))
-    return toCandidates(subjects, hits)
-  const lowered = await mapSequential(hits, (match) => {
-    const { row } = subjects.get(match.subjectId) ?? {}
-    return row ? matching.lowerDenied(tx, row, { probes, match }) : match
-  })
-  return toCandidates(
-    subjects,
-    lowered.toSorted((a, b) => b.similarity - a.similarity),
-  )
 }
 
 /** The values of the faces of one image. */

@@ -9,7 +9,6 @@ import { subjectNotFound } from '../action-errors.ts'
 import { searchDecision } from '../call-decisions.ts'
 import { toDebug, toWarnings, zeroThreshold } from '../response-fields.ts'
 import { subjectLookup } from '../subject-lookup.ts'
-import { toDecidedCandidates } from './decided-matches.ts'
 import {
   type ProbeSelector,
   type SearchParams,
@@ -19,6 +18,7 @@ import {
   searchFacts,
   searchProbe,
   splitAtThreshold,
+  toCandidates,
   unknownGroupWarnings,
 } from './candidates.ts'
 
@@ -28,6 +28,8 @@ type IdentifyStoredCall = ActionCall<ProbeSelector & SearchParams>
 type StoredSearch = {
   readonly probe: StoredProbe
   readonly hits: readonly SearchHit[]
+  /** The same, with lower similarities of denied faces. */
+  readonly decidedHits: readonly SearchHit[]
   readonly timingsMs: Readonly<Record<string, number>>
   readonly incomparableCount: number
   readonly unknownGroups: readonly string[]
@@ -47,7 +49,9 @@ export async function identifyStored(call: IdentifyStoredCall) {
   const hits = await searchProbe(call, probe.templates, probe.subjectId)
   const timingsMs = { database: readMs - startMs, search: performance.now() - readMs }
   const incomparableCount = await countIncomparable(call, modelsOf(probe))
-  const search = { probe, hits, timingsMs, incomparableCount, unknownGroups }
+  const searched = { probes: probe.templates, hits }
+  const [decidedHits = []] = await call.services.matching.lowerDeniedHits([searched])
+  const search = { probe, hits, decidedHits, timingsMs, incomparableCount, unknownGroups }
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, galleryId, 'shared')
@@ -64,8 +68,7 @@ async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch)
   const { probe, hits } = search
   const facts = await searchFacts(call, tx)
   const hitSubjects = await loadHitSubjects(subjects, tx, caller.galleryId, hits)
-  const searchedProbe = { probes: probe.templates, hits }
-  const found = await toDecidedCandidates(call, tx, hitSubjects, searchedProbe)
+  const found = toCandidates(hitSubjects, search.decidedHits)
   const split = splitAtThreshold(facts.threshold, found)
   const candidates = split.above.slice(0, params.maxCandidates)
   const value = {

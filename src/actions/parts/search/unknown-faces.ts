@@ -1,5 +1,4 @@
 import type { SearchHit } from '../../../gallery/match.ts'
-import { mapSequential } from '../../../lib/account-context.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
@@ -12,7 +11,11 @@ import { assignSubjects } from './assign-subjects.ts'
 import { type SearchCall, searchFacts } from './candidates.ts'
 
 /** A face with the subjects that a search has found. */
-export type SearchedFace = ProbeFace & { readonly hits: readonly SearchHit[] }
+export type SearchedFace = ProbeFace & {
+  readonly hits: readonly SearchHit[]
+  /** The same, with lower similarities of denied faces. */
+  readonly decidedHits: readonly SearchHit[]
+}
 
 /** The visitors that faces without a match resemble. */
 export type VisitorSearch = {
@@ -24,6 +27,12 @@ export type VisitorSearch = {
 
 /** The most faces of a picture, so that each has a visitor if others have the first ones. */
 const hitsMax = 21
+
+/**
+ * The most faces of a call with a visitor, those of the first pictures first. On SQLite, no other call
+ * runs while they are compared and stored.
+ */
+export const visitorsPerCallMax = 40
 
 /**
  * Returns what to extract from the pictures of a search. A project that stores unknown people may
@@ -59,7 +68,7 @@ export async function searchVisitors(
         qualityScore >= enrollmentMinima.minQuality && !hasMatch(hits, threshold),
     )
     const last = found.length === 0 ? 0 : await matching.sequence(reading, galleryId)
-    return { unknown: found, sequence: last }
+    return { unknown: found.slice(0, visitorsPerCallMax), sequence: last }
   })
   if (unknown.length === 0) return undefined
   const found = unknown.map(async (face) => {
@@ -110,9 +119,9 @@ export async function recordVisits(
   const { subjects, matching, visitors } = services
   const galleryId = visitors.galleryIdOf(caller.galleryId)
   await subjects.lock(tx, galleryId, 'exclusive')
-  const hits = await mapSequential(unknown, (face) => {
-    const since = { galleryId, sequence: search.sequence, probes: face.probes }
-    return currentHits(matching, tx, { since, hits: search.hitsOf.get(face) ?? [] })
+  const hits = await currentHits(matching, tx, {
+    since: { galleryId, sequence: search.sequence, faces: unknown.map(({ probes }) => probes) },
+    hits: unknown.map((face) => search.hitsOf.get(face) ?? []),
   })
   const visitorIds = [...new Set(hits.flat().map(({ subjectId }) => subjectId))]
   const rows = await visitors.findByIds(tx, galleryId, visitorIds)

@@ -45,6 +45,16 @@ export async function setVerdict(
   await run(build.updateTable('subjects').set(flags).where('subjectId', '=', subjectId))
 }
 
+/** Returns those of the subjects that have denials. */
+export async function findDeniedSubjects(
+  { build, run }: ReadTx,
+  subjectIds: readonly string[],
+): Promise<readonly string[]> {
+  if (subjectIds.length === 0) return []
+  const query = build.selectFrom('subjects').select('subjectId').where('hasDenials', '=', 1)
+  return (await run(query.where('subjectId', 'in', subjectIds))).map(({ subjectId }) => subjectId)
+}
+
 /** Denials of a subject that have an effect: the newest ones. */
 export const denialsPerSubject = 20
 

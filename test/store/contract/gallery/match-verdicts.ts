@@ -54,6 +54,9 @@ export const matchVerdictsContract = {
         await queries.setVerdict(tx, { ...match(verdictId, 20), verdict: 'denied' })
     })
     assertSameValues(await flags(), [1, 0])
+    const denied = (ids: readonly string[]) =>
+      store.read((tx) => queries.findDeniedSubjects(tx, ids))
+    assertSameValues([await denied([]), await denied(['s-2', 's-1'])], [[], ['s-1']])
     assertSameValues(await find(30), ['m-0', 'm-1'], 'a decided match does not end')
     const denials = (subjectId: string) =>
       store.read(async (tx) =>
