@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError } from '../lib/errors.ts'
+import { type ActionError, invalidRequest } from '../lib/errors.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
@@ -109,8 +109,7 @@ function zeroLivenessThreshold({ params: { threshold } }: LivenessCall): string[
 
 /** The attempt is not spent: the call is refused before it is read. */
 function attemptWithSeveralResults(): ActionError {
-  return new ActionError(
-    'INVALID_REQUEST',
+  return invalidRequest(
     'params.allImages: must be false or absent with livenessSessionId; the images of an attempt are frames of one person and give one result',
   )
 }

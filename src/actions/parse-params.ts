@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ActionError, toProblem } from '../lib/errors.ts'
+import { toProblem, invalidRequest } from '../lib/errors.ts'
 import {
   type ExtraImageType,
   acceptedContentTypes,
@@ -22,7 +22,7 @@ export function parseParams<Params extends z.ZodType>(
       toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
   )
   if (result.success && problems.length === 0) return result.data
-  throw new ActionError('INVALID_REQUEST', problems, { count: problems.length + count })
+  throw invalidRequest(problems, { count: problems.length + count })
 }
 
 type CheckedParams = {

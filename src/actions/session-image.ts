@@ -1,4 +1,4 @@
-import { ActionError } from '../lib/errors.ts'
+import { invalidRequest } from '../lib/errors.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import type { LivenessSessions } from '../gallery/liveness/liveness-sessions.ts'
 import type { Tx } from '../store/database.ts'
@@ -77,8 +77,7 @@ export function withSessionImage<Call extends SessionCall>(
   if (sessionImage === undefined || sessionIdOf(call) === undefined) return call
   const { images, ...params } = Object(call.params) as SentParams & Record<string, unknown>
   if (images !== undefined && sessionImage === 'only')
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       'params.images: must be absent with livenessSessionId; the reference frame of the session is the image',
     )
   const others: readonly unknown[] = Array.isArray(images) ? images : []

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError } from '../lib/errors.ts'
+import { invalidRequest } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import { defineAction, type ActionCall } from './action.ts'
@@ -188,8 +188,7 @@ function requireDisjoint(
 ): void {
   const contradicting = added.filter((name) => removed.includes(name))
   if (contradicting.length > 0)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `params.remove${field}: must not contain ${contradicting.join(', ')}, which add${field} contains; send each ${item} in one of them`,
     )
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { MatchScore } from '../gallery/match.ts'
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, invalidRequest } from '../lib/errors.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { comparisonErrors, subjectNotFound } from './parts/action-errors.ts'
@@ -115,24 +115,21 @@ function isSubjectComparison({ params }: VerifyCall): boolean {
   const inferredMode = hasSubject ? 'imageToSubject' : 'imageToImage'
   const mode = params.mode ?? inferredMode
   if (mode !== inferredMode)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       mode === 'imageToSubject'
         ? 'params.mode: imageToSubject needs subjectId or externalId'
         : 'params.mode: imageToImage takes neither subjectId nor externalId',
     )
   if (params.sameSubject) {
     if (!hasSubject)
-      throw new ActionError(
-        'INVALID_REQUEST',
+      throw invalidRequest(
         'params.sameSubject: needs subjectId or externalId; without them verify compares two images',
       )
     requireFrames(params)
     return true
   }
   if (params.images.length !== (hasSubject ? 1 : 2))
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `params.images: ${mode} takes exactly ${hasSubject ? 'one image' : 'two images'}`,
       {
         hint: imageCountHints[hasSubject ? 'subject' : params.images.length === 1 ? 'one' : 'many'],

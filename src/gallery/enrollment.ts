@@ -1,6 +1,6 @@
 import { mapSequential } from '../lib/account-context.ts'
 import { formatUtc } from '../lib/clock.ts'
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, invalidRequest } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
@@ -179,8 +179,7 @@ async function requireCapacity(
 /** @throws ActionError INVALID_REQUEST unless the time, if there is one, is in the future. */
 export function requireFutureExpiry(expiresAtUtc: string | null | undefined, nowMs: number): void {
   if (!expiresAtUtc || Date.parse(expiresAtUtc) > nowMs) return
-  throw new ActionError(
-    'INVALID_REQUEST',
+  throw invalidRequest(
     `params.expiresAtUtc: must be after ${formatUtc(nowMs)}, the current time of the service`,
   )
 }

@@ -1,6 +1,6 @@
 import { mapSequential } from '../lib/account-context.ts'
 import { dayMs } from '../lib/clock.ts'
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, invalidRequest } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
@@ -88,8 +88,7 @@ async function uniteGroups(tx: Tx, { source, target }: MergedSubjects): Promise<
   const groups = await findSubjectGroups(tx, [source.subjectId, target.subjectId])
   const united = new Set([...groups.values()].flat())
   if (united.size > groupsMax)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `the merged subject would have ${united.size} groups; a subject can have at most ${groupsMax}. Remove groups of one of the subjects first`,
     )
   await addGroups(tx, target, groups.get(source.subjectId) ?? [])
@@ -216,7 +215,7 @@ async function moveFrom(
 }
 
 function refusal(text: string): ActionError {
-  return new ActionError('INVALID_REQUEST', `params.addFaceIds: ${text}`, {
+  return invalidRequest(`params.addFaceIds: ${text}`, {
     path: 'params.addFaceIds',
   })
 }

@@ -1,4 +1,4 @@
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, invalidRequest } from '../lib/errors.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
 import { listGroups, renameGroupOfSubjects, type GroupCount } from '../store/gallery/groups.ts'
 import { renameGroupInFilters } from '../store/webhooks/events.ts'
@@ -33,13 +33,11 @@ export async function renameGroup(
   const { subjectCount } = group
   if (newName === name) return group
   if ((await listGroups(tx, galleryId, { name: newName })).length > 0)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `body.name: the group ${newName} exists. Use another name, or change the groups of the subjects`,
     )
   if (subjectCount > renamedSubjectsMax)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `the group has ${subjectCount} subjects; at most ${renamedSubjectsMax} can be renamed at once. Change the groups of the subjects with svc.updateSubject`,
     )
   const sequence = await recordGalleryChange(tx, { galleryId })

@@ -1,4 +1,4 @@
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, invalidRequest } from '../lib/errors.ts'
 import { findSubjectFaces, removeFaces, markSubjectChanged } from '../store/gallery/faces.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
 import { markForNewKey } from '../store/gallery/crops.ts'
@@ -120,10 +120,7 @@ function attributesOf(subject: SubjectRow, patch: SubjectUpdate['attributes']): 
   if (patch === undefined) return subject.attributes
   const merged = JSON.stringify(mergePatch(JSON.parse(subject.attributes), patch))
   if (Buffer.byteLength(merged) > attributesBytesMax)
-    throw new ActionError(
-      'INVALID_REQUEST',
-      `params.attributes: must be at most ${attributesBytesMax} bytes of JSON`,
-    )
+    throw invalidRequest(`params.attributes: must be at most ${attributesBytesMax} bytes of JSON`)
   return merged
 }
 
@@ -149,10 +146,7 @@ async function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate):
   await addGroups(tx, subject, update.addGroups ?? [])
   const after = (await findSubjectGroups(tx, [subjectId])).get(subjectId) ?? []
   if (after.length > groupsMax)
-    throw new ActionError(
-      'INVALID_REQUEST',
-      `params.addGroups: a subject can have at most ${groupsMax} groups`,
-    )
+    throw invalidRequest(`params.addGroups: a subject can have at most ${groupsMax} groups`)
   if (before.join(' ') !== after.join(' '))
     await markSubjectChanged(tx, {
       subjectId,
@@ -173,13 +167,9 @@ async function removeListedFaces(
   const toRemove = new Set(faceIds.map((faceId) => faceId.toLowerCase()))
   if (toRemove.size === 0) return
   if (!toRemove.isSubsetOf(existing))
-    throw new ActionError(
-      'INVALID_REQUEST',
-      'params.removeFaceIds: contains an id that is not a face of this subject',
-    )
+    throw invalidRequest('params.removeFaceIds: contains an id that is not a face of this subject')
   if (toRemove.size === existing.size)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       'params.removeFaceIds: the last face cannot be removed; use svc.deleteSubject to delete the subject',
     )
   const { galleryId, subjectId } = subject

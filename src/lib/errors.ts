@@ -104,6 +104,14 @@ export class ActionError extends Error {
   }
 }
 
+/** Returns the error of an invalid request, for rules that no schema contains. */
+export function invalidRequest(
+  message: string | readonly (string | ActionProblem)[],
+  options?: ActionErrorOptions,
+) {
+  return new ActionError('INVALID_REQUEST', message, options)
+}
+
 const pathPattern =
   /^(?<path>(?:action|requestId|debug|(?:params|query|body|path)(?:\["(?:[^"\\]|\\.)*"\]|[^\s:"])*)): /u
 const imagePattern = /^params\.images\[(?<index>\d+)\]/u

@@ -1,4 +1,4 @@
-import { ActionError } from '../../lib/errors.ts'
+import { invalidRequest } from '../../lib/errors.ts'
 
 /** The parameters that can name a subject. */
 export type SubjectSelector = {
@@ -14,17 +14,11 @@ export type SubjectSelector = {
 export function subjectLookup({ subjectId, externalId }: SubjectSelector) {
   if (subjectId !== undefined) return { subjectId }
   if (typeof externalId === 'string') return { externalId }
-  throw new ActionError(
-    'INVALID_REQUEST',
-    'params.subjectId: missing; name the subject by subjectId or externalId',
-  )
+  throw invalidRequest('params.subjectId: missing; name the subject by subjectId or externalId')
 }
 
 /** @throws ActionError INVALID_REQUEST if a call names a subject twice. */
 export function requireOneId({ subjectId, externalId }: SubjectSelector): void {
   if (subjectId === undefined || typeof externalId !== 'string') return
-  throw new ActionError(
-    'INVALID_REQUEST',
-    'params.externalId: must be absent with subjectId; send one of them',
-  )
+  throw invalidRequest('params.externalId: must be absent with subjectId; send one of them')
 }

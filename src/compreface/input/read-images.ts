@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { formType, mediaTypeOf, readBody, readJson } from '../../http/input/read-body.ts'
-import { ActionError } from '../../lib/errors.ts'
+import { invalidRequest } from '../../lib/errors.ts'
 import {
   acceptedContentTypes,
   contentTypeOf,
@@ -34,7 +34,7 @@ export async function readImages<const Names extends readonly string[]>(
   const { extraImageTypes } = compreFaceRequest.options.services
   const images = names.map((name) => {
     const bytes = imagesByName.get(name)
-    if (!bytes) throw new ActionError('INVALID_REQUEST', `body.${name}: missing; must be an image`)
+    if (!bytes) throw invalidRequest(`body.${name}: missing; must be an image`)
     return { kind: 'image', bytes, contentType: declaredType(bytes, extraImageTypes) } as const
   })
   // `images` has one element per name.

@@ -6,7 +6,7 @@ import { changePermissions, requirePermission } from '../../actions/parts/subjec
 import { externalId, uuid } from '../../actions/schemas/fields.ts'
 import type { HttpRequest } from '../../http/route.ts'
 import { mapSequential } from '../../lib/account-context.ts'
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
@@ -128,8 +128,7 @@ async function listSubjectNames({ subjects }: Services, { galleryId }: Caller): 
     const page = await subjects.list(filter, async (_reading, found) => found)
     names.push(...page.map(subjectName))
     if (names.length > namesMax)
-      throw new ActionError(
-        'INVALID_REQUEST',
+      throw invalidRequest(
         `the gallery has more than ${namesMax} subjects: GET /v1/subjects lists them in pages`,
       )
     after = page.length === pageSize ? page.at(-1) : undefined
@@ -223,10 +222,7 @@ export const deleteFaces = defineJsonRoute({
 /** An empty name is probably a mistake, so it is rejected instead of deleting all subjects. */
 function optionalSubject(query: URLSearchParams): string | undefined {
   if (query.get('subject')?.trim() === '')
-    throw new ActionError(
-      'INVALID_REQUEST',
-      'query.subject: must not be empty; omit it to delete all subjects',
-    )
+    throw invalidRequest('query.subject: must not be empty; omit it to delete all subjects')
   return readExactQuery(z.strictObject({ subject: externalId.optional() }), query).subject
 }
 

@@ -1,6 +1,6 @@
 import { errorResponse } from '../../http/error-response.ts'
 import type { Route } from '../../http/route.ts'
-import { ActionError, HttpError } from '../../lib/errors.ts'
+import { HttpError, invalidRequest } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { currentRequestId } from '../../lib/observability/call-trace.ts'
 import { type CompreFaceRoute, compreFaceErrorFormat } from '../serve-route.ts'
@@ -42,8 +42,7 @@ export const embeddingRoutes: readonly CompreFaceRoute[] = (
     path,
     permissions: [permission],
     run: () => {
-      throw new ActionError(
-        'INVALID_REQUEST',
+      throw invalidRequest(
         'Facegate neither accepts nor returns embeddings; send the image to the route without /embeddings',
       )
     },

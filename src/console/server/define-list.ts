@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError } from '../../lib/errors.ts'
+import { invalidRequest } from '../../lib/errors.ts'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import {
   cursor,
@@ -126,10 +126,7 @@ async function readPage(list: AnyList, call: ConsoleContext<Paging>) {
     z.strictObject({ sort: z.string(), isBefore: z.boolean(), position }),
   )
   if (start && start.sort !== sort)
-    throw new ActionError(
-      'INVALID_REQUEST',
-      'cursor: must be a cursor of a response with the same `sort`',
-    )
+    throw invalidRequest('cursor: must be a cursor of a response with the same `sort`')
   const { by, isDescending } = parseSort(sort)
   const isBefore = start?.isBefore === true
   const found = await list.find(call, {

@@ -1,5 +1,5 @@
 import { formatUtc } from '../../lib/clock.ts'
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import {
   addDistinctSubjects,
   removeDistinctSubjects,
@@ -26,8 +26,7 @@ export async function decideDistinct(
   { at, by, isDistinct }: DistinctDecision,
 ): Promise<void> {
   const { galleryId, subjectId, otherId } = pair
-  if (subjectId === otherId)
-    throw new ActionError('INVALID_REQUEST', 'the two subjects must be different')
+  if (subjectId === otherId) throw invalidRequest('the two subjects must be different')
   if ((await findSubjectsByIds(tx, galleryId, [subjectId, otherId])).length < 2)
     throw new ActionError('SUBJECT_NOT_FOUND', 'the gallery has no subject with one of these ids')
   if (!isDistinct) return removeDistinctSubjects(tx, pair)

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { lockChallenges } from '../../store/gate/liveness-challenges.ts'
 import {
@@ -145,8 +145,7 @@ async function createSession(
       earlier.requireAngles !== request.requireAngles ||
       earlier.keyId !== keyId)
   )
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       'body.requestId: an earlier call with this requestId has other parameters or another key',
     )
   const session = earlier ?? (await addNewSession())

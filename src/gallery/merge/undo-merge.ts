@@ -1,4 +1,4 @@
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
 import { moveVerdicts } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery } from '../../store/gallery/galleries.ts'
@@ -95,8 +95,7 @@ async function findFacesToReturn(
   const faceIds = state.faceIds.filter((faceId) => present.includes(faceId))
   const [moved, kept] = [faceIds.length, present.length - faceIds.length]
   if (moved > 0 && kept > 0) return faceIds
-  throw new ActionError(
-    'INVALID_REQUEST',
+  throw invalidRequest(
     moved === 0
       ? 'the faces of the merged subject were deleted or moved since; enroll the person again'
       : 'only faces of the merged subject are left, so that the other subject would have none; rename the subject instead',

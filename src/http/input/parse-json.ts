@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { HttpError, ActionError } from '../../lib/errors.ts'
+import { HttpError, invalidRequest } from '../../lib/errors.ts'
 import { appendStep } from '../../lib/validation/describe-issue.ts'
 import { describeJsonError } from './locate-json-error.ts'
 import type { HttpRequest } from '../route.ts'
@@ -218,7 +218,7 @@ function describeUnstorable(value: unknown, path: string): string[] {
 /** @throws ActionError INVALID_REQUEST with one problem per text or number that cannot be stored. */
 export function requireStorable(value: unknown, path: string): void {
   const problems = findUnstorable(value, path)
-  if (problems.length > 0) throw new ActionError('INVALID_REQUEST', problems)
+  if (problems.length > 0) throw invalidRequest(problems)
 }
 
 /**
@@ -242,7 +242,7 @@ export function requireValidParameters({
       ? [`${appendStep('query', name)}: must be sent once; received ${length} values`]
       : []
   })
-  throw new ActionError('INVALID_REQUEST', problems)
+  throw invalidRequest(problems)
 }
 
 /** Returns text of at most `charsMax` UTF-16 units, with U+FFFD for what a database cannot store. */

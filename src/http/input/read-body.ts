@@ -1,4 +1,4 @@
-import { ActionError, HttpError } from '../../lib/errors.ts'
+import { HttpError, invalidRequest } from '../../lib/errors.ts'
 import type { HttpRequest } from '../route.ts'
 import { hasBody, type IncomingBody } from './incoming-body.ts'
 import type { JsonLimits } from './parse-json.ts'
@@ -58,7 +58,7 @@ export async function readJson(
 export function requireNoBody({ headers }: HttpRequest): void {
   if (!hasBody({ headers })) return
   const hint = 'Send the parameters of this request in its address.'
-  throw new ActionError('INVALID_REQUEST', 'body: must be absent', { hint })
+  throw invalidRequest('body: must be absent', { hint })
 }
 
 /** Returns the media type of the body in lower case, without parameters. */

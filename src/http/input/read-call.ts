@@ -7,11 +7,11 @@ import type {
 } from '../../gate/call-states.ts'
 import type { Gate } from '../../gate/gate.ts'
 import {
-  ActionError,
   HttpError,
   problemsMax,
   toProblem,
   type ActionProblem,
+  invalidRequest,
 } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
@@ -172,7 +172,7 @@ function parseCall(
     ...findUnstorable(params, 'params'),
   ]
   if (!action || !isFlag(debug) || !isFlag(validateOnly) || problems.length > 0)
-    throw new ActionError('INVALID_REQUEST', problems, {
+    throw invalidRequest(problems, {
       count: problems.length + Math.max(0, unknown.length - problemsMax),
     })
   const { furtherPermissions = [] } = action

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError } from '../../lib/errors.ts'
+import { invalidRequest } from '../../lib/errors.ts'
 import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
 import { requireStorable } from '../input/parse-json.ts'
 import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
@@ -56,11 +56,7 @@ export function unpackCursor<Position extends z.ZodType>(
     requireStorable(value, 'query.cursor')
     return position.parse(value)
   } catch (cause) {
-    throw new ActionError(
-      'INVALID_REQUEST',
-      'query.cursor: must be a `nextCursor` of an earlier response',
-      { cause },
-    )
+    throw invalidRequest('query.cursor: must be a `nextCursor` of an earlier response', { cause })
   }
 }
 

@@ -4,7 +4,7 @@ import { guidanceCauses } from '../../actions/parts/challenge/failure-causes.ts'
 import { attemptCauses } from '../../actions/schemas/challenge.ts'
 import { accountIsMoved } from '../../gate/authenticate.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
-import { ActionError, HttpError } from '../../lib/errors.ts'
+import { HttpError, invalidRequest } from '../../lib/errors.ts'
 import { errorResponse } from '../error-response.ts'
 import { execute, type ExecuteOptions } from '../execute.ts'
 import type { Envelope } from '../envelope.ts'
@@ -184,8 +184,7 @@ function actionsOf({ actions }: ExecuteOptions, sessionId: string): ExecuteOptio
 function imagesOf(params: unknown): unknown {
   const { images, ...others } = Object(params) as Record<string, unknown>
   if (Object.keys(others).length === 0) return images
-  throw new ActionError(
-    'INVALID_REQUEST',
+  throw invalidRequest(
     'params: a page may send images only; the server that creates the session sets the rest',
   )
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError, problemsMax } from '../errors.ts'
+import { invalidRequest, problemsMax } from '../errors.ts'
 import { closestName } from './closest-name.ts'
 import { describeRule, describeValue } from './describe-rule.ts'
 import { type RuleSchema, acceptsNull, childNode, resolveNode } from './json-schema.ts'
@@ -195,7 +195,7 @@ export function requireValid<Schema extends z.ZodType>(
   const result = parseInput(schema, input, root)
   if (result.success) return result.data
   const { problems, count } = result
-  throw new ActionError('INVALID_REQUEST', problems.map(toMessage), { count })
+  throw invalidRequest(problems.map(toMessage), { count })
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Attempt } from '../../../gallery/liveness/session-attempts.ts'
 import { imagesPerCallMax } from '../../../lib/limits/call-limits.ts'
-import { ActionError } from '../../../lib/errors.ts'
+import { invalidRequest } from '../../../lib/errors.ts'
 import { roundTo } from '../../../lib/round-to.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
@@ -68,8 +68,7 @@ export async function answerChallenge(call: ChallengeCall) {
 function requireFrameCount(count: number, { steps }: Attempt): void {
   const countMin = steps.length + 1
   if (count >= countMin) return
-  throw new ActionError(
-    'INVALID_REQUEST',
+  throw invalidRequest(
     `params.images: an attempt with ${steps.length} steps takes ${countMin} to ${imagesPerCallMax} images, not ${count}`,
   )
 }

@@ -1,5 +1,5 @@
 import { mergeTemplates, spreadShares } from '../../../lib/density/merge-templates.ts'
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, invalidRequest } from '../../../lib/errors.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ExtractedProbes, ProbeFace } from '../extract-probes.ts'
@@ -75,13 +75,11 @@ export function requireFrames(params: {
   readonly maxFaces?: number
 }): void {
   if (params.images.length < framesMin)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `params.images: sameSubject needs at least ${framesMin} images of one person`,
     )
   if (params.maxFaces !== undefined && params.maxFaces > 1)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       'params.maxFaces: must be 1 with sameSubject, which uses the main face of each image',
     )
 }
