@@ -55,9 +55,7 @@ export async function readActiveModels(
 }
 
 /** @throws Error when the recognizer has no calibration, or an invalid one. */
-export async function readRecognizerCalibration(
-  recognizer: ModelSet['recognizer'],
-): Promise<Calibration> {
+export async function readRecognizerCalibration(recognizer: ModelSet['recognizer']) {
   if (recognizer !== 'builtin') return readInstalledCalibration(recognizer)
   const { modelId } = await readTemplateModel()
   const calibration = calibrationOf(modelId)

@@ -14,11 +14,7 @@ import { scrubResponses } from '../../store/gate/stored-responses.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 
 /** Deletes a subject with all its data and adds a deletion record. */
-export async function deleteSubject(
-  tx: Tx,
-  subject: SubjectRow,
-  nowUtc: string,
-): Promise<DeletionRecord> {
+export async function deleteSubject(tx: Tx, subject: SubjectRow, nowUtc: string) {
   const { subjectId, galleryId, externalId } = subject
   const record: DeletionRecord = {
     deletionId: newId(),
@@ -204,20 +200,14 @@ export async function deleteSubjects(
 }
 
 /** Deletes all subjects of a gallery. */
-export function clearGallery(
-  options: DeleteSubjectsOptions,
-  galleryId: string,
-): Promise<DeletedSubjects> {
+export function clearGallery(options: DeleteSubjectsOptions, galleryId: string) {
   return deleteSubjects(options, (reading, { after, limit }) =>
     findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
   )
 }
 
 /** Deletes the visitors of a project. */
-export function clearVisitors(
-  options: DeleteSubjectsOptions,
-  projectId: string,
-): Promise<DeletedSubjects> {
+export function clearVisitors(options: DeleteSubjectsOptions, projectId: string) {
   return deleteSubjects(options, (reading, { limit }) =>
     findProjectVisitors(reading, { projectId, limit }),
   )

@@ -31,10 +31,7 @@ export function drawSteps(count: number, randomInteger: RandomInteger): Challeng
  * Draws the angle of each step. A direction that is requested again gets another angle, so that two
  * frames of a head do not look alike, and one picture of each direction is not sufficient.
  */
-export function drawAngles(
-  steps: readonly ChallengeStep[],
-  randomInteger: RandomInteger,
-): AngleRange[] {
+export function drawAngles(steps: readonly ChallengeStep[], randomInteger: RandomInteger) {
   const angles: AngleRange[] = []
   for (const step of steps) {
     const choices = angleRanges[isTurn(step) ? 'turn' : 'look'].filter(

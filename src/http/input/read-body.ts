@@ -42,10 +42,7 @@ export async function readBytes(request: HttpRequest, bytesMax: number): Promise
 export type JsonBodyLimits = { readonly bodyBytesMax: number; readonly jsonLimits: JsonLimits }
 
 /** Reads an accepted body as a JSON object. @throws HttpError as `readBody` and `parseJsonBody` do. */
-export async function readJson(
-  request: HttpRequest,
-  { bodyBytesMax, jsonLimits }: JsonBodyLimits,
-): Promise<Readonly<Record<string, unknown>>> {
+export async function readJson(request: HttpRequest, { bodyBytesMax, jsonLimits }: JsonBodyLimits) {
   return parseJsonBody(await readBody(request, bodyBytesMax), jsonLimits)
 }
 

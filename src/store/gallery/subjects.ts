@@ -1,5 +1,4 @@
 import type { Updateable } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, type Tx, dialectOf } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import { countListed, selectPage } from '../lists.ts'
@@ -228,10 +227,7 @@ export function findUnseenSubjects(tx: ReadTx, { limit, ...filter }: UnseenFilte
 }
 
 /** Counts these subjects, at most `listCountMax`. */
-export function countUnseenSubjects(
-  tx: ReadTx,
-  filter: Omit<UnseenFilter, 'limit'>,
-): Promise<ListCount> {
+export function countUnseenSubjects(tx: ReadTx, filter: Omit<UnseenFilter, 'limit'>) {
   return countListed(tx, selectUnseen(tx, filter).select('subjectId'))
 }
 

@@ -115,11 +115,7 @@ export async function keyNames(
 }
 
 /** Finds the key of a project's playground; undefined before the playground's first call. */
-export async function findPlaygroundKey(
-  tx: ReadTx,
-  projectId: string,
-  now: Date,
-): Promise<keys.KeyIdentity | undefined> {
+export async function findPlaygroundKey(tx: ReadTx, projectId: string, now: Date) {
   const query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
