@@ -6,6 +6,7 @@ import * as secondFactorRoutes from './auth/second-factor/second-factor-routes.t
 import * as setup from './auth/setup.ts'
 import * as signIn from './auth/sign-in.ts'
 import * as callLog from './pages/call-log.ts'
+import * as feedback from './pages/feedback.ts'
 import * as bulkChanges from './pages/gallery/bulk-changes.ts'
 import * as crops from './pages/gallery/crops.ts'
 import * as deletions from './pages/gallery/deletions.ts'
@@ -35,7 +36,7 @@ import type { ConsoleRoute } from './server/console-route.ts'
 /** The modules by page. Each route that one of them exports is served. */
 const modulesByPage = [
   [setup, signIn, openSessions, secondFactorRoutes],
-  [overview, charts, cameras, callLog],
+  [overview, charts, cameras, callLog, feedback],
   [projects, projectEffects],
   [keys, keyUsage],
   [webhooks, deliveries],

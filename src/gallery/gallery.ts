@@ -127,12 +127,9 @@ function createMaintenance(options: MaintenanceOptions) {
         await lockGallery(tx, renaming.galleryId, 'exclusive')
         return renameGroup(tx, renaming, formatUtc(options.clock()))
       }),
-    /** Confirms or denies a match in one transaction. @throws ActionError as `decide`. */
+    /** Confirms or denies a match in one transaction. @throws ActionError as `decideMatch`. */
     decideMatch: (call: MatchedCall, decision: MatchDecision) =>
-      store.write(async (tx) => {
-        await lockGallery(tx, call.galleryId, 'exclusive')
-        return options.feedback.decide(tx, call, decision)
-      }),
+      store.write((tx) => options.feedback.decide(tx, call, decision)),
     /** Changes a visitor in one transaction: see `Visitors`. */
     changeVisitor: async <Result>(
       { galleryId, visitorId }: VisitorLookup,

@@ -8,7 +8,7 @@ import type { DeletionRecord } from '../store/gallery/deletions.ts'
 import { addMerge } from '../store/gallery/duplicates/subject-merges.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaceOwners, findSubjectFaces, moveFaces } from '../store/gallery/faces.ts'
-import { findDenials, moveVerdicts } from '../store/gallery/feedback/match-verdicts.ts'
+import { findSubjectMatches, moveVerdicts } from '../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import { markForNewKey } from '../store/gallery/crops.ts'
@@ -28,9 +28,9 @@ export type MergedSubjects = { readonly source: SubjectRow; readonly target: Sub
 /**
  * Moves all faces and groups of a subject to another one, and deletes the first with a deletion
  * record. The faces keep their ids; their templates and crops are encrypted with the key of the
- * target, as are the templates of denied matches. The target keeps its ids, name, attributes and
- * expiry. The merge can be undone for 30 days (`undoMerge`). Must be called with the gallery locked in
- * exclusive mode.
+ * target, as are the templates of denied matches. Confirmed matches move, too. The target keeps its
+ * ids, name, attributes and expiry. The merge can be undone for 30 days (`undoMerge`). Must be called
+ * with the gallery locked in exclusive mode.
  *
  * @returns a deletion record with an `embeddingCount` of 0, because no template was deleted.
  * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST if the target would have too many
@@ -52,7 +52,7 @@ export async function mergeSubjects(
   await encryptForSubject(tx, { source, target, accountId, keys })
   const fromSubjectId = source.subjectId
   await moveFaces(tx, { galleryId, fromSubjectId, toSubjectId: subjectId, sequence })
-  await moveVerdicts(tx, { to: subjectId, verdictIds: await denialIds(tx, fromSubjectId) })
+  await moveVerdicts(tx, { to: subjectId, verdictIds: await decidedIds(tx, fromSubjectId) })
   await storeVectors(tx, target)
   const record = await deleteSubject(tx, source, nowUtc)
   await updateSubjectRow(tx, subjectId, {
@@ -63,8 +63,10 @@ export async function mergeSubjects(
   return { record, mergeId }
 }
 
-async function denialIds(reading: ReadTx, subjectId: string): Promise<readonly string[]> {
-  return (await findDenials(reading, subjectId)).map(({ faceId }) => faceId)
+/** The matches of a subject that were confirmed or denied; a merge deletes the others. */
+async function decidedIds(reading: ReadTx, subjectId: string): Promise<readonly string[]> {
+  const matches = await findSubjectMatches(reading, subjectId)
+  return matches.filter(({ verdict }) => verdict).map(({ verdictId }) => verdictId)
 }
 
 /** @throws ActionError TEMPLATE_LIMIT_REACHED. @returns the faces of both subjects. */
@@ -118,7 +120,7 @@ async function recordMerge(
     groups,
     addedGroups: groups.filter((name) => !own.has(name)),
     faceIds: faces.map(({ faceId }) => faceId),
-    verdictIds: await denialIds(tx, source.subjectId),
+    verdictIds: await decidedIds(tx, source.subjectId),
   }
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
   const ids = { mergeId: newId(), galleryId, subjectId }

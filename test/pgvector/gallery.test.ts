@@ -2,6 +2,7 @@ import { runOnPgvector } from '../support/database/engine.ts'
 
 runOnPgvector([
   'actions/identify-stored',
+  'cli/feedback',
   'cli/subjects',
   'compreface/merge',
   'gallery/actions',

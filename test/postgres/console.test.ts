@@ -14,6 +14,7 @@ runOnPostgres([
   'console/keys',
   'console/log/cameras',
   'console/log/chart-reads',
+  'console/log/feedback',
   'console/log/outcomes',
   'console/lists',
   'console/models/commands',

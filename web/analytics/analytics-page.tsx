@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useApiQuery } from '../api/use-api.ts'
 import { CallsPanel } from './calls-panel.tsx'
 import { CamerasPanel } from './cameras-panel.tsx'
+import { FeedbackPanel } from './feedback-panel.tsx'
 import { LatencyPanel } from './latency-panel.tsx'
 import { ScoresPanel } from './scores-panel.tsx'
 import { SpendPanel } from './spend-panel.tsx'
@@ -78,6 +79,7 @@ export function AnalyticsPage() {
         <ScoresPanel kind="liveness" filters={{ projectId, ...range }} />
         <SpendPanel groupBy={by} filters={filters} />
       </CardRow>
+      <FeedbackPanel filters={{ projectId, ...range }} />
       <CamerasPanel filters={{ projectId, keyId }} />
     </Page>
   )

@@ -13,6 +13,7 @@ import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 import { CallOutcome } from './call-outcome.tsx'
 import { CallActions } from './call-actions.tsx'
+import { CallFeedback } from './call-feedback.tsx'
 import { codeText } from './code-text.ts'
 import { CallParameters, CallProblems } from './call-problems.tsx'
 import { livenessReasonTexts } from '../playground/result/words.ts'
@@ -64,6 +65,7 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
     <>
       <CallProblems call={call} />
       <CallActions call={call} />
+      <CallFeedback call={call} />
       <DefinitionList items={definitionsOf(call)} />
       <CallParameters call={call} />
       {call.transfer ? (

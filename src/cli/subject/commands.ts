@@ -1,6 +1,13 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { anyText, outputFile, wholeNumber } from '../command-line/value-kinds.ts'
-import { flag, optional, required, requiredProject, withDefault } from '../options.ts'
+import { anyText, outputFile, timeUtc, wholeNumber } from '../command-line/value-kinds.ts'
+import {
+  flag,
+  optional,
+  optionalProject,
+  required,
+  requiredProject,
+  withDefault,
+} from '../options.ts'
 
 /** The most subjects of one output. */
 const limitMax = 10_000
@@ -71,5 +78,41 @@ export const subjectCommands = defineGroup({
       options: { ...options, undo: flag() },
       run: async (values) => (await import('./subjects.ts')).setDistinct(values),
     }),
+  ],
+})
+
+const matchIndex = (of: string) =>
+  optional('<n>', wholeNumber(0, 99), `the ${of} of the match, from 0, if the call has several`)
+
+const decideCommand = (name: 'confirm' | 'deny') =>
+  defineCommand({
+    path: `feedback ${name}`,
+    arguments: {
+      requestId: required('<requestId>', anyText, 'the requestId of the call of svc.identify'),
+    },
+    options: {
+      ...options,
+      'result-index': matchIndex('image'),
+      'face-index': matchIndex('face'),
+      subject: optional('<subjectId>', anyText, 'refuse if the face matched another subject'),
+    },
+    run: async (values) =>
+      (await import('./feedback.ts')).decide(name === 'deny' ? 'denied' : 'confirmed', values),
+  })
+
+export const feedbackCommands = defineGroup({
+  path: 'feedback',
+  commands: [
+    defineCommand({
+      path: 'feedback show',
+      options: {
+        project: optionalProject,
+        from: optional('<ISO 8601>', timeUtc),
+        to: optional('<ISO 8601>', timeUtc),
+      },
+      run: async (values) => (await import('./feedback.ts')).showFeedback(values),
+    }),
+    decideCommand('confirm'),
+    decideCommand('deny'),
   ],
 })

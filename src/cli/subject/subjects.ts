@@ -16,6 +16,7 @@ import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { findMerges } from '../../store/gallery/duplicates/subject-merges.ts'
 import { hasExpired } from '../../store/gallery/expired-subjects.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
+import { findSubjectMatches } from '../../store/gallery/feedback/match-verdicts.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import { readSubjects } from '../../store/gallery/search/search-subjects.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'
@@ -138,10 +139,14 @@ export async function exportSubject({
       const { subjectId, lastSeenAtUtc } = row
       const [details] = await loadSubjectDetails(tx, [row])
       const faces = await readFaces(tx, row)
+      const stored = await findSubjectMatches(tx, subjectId)
+      const matches = stored.map(({ verdictId: _id, matchedAtMs, ...match }) => {
+        return { matchedAtUtc: formatUtc(matchedAtMs), ...match }
+      })
       const content = {
         exportedAtUtc: formatUtc(nowMs),
         project: { projectId, name },
-        subject: { ...details, lastSeenAtUtc, faces },
+        subject: { ...details, lastSeenAtUtc, faces, matches },
       }
       await writeNewFile(out, `${JSON.stringify(content, undefined, 2)}\n`)
       const result = { subjectId, file: out, faces: faces.length }
@@ -168,6 +173,7 @@ async function readFaces(tx: ReadTx, subject: SubjectRow) {
 type GalleryChangeContext = {
   readonly tx: Tx
   readonly galleryId: string
+  readonly projectId: string
   readonly nowMs: number
   readonly nowUtc: string
   /** Finds a subject by its subjectId or externalId. @throws Error when there is none. */
@@ -175,7 +181,7 @@ type GalleryChangeContext = {
 }
 
 /** Changes a locked gallery in the transaction with its entry in the audit log. */
-function changeGallery<T>(
+export function changeGallery<T>(
   idOrName: string,
   auditAction: string,
   change: (context: GalleryChangeContext) => Promise<Omit<AuditedResult<T>, 'accountId'>>,
@@ -184,7 +190,14 @@ function changeGallery<T>(
     const changed = await auditedChange(store, auditAction, async ({ tx, nowMs }) => {
       await lockGallery(tx, galleryId, 'exclusive')
       const find = (subject: string) => requireSubject(tx, galleryId, subject)
-      const entry = await change({ tx, galleryId, nowMs, nowUtc: formatUtc(nowMs), find })
+      const entry = await change({
+        tx,
+        galleryId,
+        projectId,
+        nowMs,
+        nowUtc: formatUtc(nowMs),
+        find,
+      })
       return { ...entry, accountId, detail: { ...entry.detail, projectId } }
     })
     // The deleted rows leave the write-ahead log.

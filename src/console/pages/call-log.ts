@@ -4,7 +4,6 @@ import { findAttemptStatus } from '../../store/gate/attempt-status.ts'
 import {
   countCallsByPrefix,
   countLoggedCalls,
-  findCall,
   searchCalls,
   type CallFilter,
   type LoggedCall,
@@ -17,8 +16,9 @@ import { isUuid } from '../../lib/ids.ts'
 import { callOutcomes } from '../../lib/observability/call-decision.ts'
 import { listCountMax } from '../../lib/limits/list-limits.ts'
 import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
-import { id, micros, resolveTimeRange, timeRange } from '../server/input.ts'
+import { id, micros, requireCall, resolveTimeRange, timeRange } from '../server/input.ts'
 import { defineList } from '../server/define-list.ts'
+import { callFeedback, readFeedback } from './feedback.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 
@@ -185,8 +185,8 @@ async function requireSelectivePrefix(tx: ReadTx, prefix: string | undefined): P
 }
 
 /**
- * One call with its charge and, if it failed, the reasons. Pictures, templates, names and ids of
- * subjects are never included.
+ * One call with its charge and, if it failed, the reasons. Pictures and templates are never included,
+ * names and ids of subjects only with a match that can be confirmed or denied, or that was.
  */
 export const getCall = defineRead({
   path: '/log/:callId',
@@ -213,18 +213,14 @@ export const getCall = defineRead({
     attempt: z
       .object({ state: z.string(), startedAtUtc: z.string(), isResponseStored: z.boolean() })
       .optional(),
+    feedback: callFeedback,
   }),
-  handle: async ({ pathParameters, identity, services: { store } }) =>
-    store.read(async (tx) => {
-      const { accountId } = identity
-      const callId = Number(pathParameters['callId'])
-      const call = Number.isSafeInteger(callId) ? await findCall(tx, callId) : undefined
-      const projects = await findProjectNames(tx, accountId)
-      if (!call || projects.every(({ projectId }) => projectId !== call.projectId))
-        throw new HttpError(404, 'The request log has no call with this id.')
+  handle: async (context) =>
+    context.services.store.read(async (tx) => {
+      const call = await requireCall(tx, context)
       const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
       const attempt = await findAttemptStatus(tx, call)
-      const formatCall = await createLogFormatter(tx, accountId)
+      const formatCall = await createLogFormatter(tx, context.identity.accountId)
       const detail = await findDetail(tx, call)
       return {
         ...formatCall(call),
@@ -233,6 +229,7 @@ export const getCall = defineRead({
         ...(detail && { parameters: detail.parameters }),
         ...(charge && { transfer: toTransferResponse(charge, formatCall(call).projectName) }),
         ...(attempt && { attempt }),
+        feedback: await readFeedback(tx, call, context),
       }
     }),
 })

@@ -5,7 +5,12 @@ import { HttpError, limitProblems } from '../../lib/errors.ts'
 import { parseInput as parseFields } from '../../lib/validation/describe-issue.ts'
 import { type ConsoleUser, findUser } from '../../store/console/users.ts'
 import type { ReadTx } from '../../store/database.ts'
-import { type ProjectSummary, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
+import { findCall, type LoggedCall } from '../../store/gate/calls.ts'
+import {
+  type ProjectSummary,
+  findProjectNames,
+  findProjectSummaries,
+} from '../../store/tenancy/project-summaries.ts'
 
 /** Schema parts that several pages share, and the validation of what clients send. */
 
@@ -116,4 +121,16 @@ export async function requireUser(
   const user = await findUser(tx, pathParameters['userId'] ?? '')
   if (user?.accountId === identity.accountId) return user
   throw new HttpError(404, 'The account has no user with this id.')
+}
+
+/** Returns the call of the path parameter. @throws HttpError 404 if the log of the account has none. */
+export async function requireCall(
+  tx: ReadTx,
+  { pathParameters, identity }: AccountPath,
+): Promise<LoggedCall> {
+  const callId = Number(pathParameters['callId'])
+  const call = Number.isSafeInteger(callId) ? await findCall(tx, callId) : undefined
+  const projects = await findProjectNames(tx, identity.accountId)
+  if (call && projects.some(({ projectId }) => projectId === call.projectId)) return call
+  throw new HttpError(404, 'The request log has no call with this id.')
 }

@@ -1,15 +1,17 @@
 import type { Clock } from '../../lib/clock.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Tx } from '../../store/database.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import type { MatchVerdict, MatchVerdictRow, SubjectRow } from '../../store/gallery-schema.ts'
 import {
   type MatchedCall,
+  type VerdictFilter,
   addMatch,
+  countVerdicts,
   findMatches,
   setVerdict,
 } from '../../store/gallery/feedback/match-verdicts.ts'
-import { findGallery } from '../../store/gallery/galleries.ts'
+import { findGallery, lockGallery } from '../../store/gallery/galleries.ts'
 import { findProjectSwitches } from '../../store/tenancy/projects.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { SubjectKeys } from '../keys/keyring.ts'
@@ -52,32 +54,74 @@ export function createFeedback({ keys, feedbackMs, clock }: FeedbackOptions) {
         await addMatch(tx, { ...ids, ...position, ...times, ciphertext, verdict: null })
       }
     },
-    /**
-     * Confirms or denies a match. The same verdict again changes nothing, a confirmation ends a denial.
-     * The gallery must be locked in exclusive mode.
-     *
-     * @returns the match with its verdict.
-     * @throws ActionError MATCH_NOT_FOUND, or INVALID_REQUEST.
-     */
-    decide: async (
-      tx: Tx,
-      call: MatchedCall,
-      decision: MatchDecision,
-    ): Promise<MatchVerdictRow> => {
-      const { verdict } = decision
-      const match = selectMatch(await findMatches(tx, call, clock()), decision)
-      if (!match) throw await unknownMatch(tx, call)
-      if (match.verdict === verdict) return match
-      if (match.ciphertext === null)
-        throw new ActionError(
-          'INVALID_REQUEST',
-          'body.verdict: the match was confirmed before, which deleted the template of the face; deny a match of a later call',
-        )
-      const decided = { ...match, verdict, ...(verdict === 'confirmed' && { ciphertext: null }) }
-      await setVerdict(tx, decided)
-      return decided
-    },
+    /** How long a match can be confirmed or denied. */
+    windowMs: feedbackMs,
+    /** Finds the matches of a call that have a verdict or can still get one. */
+    find: (reading: ReadTx, call: MatchedCall) => findMatches(reading, call, clock()),
+    /** Confirms or denies a match: see `decideMatch`. */
+    decide: (tx: Tx, call: MatchedCall, decision: MatchDecision) =>
+      decideMatch(tx, call, decision, clock()),
+    report: reportVerdicts,
   }
+}
+
+/**
+ * Confirms or denies a match. The same verdict again changes nothing, a confirmation ends a denial.
+ * Locks the gallery in exclusive mode.
+ *
+ * @returns the match with its verdict.
+ * @throws ActionError MATCH_NOT_FOUND, or INVALID_REQUEST.
+ */
+export async function decideMatch(
+  tx: Tx,
+  call: MatchedCall,
+  decision: MatchDecision,
+  nowMs: number,
+): Promise<MatchVerdictRow> {
+  await lockGallery(tx, call.galleryId, 'exclusive')
+  const { verdict } = decision
+  const match = selectMatch(await findMatches(tx, call, nowMs), decision)
+  if (!match) throw await unknownMatch(tx, call)
+  if (match.verdict === verdict) return match
+  if (match.ciphertext === null)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'body.verdict: the match was confirmed before, which deleted the template of the face; deny a match of a later call',
+    )
+  const decided = { ...match, verdict, ...(verdict === 'confirmed' && { ciphertext: null }) }
+  await setVerdict(tx, decided)
+  return decided
+}
+
+export type VerdictReport = Awaited<ReturnType<typeof reportVerdicts>>
+
+/** Counts verdicts as `countVerdicts`, with the observed false-match rate of each row. */
+export async function reportVerdicts(reading: ReadTx, filter: VerdictFilter) {
+  const { projects, groups } = await countVerdicts(reading, filter)
+  return { projects: projects.map(withRate), groups: groups.map(withRate) }
+}
+
+type VerdictCounts = { readonly confirmed: number; readonly denied: number }
+
+/** The quantile of the normal distribution for an interval of 95 %. */
+const z = 1.959964
+
+/**
+ * Adds the share of denied matches with its score interval of 95 %: E. B. Wilson, Probable inference,
+ * the law of succession, and statistical inference, J. Am. Stat. Assoc. 22 (1927), 209-212. The
+ * interval is also usable for few verdicts, and for none or all denied.
+ *
+ * @param counts at least one verdict.
+ */
+export function withRate<Counts extends VerdictCounts>(counts: Counts) {
+  const verdicts = counts.confirmed + counts.denied
+  const rate = counts.denied / verdicts
+  const scale = 1 + z ** 2 / verdicts
+  const centre = (rate + z ** 2 / (2 * verdicts)) / scale
+  const variance = (rate * (1 - rate)) / verdicts + z ** 2 / (4 * verdicts ** 2)
+  const margin = (z / scale) * Math.sqrt(variance)
+  const interval = { low: Math.max(0, centre - margin), high: Math.min(1, centre + margin) }
+  return { ...counts, falseMatchRate: { observed: rate, ...interval } }
 }
 
 /**

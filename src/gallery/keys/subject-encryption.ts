@@ -12,7 +12,6 @@ import {
   replaceMergeCiphertext,
 } from '../../store/gallery/duplicates/subject-merges.ts'
 import {
-  findDenials,
   findMatchTemplates,
   replaceVerdictCiphertext,
 } from '../../store/gallery/feedback/match-verdicts.ts'
@@ -129,7 +128,7 @@ export async function encryptForSubject(
   const { galleryId, subjectId: to } = target
   const [oldKey, newKey] = [await keys.unwrap(tx, source), await keys.unwrap(tx, target)]
   const from = source.subjectId
-  const matches = await findDenials(tx, from)
+  const matches = await findMatchTemplates(tx, from, 'denied')
   await encryptAgain(tx, { accountId, galleryId, from, to, oldKey, newKey, matches, faceIds })
 }
 
@@ -164,7 +163,7 @@ export type MergedState = Pick<
   /** The groups that the remaining subject received. */
   readonly addedGroups: readonly string[]
   readonly faceIds: readonly string[]
-  /** Denied matches. */
+  /** Confirmed and denied matches. */
   readonly verdictIds: readonly string[]
 }
 

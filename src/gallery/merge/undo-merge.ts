@@ -22,7 +22,7 @@ export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target:
 /**
  * Undoes a merge: creates a subject with the data of the merged one, and moves those of its faces to it
  * that the other subject still has. The groups that the other subject received are removed from it,
- * and the denied matches of the merged subject return. The subject has a new id, because the merge
+ * and the confirmed and denied matches of the merged subject return. The subject has a new id, because the merge
  * recorded the deletion of the former one. Must be called with the gallery locked in exclusive mode.
  *
  * @throws ActionError SUBJECT_NOT_FOUND if there is no such merge, INVALID_REQUEST if one of both
@@ -71,12 +71,12 @@ export async function undoMerge(
   await addGroups(tx, subject, state.groups)
   await removeGroups(tx, target, state.addedGroups)
   await transferFaces(tx, { target: subject, faceIds }, options)
-  await returnDenials(tx, { source: target, target: subject, accountId, keys }, state)
+  await returnVerdicts(tx, { source: target, target: subject, accountId, keys }, state)
   await removeMerge(tx, mergeId)
   return { subject, target }
 }
 
-async function returnDenials(
+async function returnVerdicts(
   tx: Tx,
   change: Parameters<typeof encryptForSubject>[1],
   { verdictIds }: MergedState,

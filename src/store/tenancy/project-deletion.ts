@@ -41,6 +41,9 @@ export async function markDeleted(
 ): Promise<void> {
   for (const table of ['galleryCalibrations', 'galleryKeys'] as const)
     await db.deleteFrom(table).where('galleryId', '=', projectId).execute()
+  // In a shared gallery. Denials apply to all projects, and stay with their subjects.
+  const confirmed = db.deleteFrom('matchVerdicts').where('verdict', '=', 'confirmed')
+  await confirmed.where('projectId', '=', projectId).execute()
   await db.deleteFrom('buckets').where('projectId', '=', projectId).execute()
   const change = { deletedAtUtc, name: `${name} (deleted ${deletedAtUtc})` }
   const query = db.updateTable('projects').set(change).where('projectId', '=', projectId)

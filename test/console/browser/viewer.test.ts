@@ -16,7 +16,7 @@ import { imageParams } from '../../support/gallery/test-gallery.ts'
 
 /** The first words of controls that change data. Those of the user's own account are allowed. */
 const changing =
-  /^(?:add|allocate|apply|calibrate|change|create|delete|disable|discard|edit|enroll|import|install|invite|merge|move|not the same|pause|raise|remove|rename|resume|retire|revert|revoke|rotate|run svc|same person|save|send|set|sign|stop|switch|top up|undo|update|use)\b/iu
+  /^(?:add|allocate|apply|calibrate|change|confirm|create|delete|disable|discard|edit|enroll|import|install|invite|merge|move|not the same|not this|pause|raise|remove|rename|resume|retire|revert|revoke|rotate|run svc|same person|save|send|set|sign|stop|switch|top up|undo|update|use)\b/iu
 
 /** The paths on which a user changes only the own account, or chooses what is shown. */
 const ownPaths: ReadonlySet<string> = new Set(['/account'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { feedbackCommands } from '../../../src/cli/subject/commands.ts'
 import { project } from '../../../src/cli/tenancy/commands.ts'
 import { lowerDeniedHits } from '../../../src/gallery/feedback/denied-faces.ts'
 import { denialsPerSubject } from '../../../src/store/gallery/feedback/match-verdicts.ts'
@@ -271,4 +272,23 @@ test('Only the project of a call decides its matches; in a shared gallery the de
   await client.value('svc.deleteSubject', { subjectId: ann })
   assert.equal((await refusal(client, { requestId, verdict: 'confirm' })).status, 404)
   assert.deepEqual(await rowsOf(client), [])
+})
+
+test('The deletion of a project deletes its confirmations from a shared gallery, and its denials stay', async () => {
+  const client = await createClient('shared')
+  const { projectId, accountId } = client.project
+  const sibling = await createClient('shared', accountId)
+  await enrollPerson(client, 'Ann')
+  const { requestId } = await identify(client, pictureOf('Ann', 1))
+  await sendFeedback(client, { requestId, verdict: 'confirm' })
+  await denyMatch(client, pictureOf('Bea', 0))
+  await runJson(gallery.dataDir, project, `delete ${projectId} --yes`)
+  assert.deepEqual(
+    (await rowsOf(client)).map(({ verdict }) => verdict),
+    ['denied'],
+  )
+  assert.equal((await identify(sibling, pictureOf('Bea', 1))).value.matched, false)
+  const report = await runJson(gallery.dataDir, feedbackCommands, 'show')
+  type Row = { readonly projectId: string }
+  assert.ok(!report.projects.some((row: Row) => row.projectId === projectId), 'not counted')
 })

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
-import { subjectCommands } from '../../../src/cli/subject/commands.ts'
+import { feedbackCommands, subjectCommands } from '../../../src/cli/subject/commands.ts'
 import { keyCommands, project } from '../../../src/cli/tenancy/commands.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
+import { denialsPerSubject } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { createLineRunner, runJson } from '../../support/cli/run-json.ts'
 import { isOnPostgres } from '../../support/database/engine.ts'
 import { copyDatabase, isReadable, unwrapAllKeys } from '../../support/gallery/database-copy.ts'
@@ -74,6 +75,48 @@ test('The denials of a merged subject apply to the other one, and return when th
   assert.equal(await ownerOf(), separated.subjectId)
   assert.equal(await isMatched(gallery, 'Bea', { groups: ['first'] }), false)
   assert.equal(await isMatched(gallery, 'Bea', ofSecond), true, 'as before the merge')
+})
+
+test('Verdicts are still counted after a merge, its undo and a key rotation, and are deleted with the subject', async () => {
+  await using gallery = await startWithFeedback()
+  const { dataDir } = gallery
+  const { runForJson } = createLineRunner([subjectCommands, feedbackCommands], () => dataDir)
+  await enrollPerson(gallery, 'Ann', { groups: ['first'], externalId: 'ann-1' })
+  // More than have an effect at once.
+  const denials = denialsPerSubject + 1
+  const requestIds: string[] = []
+  for (let index = 0; index < denials; index++)
+    requestIds.push((await identify(gallery, pictureOf(`Guest ${index}`, 0))).requestId)
+  for (const requestId of requestIds) await sendFeedback(gallery, { requestId, verdict: 'deny' })
+  const { requestId } = await identify(gallery, { ...pictureOf('Ann', 1), threshold: 0.8 })
+  await sendFeedback(gallery, { requestId, verdict: 'confirm' })
+  const target = await enrollPerson(gallery, 'Amy', { groups: ['second'], externalId: 'ann-2' })
+  const counts = async () => {
+    const { groups } = await runForJson('feedback show')
+    type Row = Readonly<Record<'confirmed' | 'denied', number>> & { readonly group: string }
+    return groups.map(({ group, confirmed, denied }: Row) => [group, confirmed, denied])
+  }
+  const all = [1, denials]
+  assert.deepEqual(await counts(), [['first', ...all]])
+  const { mergeId } = await runForJson('subject merge ann-1 --into ann-2 --project default')
+  const merged = [
+    ['first', ...all],
+    ['second', ...all],
+  ]
+  assert.deepEqual(await counts(), merged)
+  await runJson(dataDir, keyCommands, 'rotate-master')
+  assert.deepEqual(await counts(), merged)
+  await runForJson(`subject unmerge ${mergeId} --project default`)
+  assert.deepEqual(await counts(), [['first', ...all]])
+  const copy = await copyDatabase(gallery.database.store)
+  const keys = unwrapAllKeys([copy], path.join(dataDir, 'master.key'))
+  assert.equal(copy.matches.length, denials)
+  for (const match of copy.matches) assert.ok(isReadable(match, keys))
+  assert.equal(await isMatched(gallery, 'Guest 0', { groups: ['second'] }), true)
+  await gallery.value('svc.deleteSubject', { subjectId: target })
+  assert.deepEqual(await counts(), [['first', ...all]])
+  await runForJson('subject delete ann-1 --project default')
+  assert.deepEqual(await counts(), [])
 })
 
 const skip = isOnPostgres() && 'the files belong to the server of the database'

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
+import { enrollPerson, identify, pictureOf } from '../gallery/feedback.ts'
 import { imageParams, type TestGallery } from '../gallery/test-gallery.ts'
 import type { ConsoleWrite } from './calibration-writes.ts'
-import type { TestConsole } from './test-console.ts'
+import { assertOk, type TestConsole } from './test-console.ts'
 
 /** Enrolls subjects, and returns the requests that change several of them. */
-export async function subjectWrites({
-  gallery,
-  projectId,
-}: TestConsole): Promise<readonly ConsoleWrite[]> {
+export async function subjectWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
+  const { gallery, projectId } = testConsole
   const subjectIds: string[] = []
   for (const name of ['Sue', 'Sam', 'Sid'])
     subjectIds.push((await gallery.value('svc.enroll', imageParams(name))).subjectId)
@@ -19,6 +18,7 @@ export async function subjectWrites({
   const { subjectId } = await gallery.value('svc.enroll', imageParams('Sol'))
   const { deletionId } = await gallery.value('svc.deleteSubject', { subjectId })
   return [
+    await verdictWrite(testConsole),
     ['POST', `/projects/${projectId}/health`, undefined],
     ['POST', `/deletions/${deletionId}/certificate`, undefined],
     ['POST', `${path}/${kept}/distinct`, { otherSubjectId: deleted, distinct: true }],
@@ -30,6 +30,17 @@ export async function subjectWrites({
     ['POST', `${path}/${kept}/merge`, { sourceSubjectId: merged, confirm: merged.slice(0, 8) }],
     ['POST', `${path}/delete`, { subjectIds: [deleted], confirm: 'delete 1 subject' }],
   ]
+}
+
+/** Makes a call that matches a subject, and returns the request that confirms the match. */
+async function verdictWrite({ gallery, owner, projectId }: TestConsole): Promise<ConsoleWrite> {
+  const { db } = gallery.database.store
+  await db.updateTable('projects').set({ feedback: 1 }).where('projectId', '=', projectId).execute()
+  const subjectId = await enrollPerson(gallery, 'Sia')
+  const { requestId } = await identify(gallery, { ...pictureOf('Sia', 0), threshold: 0.9 })
+  const { items } = assertOk(await owner.get(`/log?requestId=${requestId}`)).body
+  const body = { subjectId, resultIndex: 0, faceIndex: 0, verdict: 'confirmed' }
+  return ['POST', `/log/${items[0].callId}/verdict`, body]
 }
 
 /** Merges two subjects. @returns the id to undo the merge with. */

@@ -64,33 +64,33 @@ export const denialsPerSubject = 20
  */
 type VerdictTemplate = StoredTemplate & Pick<MatchVerdictRow, 'verdict'>
 
-/** Finds the templates of denied matches of a subject, the newest first. */
-export function findDenials(tx: ReadTx, subjectId: string): Promise<readonly VerdictTemplate[]> {
-  const query = selectTemplates(tx, subjectId)
-    // A literal, so that both engines use the partial index.
-    .where(sql<boolean>`v.verdict = 'denied'`)
-    .orderBy('v.matchedAtMs', 'desc')
-    .orderBy('v.verdictId')
-  return tx.run(query.limit(denialsPerSubject))
+/** Finds the templates of denied matches of a subject that have an effect, the newest first. */
+export async function findDenials(tx: ReadTx, subjectId: string) {
+  return tx.run(selectTemplates(tx, subjectId, 'denied').limit(denialsPerSubject))
 }
 
-/** Finds the templates of all matches of a subject. */
+/** Finds the templates of all matches of a subject, or of the denied ones. */
 export function findMatchTemplates(
   tx: ReadTx,
   subjectId: string,
+  only?: 'denied',
 ): Promise<readonly VerdictTemplate[]> {
-  return tx.run(selectTemplates(tx, subjectId))
+  return tx.run(selectTemplates(tx, subjectId, only))
 }
 
-function selectTemplates({ build }: ReadTx, subjectId: string) {
-  return build
+function selectTemplates({ build }: ReadTx, subjectId: string, only?: 'denied') {
+  const templates = build
     .selectFrom('matchVerdicts as v')
     .innerJoin('subjects', 'subjects.subjectId', 'v.subjectId')
     .select(['v.verdictId as faceId', 'v.galleryId', 'v.modelId', 'v.ciphertext', 'v.verdict'])
     .select(['v.subjectId', 'subjects.keyId', 'subjects.wrappedKey', 'subjects.expiresAtUtc'])
     .where('v.subjectId', '=', subjectId)
     .where('v.ciphertext', 'is not', null)
+    .orderBy('v.matchedAtMs', 'desc')
+    .orderBy('v.verdictId')
     .$narrowType<{ ciphertext: Uint8Array }>()
+  // A literal, so that both engines use the partial index.
+  return only ? templates.where(sql<boolean>`v.verdict = 'denied'`) : templates
 }
 
 export async function replaceVerdictCiphertext(
@@ -101,12 +101,67 @@ export async function replaceVerdictCiphertext(
   await run(change.where('verdictId', '=', verdictId))
 }
 
+/** Finds the matches of a subject without their templates, the oldest first. */
+export function findSubjectMatches({ build, run }: ReadTx, subjectId: string) {
+  const query = build
+    .selectFrom('matchVerdicts')
+    .select(['verdictId', 'projectId', 'requestId', 'matchedAtMs', 'verdict'])
+    .where('subjectId', '=', subjectId)
+  return run(query.orderBy('matchedAtMs').orderBy('verdictId'))
+}
+
 type VerdictMove = { readonly to: string; readonly verdictIds: readonly string[] }
+
+/** The ids of one statement: databases limit its parameters. */
+const idsPerMove = 1_000
 
 /** Moves matches to a subject. Their ciphertexts must be those of that subject. */
 export async function moveVerdicts({ build, run }: Tx, { to, verdictIds }: VerdictMove) {
   if (verdictIds.length === 0) return
   const move = build.updateTable('matchVerdicts').set({ subjectId: to })
-  await run(move.where('verdictId', 'in', verdictIds))
-  await run(build.updateTable('subjects').set({ hasDenials: 1 }).where('subjectId', '=', to))
+  for (let start = 0; start < verdictIds.length; start += idsPerMove)
+    await run(move.where('verdictId', 'in', verdictIds.slice(start, start + idsPerMove)))
+  const ofTarget = build.selectFrom('matchVerdicts').select('subjectId').where('subjectId', '=', to)
+  const flag = build.updateTable('subjects').set({ hasDenials: 1 })
+  await run(flag.where('subjectId', 'in', ofTarget.where('verdict', '=', 'denied')))
+}
+
+export type VerdictFilter = {
+  readonly accountId?: string | undefined
+  readonly projectId?: string | undefined
+  /** The time of the match: from the first, before the second. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+}
+
+/** The most groups of a count. */
+export const countedGroupsMax = 200
+
+/**
+ * Counts confirmed and denied matches by project and by group, those with the most verdicts first. A
+ * match counts in each group that its subject has now; the group is null if it has none.
+ */
+export async function countVerdicts({ build, run }: ReadTx, filter: VerdictFilter) {
+  const { accountId, projectId, fromMs = 0, toMs = Number.MAX_SAFE_INTEGER } = filter
+  let counted = build
+    .selectFrom('matchVerdicts as v')
+    .innerJoin('projects as p', 'p.projectId', 'v.projectId')
+    .select(['p.projectId', 'p.name as projectName'])
+    .select(sql<number>`count(case v.verdict when 'confirmed' then 1 end)`.as('confirmed'))
+    .select(sql<number>`count(case v.verdict when 'denied' then 1 end)`.as('denied'))
+    .where('v.verdict', 'is not', null)
+    .where('v.matchedAtMs', '>=', fromMs)
+    .where('v.matchedAtMs', '<', toMs)
+    .where('p.deletedAtUtc', 'is', null)
+    .groupBy(['p.projectId', 'p.name'])
+    .orderBy(sql`count(*)`, 'desc')
+    .orderBy('p.name')
+  if (accountId !== undefined) counted = counted.where('p.accountId', '=', accountId)
+  if (projectId !== undefined) counted = counted.where('p.projectId', '=', projectId)
+  const byGroup = counted
+    .leftJoin('subjectGroups as g', 'g.subjectId', 'v.subjectId')
+    .select('g.name as group')
+    .groupBy('g.name')
+    .orderBy('g.name')
+  return { projects: await run(counted), groups: await run(byGroup.limit(countedGroupsMax)) }
 }

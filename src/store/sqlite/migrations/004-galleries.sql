@@ -171,6 +171,8 @@ create index verdicts_of_subject on matchVerdicts (subjectId)
 
 create index denials_of_subject on matchVerdicts (subjectId, matchedAtMs) where verdict = 'denied'
 
+create index decided_matches on matchVerdicts (projectId, matchedAtMs) where verdict is not null
+
 create index undecided_matches on matchVerdicts (expiresAtMs) where expiresAtMs is not null
 
 create table faces (

@@ -67,7 +67,18 @@ export const matchVerdictsContract = {
       assert.equal((await queries.findMatchTemplates(tx, 's-1')).length, 3)
       await queries.replaceVerdictCiphertext(tx, { verdictId: 'm-0', ciphertext })
       await queries.moveVerdicts(tx, { to: 's-2', verdictIds: [] })
-      await queries.moveVerdicts(tx, { to: 's-2', verdictIds: ['m-0'] })
+      const stored = await queries.findSubjectMatches(tx, 's-1')
+      assertSameValues(
+        stored.map(({ verdictId, verdict }) => [verdictId, verdict]),
+        [
+          ['earlier-0', null],
+          ['m-0', 'denied'],
+          ['m-1', 'denied'],
+        ],
+      )
+      // The ids of several statements; only one of them exists.
+      const unknown = Array.from({ length: 2000 }, (_, index) => `unknown-${index}`)
+      await queries.moveVerdicts(tx, { to: 's-2', verdictIds: [...unknown, 'm-0'] })
     })
     assertSameValues(await denials('s-2'), ['m-0'])
     assertSameValues(await flags(), [1, 1])
@@ -86,7 +97,76 @@ export const matchVerdictsContract = {
       verdict: 'denied' as const,
     }))
     await add(many)
+    const all = await store.read((tx) => queries.findMatchTemplates(tx, 's-1', 'denied'))
+    assertSameValues(all.length, many.length + 1, 'with m-1')
     const newest = many.slice(1).map(({ verdictId }) => verdictId)
     assertSameValues(await denials('s-1'), newest.toReversed(), 'the newest 20')
   },
+  'confirmed matches that move to a subject do not mark it as one with denials': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const { projectId } = project
+    await createProjectGallery(fixture)
+    for (const subjectId of ['s-1', 's-2']) await enrollSubject(fixture, subjectId)
+    const found = await store.write(async (tx) => {
+      await queries.addMatch(tx, {
+        ...decidedMatch(projectId, 'v-1', 's-1'),
+        verdict: 'confirmed',
+        ciphertext: null,
+      })
+      await queries.moveVerdicts(tx, { to: 's-2', verdictIds: ['v-1'] })
+      return queries.findSubjectsByIds(tx, projectId, ['s-2'])
+    })
+    assertSameValues(
+      found.map(({ hasDenials }) => hasDenials),
+      [0],
+    )
+    const moved = await store.read((tx) => queries.findSubjectMatches(tx, 's-2'))
+    assertSameValues(moved.length, 1)
+  },
+  'verdicts are counted by project and for the groups with the most verdicts': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const { projectId, accountId } = project
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 's-1')
+    await enrollSubject(fixture, 's-2')
+    const { countedGroupsMax } = queries
+    const names = Array.from({ length: countedGroupsMax }, (_, index) => `group-${index}`)
+    const group = (subjectId: string) => ({ galleryId: projectId, subjectId })
+    await store.write(async (tx) => {
+      await queries.addGroups(tx, group('s-1'), names)
+      await queries.addGroups(tx, group('s-2'), ['zoo'])
+      const rows = [
+        decidedMatch(projectId, 'v-1', 's-1'),
+        decidedMatch(projectId, 'v-2', 's-2'),
+        { ...decidedMatch(projectId, 'v-3', 's-2'), verdict: 'confirmed' as const },
+        { ...decidedMatch(projectId, 'v-4', 's-2'), verdict: null, expiresAtMs: 90 },
+        { ...decidedMatch(projectId, 'v-5', 's-2'), matchedAtMs: 60 },
+      ]
+      await mapSequential(rows, (row) => queries.addMatch(tx, row))
+    })
+    const count = (filter: Parameters<typeof queries.countVerdicts>[1]) =>
+      store.read((tx) => queries.countVerdicts(tx, filter))
+    const { projects, groups } = await count({ accountId, fromMs: 50, toMs: 60 })
+    assertSameValues(
+      projects.map(({ confirmed, denied }) => [confirmed, denied]),
+      [[1, 2]],
+    )
+    assertSameValues([groups.length, groups[0]?.group], [countedGroupsMax, 'zoo'])
+    for (const filter of [{}, { projectId }])
+      assertSameValues((await count(filter)).projects[0]?.denied, 3)
+    for (const filter of [{ accountId: 'other' }, { projectId: 'other' }, { fromMs: 61 }])
+      assertSameValues((await count(filter)).projects.length, 0)
+  },
+}
+
+/** A denied match of the time 50. */
+function decidedMatch(projectId: string, verdictId: string, subjectId: string): MatchVerdictRow {
+  const call = { projectId, galleryId: projectId, requestId: verdictId }
+  const position = { resultIndex: 0, faceIndex: 0, modelId: 'active', ciphertext }
+  const decision = { matchedAtMs: 50, expiresAtMs: null, verdict: 'denied' } as const
+  return { ...call, verdictId, subjectId, ...position, ...decision }
 }
