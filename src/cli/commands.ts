@@ -49,9 +49,7 @@ function completionCommand(commands: () => readonly CliCommand[]): CliCommand {
   return defineCommand({
     path: 'completion',
     hasJson: false,
-    arguments: {
-      shell: required('<shell>', oneOf(['bash', 'zsh', 'fish'])),
-    },
+    arguments: { shell: required('<shell>', oneOf(['bash', 'zsh', 'fish'])) },
     run: async ({ shell }) => {
       const { completionScript } = await import('./completion/completion-script.ts')
       console.log(await completionScript(shell, commands()))

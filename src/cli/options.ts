@@ -44,16 +44,16 @@ export function required<Value>(
   }
 }
 
-/** An option that has a value even if it is absent. */
+/** An option that has a value even if it is absent: that of the default text. */
 export function withDefault<Value>(
   form: string,
-  kind: ValueKind<Value> & { readonly default: string },
-  summary = '',
+  kind: ValueKind<Value>,
+  defaultText: string,
 ): ValueDeclaration<Value> {
   return {
-    ...partsOf(form, kind, summary),
-    default: kind.default,
-    read: ([text = kind.default], name) => readText(kind, text, name),
+    ...partsOf(form, kind),
+    default: defaultText,
+    read: ([text = defaultText], name) => readText(kind, text, name),
   }
 }
 
@@ -74,11 +74,7 @@ export function repeatable<Value>(
  * Returns the common parts of a declaration. Without a `summary`, `help-texts.json` explains the value; a
  * declaration that several commands share has one.
  */
-function partsOf<Value>(
-  form: string,
-  { parse: _parse, ...kind }: ValueKind<Value>,
-  summary: string,
-) {
+function partsOf<Value>(form: string, { parse: _parse, ...kind }: ValueKind<Value>, summary = '') {
   return { ...kind, form, summary, isRequired: false, isRepeatable: false }
 }
 

@@ -9,9 +9,7 @@ export const accountCommands = defineGroup({
   commands: [
     defineCommand({
       path: 'account create',
-      arguments: {
-        name: required('<name>', projectName),
-      },
+      arguments: { name: required('<name>', projectName) },
       run: async (values) => (await import('./accounts.ts')).create(values),
     }),
     defineCommand({

@@ -53,9 +53,7 @@ export const price = defineGroup({
     }),
     defineCommand({
       path: 'price set',
-      arguments: {
-        action: required('<action>', nameFrom(actionNames)),
-      },
+      arguments: { action: required('<action>', nameFrom(actionNames)) },
       options: {
         unit: required('<micros>', microsFrom(0)),
         account: optionalAccount,

@@ -35,7 +35,7 @@ export const callLog = defineCommand({
     'near-miss': flag(),
     from: optional('<ISO 8601>', timeUtc),
     to: optional('<ISO 8601>', timeUtc),
-    limit: withDefault('<n>', { ...wholeNumber(1, limitMax), default: '50' }),
+    limit: withDefault('<n>', wholeNumber(1, limitMax), '50'),
   },
   run: async (values) => (await import('./show-call-log.ts')).showCallLog(values),
 })

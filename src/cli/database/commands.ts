@@ -38,9 +38,7 @@ export const deletions = defineGroup({
     }),
     defineCommand({
       path: 'deletions verify',
-      options: {
-        key: optional('<key>', anyText),
-      },
+      options: { key: optional('<key>', anyText) },
       arguments: { file: required('<file>', filePath) },
       run: async (values) => (await import('./verify-certificate.ts')).verifyCertificate(values),
     }),
@@ -56,9 +54,7 @@ export const masterKeyCommands = [
   }),
   defineCommand({
     path: 'key rotate-master',
-    options: {
-      prepared: flag(),
-    },
+    options: { prepared: flag() },
     run: async (values) => (await import('./database.ts')).rotate(values),
   }),
   defineCommand({

@@ -20,9 +20,7 @@ export const evaluate = defineGroup({
     }),
     defineCommand({
       path: 'evaluate verification',
-      arguments: {
-        source: required('<folder|pairs.csv>', filePath),
-      },
+      arguments: { source: required('<folder|pairs.csv>', filePath) },
       options: {
         out: optional('<file>', filePath),
         calibrate: optional('<file|folder>', filePath),

@@ -12,22 +12,14 @@ const rateMax = 10_000
 
 export const importFaces = defineCommand({
   path: 'import',
-  arguments: {
-    source: required('<folder|list.csv>', filePath),
-  },
+  arguments: { source: required('<folder|list.csv>', filePath) },
   options: {
     ...serviceOptions,
     groups: optional('<a,b>', textList),
     'face-policy': optional('<policy>', oneOf(facePolicies)),
     rate: optional('<n>', wholeNumber(1, rateMax)),
-    concurrency: withDefault('<n>', {
-      ...wholeNumber(1, concurrencyMax),
-      default: String(concurrencyDefault),
-    }),
-    journal: withDefault('<file>', {
-      ...outputFile,
-      default: journalDefault,
-    }),
+    concurrency: withDefault('<n>', wholeNumber(1, concurrencyMax), String(concurrencyDefault)),
+    journal: withDefault('<file>', outputFile, journalDefault),
   },
   run: async (values) => (await import('./import-faces.ts')).importFaces(values),
 })

@@ -15,9 +15,7 @@ export const models = defineGroup({
   commands: [
     defineCommand({
       path: 'models list',
-      options: {
-        commercial: flag(),
-      },
+      options: { commercial: flag() },
       run: async (values) => (await import('./list.ts')).list(values),
     }),
     defineCommand({
@@ -26,9 +24,7 @@ export const models = defineGroup({
     }),
     defineCommand({
       path: 'models install',
-      arguments: {
-        pack: required('<name|folder|address>', anyText),
-      },
+      arguments: { pack: required('<name|folder|address>', anyText) },
       options: {
         use: flag(),
         from: optional('<folder>', folderPath),
@@ -48,26 +44,20 @@ export const models = defineGroup({
         pictures: required('<folder|pairs.csv>', filePath),
         name: required('<name>', packName),
         licence: required('<text>', anyText),
-        'commercial-use': withDefault('<use>', {
-          ...oneOf(['allowed', 'forbidden', 'unclear']),
-          default: 'unclear',
-        }),
-        dimensions: withDefault('<n>', {
-          ...wholeNumber(16, 4096),
-          default: '512',
-        }),
+        'commercial-use': withDefault(
+          '<use>',
+          oneOf(['allowed', 'forbidden', 'unclear']),
+          'unclear',
+        ),
+        dimensions: withDefault('<n>', wholeNumber(16, 4096), '512'),
         models: repeatable('<pack>', anyText),
       },
       run: async (values) => (await import('./qualify.ts')).qualify(values),
     }),
     defineCommand({
       path: 'models use',
-      arguments: {
-        pack: required('<pack|pack/model|builtin>', anyText),
-      },
-      options: {
-        role: optional('<role>', oneOf(['detector', 'recognizer', 'liveness'])),
-      },
+      arguments: { pack: required('<pack|pack/model|builtin>', anyText) },
+      options: { role: optional('<role>', oneOf(['detector', 'recognizer', 'liveness'])) },
       run: async (values) => (await import('./use.ts')).use(values),
     }),
     defineCommand({
@@ -81,9 +71,7 @@ export const models = defineGroup({
     }),
     defineCommand({
       path: 'models retire',
-      arguments: {
-        model: required('<model>', anyText),
-      },
+      arguments: { model: required('<model>', anyText) },
       options: {
         confirm: optional('<model>', anyText),
         'delete-faces': flag(),

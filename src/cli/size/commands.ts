@@ -14,38 +14,14 @@ export const size = defineCommand({
   options: {
     faces: optional('<n>', wholeNumber(1, 1e9)),
     calls: optional('<n>', wholeNumber(1, 1e6)),
-    'image-ms': withDefault('<ms>', {
-      ...numberBetween(0.1, 1e5),
-      default: String(imageMs),
-    }),
-    'search-ms': withDefault('<ms>', {
-      ...numberBetween(0.1, 1e5),
-      default: String(searchMsPerMillion),
-    }),
-    'log-days': withDefault('<days>', {
-      ...wholeNumber(0, 3650),
-      default: '365',
-    }),
-    'mean-share': withDefault('<share>', {
-      ...share,
-      default: '0.1',
-    }),
-    'cores-per-server': withDefault('<n>', {
-      ...wholeNumber(1, 1024),
-      default: '16',
-    }),
-    'core-price': withDefault('<amount>', {
-      ...numberBetween(0, 1e6),
-      default: '20',
-    }),
-    'memory-price': withDefault('<amount>', {
-      ...numberBetween(0, 1e6),
-      default: '3',
-    }),
-    'disk-price': withDefault('<amount>', {
-      ...numberBetween(0, 1e6),
-      default: '0.1',
-    }),
+    'image-ms': withDefault('<ms>', numberBetween(0.1, 1e5), String(imageMs)),
+    'search-ms': withDefault('<ms>', numberBetween(0.1, 1e5), String(searchMsPerMillion)),
+    'log-days': withDefault('<days>', wholeNumber(0, 3650), '365'),
+    'mean-share': withDefault('<share>', share, '0.1'),
+    'cores-per-server': withDefault('<n>', wholeNumber(1, 1024), '16'),
+    'core-price': withDefault('<amount>', numberBetween(0, 1e6), '20'),
+    'memory-price': withDefault('<amount>', numberBetween(0, 1e6), '3'),
+    'disk-price': withDefault('<amount>', numberBetween(0, 1e6), '0.1'),
   },
   run: async ({ faces, calls, json, ...values }) => {
     const { estimateSize } = await import('./estimate.ts')

@@ -25,10 +25,7 @@ export const subjectCommands = defineGroup({
         ...options,
         group: optional('<group>', anyText),
         text: optional('<text>', anyText),
-        limit: withDefault('<n>', {
-          ...wholeNumber(1, limitMax),
-          default: '50',
-        }),
+        limit: withDefault('<n>', wholeNumber(1, limitMax), '50'),
       },
       run: async (values) => (await import('./subjects.ts')).list(values),
     }),
@@ -66,9 +63,7 @@ export const subjectCommands = defineGroup({
     }),
     defineCommand({
       path: 'subject unmerge',
-      arguments: {
-        mergeId: required('<merge>', anyText),
-      },
+      arguments: { mergeId: required('<merge>', anyText) },
       options,
       run: async (values) => (await import('./subjects.ts')).unmerge(values),
     }),

@@ -38,10 +38,7 @@ export const keyCommands = defineGroup({
       path: 'key create',
       options: {
         project: requiredProject,
-        name: withDefault('<name>', {
-          ...keyName,
-          default: 'key',
-        }),
+        name: withDefault('<name>', keyName, 'key'),
         permissions: optional('<a,b>', namesFrom(permissionNames)),
         expires: optional(
           '<duration|ISO 8601|never>',
@@ -59,12 +56,7 @@ export const keyCommands = defineGroup({
     defineCommand({
       path: 'key rotate',
       arguments: { keyId },
-      options: {
-        overlap: withDefault('<0|1h|24h|7d>', {
-          ...oneOf(['0', '1h', '24h', '7d']),
-          default: '24h',
-        }),
-      },
+      options: { overlap: withDefault('<0|1h|24h|7d>', oneOf(['0', '1h', '24h', '7d']), '24h') },
       run: async (values) => (await import('./key.ts')).rotate(values),
     }),
     defineCommand({
@@ -116,7 +108,7 @@ export const project = defineGroup({
       path: 'project create',
       arguments: { name: required('<name>', projectName) },
       options: {
-        gallery: withDefault('<isolated|shared>', { ...galleryModes, default: 'isolated' }),
+        gallery: withDefault('<isolated|shared>', galleryModes, 'isolated'),
         budget: optional('<micros>', microsFrom(1)),
         billing,
         account: optionalAccount,
@@ -155,9 +147,7 @@ export const project = defineGroup({
     defineCommand({
       path: 'project delete',
       arguments: { project: required('<project>', projectName) },
-      options: {
-        yes: flag(),
-      },
+      options: { yes: flag() },
       run: async (values) => (await import('./project.ts')).remove(values),
     }),
   ],

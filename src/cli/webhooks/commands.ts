@@ -51,7 +51,7 @@ export const webhook = defineGroup({
       arguments: { webhookId },
       options: {
         state: optional('<state>', oneOf(['pending', 'delivered', 'failed'])),
-        limit: withDefault('<n>', { ...wholeNumber(1, 1000), default: '20' }),
+        limit: withDefault('<n>', wholeNumber(1, 1000), '20'),
       },
       run: async (values) => (await import('./webhook.ts')).listDeliveries(values),
     }),
@@ -67,10 +67,11 @@ export const webhook = defineGroup({
       path: 'webhook rotate-secret',
       arguments: { webhookId },
       options: {
-        'overlap-hours': withDefault('<n>', {
-          ...wholeNumber(0, overlapHoursMax),
-          default: String(overlapHoursDefault),
-        }),
+        'overlap-hours': withDefault(
+          '<n>',
+          wholeNumber(0, overlapHoursMax),
+          String(overlapHoursDefault),
+        ),
       },
       run: async (values) => (await import('./webhook.ts')).rotateSecret(values),
     }),
