@@ -10,7 +10,12 @@ import { calibrationOf } from '../src/gallery/calibration/calibrations.ts'
 import { scoreAt } from '../src/gallery/calibration/similarity.ts'
 import { readTemplateModel } from '../src/models/template/template-model.ts'
 import { projectToAxes } from '../src/vision/embed/create-template.ts'
-import { countCertainImpostors, fittedCohort, spreadLikeFaces } from './fit/certain-impostors.ts'
+import {
+  countCertainImpostors,
+  createRowScorer,
+  fittedCohort,
+  spreadLikeFaces,
+} from './fit/certain-impostors.ts'
 import type { PairCount, CellRow } from './fit/certain-impostors.ts'
 import { readMixtureRows } from './fit/mixture-rows.ts'
 
@@ -42,8 +47,12 @@ const kinds = [
 const groups = [...new Set(cells.map(({ group }) => group))]
 const rows = kinds.flatMap(([kind, probes]) =>
   cohorts.map(([cohort, rowsOfCells]) => {
-    const options = { fitted, added: rowsOfCells, score }
-    const { certain, girlAndBoy, girlAndBoyOfGroup } = countCertainImpostors(probes, options)
+    const scoreRows = createRowScorer(probes, { fitted, added: rowsOfCells })
+    const { certain, girlAndBoy, girlAndBoyOfGroup } = countCertainImpostors(
+      cells,
+      scoreRows,
+      score,
+    )
     const ofGroups = groups.map((group) => rateOf(girlAndBoyOfGroup.get(group)))
     return [kind, cohort, rateOf(certain), rateOf(girlAndBoy), ...ofGroups]
   }),

@@ -18,34 +18,28 @@ export type ImpostorCounts = {
 
 export type PairCount = { readonly pairs: number; readonly matches: number }
 
-/**
- * Counts the pairs of certain impostors whose score reaches `score`. The rows of each cell form two
- * halves. Each pair is scored with densities of a cohort without the halves of both rows: the rows
- * themselves never lower its score, other rows of the same group, gender and age do.
- *
- * @param rows rows of the cohort, or of the same cells; row i belongs to `added[i]`.
- * @param fitted the rows of the cohort that belong to no cell, and the number of neighbours.
- * @param added the first rows of the cells that are in the cohort; empty to measure without them.
- */
+/** Returns the score of two rows. */
+export type ScoreRows = (a: number, b: number) => number
+
+/** Counts the pairs of certain impostors whose score reaches `score`. */
 export function countCertainImpostors(
-  rows: readonly CellRow[],
-  { fitted, added, score }: { fitted: DensityCohort; added: readonly CellRow[]; score: number },
+  cells: readonly MixtureCell[],
+  scoreRows: ScoreRows,
+  score: number,
 ): ImpostorCounts {
-  const densityOf = createDensities(rows, fitted, added)
   const certain = { pairs: 0, matches: 0 }
   const girlAndBoy = { pairs: 0, matches: 0 }
-  const groups = [...new Set(rows.map(({ cell }) => cell.group))]
+  const groups = [...new Set(cells.map(({ group }) => group))]
   const girlAndBoyOfGroup = new Map(groups.map((group) => [group, { pairs: 0, matches: 0 }]))
-  for (const [a, first] of rows.entries())
-    for (const [b, second] of rows.slice(0, a).entries()) {
-      if (!areImpostors(first.cell, second.cell)) continue
-      const densities = densityOf(a, b) + densityOf(b, a)
-      const isMatch = -squaredDistance(first.vector, second.vector) - densities / 2 >= score
+  for (const [a, first] of cells.entries())
+    for (const [b, second] of cells.slice(0, a).entries()) {
+      if (!areImpostors(first, second)) continue
+      const isMatch = scoreRows(a, b) >= score
       const counts = [certain]
-      if (areChildren(first.cell, second.cell)) {
+      if (areChildren(first, second)) {
         counts.push(girlAndBoy)
-        const ofGroup = girlAndBoyOfGroup.get(first.cell.group)
-        if (ofGroup && first.cell.group === second.cell.group) counts.push(ofGroup)
+        const ofGroup = girlAndBoyOfGroup.get(first.group)
+        if (ofGroup && first.group === second.group) counts.push(ofGroup)
       }
       for (const count of counts) {
         count.pairs += 1
@@ -53,6 +47,28 @@ export function countCertainImpostors(
       }
     }
   return { certain, girlAndBoy, girlAndBoyOfGroup }
+}
+
+/**
+ * Scores rows. The rows of each cell form two halves. Each pair is scored with densities of a cohort
+ * without the halves of both rows: the rows themselves never lower its score, other rows of the same
+ * group, gender and age do.
+ *
+ * @param rows rows of the cohort, or of the same cells; row i belongs to `added[i]`.
+ * @param fitted the rows of the cohort that belong to no cell, and the number of neighbours.
+ * @param added the first rows of the cells that are in the cohort; empty to measure without them.
+ */
+export function createRowScorer(
+  rows: readonly CellRow[],
+  { fitted, added }: { readonly fitted: DensityCohort; readonly added: readonly CellRow[] },
+): ScoreRows {
+  const densityOf = createDensities(rows, fitted, added)
+  return (a, b) => {
+    const [first, second] = [rows[a], rows[b]]
+    if (!first || !second) throw new RangeError(`there is no pair ${a}, ${b}`)
+    const densities = densityOf(a, b) + densityOf(b, a)
+    return -squaredDistance(first.vector, second.vector) - densities / 2
+  }
 }
 
 /** Returns the cohort without the rows that `eval/extend-cohort.ts` added. */

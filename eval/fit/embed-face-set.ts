@@ -47,14 +47,14 @@ export async function embedFaceSet(source: string): Promise<PersonEmbedding[]> {
 }
 
 /** Packs embeddings into a template, so that the pipeline returns them unchanged. */
-function packEmbedding({ dlib, faceres }: NetworkEmbeddings): Template {
+export function packEmbedding({ dlib, faceres }: NetworkEmbeddings): Template {
   const vector = new Float32Array(dlib.length + faceres.length)
   vector.set(dlib)
   vector.set(faceres, dlib.length)
   return { modelId: 'embedding', vector, density: 0 }
 }
 
-function unpackEmbedding({ vector }: Template): NetworkEmbeddings {
+export function unpackEmbedding({ vector }: Template): NetworkEmbeddings {
   return { dlib: vector.slice(0, dlibDimensions), faceres: vector.slice(dlibDimensions) }
 }
 

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import {
   countCertainImpostors,
+  createRowScorer,
   fittedCohort,
   spreadLikeFaces,
   type CellRow,
@@ -80,8 +81,10 @@ test(
     const fitted = fittedCohort(model)
     const rows = await readAddedRows()
     const probes = spreadLikeFaces(rows)
+    const cells = rows.map(({ cell }) => cell)
     const ratesWith = (added: readonly CellRow[]) => {
-      const counts = countCertainImpostors(probes, { fitted, added, score })
+      const scoreRows = createRowScorer(probes, { fitted, added })
+      const counts = countCertainImpostors(cells, scoreRows, score)
       const { certain, girlAndBoy, girlAndBoyOfGroup } = counts
       t.diagnostic(`${certain.matches} of ${certain.pairs} certain impostors`)
       t.diagnostic(`${girlAndBoy.matches} of ${girlAndBoy.pairs} girls and boys`)
