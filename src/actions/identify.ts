@@ -21,6 +21,7 @@ import {
   unknownGroupWarnings,
 } from './parts/search/candidates.ts'
 import { storeMatches } from './parts/search/decided-matches.ts'
+import { storeNearestFace } from './parts/search/near-misses.ts'
 import { isAmbiguous } from './parts/search/ambiguity.ts'
 import { assignSubjects } from './parts/search/assign-subjects.ts'
 import {
@@ -104,6 +105,7 @@ async function identifyImages(call: IdentifyCall) {
       const facts = { ...(await searchFacts(call, tx)), hitSubjects, unknownGroups, visitors }
       const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       await storeMatches(call, tx, searches, { outcomes, subjects: hitSubjects })
+      await storeNearestFace(call, tx, searches, { outcomes, subjects: hitSubjects })
       return outcomes
     },
   }

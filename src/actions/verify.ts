@@ -19,6 +19,7 @@ import {
   sameSubjectDescription,
 } from './parts/pictures/merge-frames.ts'
 import { extractOrRefuse, isFlagSet, requireUsable } from './parts/pictures/extract-pictures.ts'
+import { storeNearMiss } from './parts/search/near-misses.ts'
 import { matchLevelOf } from './parts/search/candidates.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { requireOneId, subjectLookup } from './parts/subject-lookup.ts'
@@ -210,6 +211,7 @@ async function compareWithSubject(call: VerifyCall) {
       }
       const { correlationId } = params.images[0] ?? {}
       const decision = comparisonDecision({ ...matchValue, qualityScore: probe.qualityScore })
+      await storeNearMiss(call, tx, { ...probe, subject, decision })
       return [{ correlationId, subjectIds: [subject.subjectId], value, decision }]
     },
   }
@@ -232,10 +234,8 @@ async function extractOptionsFor(call: VerifyCall, reading: ReadTx): Promise<Ext
   const { subjects, matching } = call.services
   const models = await matching.modelsOf(reading, await findSubject(call, reading))
   const switches = await subjects.switches(reading, call.caller.projectId)
-  return {
-    previousTemplates: models.former,
-    contextCrops: !models.hasActive && switches.autoEnroll && switches.storeCrops,
-  }
+  const storesFace = !models.hasActive && switches.autoEnroll && switches.storeCrops
+  return { previousTemplates: models.former, contextCrops: storesFace || switches.nearMissCrops }
 }
 
 /** @throws ActionError SUBJECT_NOT_FOUND. */

@@ -5,10 +5,12 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { type DeletionRecord, countDeletions, findDeletions } from '../store/gallery/deletions.ts'
 import { deleteExpiredData } from '../store/gallery/duplicates/subject-merges.ts'
 import type { MatchedCall } from '../store/gallery/feedback/match-verdicts.ts'
+import { removeEndedNearMisses } from '../store/gallery/feedback/near-miss-crops.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
 import { findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
 import { findProjectVisitors, visitorsGalleryId } from '../store/gallery/visitors.ts'
+import { deleteInBatches } from '../store/delete-in-batches.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
 import {
@@ -22,7 +24,6 @@ import type { MatchDecision } from './feedback/feedback.ts'
 import { createDecryptStoredTemplate } from './keys/template-encryption.ts'
 import { createSubjectKeys } from './keys/keyring.ts'
 import { openKeys } from './keys/open-keys.ts'
-import { deleteInBatches } from './liveness/delete-in-batches.ts'
 import { createMatching } from './matching.ts'
 import { type ReEmbed, createReEmbed } from './re-embed/re-embed.ts'
 import { type GroupRenaming, renameGroup } from './rename-group.ts'
@@ -148,8 +149,8 @@ function createMaintenance(options: MaintenanceOptions) {
     listDeletions: findDeletions,
     countDeletions,
     /**
-     * Deletes expired subjects, subjects and visitors past their retention, old merges and undecided
-     * matches.
+     * Deletes expired subjects, subjects and visitors past their retention, old merges, undecided
+     * matches and old crops of near misses.
      *
      * @returns the number of subjects and visitors.
      */
@@ -180,6 +181,7 @@ async function sweep(options: MaintenanceOptions, purge: (galleryId: string) => 
     await deleteInBatches(store, (tx, limit) =>
       deleteExpiredData(tx, table, { nowMs: clock(), limit }),
     )
+  await removeEndedNearMisses(store, clock())
   for (const galleryId of purgeDue) {
     purgeDue.delete(galleryId)
     await purge(galleryId)

@@ -5,6 +5,7 @@ import type { ReadTx, Store, Tx } from '../store/database.ts'
 import type { FaceRow, SubjectRow } from '../store/gallery-schema.ts'
 import { findSubjectCrop } from '../store/gallery/crops.ts'
 import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
+import { findNearMissCrop } from '../store/gallery/feedback/near-miss-crops.ts'
 import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaces, findSubjectFaces } from '../store/gallery/faces.ts'
 import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
@@ -22,6 +23,7 @@ import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
 import * as enrollment from './enrollment.ts'
 import { createFeedback } from './feedback/feedback.ts'
+import { createStoreNearMiss } from './feedback/store-near-miss.ts'
 import { decideDistinct } from './health/decide-distinct.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 import { decryptCrop } from './keys/subject-encryption.ts'
@@ -71,7 +73,10 @@ export function createSubjects(options: SubjectsOptions) {
     ...createUnexpiredReads(store, nowUtc),
     loadDetails: createLoadSubjectDetails(calibrations),
     readCrop: createReadCrop(options),
+    /** The same for the crop of a near miss, by its id. */
+    readNearMissCrop: createReadCrop(options, findNearMissCrop),
     feedback: createFeedback(options),
+    storeNearMiss: createStoreNearMiss(options),
     /** Returns the optional features that a project has switched on. */
     switches: findProjectSwitches,
     /** @throws ActionError INVALID_REQUEST if an expiry is given that is not in the future. */
@@ -238,10 +243,13 @@ type ReadCropOptions = {
   readonly log: Pick<Log, 'error'>
 }
 
-export function createReadCrop({ keys, log }: ReadCropOptions): ReadCrop {
+export function createReadCrop(
+  { keys, log }: ReadCropOptions,
+  find: typeof findSubjectCrop | typeof findNearMissCrop = findSubjectCrop,
+): ReadCrop {
   return async (reading, subject, faceId) => {
     const { subjectId, galleryId } = subject
-    const crop = await findSubjectCrop(reading, { subjectId, faceId })
+    const crop = await find(reading, { subjectId, faceId })
     if (!crop) return undefined
     const accountId = (await findGallery(reading, galleryId))?.accountId ?? ''
     const binding = { accountId, galleryId, subjectId, faceId }

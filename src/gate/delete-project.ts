@@ -5,11 +5,13 @@ import { HttpError } from '../lib/errors.ts'
 import type { AuditLogEntry } from '../store/console/audit-log.ts'
 import type { ExclusiveTransaction, ReadTx, Store, Tx } from '../store/database.ts'
 import { countCrops, removeCrops } from '../store/gallery/crops.ts'
+import * as nearMisses from '../store/gallery/feedback/near-miss-crops.ts'
 import { findGallerySize } from '../store/gallery/galleries.ts'
 import { countProjectVisitors } from '../store/gallery/visitors.ts'
 import { countKeys } from '../store/tenancy/key-list.ts'
 import * as deletion from '../store/tenancy/project-deletion.ts'
 import { type ProjectSummary, findProjectSummaries } from '../store/tenancy/project-summaries.ts'
+import { updateProject } from '../store/tenancy/projects.ts'
 import { findWebhooks } from '../store/webhooks/webhooks.ts'
 
 export type ProjectToDelete = Pick<ProjectSummary, 'projectId' | 'accountId' | 'name'>
@@ -52,6 +54,8 @@ export async function beginDeletion(
     )
   const contents = await findContents(tx, project, new Date(nowMs))
   await deletion.endAccess(db, projectId, formatUtc(nowMs))
+  await updateProject(db, projectId, { switches: { nearMissCrops: false } })
+  await nearMisses.limitNearMisses(tx, projectId)
   return contents
 }
 
@@ -95,6 +99,7 @@ export async function deleteProject(options: Deletion): Promise<bigint> {
     await clearVisitors(projectId)
     while ((await deleteBatch()) === attemptsPerBatch);
     await removeCrops(store, projectId)
+    await nearMisses.removeEndedNearMisses(store, options.clock())
     const returnedMicros = await store.runExclusive((change) => endProject(change, options))
     if (returnedMicros !== undefined) return returnedMicros
     if (performance.now() > endMs) throw new HttpError(409, callsStillRun)

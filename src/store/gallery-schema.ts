@@ -128,6 +128,17 @@ export type MatchVerdictRow = {
 
 export type MatchVerdict = 'confirmed' | 'denied'
 
+/** The face of a call of svc.identify or svc.verify that nearly matched a subject. */
+export type NearMissCropRow = Omit<CropRow, 'faceId'> & {
+  readonly cropId: string
+  /** The subject that it nearly matched. */
+  readonly subjectId: string
+  readonly requestId: string
+  readonly storedAtMs: number
+  /** The row is deleted then. */
+  readonly expiresAtMs: number
+}
+
 /** A stored face of a subject, from one image. */
 export type FaceRow = {
   readonly faceId: string

@@ -31,6 +31,7 @@ export type Schema = VectorsSchema & {
   distinctSubjects: galleryRows.DistinctSubjectsRow
   subjectMerges: galleryRows.SubjectMergeRow
   matchVerdicts: galleryRows.MatchVerdictRow
+  nearMissCrops: galleryRows.NearMissCropRow
   faces: galleryRows.FaceRow
   templates: galleryRows.TemplateRow
   galleryPages: galleryRows.GalleryPageRow
@@ -80,6 +81,8 @@ export type ProjectRow = {
   readonly retentionDays: Generated<number | null>
   /** Visitors not seen for that many days are deleted, also after `unknownPeople` was switched off. */
   readonly visitorRetentionDays: Generated<number>
+  /** How long crops of near misses are kept, if `nearMissCrops` is on. */
+  readonly nearMissHours: Generated<number>
   /** The minimum similarity of a match of svc.identify; null: it depends on the gallery's size. */
   readonly identifyThreshold: Generated<number | null>
   /** Origins of pages that may send frames of liveness sessions, separated by spaces; empty: none. */

@@ -112,6 +112,35 @@ test('A call with feedback and its match are stored together during kill -9, and
   await rm(dataDir, { recursive: true, force: true })
 })
 
+const missedCalls = 40
+
+test('A near miss and its picture are stored together during kill -9', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
+  const first = await startGalleryProcess(dataDir)
+  const store = await openStore(dataDir)
+  await store.db.updateTable('projects').set({ nearMissCrops: 1 }).execute()
+  await store.close()
+  await enrollPerson(first.client, 'Ann')
+  const picture = imageParams({ name: 'Ann', deviation: 1.6 })
+  const { value } = await identify(first.client, picture)
+  const params = { ...picture, threshold: value.bestMatch.similarity + 0.03 }
+  const sent = Array.from({ length: missedCalls }, async () => {
+    await identify(first.client, params)
+    void killGalleryProcess(first)
+  })
+  await Promise.allSettled(sent)
+  await killGalleryProcess(first)
+  const after = await openStore(dataDir)
+  const logged = await after.db.selectFrom('calls').selectAll().where('nearMiss', '=', 1).execute()
+  const stored = await after.db.selectFrom('nearMissCrops').select('requestId').execute()
+  await after.close()
+  const idsOf = (rows: readonly { readonly requestId: string }[]) =>
+    rows.map(({ requestId }) => requestId).toSorted()
+  assert.ok(stored.length > 0)
+  assert.deepEqual(idsOf(stored), idsOf(logged))
+  await rm(dataDir, { recursive: true, force: true })
+})
+
 const undoneMerges = 20
 
 test('A merge that is undone during kill -9 is undone completely or not at all', async () => {

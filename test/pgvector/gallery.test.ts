@@ -10,6 +10,8 @@ runOnPgvector([
   'gallery/deletion',
   'gallery/expiry',
   'gallery/feedback/feedback',
+  'gallery/feedback/near-miss-ends',
+  'gallery/feedback/near-misses',
   'gallery/feedback/stored-denials',
   'gallery/isolation',
   'gallery/model-change',

@@ -16,6 +16,7 @@ import { runMigration } from '../support/migration/run-migration.ts'
 import { callsContract } from './contract/calls.ts'
 import { galleryPagesContract } from './contract/gallery/gallery-pages.ts'
 import { matchVerdictsContract } from './contract/gallery/match-verdicts.ts'
+import { nearMissesContract } from './contract/gallery/near-misses.ts'
 import { renamedGroupsContract } from './contract/gallery/renamed-groups.ts'
 import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
@@ -38,6 +39,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...galleriesContract,
   ...galleryPagesContract,
   ...matchVerdictsContract,
+  ...nearMissesContract,
   ...renamedGroupsContract,
   ...visitorsContract,
   ...rangeTemplatesContract,

@@ -36,6 +36,10 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
     'Store unknown people',
     'svc.identify stores people that match no subject as visitors, and recognizes them later. Decide first whether this is lawful: the privacy guide lists the questions.',
   ],
+  nearMissCrops: [
+    'Keep pictures of near misses',
+    'Keeps the encrypted face of calls of svc.identify and svc.verify that miss the threshold by at most 0.05. The request log shows it; each display is audited. Off: stored pictures are deleted.',
+  ],
   billing: [
     'Billing',
     'Charges calls to the budget, and rejects them when it is exhausted. Off: calls are metered in the request log and never rejected for a budget.',

@@ -14,6 +14,7 @@ import { commandLineName } from '../../store/console/audit-log.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { findMerges } from '../../store/gallery/duplicates/subject-merges.ts'
+import { listNearMisses } from '../../store/gallery/feedback/near-miss-crops.ts'
 import { hasExpired } from '../../store/gallery/expired-subjects.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
 import { findSubjectMatches } from '../../store/gallery/feedback/match-verdicts.ts'
@@ -143,10 +144,11 @@ export async function exportSubject({
       const matches = stored.map(({ verdictId: _id, matchedAtMs, ...match }) => {
         return { matchedAtUtc: formatUtc(matchedAtMs), ...match }
       })
+      const nearMisses = await listNearMisses(tx, subjectId)
       const content = {
         exportedAtUtc: formatUtc(nowMs),
         project: { projectId, name },
-        subject: { ...details, lastSeenAtUtc, faces, matches },
+        subject: { ...details, lastSeenAtUtc, faces, matches, nearMisses },
       }
       await writeNewFile(out, `${JSON.stringify(content, undefined, 2)}\n`)
       const result = { subjectId, file: out, faces: faces.length }

@@ -140,6 +140,7 @@ export const project = defineGroup({
         'auto-enroll': optional('<on|off>', onOrOff),
         feedback: optional('<on|off>', onOrOff),
         'unknown-people': optional('<1..90|off>', orDefault(wholeNumber(1, 90), 'off')),
+        'near-miss-crops': optional('<1..72|off>', orDefault(wholeNumber(1, 72), 'off')),
         billing,
       },
       run: async (values) => (await import('./project.ts')).set(values),

@@ -9,6 +9,7 @@ import { formatUtc } from '../../lib/clock.ts'
 import { type Micros, formatAmount } from '../../lib/money.ts'
 import type { Store } from '../../store/database.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
+import * as nearMisses from '../../store/gallery/feedback/near-miss-crops.ts'
 import {
   createProject,
   findProject,
@@ -83,12 +84,15 @@ type ProjectSettings = CommandValues<'project'> &
     readonly 'liveness-origins': readonly string[] | undefined
   }
 
-type NumberOption = 'sustained' | 'burst' | 'retention-days' | 'threshold' | 'unknown-people'
+type NumberOption = 'sustained' | 'burst' | 'threshold' | PeriodOption
+
+type PeriodOption = 'retention-days' | 'unknown-people' | 'near-miss-crops'
 
 type SwitchOption = 'gender' | 'expression' | 'store-crops' | 'auto-enroll' | 'feedback' | 'billing'
 
 export async function set(values: ProjectSettings): Promise<void> {
   const visitorDays = values['unknown-people']
+  const nearMissHours = values['near-miss-crops']
   const switches = givenOptions({
     gender: values.gender,
     expression: values.expression,
@@ -96,6 +100,7 @@ export async function set(values: ProjectSettings): Promise<void> {
     autoEnroll: values['auto-enroll'],
     feedback: values.feedback,
     unknownPeople: visitorDays === undefined ? undefined : visitorDays !== null,
+    nearMissCrops: nearMissHours === undefined ? undefined : nearMissHours !== null,
     billing: values.billing,
   })
   const change = givenOptions({
@@ -103,6 +108,7 @@ export async function set(values: ProjectSettings): Promise<void> {
     identifyThreshold: values.threshold,
     retentionDays: values['retention-days'],
     visitorRetentionDays: visitorDays ?? undefined,
+    nearMissHours: nearMissHours ?? undefined,
     sustainedPerS: values.sustained,
     burst: values.burst,
     galleryMode: values.gallery,
@@ -112,10 +118,12 @@ export async function set(values: ProjectSettings): Promise<void> {
     throw new UsageError('there is nothing to set; pass at least one option')
   const changed = await withStore(async (store) => {
     const { projectId, accountId, name } = await requireProject(store, values.project)
-    await auditedChange(store, 'project.update', async ({ db }) => {
+    await auditedChange(store, 'project.update', async ({ db, tx }) => {
       await updateProject(db, projectId, change)
+      await nearMisses.limitNearMisses(tx, projectId)
       return { result: undefined, accountId, target: projectId, detail: { ...change, name } }
     })
+    await nearMisses.removeEndedNearMisses(store, commandClock(store)())
     // The switch is changed first: a call that ends later stores no further crop.
     const cropsDeleted = switches.storeCrops === false && {
       cropsDeleted: await removeCrops(store, projectId),
@@ -212,6 +220,7 @@ function describeProject(project: Project): string {
       'auto-enroll': onOff(switches.autoEnroll),
       feedback: onOff(switches.feedback),
       'unknown-people': switches.unknownPeople ? String(row.visitorRetentionDays) : 'off',
+      'near-miss-crops': switches.nearMissCrops ? String(row.nearMissHours) : 'off',
       billing: onOff(switches.billing),
     }),
   )

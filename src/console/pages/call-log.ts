@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { formatUtc } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { findNearMiss } from '../../store/gallery/feedback/near-miss-crops.ts'
 import { findAttemptStatus } from '../../store/gate/attempt-status.ts'
 import {
   countCallsByPrefix,
@@ -214,14 +216,19 @@ export const getCall = defineRead({
       .object({ state: z.string(), startedAtUtc: z.string(), isResponseStored: z.boolean() })
       .optional(),
     feedback: callFeedback,
+    picture: z.object({ expiresAtUtc: z.string() }).optional().meta({
+      description: 'A stored picture of a near miss: `POST /log/:callId/picture` returns it.',
+    }),
   }),
-  handle: async (context) =>
-    context.services.store.read(async (tx) => {
+  handle: async (context) => {
+    const { store, clock } = context.services
+    return store.read(async (tx) => {
       const call = await requireCall(tx, context)
       const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
       const attempt = await findAttemptStatus(tx, call)
       const formatCall = await createLogFormatter(tx, context.identity.accountId)
       const detail = await findDetail(tx, call)
+      const nearMiss = await findNearMiss(tx, call, clock())
       return {
         ...formatCall(call),
         problems: problemsOf(call, detail),
@@ -230,8 +237,10 @@ export const getCall = defineRead({
         ...(charge && { transfer: toTransferResponse(charge, formatCall(call).projectName) }),
         ...(attempt && { attempt }),
         feedback: await readFeedback(tx, call, context),
+        ...(nearMiss && { picture: { expiresAtUtc: formatUtc(nearMiss.expiresAtMs) } }),
       }
-    }),
+    })
+  },
 })
 
 /** Returns a function that adds the names of key and project to a row of the log. */
@@ -242,7 +251,7 @@ async function createLogFormatter(tx: ReadTx, accountId: string) {
   )
   return (call: LoggedCall) => ({
     ...call,
-    atUtc: new Date(call.atMs).toISOString(),
+    atUtc: formatUtc(call.atMs),
     keyName: keys.get(call.keyId) ?? '',
     projectName: projects.get(call.projectId) ?? '',
     ok: call.code === 'OK',

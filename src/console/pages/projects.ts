@@ -3,25 +3,18 @@ import { dayMs } from '../../lib/clock.ts'
 import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
 import { isOrigin } from '../../lib/validation/is-origin.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
+import * as nearMisses from '../../store/gallery/feedback/near-miss-crops.ts'
 import { countChangedDecisions } from '../../store/gate/changed-decisions.ts'
 import { type ProjectSummary, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { createProject, findProject, updateProject } from '../../store/tenancy/projects.ts'
-import { type ProjectSwitches, switchesFromColumns } from '../../store/tenancy/switches.ts'
+import { switchNames, switchesFromColumns } from '../../store/tenancy/switches.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../server/console-route.ts'
 import * as input from '../server/input.ts'
 import * as effects from './project-effects.ts'
 
 const galleryMode = z.enum(['isolated', 'shared'])
-const switchState = z.boolean()
-const switches = z.strictObject({
-  gender: switchState,
-  expression: switchState,
-  storeCrops: switchState,
-  autoEnroll: switchState,
-  feedback: switchState,
-  unknownPeople: switchState,
-  billing: switchState,
-}) satisfies z.ZodType<ProjectSwitches>
+const switchName = z.enum(switchNames)
+const switches = z.record(switchName, z.boolean())
 
 const origins = z
   .array(z.string().max(253).refine(isOrigin, 'must be an origin such as https://app.example.org'))
@@ -39,6 +32,7 @@ const project = z.object({
   retentionDays: z.int(),
   isRetentionDefault: z.boolean(),
   visitorRetentionDays: z.int(),
+  nearMissHours: z.int(),
   identifyThreshold: z.number().nullable(),
   livenessOrigins: origins,
   switches,
@@ -95,11 +89,12 @@ export const editProject = defineWrite({
     burst: z.int().min(1).max(100_000).nullable().optional(),
     retentionDays: effects.retentionDays.nullable().optional(),
     visitorRetentionDays: z.int().min(1).max(90).optional(),
+    nearMissHours: z.int().min(1).max(72).optional(),
     identifyThreshold: z.number().min(0).max(1).nullable().optional(),
     livenessOrigins: origins.optional().meta({
       description: 'Origins of pages that may send frames of liveness sessions; empty: none.',
     }),
-    switches: switches.partial().optional(),
+    switches: z.partialRecord(switchName, z.boolean()).optional(),
     galleryMode: galleryMode.optional(),
     confirmedLosses: effects.confirmedLosses.optional().meta({
       description: 'Required if the change deletes data: the numbers of `losses`.',
@@ -138,12 +133,17 @@ export const editProject = defineWrite({
       Object.entries(columns).filter(([, value]) => value !== undefined),
     )
     await updateProject(db, projectId, change)
+    await nearMisses.limitNearMisses(tx, projectId)
     const response = toProjectResponse(await input.requireProject(tx, call), services)
-    const result = { response, target: projectId, detail: change }
-    if (settings.switches?.storeCrops !== false) return result
     return {
-      ...result,
-      afterCommit: async () => void (await removeCrops(services.store, projectId)),
+      response,
+      target: projectId,
+      detail: change,
+      afterCommit: async () => {
+        const { store, clock } = services
+        if (settings.switches?.storeCrops === false) await removeCrops(store, projectId)
+        await nearMisses.removeEndedNearMisses(store, clock())
+      },
     }
   },
 })

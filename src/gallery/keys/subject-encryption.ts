@@ -23,8 +23,8 @@ import { type TemplateBinding, decryptTemplate, encryptTemplate } from './templa
 type SubjectToRenew = SubjectRow & { readonly accountId: string }
 
 /**
- * Encrypts the templates, crops, merges and matches of a subject with a new key, and destroys its old
- * key. Data that was deleted before can then no longer be decrypted with a key of the database. Must be
+ * Encrypts the templates, crops, merges, matches and near misses of a subject with a new key, and
+ * destroys its old key. Data that was deleted before can then no longer be decrypted with a key of the database. Must be
  * called with the gallery locked in exclusive mode.
  *
  * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
@@ -86,13 +86,14 @@ async function encryptAgain(
       else await replaceTemplateCiphertext(tx, { galleryId, faceId, modelId, ciphertext })
     }
   }
-  for (const { faceId, ciphertext } of (await findSubjectCrops(tx, from)).filter(isChanged)) {
+  for (const crop of (await findSubjectCrops(tx, from)).filter(isChanged)) {
+    const { faceId, ciphertext } = crop
     const binding = { accountId, galleryId, faceId }
     const jpeg = decrypted(() => decryptCrop(oldKey, { ...binding, subjectId: from }, ciphertext))
     if (!jpeg) unreadable += 1
     else {
       const replacement = encryptCrop(newKey, { ...binding, subjectId: to }, jpeg)
-      await replaceCropCiphertext(tx, { faceId, ciphertext: replacement })
+      await replaceCropCiphertext(tx, { ...crop, ciphertext: replacement })
       jpeg.fill(0)
     }
   }

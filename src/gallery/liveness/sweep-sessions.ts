@@ -1,5 +1,5 @@
 import { deleteExpiredRows } from '../../store/gate/expired-rows.ts'
-import { deleteInBatches } from './delete-in-batches.ts'
+import { deleteInBatches } from '../../store/delete-in-batches.ts'
 import type { LivenessSessionsOptions } from './session-options.ts'
 import { failureWindowMs } from './start-attempt.ts'
 

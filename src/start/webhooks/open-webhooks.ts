@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
-import { deleteInBatches } from '../../gallery/liveness/delete-in-batches.ts'
+import { deleteInBatches } from '../../store/delete-in-batches.ts'
 import { dayMs, hourMs, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { splitList } from '../../lib/setting.ts'

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import type { ReadTx, Store, Tx } from '../database.ts'
+import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import type { CropRow, FaceRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
+import { deleteInBatches } from '../delete-in-batches.ts'
 import { countListed } from '../lists.ts'
 import type { Schema } from '../schema.ts'
 import { lockProjectGallery } from './galleries.ts'
@@ -94,28 +95,19 @@ export function countCrops(tx: ReadTx, projectId: string): Promise<ListCount> {
   return countListed(tx, rows)
 }
 
-/** Crops deleted in one transaction. Calls wait for it, so it is kept short. */
-const cropBatchRows = 500
-
 /** Deletes all crops that a project stored. @returns the number of crops. */
 export async function removeCrops(store: Store, projectId: string): Promise<number> {
-  let count = 0
-  for (let deleted = cropBatchRows; deleted === cropBatchRows; count += deleted)
-    deleted = await store.write(async (tx) => {
-      // The lock waits for enrollments that read the switch before it was changed.
-      await lockProjectGallery(tx, projectId)
-      const query = tx.build
-        .selectFrom('crops')
-        .select('faceId')
-        .where('projectId', '=', projectId)
-        .limit(cropBatchRows)
-      const faceIds = (await tx.run(query)).map(({ faceId }) => faceId)
-      if (faceIds.length > 0)
-        await tx.run(tx.build.deleteFrom('crops').where('faceId', 'in', faceIds))
-      // Last: a rotation in another gallery may replace the key between the two statements.
-      await markForNewKey(tx, faceIds)
-      return faceIds.length
-    })
+  const count = await deleteInBatches(store, async (tx, limit) => {
+    // The lock waits for enrollments that read the switch before it was changed.
+    await lockProjectGallery(tx, projectId)
+    const query = tx.build.selectFrom('crops').select('faceId').where('projectId', '=', projectId)
+    const faceIds = (await tx.run(query.limit(limit))).map(({ faceId }) => faceId)
+    if (faceIds.length > 0)
+      await tx.run(tx.build.deleteFrom('crops').where('faceId', 'in', faceIds))
+    // Last: a rotation in another gallery may replace the key between the two statements.
+    await markForNewKey(tx, faceIds)
+    return faceIds.length
+  })
   await store.checkpoint()
   return count
 }
@@ -189,23 +181,32 @@ export async function replaceTemplateCiphertext(
   )
 }
 
+/** A crop of a subject. That of a near miss is bound to the id of its row instead of a face. */
+type SubjectCrop = Pick<CropRow, 'faceId' | 'ciphertext'> & { readonly isNearMiss: 0 | 1 }
+
 /** Replaces the ciphertext of a crop. */
 export async function replaceCropCiphertext(
-  tx: Tx,
-  { faceId, ciphertext }: Pick<CropRow, 'faceId' | 'ciphertext'>,
+  { build, run }: Tx,
+  { faceId, ciphertext, isNearMiss }: SubjectCrop,
 ): Promise<void> {
-  await tx.run(tx.build.updateTable('crops').set({ ciphertext }).where('faceId', '=', faceId))
+  if (isNearMiss === 1)
+    await run(build.updateTable('nearMissCrops').set({ ciphertext }).where('cropId', '=', faceId))
+  else await run(build.updateTable('crops').set({ ciphertext }).where('faceId', '=', faceId))
 }
 
-/** Finds the stored crops of a subject. */
+/** Finds the stored crops of a subject, also those of near misses. */
 export function findSubjectCrops(
-  tx: ReadTx,
+  { build, run }: ReadTx,
   subjectId: string,
-): Promise<readonly Pick<CropRow, 'faceId' | 'ciphertext'>[]> {
-  const query = tx.build
+): Promise<readonly SubjectCrop[]> {
+  const ofFaces = build
     .selectFrom('crops')
     .innerJoin('faces', 'faces.faceId', 'crops.faceId')
-    .select(['crops.faceId', 'crops.ciphertext'])
+    .select(['crops.faceId', 'crops.ciphertext', sql<0 | 1>`0`.as('isNearMiss')])
     .where('faces.subjectId', '=', subjectId)
-  return tx.run(query)
+  const nearMisses = build
+    .selectFrom('nearMissCrops')
+    .select(['cropId as faceId', 'ciphertext', sql<0 | 1>`1`.as('isNearMiss')])
+    .where('subjectId', '=', subjectId)
+  return run(ofFaces.unionAll(nearMisses))
 }

@@ -74,6 +74,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   distinctSubjects: { column: 'galleryId', key: ['galleryId', 'subjectId', 'otherId'] },
   subjectMerges: { column: 'galleryId', key: ['mergeId'], ...swept },
   matchVerdicts: { column: 'galleryId', key: ['verdictId'], ...swept },
+  nearMissCrops: { column: 'projectId', key: ['cropId'], batchRows: batchRowsLarge, ...swept },
   faces: { column: 'galleryId', key: ['faceId'] },
   templates: {
     column: 'galleryId',

@@ -74,15 +74,12 @@ export async function projectNames(db: Database): Promise<ReadonlyMap<string, st
   return new Map(rows.map(({ projectId, name }) => [projectId, name]))
 }
 
-function projectFromRow({
-  matchWebhooks: _matchWebhooks,
-  isFrozen: _isFrozen,
-  ...project
-}: Selectable<ProjectRow>): Project {
-  const { gender, expression, storeCrops, autoEnroll, feedback, unknownPeople, billing, ...row } =
-    project
-  const columns = { gender, expression, storeCrops, autoEnroll, feedback, unknownPeople, billing }
-  return { ...row, switches: switchesFromColumns(columns) }
+function projectFromRow(row: Selectable<ProjectRow>): Project {
+  const internal = new Set<string>([...switchNames, 'matchWebhooks', 'isFrozen'])
+  const settings = Object.entries(row).filter(([name]) => !internal.has(name))
+  // The other columns are the fields of a project.
+  const project = Object.fromEntries(settings) as Omit<Project, 'switches'>
+  return { ...project, switches: switchesFromColumns(row) }
 }
 
 /** null: the server's setting applies. No web page may send frames of liveness sessions. */
@@ -91,6 +88,7 @@ const projectDefaults = {
   burst: null,
   retentionDays: null,
   visitorRetentionDays: 30,
+  nearMissHours: 24,
   identifyThreshold: null,
   livenessOrigins: '',
   deletedAtUtc: null,

@@ -6,6 +6,7 @@ export const defaultSwitches: ProjectSwitches = {
   autoEnroll: false,
   feedback: false,
   unknownPeople: false,
+  nearMissCrops: false,
   billing: true,
 }
 
@@ -22,6 +23,8 @@ export type ProjectSwitches = {
   readonly feedback: boolean
   /** Whether svc.identify stores people that match no subject, as visitors. */
   readonly unknownPeople: boolean
+  /** Whether the faces of near misses are kept for `nearMissHours`. */
+  readonly nearMissCrops: boolean
   /** Whether calls are charged to the budget. If not, they are metered in the request log only. */
   readonly billing: boolean
 }

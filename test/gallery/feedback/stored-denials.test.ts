@@ -16,7 +16,7 @@ import {
   pictureOf,
   sendFeedback,
 } from '../../support/gallery/feedback.ts'
-import { startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 
 const windowMs = 60_000
 
@@ -122,7 +122,7 @@ test('Verdicts are still counted after a merge, its undo and a key rotation, and
 const skip = isOnPostgres() && 'the files belong to the server of the database'
 
 test(
-  'The deletion of a subject removes its matches from the database files',
+  'The deletion of a subject removes its matches and near misses from the database files',
   { skip },
   async () => {
     await using gallery = await startWithFeedback()
@@ -130,7 +130,14 @@ test(
     const subjectId = await enrollPerson(gallery, 'Ann')
     await denyMatch(gallery, pictureOf('Bea', 0))
     await identify(gallery, pictureOf('Ann', 1))
-    const { matches } = await copyDatabase(store)
+    await runJson(gallery.dataDir, project, 'set default --near-miss-crops 72')
+    const missed = { deviation: 1.6, name: 'Ann' }
+    const { bestMatch } = (await identify(gallery, imageParams(missed))).value
+    const threshold = bestMatch.similarity + 0.03
+    await identify(gallery, { ...imageParams(missed), threshold })
+    const copy = await copyDatabase(store)
+    assert.equal(copy.nearMisses.length, 1)
+    const matches = [...copy.matches, ...copy.nearMisses]
     const countFound = async () => {
       await store.checkpoint()
       const names = (await readdir(gallery.dataDir)).filter((name) =>
@@ -143,7 +150,7 @@ test(
         files.some((file) => file.includes(Buffer.from(ciphertext)) || file.includes(faceId)),
       ).length
     }
-    assert.equal(await countFound(), 2, 'the search finds stored matches')
+    assert.equal(await countFound(), 4, 'the search finds stored matches and crops')
     await gallery.value('svc.deleteSubject', { subjectId })
     assert.equal(await countFound(), 0)
   },

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { limitNearMisses } from '../../../src/store/gallery/feedback/near-miss-crops.ts'
+import { updateProject } from '../../../src/store/tenancy/projects.ts'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 import {
   denyMatch,
@@ -8,6 +10,7 @@ import {
   pictureOf,
   sendFeedback,
 } from '../../support/gallery/feedback.ts'
+import { imageParams } from '../../support/gallery/test-gallery.ts'
 import { sharedGalleryNodes } from '../../support/nodes/test-nodes.ts'
 import { closeSharedServices } from '../../support/shared-service.ts'
 
@@ -15,6 +18,44 @@ const skip = postgresSkipReason ?? false
 const turns = 5
 
 after(closeSharedServices)
+
+test(
+  'After the keeping of near misses is switched off on one node, calls that run on both keep no picture',
+  { skip },
+  async () => {
+    const { a, b, local } = await sharedGalleryNodes()
+    const { store } = local.database
+    const { projectId } = await store.db
+      .selectFrom('projects')
+      .select('projectId')
+      .executeTakeFirstOrThrow()
+    const set = (nearMissCrops: boolean) =>
+      store.runExclusive(async ({ db, tx }) => {
+        await updateProject(db, projectId, { switches: { nearMissCrops } })
+        await limitNearMisses(tx, projectId)
+      })
+    const kept = () => store.db.selectFrom('nearMissCrops').select('expiresAtMs').execute()
+    const groups = ['near-misses']
+    const subjectId = await enrollPerson(a.client, 'Missed', { groups })
+    const picture = { ...imageParams({ name: 'Missed', deviation: 1.6 }), groups }
+    const { value } = await identify(a.client, picture)
+    const missed = { ...picture, threshold: value.bestMatch.similarity + 0.03 }
+    for (let turn = 0; turn < turns; turn++) {
+      await set(true)
+      await identify(a.client, missed)
+      assert.ok((await kept()).some(({ expiresAtMs }) => expiresAtMs > 0))
+      const calls = Array.from({ length: 12 }, (_, index) =>
+        identify((index % 2 === 0 ? a : b).client, missed),
+      )
+      await calls[0]
+      await set(false)
+      await Promise.all(calls)
+      assert.ok((await kept()).every(({ expiresAtMs }) => expiresAtMs === 0))
+    }
+    await a.client.value('svc.deleteSubject', { subjectId })
+    assert.deepEqual(await kept(), [])
+  },
+)
 
 test(
   'A denial on one node applies to the next call on the other one, and one of two opposite verdicts wins',

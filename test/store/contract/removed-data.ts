@@ -40,7 +40,7 @@ export const removedDataContract = {
     await store.write(async (tx) => {
       const key = { keyId: 'wrapping', wrappedKey: replacement }
       await queries.replaceSubjectKey(tx, 'removed from', key)
-      await queries.replaceCropCiphertext(tx, { faceId, ciphertext: replacement })
+      await queries.replaceCropCiphertext(tx, { faceId, ciphertext: replacement, isNearMiss: 0 })
       await queries.replaceTemplateCiphertext(tx, {
         galleryId,
         faceId,

@@ -10,7 +10,13 @@ import {
 } from './store-fixture.ts'
 
 const hash = Buffer.alloc(32, 7)
-const switches = { expression: true, autoEnroll: false, feedback: false, unknownPeople: false }
+const switches = {
+  expression: true,
+  autoEnroll: false,
+  feedback: false,
+  unknownPeople: false,
+  nearMissCrops: false,
+}
 
 export const tenancyContract = {
   'the initial project is created once, and its key is valid': async ({

@@ -1,11 +1,12 @@
 import { allEventTypes } from '../../../src/store/webhooks/event-types.ts'
 import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
 import { subjectWrites } from './subject-writes.ts'
+import { imageParams } from '../gallery/test-gallery.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
 /**
  * Returns the requests that delete a project, change the calibration of a gallery, a webhook, a key and
- * several subjects, start and end a command, and an audited download.
+ * several subjects, start and end a command, an audited download, and the display of a picture.
  */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
   const writes = [projectWrites, calibrationWrites, webhookWrites, keyWrites, subjectWrites]
@@ -15,6 +16,7 @@ export async function pageWrites(testConsole: TestConsole): Promise<readonly Con
     ['POST', '/models/command', { command: 'verify' }],
     ['DELETE', '/models/command', undefined],
     ['POST', '/system/support-bundle', undefined],
+    ['POST', await picturePath(testConsole), undefined],
   ]
 }
 
@@ -24,6 +26,19 @@ async function projectWrites({ owner }: TestConsole): Promise<readonly ConsoleWr
   const settings = { name: confirm, galleryMode: 'isolated' }
   const { projectId } = assertOk(await owner.send('POST', '/projects', settings)).body
   return [['DELETE', `/projects/${projectId}`, { confirm }]]
+}
+
+/** Sends a call that is a near miss, and returns the path of its picture. */
+async function picturePath({ owner, gallery, projectId }: TestConsole): Promise<string> {
+  const switches = { nearMissCrops: true }
+  assertOk(await owner.send('PATCH', `/projects/${projectId}`, { switches }))
+  const enrolled = { ...imageParams('Nearly matched'), duplicateCheck: 'off' }
+  const { subjectId } = await gallery.value('svc.enroll', enrolled)
+  const params = { ...imageParams({ name: 'Nearly matched', deviation: 1.6 }), subjectId }
+  const { similarity } = await gallery.value('svc.verify', { ...params, threshold: 0 })
+  await gallery.value('svc.verify', { ...params, threshold: similarity + 0.03 })
+  const [call] = assertOk(await owner.get('/log?nearMiss=true')).body.items
+  return `/log/${call.callId}/picture`
 }
 
 /** Creates a webhook with an event, and returns the requests that change them. */

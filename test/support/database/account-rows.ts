@@ -149,6 +149,18 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       })
       .execute()
     await db
+      .insertInto('nearMissCrops')
+      .values({
+        cropId: faceId,
+        projectId,
+        subjectId,
+        requestId: faceId,
+        storedAtMs: 1,
+        expiresAtMs: 2,
+        ciphertext: hash,
+      })
+      .execute()
+    await db
       .insertInto('faces')
       .values({
         faceId,

@@ -17,6 +17,8 @@ export type DatabaseCopy = {
   readonly crops: readonly EncryptedFace[]
   /** The templates of faces that matched a subject, with the ids of their rows as the ids of faces. */
   readonly matches: readonly EncryptedFace[]
+  /** The crops of near misses, with the ids of their rows as the ids of faces. */
+  readonly nearMisses: readonly EncryptedFace[]
 }
 
 /** An encrypted template or crop with the ids that it is bound to. */
@@ -53,6 +55,13 @@ export async function copyDatabase({ db }: Pick<Store, 'db'>): Promise<DatabaseC
       .select('ciphertext')
       .where('ciphertext', 'is not', null)
       .$narrowType<{ ciphertext: Uint8Array }>()
+      .execute(),
+    nearMisses: await db
+      .selectFrom('nearMissCrops as crop')
+      .innerJoin('subjects', 'subjects.subjectId', 'crop.subjectId')
+      .innerJoin('galleries', 'galleries.galleryId', 'subjects.galleryId')
+      .select(['accountId', 'subjects.galleryId', 'crop.subjectId', 'cropId as faceId'])
+      .select('ciphertext')
       .execute(),
   }
 }

@@ -13,6 +13,7 @@ import {
   replaceRecoveryCodes,
 } from '../../../src/store/console/second-factors.ts'
 import type { Store } from '../../../src/store/database.ts'
+import { addNearMissCrop } from '../../../src/store/gallery/feedback/near-miss-crops.ts'
 import { addMatch } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { endCalibrations } from '../../../src/store/gallery/calibration/applied-calibrations.ts'
 import { databaseFile } from '../../../src/store/sqlite/database-files.ts'
@@ -159,6 +160,9 @@ async function addSubjects({ database, openedGallery, createProjectClient }: Tes
       await addMatch(tx, { ...match, ...position, ...state, ...ids })
     }
     await tx.run(change(otherId).set({ hasDenials: 1 }))
+    const nearMiss = { cropId: randomUUID(), projectId, subjectId: otherId, ciphertext }
+    const times = { storedAtMs: Date.now(), expiresAtMs: Date.now() + hourMs }
+    await addNearMissCrop(tx, { ...nearMiss, ...times, requestId: randomUUID() })
     const visitors = { ...owner, galleryId: `${projectId}:visitors` }
     const visitor = await subjects.create(tx, visitors, { visitCount: 2, withoutFaces: true })
     await tx.run(change(visitor.subjectId).set({ isIgnored: 1 }))

@@ -35,18 +35,19 @@ const hitsMax = 21
 export const visitorsPerCallMax = 40
 
 /**
- * Returns what to extract from the pictures of a search. A project that stores unknown people may
- * store their crops, and its visitors may have templates of former models.
+ * Returns what to extract from the pictures of a search. A project may store crops of near misses and
+ * of unknown people, and its visitors may have templates of former models.
  */
 export async function searchExtractOptions({
   caller: { galleryId, switches },
   services: { matching, visitors },
 }: Pick<SearchCall, 'caller' | 'services'>): Promise<ExtractOptions> {
   const former = await matching.formerModels(galleryId)
-  if (!switches.unknownPeople) return { previousTemplates: former }
+  const contextCrops = switches.nearMissCrops || (switches.unknownPeople && switches.storeCrops)
+  if (!switches.unknownPeople) return { previousTemplates: former, contextCrops }
   const ofVisitors = await matching.formerModels(visitors.galleryIdOf(galleryId))
   const previousTemplates = [...new Set([...former, ...ofVisitors])]
-  return { previousTemplates, contextCrops: switches.storeCrops }
+  return { previousTemplates, contextCrops }
 }
 
 /**

@@ -48,10 +48,15 @@ export async function removeMerge({ build, run }: Tx, mergeId: string): Promise<
 }
 
 /** The tables of data that ends, encrypted with the keys of subjects, with the names of their keys. */
-const keyColumns = { subjectMerges: 'mergeId', matchVerdicts: 'verdictId' } as const
+const keyColumns = {
+  subjectMerges: 'mergeId',
+  matchVerdicts: 'verdictId',
+  nearMissCrops: 'cropId',
+} as const
 
 /**
- * Deletes merges that can no longer be undone, or matches that can no longer be confirmed or denied.
+ * Deletes merges that can no longer be undone, matches that can no longer be confirmed or denied, or
+ * crops of near misses whose time has ended.
  * The keys of their subjects could decrypt them in an older copy of the database, so the next key
  * rotation replaces these keys.
  *

@@ -16,6 +16,8 @@ create table projects (
   feedback integer not null default 0 check (feedback in (0, 1)),
   unknownPeople integer not null default 0 check (unknownPeople in (0, 1)),
   visitorRetentionDays integer not null default 30 check (visitorRetentionDays between 1 and 90),
+  nearMissCrops integer not null default 0 check (nearMissCrops in (0, 1)),
+  nearMissHours integer not null default 24 check (nearMissHours between 1 and 72),
   matchWebhooks integer not null default 0, livenessOrigins text not null default '',
   deletedAtUtc text,
   constraint projects_name_in_account unique (accountId, name)

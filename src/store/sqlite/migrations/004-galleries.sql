@@ -175,6 +175,21 @@ create index decided_matches on matchVerdicts (projectId, matchedAtMs) where ver
 
 create index undecided_matches on matchVerdicts (expiresAtMs) where expiresAtMs is not null
 
+-- The faces of calls whose similarity was a near miss, encrypted with the key of the subject that they
+-- nearly matched, for projects that keep them.
+create table nearMissCrops (
+  cropId text primary key, projectId text not null references projects,
+  subjectId text not null references subjects on delete cascade,
+  requestId text not null, storedAtMs integer not null, expiresAtMs integer not null,
+  ciphertext blob not null
+) strict
+
+create index near_misses_of_request on nearMissCrops (projectId, requestId)
+
+create index near_misses_of_subject on nearMissCrops (subjectId)
+
+create index near_misses_by_expiry on nearMissCrops (expiresAtMs)
+
 create table faces (
   faceId text primary key, subjectId text not null references subjects on delete cascade,
   galleryId text not null, sequence integer not null,

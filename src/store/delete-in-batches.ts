@@ -1,4 +1,4 @@
-import type { Store, Tx } from '../../store/database.ts'
+import type { Store, Tx } from './database.ts'
 
 /** Rows per transaction, so that calls do not wait long. */
 const batchRows = 500

@@ -1,0 +1,81 @@
+import { formatUtc, hourMs } from '../../../lib/clock.ts'
+import { type LockMode, type ReadTx, type Store, type Tx, sql } from '../../database.ts'
+import { deleteInBatches } from '../../delete-in-batches.ts'
+import type { NearMissCropRow } from '../../gallery-schema.ts'
+import { type LoggedCall, readCalls } from '../../gate/calls.ts'
+import { deleteExpiredData } from '../duplicates/subject-merges.ts'
+import { hasExpired } from '../expired-subjects.ts'
+
+/**
+ * Returns how long a project keeps the crops of near misses; 0: it keeps none. The setting stays the
+ * same until the transaction ends.
+ */
+export async function lockNearMissTime(tx: Tx, projectId: string, mode: LockMode): Promise<number> {
+  await tx.lock(`near misses:${projectId}`, mode)
+  const query = tx.build.selectFrom('projects').select(['nearMissCrops', 'nearMissHours'])
+  const [project] = await tx.run(query.where('projectId', '=', projectId))
+  return project?.nearMissCrops === 1 ? project.nearMissHours * hourMs : 0
+}
+
+export async function addNearMissCrop({ build, run }: Tx, crop: NearMissCropRow): Promise<void> {
+  await run(build.insertInto('nearMissCrops').values(crop))
+}
+
+/**
+ * Applies the setting of a project to the crops that it stored before. Every change of the setting
+ * calls it in its transaction. A longer time applies to later calls only.
+ */
+export async function limitNearMisses(tx: Tx, projectId: string): Promise<void> {
+  const keptMs = await lockNearMissTime(tx, projectId, 'exclusive')
+  const expiresAtMs = keptMs === 0 ? sql<number>`0` : sql<number>`"storedAtMs" + ${sql.lit(keptMs)}`
+  const change = tx.build.updateTable('nearMissCrops').set({ expiresAtMs })
+  await tx.run(change.where('projectId', '=', projectId).where('expiresAtMs', '>', expiresAtMs))
+}
+
+/** Deletes the crops of near misses whose time has ended. */
+export async function removeEndedNearMisses(store: Store, nowMs: number): Promise<void> {
+  const count = await deleteInBatches(store, (tx, limit) =>
+    deleteExpiredData(tx, 'nearMissCrops', { nowMs, limit }),
+  )
+  if (count > 0) await store.checkpoint()
+}
+
+/** Finds the crop of a call with the subject that it is encrypted for. */
+export async function findNearMiss(tx: ReadTx, call: LoggedCall, nowMs: number) {
+  if (call.nearMiss === 0) return undefined
+  const { projectId, requestId, atMs } = call
+  const query = tx.build
+    .selectFrom('nearMissCrops as crop')
+    .innerJoin('subjects', 'subjects.subjectId', 'crop.subjectId')
+    .selectAll('subjects')
+    .select(['cropId', 'storedAtMs', 'expiresAtMs'])
+    .where('crop.projectId', '=', projectId)
+    .where('requestId', '=', requestId.toLowerCase())
+    .where('storedAtMs', '>=', atMs)
+    .where('expiresAtMs', '>', nowMs)
+    .orderBy('storedAtMs')
+  const [found] = await tx.run(query.limit(1))
+  if (!found || hasExpired(found, formatUtc(nowMs))) return undefined
+  // After the replay window, a later call may have used the id again.
+  const period = { fromMs: atMs + 1, toMs: found.storedAtMs + 1 }
+  const id = { projectId, requestIdPrefix: requestId }
+  const later = { ...id, nearMiss: true, ...period, limit: 1 }
+  return (await readCalls(tx, later)).length === 0 ? found : undefined
+}
+
+/** Finds a crop by its id, to which it is bound as another crop is to its face. */
+export async function findNearMissCrop({ build, run }: ReadTx, { faceId }: { faceId: string }) {
+  const query = build.selectFrom('nearMissCrops').select('ciphertext')
+  return (await run(query.where('cropId', '=', faceId)))[0]
+}
+
+/** Lists the calls whose crops are encrypted for a subject, the oldest first. */
+export async function listNearMisses({ build, run }: ReadTx, subjectId: string) {
+  const crops = build.selectFrom('nearMissCrops').where('subjectId', '=', subjectId)
+  const query = crops.select(['requestId', 'storedAtMs', 'expiresAtMs']).orderBy('storedAtMs')
+  return (await run(query)).map(({ requestId, storedAtMs, expiresAtMs }) => ({
+    requestId,
+    storedAtUtc: formatUtc(storedAtMs),
+    expiresAtUtc: formatUtc(expiresAtMs),
+  }))
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { hourMs } from '../../../../src/lib/clock.ts'
+import { mapSequential } from '../../../../src/lib/account-context.ts'
+import type { NearMissCropRow } from '../../../../src/store/gallery-schema.ts'
+import { countedCallOf } from '../ledger-rows.ts'
+import { queries } from '../tracked-queries.ts'
+import {
+  assertSameValues,
+  createProjectGallery,
+  enrollSubject,
+  nowMs,
+  type StoreFixture,
+} from '../store-fixture.ts'
+
+const ciphertext = Buffer.from('crop')
+
+export const nearMissesContract = {
+  'crops of near misses end with the setting, with their time and with their subject': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const { projectId } = project
+    await createProjectGallery(fixture)
+    for (const subjectId of ['s-1', 's-2']) await enrollSubject(fixture, subjectId)
+    const crop = (cropId: string, hours: number, subjectId = 's-1'): NearMissCropRow => ({
+      cropId,
+      projectId,
+      subjectId,
+      requestId: 'call',
+      storedAtMs: nowMs - hours * hourMs,
+      expiresAtMs: nowMs - hours * hourMs + 72 * hourMs,
+      ciphertext,
+    })
+    const set = (change: object) =>
+      store.runExclusive(async ({ db, tx }) => {
+        await queries.updateProject(db, projectId, change)
+        await queries.limitNearMisses(tx, projectId)
+      })
+    const keptMs = () => store.write((tx) => queries.lockNearMissTime(tx, projectId, 'shared'))
+    assert.equal(await keptMs(), 0, 'off by default')
+    await set({ switches: { nearMissCrops: true }, nearMissHours: 72 })
+    assert.equal(await keptMs(), 72 * hourMs)
+    await store.write((tx) =>
+      mapSequential([crop('c-30', 30), crop('c-20', 20, 's-2'), crop('c-10', 10)], (row) =>
+        queries.addNearMissCrop(tx, row),
+      ),
+    )
+    const listed = (subjectId: string) =>
+      store.read(async (tx) =>
+        (await queries.listNearMisses(tx, subjectId)).map(({ expiresAtUtc }) =>
+          Math.round((Date.parse(expiresAtUtc) - nowMs) / hourMs),
+        ),
+      )
+    assertSameValues([await listed('s-1'), await listed('s-2')], [[42, 62], [52]])
+    await set({ nearMissHours: 24 })
+    assertSameValues([await listed('s-1'), await listed('s-2')], [[-6, 14], [4]])
+    await set({ nearMissHours: 72 })
+    assertSameValues(await listed('s-1'), [-6, 14], 'a longer time is for later crops')
+    await queries.removeEndedNearMisses(store, nowMs)
+    assertSameValues(await listed('s-1'), [14])
+    const needingKeys = () =>
+      store.read(async (tx) =>
+        (await queries.findSubjectsNeedingKey(tx, projectId, 5)).map(({ subjectId }) => subjectId),
+      )
+    assertSameValues(await needingKeys(), ['s-1'])
+    await store.write(async (tx) => {
+      const replacement = Buffer.from('again')
+      const [found] = await queries.findSubjectCrops(tx, 's-2')
+      assertSameValues(found, { faceId: 'c-20', ciphertext, isNearMiss: 1 })
+      const replaced = { faceId: 'c-20', ciphertext: replacement, isNearMiss: 1 } as const
+      await queries.replaceCropCiphertext(tx, replaced)
+      assertSameValues((await queries.findNearMissCrop(tx, replaced))?.ciphertext, replacement)
+      await queries.removeSubject(tx, 's-2')
+      assert.equal(await queries.findNearMissCrop(tx, replaced), undefined)
+    })
+    await set({ switches: { nearMissCrops: false } })
+    await queries.removeEndedNearMisses(store, 0)
+    assertSameValues(await listed('s-1'), [], 'whatever the clock')
+  },
+
+  'a crop is found by its call only, also if a later call has the same id': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const { projectId } = project
+    const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 's-1')
+    const miss = { outcome: 'no_match', similarity: 0.77, nearMiss: 1 } as const
+    const row = { ...miss, requestId: requestId.toUpperCase() }
+    const crop = { projectId, subjectId: 's-1', requestId, ciphertext, expiresAtMs: nowMs + 9 }
+    await store.write(async (tx) => {
+      for (const atMs of [nowMs - 20, nowMs - 10])
+        await tx.logCall(countedCallOf(fixture, { ...row, atMs }))
+      await tx.logCall(countedCallOf(fixture, { ...row, atMs: nowMs - 5, nearMiss: 0 }))
+      for (const [cropId, storedAtMs] of [
+        ['first', nowMs - 18],
+        ['second', nowMs - 9],
+      ] as const)
+        await queries.addNearMissCrop(tx, { ...crop, cropId, storedAtMs })
+    })
+    const found = (at = nowMs) =>
+      store.read(async (tx) => {
+        const calls = await queries.readCalls(tx, { projectId, limit: 9 })
+        const crops = await mapSequential(calls, (call) => queries.findNearMiss(tx, call, at))
+        return crops.map((one) => one?.cropId ?? null)
+      })
+    assertSameValues(await found(), [null, 'second', 'first'])
+    assertSameValues(await found(nowMs + 8), [null, 'second', 'first'])
+    assertSameValues(await found(nowMs + 9), [null, null, null], 'at the end of its time')
+    await store.write((tx) =>
+      tx.run(tx.build.deleteFrom('nearMissCrops').where('cropId', '=', 'first')),
+    )
+    assertSameValues(await found(), [null, 'second', null], 'not the crop of another call')
+    await store.db
+      .updateTable('subjects')
+      .set({ expiresAtUtc: '2026-03-04T05:06:07.890Z' })
+      .execute()
+    assertSameValues(await found(), [null, null, null], 'of an expired subject')
+  },
+}
