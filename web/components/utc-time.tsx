@@ -1,15 +1,18 @@
-import { formatLocal } from '../format/local-time.ts'
+import { formatLocal, localTimeOfDay } from '../format/local-time.ts'
 
 type Props = {
   readonly timestampUtc: string | null | undefined
   readonly fallback?: string
   /** Shows the day only, where a list has no space. */
   readonly isDate?: boolean
+  /** Also shows the local time of the browser, where it differs. */
+  readonly withLocal?: boolean
 }
 
 /** Shows a time in UTC, to the second. The tooltip also contains the local time of the browser. */
-export function UtcTime({ timestampUtc, fallback = '–', isDate = false }: Props) {
+export function UtcTime({ timestampUtc, fallback = '–', isDate, withLocal }: Props) {
   if (!timestampUtc) return <>{fallback}</>
+  const local = withLocal ? localTimeOfDay(new Date(timestampUtc)) : undefined
   return (
     <time
       className="fg-mono"
@@ -19,6 +22,7 @@ export function UtcTime({ timestampUtc, fallback = '–', isDate = false }: Prop
     >
       {timestampUtc.slice(0, 10)}
       {!isDate && ` ${timestampUtc.slice(11, 19)}`}
+      {local !== undefined && ` (${local} local)`}
     </time>
   )
 }

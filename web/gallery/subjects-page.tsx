@@ -70,10 +70,12 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
     search,
     (change) => void navigate({ search: (old) => ({ ...old, ...change }) }),
   )
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
   return (
     <Stack gap="sm">
       <SubjectTools
         projectId={projectId}
+        isEmpty={!isFiltered && query.data?.items.length === 0}
         filters={filters}
         sort={sort}
         view={view}
@@ -89,7 +91,7 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         total={totalOf(count)}
         list={list}
         isTable={view === 'table'}
-        isFiltered={Object.values(filters).some((value) => value !== undefined)}
+        isFiltered={isFiltered}
         onOpen={openSubject}
       />
       {subject && (

@@ -52,6 +52,7 @@ export function KeysPage() {
     >
       <FilterBar
         values={{ state }}
+        rows={query.data?.items}
         onClear={() => void navigate({ search: { projectId, sort, limit } })}
       >
         <ChoiceFilter
@@ -77,10 +78,14 @@ export function KeysPage() {
         defaultSort="-created"
         total={totalOf(count)}
         empty={
-          <EmptyState title="No API keys" action={mayWrite && createButton}>
-            Programs send a key in the header X-Api-Key. Create one key per program, so that you can
-            revoke each separately.
-          </EmptyState>
+          state === undefined ? (
+            <EmptyState title="No API keys" action={mayWrite && createButton}>
+              Programs send a key in the header X-Api-Key. Create one key per program, so that you
+              can revoke each separately.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No API keys match">Clear the filter to see all keys.</EmptyState>
+          )
         }
       />
       {isCreating && <CreateKeyDialog projectId={projectId} onClose={() => setIsCreating(false)} />}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { formatLocal } from '../format/local-time.ts'
+import { formatLocal, localTimeOfDay } from '../format/local-time.ts'
 
 const updateIntervalMs = 10_000
 
@@ -11,6 +11,7 @@ export function UtcClock() {
     return () => clearInterval(timer)
   }, [])
   const text = now.toISOString()
+  const local = localTimeOfDay(now)
   return (
     <time
       className="fg-clock"
@@ -18,6 +19,7 @@ export function UtcClock() {
       title={`All times are in UTC. Local time: ${formatLocal(now)}`}
     >
       {text.slice(0, 10)} {text.slice(11, 16)} UTC
+      {local !== undefined && ` · ${local} local`}
     </time>
   )
 }

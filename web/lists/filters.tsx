@@ -8,15 +8,18 @@ type FilterBarProps = {
   readonly onClear: () => void
   /** The values of the filters, to count those that are set. */
   readonly values?: Readonly<Record<string, unknown>>
+  /** The rows of the list. Without rows and without a filter that is set, there is nothing to filter. */
+  readonly rows?: readonly unknown[] | undefined
 }
 
 /** The filters of a list. On a phone they are folded behind a button with the number of those set. */
-export function FilterBar({ children, onClear, values }: FilterBarProps) {
+export function FilterBar({ children, onClear, values, rows }: FilterBarProps) {
   const [isOpen, setIsOpen] = useState(false)
   const id = useId()
   const count = Object.values(values ?? {}).filter(
     (value) => value !== undefined && value !== '',
   ).length
+  if (rows?.length === 0 && count === 0) return null
   return (
     <search aria-label="Filters">
       <div className="fg-phone-only">

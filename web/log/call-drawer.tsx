@@ -90,7 +90,7 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
 
 function definitionsOf(call: LoggedCallDetails) {
   return {
-    'Time (UTC)': <UtcTime timestampUtc={call.atUtc} />,
+    'Time (UTC)': <UtcTime withLocal timestampUtc={call.atUtc} />,
     Action: <span className="fg-mono">{call.action}</span>,
     Result: (
       <StatusTag tone={call.ok ? 'ok' : 'bad'}>{call.ok ? 'ok' : codeText(call.code)}</StatusTag>

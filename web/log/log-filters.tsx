@@ -23,17 +23,24 @@ type Props = {
   readonly filters: LogFilterValues
   readonly onChange: (change: LogFilterValues) => void
   readonly onClear: () => void
+  /** The calls of the page. */
+  readonly calls: readonly unknown[] | undefined
+}
+
+/** Returns the filters without the project, which is chosen at the top of every page. */
+export function filtersOf(filters: LogFilterValues): LogFilterValues {
+  return { ...filters, projectId: undefined }
 }
 
 /** Filters by project, key, action, result, outcome, period and the start of the request id. */
-export function LogFilters({ filters, onChange, onClear }: Props) {
+export function LogFilters({ filters, calls, onChange, onClear }: Props) {
   const { projectId, keyId, action, result, code, outcome, nearMiss } = filters
   const { fromUtc, toUtc, period, requestId } = filters
   const projects = useApiQuery('/projects')
   const actions = useApiQuery('/actions')
   const errors = useApiQuery('/errors')
   return (
-    <FilterBar values={filters} onClear={onClear}>
+    <FilterBar values={filtersOf(filters)} rows={calls} onClear={onClear}>
       <ChoiceFilter
         label="Project"
         value={projectId}

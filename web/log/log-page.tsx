@@ -8,7 +8,7 @@ import { CallDrawer } from './call-drawer.tsx'
 import { codeText } from './code-text.ts'
 import { CallOutcome } from './call-outcome.tsx'
 import { LiveRefresh, useNewIds, useRefreshMs } from './live-refresh.tsx'
-import { LogFilters } from './log-filters.tsx'
+import { filtersOf, LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
@@ -28,7 +28,7 @@ export function LogPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { call, cursor, sort, limit, refresh, ...filters } = search
-  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  const isFiltered = Object.values(filtersOf(filters)).some((value) => value !== undefined)
   const isFirstPage = cursor === undefined
   const { pollMs, isPaused } = useRefreshMs(refresh)
   const query = useApiQuery('/log', {
@@ -62,6 +62,7 @@ export function LogPage() {
     >
       <LogFilters
         filters={filters}
+        calls={query.data?.items}
         onChange={(change) =>
           void navigate({ search: (old) => ({ ...old, ...change, cursor: undefined }) })
         }

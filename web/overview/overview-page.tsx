@@ -115,7 +115,13 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
 
 function Statistics({ overview }: { readonly overview: Overview }) {
   const { before } = overview
-  const spendTrend = describeTrend(Number(overview.spentMicros), Number(before.spentMicros))
+  const { days } = route.useSearch()
+  const earlier = days === '30' ? 'the 30 days before' : 'the week before'
+  const spendTrend = describeTrend(
+    Number(overview.spentMicros),
+    Number(before.spentMicros),
+    earlier,
+  )
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       <StatCard
@@ -123,7 +129,7 @@ function Statistics({ overview }: { readonly overview: Overview }) {
         value={formatCount(overview.calls)}
         note={joinNotes(
           `${formatCount(overview.billed)} billed`,
-          describeTrend(overview.calls, before.calls),
+          describeTrend(overview.calls, before.calls, earlier),
         )}
       />
       <StatCard
@@ -137,12 +143,12 @@ function Statistics({ overview }: { readonly overview: Overview }) {
       <StatCard
         label="p50 latency"
         value={formatDuration(overview.p50Ms)}
-        note={describeTrend(overview.p50Ms, before.p50Ms)}
+        note={describeTrend(overview.p50Ms, before.p50Ms, earlier)}
       />
       <StatCard
         label="p95 latency"
         value={formatDuration(overview.p95Ms)}
-        note={describeTrend(overview.p95Ms, before.p95Ms)}
+        note={describeTrend(overview.p95Ms, before.p95Ms, earlier)}
       />
       <StatCard
         label="Spent"

@@ -1,12 +1,16 @@
 import { formatPercentage } from '../format/numbers.ts'
 
-/** Describes a change against the period before; undefined without a value in both. */
-export function describeTrend(now: number | null, before: number | null): string | undefined {
+/** Describes a change against the earlier period; undefined without a value in both. */
+export function describeTrend(
+  now: number | null,
+  before: number | null,
+  earlier: string,
+): string | undefined {
   if (now === null || before === null || before === 0) return undefined
   const change = (now - before) / before
   if (Math.abs(change) < 0.005) return 'as before'
   const sign = change > 0 ? '+' : '−'
-  return `${sign}${formatPercentage(Math.abs(change))} on the period before`
+  return `${sign}${formatPercentage(Math.abs(change))} on ${earlier}`
 }
 
 /** Describes the change of a share in percentage points. */

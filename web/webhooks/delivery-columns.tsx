@@ -1,7 +1,8 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import type { ConsoleDelivery } from '../api/responses.ts'
 import { StatusTag, type StatusTone } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { formatQuantity } from '../format/numbers.ts'
 import type { Column } from '../lists/data-table.tsx'
 
 const stateTones: Readonly<Record<ConsoleDelivery['state'], StatusTone>> = {
@@ -10,21 +11,43 @@ const stateTones: Readonly<Record<ConsoleDelivery['state'], StatusTone>> = {
   failed: 'bad',
 }
 
+/** Few columns with two lines each, because the drawer is narrow. */
 export const deliveryColumns: readonly Column<ConsoleDelivery>[] = [
-  { name: 'Event', renderCell: ({ type }) => type },
-  { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
+  {
+    name: 'Event',
+    renderCell: ({ type, createdAtUtc }) => (
+      <>
+        {type}
+        <Text size="xs" c="dimmed">
+          <UtcTime timestampUtc={createdAtUtc} />
+        </Text>
+      </>
+    ),
+  },
   {
     name: 'Status',
-    renderCell: ({ state }) => <StatusTag tone={stateTones[state]}>{state}</StatusTag>,
+    renderCell: ({ state, attempts }) => (
+      <>
+        <StatusTag tone={stateTones[state]}>{state}</StatusTag>
+        <Text size="xs" c="dimmed" className="fg-row-line">
+          {formatQuantity(attempts, 'attempt')}
+        </Text>
+      </>
+    ),
   },
-  { name: 'Attempts', align: 'right', renderCell: ({ attempts }) => attempts },
   {
     name: 'Result',
-    renderCell: ({ error, status }) => error ?? (status === null ? '–' : `status ${status}`),
-  },
-  {
-    name: 'Next attempt',
-    renderCell: ({ dueAtUtc }) => <UtcTime timestampUtc={dueAtUtc} fallback="–" />,
+    isFlexible: true,
+    renderCell: ({ error, status, dueAtUtc }) => (
+      <>
+        {error ?? (status === null ? '–' : `status ${status}`)}
+        {dueAtUtc !== null && (
+          <Text size="xs" c="dimmed">
+            next at <UtcTime timestampUtc={dueAtUtc} />
+          </Text>
+        )}
+      </>
+    ),
   },
 ]
 
@@ -37,7 +60,7 @@ export function redeliverColumn(
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`Send ${delivery.type} again`}
+        aria-label={`Send again: ${delivery.type}`}
         onClick={() => onRedeliver(delivery)}
       >
         Send again

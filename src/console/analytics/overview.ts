@@ -54,7 +54,9 @@ export const getOverview = defineRead({
   }),
   response: z.object({
     ...trafficFields,
-    before: z.object(trafficFields).meta({ description: 'The same of the period before.' }),
+    before: z
+      .object(trafficFields)
+      .meta({ description: 'The same of the week before; for 30 days, of the 30 days before.' }),
     meteredMicros: micros,
     billed: count,
     budgets: z.array(
@@ -156,8 +158,9 @@ async function summarizeTraffic({ query, identity, services }: OverviewContext) 
     codes.set(code, (codes.get(code) ?? 0) + calls)
   }
   const errors = [...codes].sort(([, a], [, b]) => b - a)
-  // The period before has as many hours, up to the same hour of its last day.
-  const earlier = { ...filter, fromMs: fromMs - days * dayMs, toMs: toMs - days * dayMs }
+  // A day is compared with the same day of the week before. The earlier period has as many hours.
+  const shiftMs = Math.max(days, 7) * dayMs
+  const earlier = { ...filter, fromMs: fromMs - shiftMs, toMs: toMs - shiftMs }
   return {
     ...(await summarize(store, filter, rows)),
     before: await summarize(store, earlier, await readChart(store, earlier, count)),

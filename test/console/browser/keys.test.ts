@@ -182,6 +182,16 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
       await dialog.locator('.recharts-surface').first().waitFor()
       await driver.inspect('calibration-distribution', 'light')
       await inspectDark('calibration-distribution')
+      const pair = dialog.getByRole('row').filter({ hasText: 'person-5b' })
+      assert.match(
+        (await pair.getByRole('link', { name: 'person-5b' }).getAttribute('href')) ?? '',
+        /^\/subjects\?.*subject=/u,
+      )
+      await pair.getByRole('button', { name: /^Merge .*person-5b/u }).click()
+      const merge = page.getByRole('dialog', { name: 'Merge two subjects' })
+      await merge.getByRole('radio', { name: /^person-5b/u }).waitFor()
+      await merge.getByRole('button', { name: 'Cancel' }).click()
+      await merge.waitFor({ state: 'detached' })
       await dialog.getByRole('checkbox', { name: /^Same person: .*person-5b/u }).check()
       const apply = dialog.getByRole('button', { name: 'Apply', exact: true })
       assert.ok(await apply.isDisabled(), 'the ticked pair is still in the table')

@@ -22,6 +22,14 @@ const lists = [
   ['projects', '/projects'],
   ['team', '/team'],
 ] as const
+const emptyLists = [
+  ['log', 'No calls yet'],
+  ['keys', 'No API keys'],
+  ['groups', 'No groups'],
+  ['deletions', 'No deletions'],
+  ['money/ledger', 'No transfers yet'],
+  ['subjects', 'No subjects yet'],
+] as const
 const projectPages = ['/subjects', '/groups', '/playground'] as const
 
 describe('An owner works with lists over several projects', { skip: skipWithoutBrowser }, () => {
@@ -119,6 +127,46 @@ describe('An owner works with lists over several projects', { skip: skipWithoutB
     await dialog.locator('.mantine-Select-error', { hasText: 'Choose a project' }).waitFor()
     await opened.goto(`/money?projectId=${opened.testConsole.projectId}`)
     await page.getByRole('note').getByText('This page shows all projects.').waitFor()
+  })
+
+  step('An empty list offers no filters, and with a filter it states how to see all', async () => {
+    const { owner } = opened.testConsole
+    const { items } = assertOk(await owner.get('/projects')).body
+    const { projectId } = items.find(({ name }: { readonly name: string }) => name === 'door')
+    for (const [path, text] of emptyLists) {
+      await opened.goto(`/${path}?projectId=${projectId}`)
+      await page.getByText(text, { exact: true }).waitFor()
+      assert.equal(await page.getByRole('search', { name: 'Filters' }).count(), 0, path)
+    }
+    for (const [query, text] of [
+      ['log?code=FORBIDDEN', 'No calls match'],
+      ['keys?state=revoked', 'No API keys match'],
+      ['money/ledger?kind=allocate&period=24h', 'No transfers match'],
+    ] as const) {
+      await opened.goto(`/${query}&projectId=${projectId}`)
+      await page.getByText(text, { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Clear filters' }).click()
+      await page.getByText(text, { exact: true }).waitFor({ state: 'detached' })
+    }
+  })
+
+  step('Times are in UTC, with the local time beside it where it differs', async () => {
+    const { owner } = opened.testConsole
+    const options = { timezoneId: 'Asia/Kolkata' }
+    const other = await opened.openPage(owner, options)
+    await other.goto(`${opened.testConsole.url}/log`)
+    await other.getByText(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC · \d\d:\d\d local$/u).waitFor()
+    await other
+      .getByRole('button', { name: /^Open svc/u })
+      .first()
+      .click()
+    const time = other.getByRole('dialog').locator('time').first()
+    const [, utc = '', local = ''] =
+      /(\d\d:\d\d):\d\d \((\d\d:\d\d) local\)$/u.exec(await time.innerText()) ?? []
+    const minutes = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3))
+    assert.equal((minutes(local) - minutes(utc) + 1440) % 1440, 330, `${utc} ${local}`)
+    await other.close()
+    assert.equal(await page.getByText(/ local$/u).count(), 0, 'the machine of the test is in UTC')
   })
 
   step('On a phone every list has cards, folded filters and no sideways scroll', async () => {

@@ -101,6 +101,9 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
     await dialog.getByRole('button', { name: 'Enroll', exact: true }).click()
     await dialog.getByText('2 of 3 pictures enrolled').waitFor()
     await dialog.getByText('other.jpg: refused').waitFor()
+    await dialog
+      .getByText(/^The similarity .* Choose another picture, or enroll it nevertheless/u)
+      .waitFor()
     for (const name of ['other.jpg: 0 faces', /^mia-1\.jpg: 1 face;/u, /^mia-2\.jpg: 1 face;/u])
       await dialog.getByRole('img', { name }).waitFor()
     await dialog.getByRole('button', { name: 'Remove image 0: other.jpg' }).waitFor()
@@ -127,7 +130,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
       await add.click()
       await form.getByText('Nothing was enrolled').waitFor()
       await form.getByText('bob.jpg: refused').waitFor()
-      await form.getByText(/Check the id of the subject and the picture/u).waitFor()
+      await form.getByText(/Choose another picture, or enroll it nevertheless/u).waitFor()
       await form.getByRole('button', { name: /^Remove image 0/u }).click()
       await form.getByRole('button', { name: 'Camera' }).click()
       await page.getByRole('button', { name: 'Take photo' }).click()

@@ -11,6 +11,8 @@ import {
 import {
   downloadBundle,
   explainRefusedPerson,
+  findWorseCamera,
+  mergeDuplicate,
   repairWebhook,
   sortLog,
 } from '../../support/console/browser/day-checks.ts'
@@ -142,6 +144,8 @@ for (const { name, viewport, hands: createHands } of windows)
 
     step('A refused person is found in the log, and explained', () => explainRefusedPerson(tools()))
 
+    step('A camera that got worse is found', () => findWorseCamera(tools()))
+
     step('A webhook that fails states the cause, and is repaired', () =>
       repairWebhook(tools(), receiver),
     )
@@ -215,6 +219,7 @@ for (const { name, viewport, hands: createHands } of windows)
       assert.equal(await stored(), null)
     })
 
+    step('A duplicate is merged, and the merge is undone', () => mergeDuplicate(tools()))
     step('A person is enrolled on the page of subjects, grouped and deleted', async () => {
       await open('Subjects')
       await hands.press(button('Enroll a subject'))

@@ -34,14 +34,16 @@ test('The first steps are done when their data exists, a backup included', async
   assert.equal(firstSteps.length, 5)
 })
 
-test('The overview compares a period with the one before', async () => {
+test('The overview compares a period with the same one of the week before', async () => {
   const { db } = testConsole.gallery.database.store
   const now = await readOverview()
   assert.deepEqual([now.calls, now.before.calls, now.before.okShare], [2, 0, null])
-  await db
-    .updateTable('callHours')
-    .set({ hourMs: sql<number>`"hourMs" - ${dayMs}` })
-    .execute()
+  const makeOlder = (days: number) =>
+    db
+      .updateTable('callHours')
+      .set({ hourMs: sql<number>`"hourMs" - ${days * dayMs}` })
+      .execute()
+  await makeOlder(7)
   const { calls, okShare, p50Ms, p95Ms, spentMicros, before } = await readOverview()
   assert.deepEqual([calls, okShare, spentMicros], [0, null, '0'])
   assert.deepEqual(before, {
@@ -52,6 +54,10 @@ test('The overview compares a period with the one before', async () => {
     spentMicros: now.spentMicros,
   })
   assert.deepEqual([p50Ms, p95Ms], [null, null])
+  const week = await readOverview('?days=7')
+  assert.deepEqual([week.calls, week.before.calls], [0, 2])
+  await makeOlder(-6)
+  assert.equal((await readOverview()).before.calls, 0, 'yesterday is not the week before')
   assert.equal((await readOverview('?days=7')).calls, 2)
 })
 

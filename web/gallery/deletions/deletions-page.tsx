@@ -35,6 +35,7 @@ export function DeletionsPage() {
       <ChainStatus />
       <FilterBar
         values={values}
+        rows={query.data?.items}
         onClear={() => void navigate({ search: { projectId, sort, limit } })}
       >
         <TextFilter

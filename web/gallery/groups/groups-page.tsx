@@ -44,7 +44,7 @@ function GroupList({ projectId }: { readonly projectId: string }) {
     void navigate({ search: (old) => ({ ...old, q: text, cursor: undefined }) })
   return (
     <>
-      <FilterBar values={{ q }} onClear={() => search(undefined)}>
+      <FilterBar values={{ q }} rows={query.data?.items} onClear={() => search(undefined)}>
         <TextFilter label="Name contains" value={q} onChange={search} />
       </FilterBar>
       <ListPanel

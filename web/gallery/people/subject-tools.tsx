@@ -1,4 +1,4 @@
-import { Button, NativeSelect, SegmentedControl } from '@mantine/core'
+import { Button, Group, NativeSelect, SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
 import { csvUrl } from '../../api/api.ts'
 import { useHasRole } from '../../api/session.ts'
@@ -14,6 +14,8 @@ type Props = {
   readonly filters: TextSearchParams<SubjectFilterName>
   readonly sort: string | undefined
   readonly view: string
+  /** Whether the gallery has no subjects, so that there is nothing to filter, sort or download. */
+  readonly isEmpty: boolean
   readonly onFiltersChange: (changes: TextSearchParams<SubjectFilterName>) => void
   readonly onClear: () => void
   readonly onSortChange: (sort: string) => void
@@ -22,25 +24,35 @@ type Props = {
 }
 
 /** The search by picture, the filters, the order and the form of the list, and the buttons that add subjects. */
-export function SubjectTools({ projectId, filters, sort, view, ...props }: Props) {
+export function SubjectTools({ projectId, filters, sort, view, isEmpty, ...props }: Props) {
   const mayWrite = useHasRole('admin')
   return (
     <div className="fg-people-tools">
       {mayWrite && <PictureSearch projectId={projectId} onOpen={props.onOpen} />}
       {mayWrite && <EnrollButton projectId={projectId} onOpen={props.onOpen} />}
-      <FilterBar values={filters} onClear={props.onClear}>
-        <SubjectFilters filters={filters} onChange={props.onFiltersChange} />
-        {view === 'faces' && <SortChoice sort={sort} onChange={props.onSortChange} />}
-        <SegmentedControl
-          aria-label="Show as"
-          size="xs"
-          data={views}
-          value={view}
-          onChange={props.onViewChange}
-        />
-        <CsvDownloadButton href={csvUrl('/projects/:projectId/subjects', { projectId }, filters)} />
-        {mayWrite && <ImportButton projectId={projectId} />}
-      </FilterBar>
+      {isEmpty ? (
+        mayWrite && (
+          <Group>
+            <ImportButton projectId={projectId} />
+          </Group>
+        )
+      ) : (
+        <FilterBar values={filters} onClear={props.onClear}>
+          <SubjectFilters filters={filters} onChange={props.onFiltersChange} />
+          {view === 'faces' && <SortChoice sort={sort} onChange={props.onSortChange} />}
+          <SegmentedControl
+            aria-label="Show as"
+            size="xs"
+            data={views}
+            value={view}
+            onChange={props.onViewChange}
+          />
+          <CsvDownloadButton
+            href={csvUrl('/projects/:projectId/subjects', { projectId }, filters)}
+          />
+          {mayWrite && <ImportButton projectId={projectId} />}
+        </FilterBar>
+      )}
     </div>
   )
 }

@@ -9,6 +9,7 @@ import { ScoreBar } from '../../playground/result/score-bar.tsx'
 import { VerdictLine } from '../../playground/result/verdict-line.tsx'
 import type { PlaygroundRun, RunPicture } from '../../playground/run.ts'
 import { subjectNameOf } from '../../format/subject-name.ts'
+import { refusalText } from '../../playground/result/refusal-text.ts'
 
 /** The result of each picture of a call of svc.enroll, by its position. */
 export type EnrollOutcome = {
@@ -146,11 +147,7 @@ function PictureResult({ picture, annotations, quality, state, children }: Pictu
           {picture.name}: {stateText(state)}
           {quality !== undefined && `, quality ${quality} of 100`}
         </Text>
-        {typeof state === 'object' && (
-          <Text size="sm">
-            {state.message.charAt(0).toUpperCase() + state.message.slice(1)}. {state.hint}
-          </Text>
-        )}
+        {typeof state === 'object' && <Text size="sm">{refusalText(state)}</Text>}
         {children}
       </Stack>
     </Group>

@@ -26,6 +26,7 @@ export function LedgerPage() {
   const { cursor, sort, limit, transfer, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const { projectId, kind, fromUtc, toUtc, period } = filters
+  const values = { kind, fromUtc, toUtc, period }
   const query = useApiQuery('/money/ledger', { query: { ...filters, cursor, sort, limit } })
   const count = useApiQuery('/money/ledger', { query: { ...filters, ...countOnly } })
   const updateFilters = (changes: Partial<typeof filters>): void =>
@@ -46,7 +47,8 @@ export function LedgerPage() {
         </Panel>
       </SimpleGrid>
       <FilterBar
-        values={{ kind, fromUtc, toUtc, period }}
+        values={values}
+        rows={query.data?.items}
         onClear={() => void navigate({ search: { projectId, sort, limit } })}
       >
         <ChoiceFilter
@@ -73,9 +75,15 @@ export function LedgerPage() {
         }
         openLabel={(row) => `Open ${transferKindText(row.kind)} of ${row.atUtc}`}
         empty={
-          <EmptyState title="No transfers match">
-            Top-ups, allocations and charges are listed here.
-          </EmptyState>
+          Object.values(values).some((value) => value !== undefined) ? (
+            <EmptyState title="No transfers match">
+              Clear the filters to see all transfers.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No transfers yet">
+              Top-ups, allocations and charges are listed here.
+            </EmptyState>
+          )
         }
       />
       {openTransfer && (

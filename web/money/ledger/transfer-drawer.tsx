@@ -14,7 +14,7 @@ export function TransferDrawer({ transfer, onClose }: Props) {
     <DetailDrawer title="Transfer" onClose={onClose}>
       <DefinitionList
         items={{
-          'Time (UTC)': <UtcTime timestampUtc={transfer.atUtc} />,
+          'Time (UTC)': <UtcTime withLocal timestampUtc={transfer.atUtc} />,
           Kind: transferKindText(transfer.kind),
           Amount: <MoneyAmount micros={transfer.amountMicros} />,
           Project: transfer.projectName ?? '–',

@@ -38,7 +38,12 @@ export function MeasurementResult(props: Props) {
     <Stack>
       <Text size="sm">{describeGallery(report)}</Text>
       <MeasuredRates measurement={measurement} current={current} />
-      <SuspectedDuplicates pairs={pairs} tickedKeys={tickedKeys} onChange={setTickedKeys} />
+      <SuspectedDuplicates
+        projectId={project.projectId}
+        pairs={pairs}
+        tickedKeys={tickedKeys}
+        onChange={setTickedKeys}
+      />
       <GroupRates groups={report.groups} />
       {isChanged && (
         <Text size="sm">

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
+import { enrollPerson } from '../subjects/enroll-person.ts'
 import { personPicture } from '../subjects/person-pictures.ts'
+import { addWorseCamera } from '../worse-camera.ts'
 import { accept, respondWith, type WebhookReceiver } from '../../webhooks/webhook-receiver.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
 import type { Hands } from './hands.ts'
@@ -65,6 +67,45 @@ export async function repairWebhook(tools: DayTools, receiver: WebhookReceiver):
   await dialog.getByText('Test event delivered').waitFor()
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
+}
+
+/** Finds the key whose camera became worse, from the alert to its weeks. */
+export async function findWorseCamera({ browser, hands, open, inspect }: DayTools): Promise<void> {
+  const { page, testConsole } = browser
+  const name = await addWorseCamera(testConsole)
+  await open('Overview')
+  const alert = page.getByRole('note').filter({ hasText: 'Calls without a face rose' })
+  await hands.press(alert.getByRole('link', { name: 'View cameras' }))
+  const weeks = page.getByRole('table', { name: 'Calls without a face by key and week' })
+  const row = weeks.getByRole('row').filter({ hasText: name })
+  await row.getByText(/^Calls without a face rose from/u).waitFor()
+  await inspect('cameras')
+}
+
+/** Checks a gallery, merges two subjects of one person, and undoes the merge. */
+export async function mergeDuplicate({ browser, hands, open, inspect }: DayTools): Promise<void> {
+  const { page, testConsole } = browser
+  const subjects = `/projects/${testConsole.projectId}/subjects`
+  const templatesOf = async () => {
+    const { items } = (await testConsole.owner.get(`${subjects}?q=Ada`)).body
+    return items.map((item: { readonly embeddingCount: number }) => item.embeddingCount)
+  }
+  await enrollPerson(testConsole, 'Ada L.', [{ name: 'Ada' }])
+  await open('Gallery health')
+  await hands.press(buttonOf(page, 'Check the gallery'))
+  await page.getByText(/: \d+ people, \d+ pictures, threshold/u).waitFor()
+  await page.getByText('Duplicates', { exact: true }).click()
+  await hands.press(buttonOf(page, /^Same person: Ada/u))
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(/^Moved to Ada/u).waitFor()
+  await hands.press(buttonOf(dialog, 'Merge'))
+  await page.getByText('No possible duplicates').waitFor()
+  assert.deepEqual(await templatesOf(), [2])
+  await page.getByText('Decisions', { exact: true }).click()
+  await inspect('merged')
+  await hands.press(buttonOf(page, /^Undo the merge into Ada/u))
+  await page.getByText('No merges of the last 30 days').waitFor()
+  assert.deepEqual(await templatesOf(), [1, 1])
 }
 
 /** Sorts the calls of a day by latency, and reloads the page, which keeps its period. */
