@@ -15,6 +15,7 @@ import * as groups from './pages/gallery/groups.ts'
 import * as health from './pages/gallery/health.ts'
 import * as subjectsCsv from './pages/gallery/subjects-csv.ts'
 import * as subjects from './pages/gallery/subjects.ts'
+import * as visitors from './pages/gallery/visitors.ts'
 import * as keyUsage from './pages/keys/key-usage.ts'
 import * as keys from './pages/keys/keys.ts'
 import * as ledger from './pages/money/ledger.ts'
@@ -42,7 +43,7 @@ const modulesByPage = [
   [keys, keyUsage],
   [webhooks, deliveries],
   [playground],
-  [subjects, subjectsCsv, bulkChanges, health, crops],
+  [subjects, subjectsCsv, bulkChanges, health, crops, visitors],
   [groups, deletions],
   [walletAndBudgets, ledger],
   [models, modelCommands, calibrations, measurements],

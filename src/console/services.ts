@@ -31,6 +31,7 @@ export type ConsoleServices = {
   readonly subjects: Subjects
   readonly maintenance: Maintenance
   readonly visitors: Gallery['visitors']
+  readonly matching: Gallery['matching']
   readonly webhooks: Webhooks
   readonly clock: Clock
   readonly log: Log

@@ -9,7 +9,12 @@ import { lockGallery } from '../store/gallery/galleries.ts'
 import { addGroups } from '../store/gallery/groups.ts'
 import { findSubject, findSubjectsByIds, updateSubjectRow } from '../store/gallery/subjects.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
-import { addVisit, findVisitors, visitorsGalleryId } from '../store/gallery/visitors.ts'
+import {
+  addVisit,
+  countVisitors,
+  findVisitors,
+  visitorsGalleryId,
+} from '../store/gallery/visitors.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
 import * as enrollment from './enrollment.ts'
 import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
@@ -46,6 +51,7 @@ export function createVisitors(options: VisitorsOptions) {
     addVisit: (tx: Tx, subjectId: string) => addVisit(tx, subjectId, nowUtc()),
     loadDetails: loadVisitorDetails,
     list: findVisitors,
+    count: countVisitors,
     require: requireVisitor,
     /**
      * Enrolls a visitor as a new subject.
@@ -120,7 +126,7 @@ async function loadVisitorDetails(reading: ReadTx, visitors: readonly SubjectRow
   const counts = await faceCounts(reading, visitorIds)
   return visitors.map(({ subjectId, visitCount, createdAtUtc, lastSeenAtUtc, isIgnored }) => ({
     visitorId: subjectId,
-    visitCount,
+    visitCount: visitCount ?? 0,
     firstSeenAtUtc: createdAtUtc,
     lastSeenAtUtc,
     embeddingCount: counts.get(subjectId) ?? 0,

@@ -36,7 +36,7 @@ import { createSupportBundle, readModels, reportSettings } from './system/suppor
 import type { SystemMonitor } from './system/system-monitor.ts'
 
 /** The parts of the service that the console needs. */
-export type ConsoleServicesOptions = Pick<Gallery, 'subjects' | 'maintenance' | 'visitors'> & {
+export type ConsoleServicesOptions = Gallery & {
   readonly version: string
   readonly store: Store
   readonly gate: Gate

@@ -65,11 +65,11 @@ test('A shorter retention requires the number of subjects that its next run dele
     days: 7,
     previousDays: 30,
     beforeUtc: new Date(nowMs - 7 * dayMs).toISOString(),
-    subjects: { total: enrolled, isCapped: false },
+    deleted: { total: enrolled, isCapped: false },
     intervalS: sweepIntervalMs / 1000,
   })
   const atEdge = await get(`${project()}/losses?retentionDays=10`)
-  assert.equal(atEdge.retention.subjects.total, 0, 'exactly ten days are not exceeded')
+  assert.equal(atEdge.retention.deleted.total, 0, 'exactly ten days are not exceeded')
   const shorter = { retentionDays: 7 }
   const unconfirmed = await send('PATCH', project(), shorter)
   assert.equal(unconfirmed.status, 409)

@@ -11,6 +11,7 @@ runOnPostgres([
   'console/gallery/certificates',
   'console/gallery/gallery-health',
   'console/gallery/subject-order',
+  'console/gallery/visitors',
   'console/keys',
   'console/log/cameras',
   'console/log/chart-reads',

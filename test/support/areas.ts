@@ -13,7 +13,7 @@ const areas = {
   actions: { folders: ['test/actions'] },
   browser: { folders: ['test/console/browser'], separate: ['first-use', 'working-day'] },
   clients: { folders: ['test/cli', 'test/client', 'test/compreface'] },
-  console: { folders: ['test/console'], separate: ['browser/**', 'auth/sign-in-throttle'] },
+  console: { folders: ['test/console'], separate: ['browser/**/*', 'auth/sign-in-throttle'] },
   gallery: {
     folders: ['test/gallery'],
     separate: ['accuracy', 'crash', 'real-model-change', 'search/database-maintenance'],

@@ -99,8 +99,11 @@ const subjects = createRoute({
     'createdFromUtc',
     'createdToUtc',
     'period',
+    'tab',
+    'ignored',
     ...listParams,
     'subject',
+    'visitor',
   ),
   component: lazyRouteComponent(() => import('../gallery/subjects-page.tsx'), 'SubjectsPage'),
 })

@@ -16,6 +16,12 @@ const LazyBulkActions = lazy(async () => ({
 const LazySimilarSubjects = lazy(async () => ({
   default: (await import('./duplicates/similar-subjects.tsx')).SimilarSubjects,
 }))
+const LazySubjectVisitors = lazy(async () => ({
+  default: (await import('./visitors/subject-visitors.tsx')).SubjectVisitors,
+}))
+const LazyVisitorList = lazy(async () => ({
+  default: (await import('./visitors/visitor-list.tsx')).VisitorList,
+}))
 
 /** These parts of the subjects page load when the user opens them. */
 export const EnrollDrawer = (props: ComponentProps<typeof LazyEnrollDrawer>) => (
@@ -41,5 +47,15 @@ export const BulkActions = (props: ComponentProps<typeof LazyBulkActions>) => (
 export const SimilarSubjects = (props: ComponentProps<typeof LazySimilarSubjects>) => (
   <Suspense fallback={<Skeleton h={60} />}>
     <LazySimilarSubjects {...props} />
+  </Suspense>
+)
+export const SubjectVisitors = (props: ComponentProps<typeof LazySubjectVisitors>) => (
+  <Suspense>
+    <LazySubjectVisitors {...props} />
+  </Suspense>
+)
+export const VisitorList = (props: ComponentProps<typeof LazyVisitorList>) => (
+  <Suspense fallback={<Skeleton h={240} />}>
+    <LazyVisitorList {...props} />
   </Suspense>
 )

@@ -1,4 +1,4 @@
-import { Box, Stack } from '@mantine/core'
+import { Box, SegmentedControl, Stack } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -11,7 +11,7 @@ import { ListPanel } from '../lists/list-panel.tsx'
 import { countOnly, listSearch, totalOf } from '../lists/list-search.ts'
 import type { ListTotal } from '../lists/pager.tsx'
 import { Page } from '../layout/page.tsx'
-import { BulkActions } from './lazy-parts.tsx'
+import { BulkActions, VisitorList } from './lazy-parts.tsx'
 import { nameColumn, subjectColumns } from './people/subject-columns.tsx'
 import { SubjectGrid } from './people/subject-grid.tsx'
 import { SubjectTools } from './people/subject-tools.tsx'
@@ -22,28 +22,53 @@ import { SubjectThumbnail, useCroppedFaces } from './subjects/subject-thumbnail.
 
 const route = getRouteApi('/subjects')
 
-/** The subjects of a gallery. */
+/** The people of a gallery: enrolled ones, and unknown ones in a tab. */
 export function SubjectsPage() {
+  const { tab = 'subjects' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const isVisitors = tab === 'visitors'
+  const List = isVisitors ? VisitorList : SubjectList
   return (
     <Page
-      title="Subjects"
+      title={isVisitors ? 'Visitors' : 'Subjects'}
       description={
         <Box component="span" visibleFrom="xs">
-          The people that svc.identify can match. The service stores templates, not images, unless
-          Store crops is on. Names and attributes come from your API calls.
+          {isVisitors ? visitorsText : subjectsText}
         </Box>
       }
+      actions={
+        <SegmentedControl
+          aria-label="People"
+          size="xs"
+          data={tabs}
+          value={isVisitors ? tab : 'subjects'}
+          onChange={(value) => {
+            const chosen = value === 'visitors' ? value : undefined
+            void navigate({ search: ({ projectId }) => ({ projectId, tab: chosen }) })
+          }}
+        />
+      }
     >
-      <ProjectScope>
-        {(projectId) => <SubjectList key={projectId} projectId={projectId} />}
-      </ProjectScope>
+      <ProjectScope>{(projectId) => <List key={projectId} projectId={projectId} />}</ProjectScope>
     </Page>
   )
 }
 
+const tabs = [
+  { value: 'subjects', label: 'Subjects' },
+  { value: 'visitors', label: 'Visitors' },
+]
+
+const subjectsText =
+  'The people that svc.identify can match. The service stores templates, not images, unless Store crops is on. Names and attributes come from your API calls.'
+
+const visitorsText =
+  'Unknown people that svc.identify found without a match, and recognizes when they return.'
+
 function SubjectList({ projectId }: { readonly projectId: string }) {
   const search = route.useSearch()
-  const { projectId: selectedProjectId, subject, cursor, sort, limit, ...filters } = search
+  const { projectId: selectedProjectId, subject, cursor, sort, limit, ...others } = search
+  const { tab: _tab, ignored: _ignored, visitor: _visitor, ...filters } = others
   const navigate = route.useNavigate()
   const pathParams = { projectId }
   const query = useApiQuery('/projects/:projectId/subjects', {

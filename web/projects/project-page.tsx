@@ -14,7 +14,7 @@ import { UtcTime } from '../components/utc-time.tsx'
 import { DeleteProjectSetting } from './deletion/delete-project-setting.tsx'
 import { GalleryModeSetting } from './gallery-mode-setting.tsx'
 import { ProjectSettingsForm } from './project-settings-form.tsx'
-import { ProjectSwitches } from './project-switches.tsx'
+import { ProjectSwitches } from './switches/project-switches.tsx'
 
 const route = getRouteApi('/projects/$id')
 

@@ -21,6 +21,7 @@ type ProjectFormValues = {
   readonly sustainedPerS: NumberInputValue
   readonly burst: NumberInputValue
   readonly retentionDays: NumberInputValue
+  readonly visitorRetentionDays: NumberInputValue
   readonly identifyThreshold: NumberInputValue
 }
 
@@ -35,6 +36,7 @@ const fieldNames = {
   sustainedPerS: 'sustainedPerS',
   burst: 'burst',
   retentionDays: 'retentionDays',
+  visitorRetentionDays: 'visitorRetentionDays',
   identifyThreshold: 'identifyThreshold',
 }
 
@@ -48,6 +50,8 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       identifyThreshold: (value) =>
         value === '' || isThreshold(value) ? null : 'Enter a number from 0 to 1',
+      visitorRetentionDays: (value) =>
+        Number(value) >= 1 && Number(value) <= 90 ? null : 'Enter a number from 1 to 90',
     },
   })
   const undo = useUndoChange(project)
@@ -129,7 +133,7 @@ type ConfirmChangeProps = Confirmation & {
 
 /** Confirms an unusual threshold or a shorter retention. */
 function ConfirmChange({ change, reason, error, onConfirm, ...props }: ConfirmChangeProps) {
-  const { identifyThreshold, retentionDays = null } = change
+  const { identifyThreshold } = change
   if (reason === 'threshold')
     return (
       <ChangeThresholdDialog
@@ -142,9 +146,9 @@ function ConfirmChange({ change, reason, error, onConfirm, ...props }: ConfirmCh
   return (
     <ChangeRetentionDialog
       {...props}
-      retentionDays={retentionDays}
+      change={change}
       error={error}
-      onConfirm={(subjects) => onConfirm({ ...change, confirmedLosses: { subjects } })}
+      onConfirm={(confirmedLosses) => onConfirm({ ...change, confirmedLosses })}
     />
   )
 }
@@ -206,6 +210,14 @@ function SettingFields({
         allowDecimal={false}
         {...form.getInputProps('retentionDays')}
       />
+      <NumberInput
+        label="Visitor retention (days)"
+        description="Automatically delete unknown people without another picture for this many days."
+        min={1}
+        max={90}
+        allowDecimal={false}
+        {...form.getInputProps('visitorRetentionDays')}
+      />
     </>
   )
 }
@@ -216,6 +228,7 @@ function valuesOf(project: ConsoleProject): ProjectFormValues {
     sustainedPerS: project.isSustainedDefault ? '' : project.sustainedPerS,
     burst: project.isBurstDefault ? '' : project.burst,
     retentionDays: project.isRetentionDefault ? '' : project.retentionDays,
+    visitorRetentionDays: project.visitorRetentionDays,
     identifyThreshold: project.identifyThreshold ?? '',
   }
 }
@@ -241,12 +254,15 @@ function toSettings({ name, ...numbers }: ProjectFormValues) {
     sustainedPerS: numberOf(numbers.sustainedPerS),
     burst: numberOf(numbers.burst),
     retentionDays: numberOf(numbers.retentionDays),
+    visitorRetentionDays: numberOf(numbers.visitorRetentionDays),
     identifyThreshold: numberOf(numbers.identifyThreshold),
   }
 }
 
 /** The default is only known to the server, so a change to it is always confirmed. */
-function isRetentionShorter(project: ConsoleProject, { retentionDays }: ProjectPatch): boolean {
+function isRetentionShorter(project: ConsoleProject, change: ProjectPatch): boolean {
+  const { retentionDays, visitorRetentionDays = project.visitorRetentionDays } = change
+  if (visitorRetentionDays < project.visitorRetentionDays) return true
   if (retentionDays === undefined) return false
   return retentionDays === null || retentionDays < project.retentionDays
 }

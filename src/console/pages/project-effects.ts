@@ -7,6 +7,7 @@ import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { countCrops } from '../../store/gallery/crops.ts'
 import { findGallerySize } from '../../store/gallery/galleries.ts'
 import { countUnseenSubjects } from '../../store/gallery/subjects.ts'
+import { countProjectVisitors } from '../../store/gallery/visitors.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { defineRead, defineWrite } from '../server/console-route.ts'
@@ -16,8 +17,21 @@ import type { ConsoleServices } from '../services.ts'
 
 /** A time without activity after which subjects are deleted. */
 export const retentionDays = z.int().min(1).max(36_500)
+/** The same of visitors. */
+export const visitorRetentionDays = z.int().min(1).max(90)
 
 const boundedCount = z.object({ total: count, isCapped: z.boolean() })
+
+/** What a change of a retention deletes. */
+const retentionLoss = z
+  .object({
+    days: z.int(),
+    previousDays: z.int(),
+    beforeUtc: z.string().meta({ description: 'What had no activity since is deleted.' }),
+    deleted: boundedCount,
+    intervalS: z.number().meta({ description: 'The time between two runs of the deletion.' }),
+  })
+  .optional()
 
 /** Counts what a change of the settings of a project, or its deletion, would delete. */
 export const previewLosses = defineRead({
@@ -30,33 +44,27 @@ export const previewLosses = defineRead({
       ])
       .optional()
       .meta({ description: 'The new retention: a number of days, or `default`.' }),
+    visitorRetentionDays: z.coerce.number().pipe(visitorRetentionDays).optional(),
   }),
   response: z.object({
     crops: boundedCount.meta({ description: 'Deleted when storeCrops is switched off.' }),
     deletion: z
       .object({ subjects: count, visitors: count, keys: count, webhooks: count })
       .meta({ description: 'Deleted with the project.' }),
-    retention: z
-      .object({
-        days: z.int(),
-        previousDays: z.int(),
-        beforeUtc: z.string().meta({ description: 'Subjects without activity since are deleted.' }),
-        subjects: boundedCount,
-        intervalS: z.number().meta({ description: 'The time between two runs of the deletion.' }),
-      })
-      .optional(),
+    retention: retentionLoss.meta({ description: 'Of subjects.' }),
+    visitorRetention: retentionLoss.meta({ description: 'Of visitors.' }),
   }),
   handle: async (call) => {
     const { query, services } = call
-    const isDefault = query.retentionDays === 'default'
-    const days = isDefault ? services.defaults.retentionDays : query.retentionDays
+    const retentionDays = query.retentionDays === 'default' ? null : query.retentionDays
+    const change = { ...query, retentionDays }
     return services.store.read(async (tx) => {
       const project = await requireProject(tx, call)
-      const crops = await countCrops(tx, project.projectId)
-      const deletion = await findContents(tx, project, new Date(services.clock()))
-      if (typeof days !== 'number') return { crops, deletion }
-      const retention = await retentionLosses(tx, { project, days, services })
-      return { crops, deletion, retention }
+      return {
+        crops: await countCrops(tx, project.projectId),
+        deletion: await findContents(tx, project, new Date(services.clock())),
+        ...(await retentionLosses(tx, { project, change, services })),
+      }
     })
   },
 })
@@ -100,19 +108,32 @@ export const removeProject = defineWrite({
 
 type RetentionChange = {
   readonly project: ProjectSummary
-  readonly days: number
+  readonly change: LossyChange
   readonly services: ConsoleServices
 }
 
-async function retentionLosses(tx: ReadTx, { project, days, services }: RetentionChange) {
-  const beforeUtc = formatUtc(services.clock() - days * dayMs)
+async function retentionLosses(tx: ReadTx, { project, change, services }: RetentionChange) {
   const { projectId } = project
+  const { retentionDays: days } = change
+  const { retentionDays: defaultDays } = services.defaults
+  const lossesOf = async (
+    days: number | undefined,
+    previousDays: number,
+    countUnseen: typeof countUnseenSubjects,
+  ) => {
+    if (days === undefined) return undefined
+    const beforeUtc = formatUtc(services.clock() - days * dayMs)
+    const deleted = await countUnseen(tx, { projectId, beforeUtc })
+    return { days, previousDays, beforeUtc, deleted, intervalS: sweepIntervalMs / 1000 }
+  }
+  const ofSubjects = [
+    days === null ? defaultDays : days,
+    project.retentionDays ?? defaultDays,
+  ] as const
+  const ofVisitors = [change.visitorRetentionDays, project.visitorRetentionDays] as const
   return {
-    days,
-    previousDays: project.retentionDays ?? services.defaults.retentionDays,
-    beforeUtc,
-    subjects: await countUnseenSubjects(tx, { projectId, beforeUtc }),
-    intervalS: sweepIntervalMs / 1000,
+    retention: await lossesOf(...ofSubjects, countUnseenSubjects),
+    visitorRetention: await lossesOf(...ofVisitors, countProjectVisitors),
   }
 }
 
@@ -120,21 +141,20 @@ async function retentionLosses(tx: ReadTx, { project, days, services }: Retentio
 export const confirmedLosses = z.strictObject({
   crops: count.optional(),
   subjects: count.optional(),
+  visitors: count.optional(),
 })
 
 export type LossyChange = {
   readonly switches?: { readonly storeCrops?: boolean | undefined } | undefined
   readonly retentionDays?: number | null | undefined
+  readonly visitorRetentionDays?: number | undefined
 }
 
-type ConfirmedChange = {
-  readonly project: ProjectSummary
-  readonly change: LossyChange
+type ConfirmedChange = RetentionChange & {
   readonly confirmed: z.output<typeof confirmedLosses> | undefined
-  readonly services: ConsoleServices
 }
 
-/** @throws HttpError 409 if the change would delete more crops or subjects than confirmed. */
+/** @throws HttpError 409 if the change would delete more than confirmed. */
 export async function requireConfirmedLosses(
   tx: ReadTx,
   { project, change, confirmed, services }: ConfirmedChange,
@@ -143,11 +163,13 @@ export async function requireConfirmedLosses(
     const { total } = await countCrops(tx, project.projectId)
     requireConfirmed(total, confirmed?.crops, 'stored crops')
   }
-  const { retentionDays: newDays } = change
-  if (newDays === undefined) return
-  const days = newDays ?? services.defaults.retentionDays
-  const { previousDays, subjects } = await retentionLosses(tx, { project, days, services })
-  if (days < previousDays) requireConfirmed(subjects.total, confirmed?.subjects, 'subjects')
+  const { retention, visitorRetention } = await retentionLosses(tx, { project, change, services })
+  for (const [loss, things] of [
+    [retention, 'subjects'],
+    [visitorRetention, 'visitors'],
+  ] as const)
+    if (loss && loss.days < loss.previousDays)
+      requireConfirmed(loss.deleted.total, confirmed?.[things], things)
 }
 
 function requireConfirmed(total: number, confirmed = 0, things: string): void {

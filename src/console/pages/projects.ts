@@ -88,7 +88,7 @@ export const editProject = defineWrite({
     sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
     burst: z.int().min(1).max(100_000).nullable().optional(),
     retentionDays: effects.retentionDays.nullable().optional(),
-    visitorRetentionDays: z.int().min(1).max(90).optional(),
+    visitorRetentionDays: effects.visitorRetentionDays.optional(),
     nearMissHours: z.int().min(1).max(72).optional(),
     identifyThreshold: z.number().min(0).max(1).nullable().optional(),
     livenessOrigins: origins.optional().meta({

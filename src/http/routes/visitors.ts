@@ -23,7 +23,7 @@ const visitorId = uuid.meta({ description: 'The id that svc.identify returned fo
 const ofVisitor = { pathParams: z.object({ visitorId }), query: z.strictObject({}) }
 
 /** An unknown person in a response. */
-const visitor = z
+export const visitor = z
   .object({
     visitorId: z.uuid(),
     visitCount: z.int().min(1).meta({ description: 'The number of pictures with the person.' }),
@@ -39,6 +39,16 @@ const visitor = z
   })
   .meta({ id: 'Visitor' })
 
+/** Which visitors a list contains. */
+export const ignoredFilter = z.enum(['true', 'false', 'all']).default('false').meta({
+  description: '`true`: only ignored visitors. `all`: also ignored ones.',
+})
+
+/** Returns the filter of the list. */
+export function isIgnoredOf({ ignored }: { readonly ignored: z.output<typeof ignoredFilter> }) {
+  return ignored === 'all' ? undefined : ignored === 'true'
+}
+
 export const listVisitors = defineRoute({
   method: 'GET',
   path: '/v1/visitors',
@@ -50,9 +60,7 @@ export const listVisitors = defineRoute({
       description:
         'The last seen or the most pictures first. A visitor that is seen while you read the pages moves.',
     }),
-    ignored: z.enum(['true', 'false', 'all']).default('false').meta({
-      description: '`true`: only ignored visitors. `all`: also ignored ones.',
-    }),
+    ignored: ignoredFilter,
     subjectId: subjectId.optional().meta({
       description:
         'Only visitors whose similarity to this subject reaches the threshold of a search among them, the ten most similar first; the other parameters do not apply.',
@@ -74,7 +82,7 @@ export const listVisitors = defineRoute({
     return subjects.read(async (reading) => {
       const found = await visitors.list(reading, {
         galleryId: visitors.galleryIdOf(caller.galleryId),
-        isIgnored: query.ignored === 'all' ? undefined : query.ignored === 'true',
+        isIgnored: isIgnoredOf(query),
         sortBy,
         after: position && { value: position[0], subjectId: position[1] },
         limit: query.limit + 1,
@@ -108,6 +116,17 @@ export const getVisitor = defineRoute({
     }),
 })
 
+/** The person that a visitor becomes. */
+export const promotion = z
+  .strictObject({
+    externalId: externalId.optional(),
+    displayName: displayName.optional(),
+    groups: groups.default([]),
+    attributes: attributes.optional(),
+    expiresAtUtc: expiresAtUtc.optional(),
+  })
+  .meta({ id: 'VisitorPromotion' })
+
 export const promoteVisitor = defineRoute({
   method: 'POST',
   path: '/v1/visitors/:visitorId/promote',
@@ -115,15 +134,7 @@ export const promoteVisitor = defineRoute({
   summary: 'Enroll an unknown person as a new subject. The visitor ends.',
   permission: 'svc.enroll',
   ...ofVisitor,
-  body: z
-    .strictObject({
-      externalId: externalId.optional(),
-      displayName: displayName.optional(),
-      groups: groups.default([]),
-      attributes: attributes.optional(),
-      expiresAtUtc: expiresAtUtc.optional(),
-    })
-    .meta({ id: 'VisitorPromotion' }),
+  body: promotion,
   value: subject,
   example: actionExamples['svc.updateSubject'].value,
   run: ({ pathParams, body, caller, services: { maintenance, visitors } }) =>

@@ -8,28 +8,40 @@ export function visitorsGalleryId(galleryId: string): string {
   return `${galleryId}:visitors`
 }
 
-export type VisitorFilter = {
+type ListedVisitors = {
   /** The gallery of the visitors. */
   readonly galleryId: string
   readonly isIgnored?: boolean | undefined
+}
+
+type VisitorPage = ListedVisitors & {
   readonly sortBy?: 'visitCount' | 'lastSeenAtUtc'
+  readonly isDescending?: boolean
   /** The position of the last visitor of the previous page. */
   readonly after?: { readonly value: string | number; readonly subjectId: string } | undefined
   readonly limit: number
 }
 
-/** Finds visitors, those with the most pictures or the last ones seen first. */
-export function findVisitors(tx: ReadTx, filter: VisitorFilter): Promise<readonly SubjectRow[]> {
-  const { galleryId, isIgnored, sortBy = 'lastSeenAtUtc', after, limit } = filter
-  const all = visitorRows(tx).selectAll().where('galleryId', '=', galleryId)
-  const listed = isIgnored === undefined ? all : all.where('isIgnored', '=', isIgnored ? 1 : 0)
-  const page = selectPage(listed, {
+/** Finds visitors, by default those with the most pictures or the last ones seen first. */
+export function findVisitors(tx: ReadTx, page: VisitorPage): Promise<readonly SubjectRow[]> {
+  const { sortBy = 'lastSeenAtUtc', isDescending = true, after, limit } = page
+  const rows = selectPage(listedRows(tx, page).selectAll(), {
     columns: [sortBy, 'subjectId'],
     after: after && [after.value, after.subjectId],
-    isDescending: true,
+    isDescending,
     limit,
   })
-  return tx.run(page)
+  return tx.run(rows)
+}
+
+/** Counts the visitors of a list, at most `listCountMax`. */
+export function countVisitors(tx: ReadTx, filter: ListedVisitors): Promise<ListCount> {
+  return countListed(tx, listedRows(tx, filter).select('subjectId'))
+}
+
+function listedRows(tx: ReadTx, { galleryId, isIgnored }: ListedVisitors) {
+  const all = visitorRows(tx).where('galleryId', '=', galleryId)
+  return isIgnored === undefined ? all : all.where('isIgnored', '=', isIgnored ? 1 : 0)
 }
 
 /** Selects subjects that are visitors. */

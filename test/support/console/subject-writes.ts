@@ -19,6 +19,7 @@ export async function subjectWrites(testConsole: TestConsole): Promise<readonly 
   const { deletionId } = await gallery.value('svc.deleteSubject', { subjectId })
   return [
     await verdictWrite(testConsole),
+    ...(await visitorWrites(testConsole)),
     ['POST', `/projects/${projectId}/health`, undefined],
     ['POST', `/deletions/${deletionId}/certificate`, undefined],
     ['POST', `${path}/${kept}/distinct`, { otherSubjectId: deleted, distinct: true }],
@@ -41,6 +42,29 @@ async function verdictWrite({ gallery, owner, projectId }: TestConsole): Promise
   const { items } = assertOk(await owner.get(`/log?requestId=${requestId}`)).body
   const body = { subjectId, resultIndex: 0, faceIndex: 0, verdict: 'confirmed' }
   return ['POST', `/log/${items[0].callId}/verdict`, body]
+}
+
+/** Stores visitors, and returns the requests that change them. */
+async function visitorWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
+  const { owner, gallery, projectId } = testConsole
+  const path = `/projects/${projectId}`
+  const store = async (unknownPeople: boolean) =>
+    assertOk(await owner.send('PATCH', path, { switches: { unknownPeople } }))
+  const visit = async (name: string): Promise<string> => {
+    const call = { action: 'svc.identify', params: imageParams(name) }
+    const { body } = assertOk(await owner.send('POST', '/playground', { projectId, call }))
+    return body.envelope.data.results[0].value.faces[0].visitorId
+  }
+  await store(true)
+  const [promoted, merged, deleted] = [await visit('Vic'), await visit('Val'), await visit('Vin')]
+  await store(false)
+  const { subjectId } = await gallery.value('svc.enroll', imageParams('Vera'))
+  return [
+    ['POST', `${path}/visitors/${promoted}/ignore`, { ignored: true }],
+    ['POST', `${path}/visitors/${promoted}/promote`, { displayName: 'Vic' }],
+    ['POST', `${path}/visitors/${merged}/merge`, { subjectId }],
+    ['DELETE', `${path}/visitors/${deleted}`, { confirm: deleted.slice(0, 8) }],
+  ]
 }
 
 /** Merges two subjects. @returns the id to undo the merge with. */

@@ -164,6 +164,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     subjects,
     maintenance,
     visitors,
+    matching,
     webhooks,
     calibration,
     executeOptions,

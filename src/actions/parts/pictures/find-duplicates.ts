@@ -3,7 +3,7 @@ import type { Matching } from '../../../gallery/matching.ts'
 import { ActionError } from '../../../lib/errors.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import type { ProbeFace } from '../extract-probes.ts'
-import type { StoreFaceCall } from '../store-face.ts'
+import type { Caller, Services } from '../../action.ts'
 import type { ExtractedPicture } from './extract-pictures.ts'
 
 /** The most duplicates in a response. */
@@ -12,6 +12,12 @@ const duplicatesMax = 10
 /** A picture, or a stored face, with the templates of its face. */
 export type ComparedPicture = Pick<ExtractedPicture, 'index'> & {
   readonly probe: Pick<ProbeFace, 'probes'>
+}
+
+/** What a comparison of faces with the subjects of a gallery needs. */
+export type GalleryCall = {
+  readonly caller: Pick<Caller, 'galleryId' | 'projectId'>
+  readonly services: Pick<Services, 'subjects' | 'matching' | 'visitors'>
 }
 
 type DuplicateSearch = {
@@ -28,7 +34,7 @@ type DuplicateSearch = {
  *   one face, one finds the other. Each subject is returned once, with its highest similarity.
  */
 export async function searchDuplicates(
-  call: StoreFaceCall,
+  call: GalleryCall,
   { pictures, similarityMin, excludeSubjectId }: DuplicateSearch,
 ) {
   const { subjects, matching } = call.services
@@ -83,7 +89,7 @@ export async function currentHits(
 
 /** Returns the hits with their external ids, without subjects that were deleted since the search. */
 async function withExternalIds(
-  { caller: { galleryId }, services: { subjects } }: StoreFaceCall,
+  { caller: { galleryId }, services: { subjects } }: GalleryCall,
   reading: ReadTx,
   hits: readonly SearchHit[],
 ) {

@@ -7,6 +7,7 @@ import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
 import { subjectNotFound } from '../action-errors.ts'
 import { searchDecision } from '../call-decisions.ts'
+import type { GalleryCall } from '../pictures/find-duplicates.ts'
 import { toDebug, toWarnings, zeroThreshold } from '../response-fields.ts'
 import { subjectLookup } from '../subject-lookup.ts'
 import {
@@ -100,7 +101,7 @@ function modelsOf({ templates }: StoredProbe): string[] {
   return templates.map(({ modelId }) => modelId)
 }
 
-export type StoredSearchCall = Pick<ActionCall<ProbeSelector>, 'params' | 'caller' | 'services'>
+export type StoredSearchCall = GalleryCall & { readonly params: ProbeSelector }
 
 /** A probe of stored templates. */
 type StoredProbe = {

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import type { Tx } from '../../../store/database.ts'
 import { similarity } from '../../schemas/fields.ts'
-import { type ComparedPicture, searchDuplicates } from '../pictures/find-duplicates.ts'
+import {
+  type ComparedPicture,
+  type GalleryCall,
+  searchDuplicates,
+} from '../pictures/find-duplicates.ts'
 import type { StoreFaceCall } from '../store-face.ts'
 import { type StoredSearchCall, readStoredProbe } from './identify-stored.ts'
 
@@ -19,7 +23,7 @@ export const similarVisitors = z
  * their similarity reaches the threshold of a search in a gallery with as many subjects.
  */
 async function searchSimilarVisitors(
-  { caller, services }: StoreFaceCall,
+  { caller, services }: GalleryCall,
   pictures: readonly ComparedPicture[],
 ) {
   const { subjects, matching, visitors } = services

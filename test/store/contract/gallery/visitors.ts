@@ -47,6 +47,21 @@ export const visitorsContract = {
     const after = { value: 2, subjectId: 'v-1' }
     assertSameValues(await list({ sortBy: 'visitCount', isIgnored: false, after }), [['v-2', 1]])
     assertSameValues(await list({ isIgnored: true }), [['v-3', 1]])
+    const before = { value: laterUtc, subjectId: 'v-1' }
+    assertSameValues(await list({ isDescending: false, limit: 2 }), [
+      ['v-2', 1],
+      ['v-3', 1],
+    ])
+    assertSameValues(await list({ isDescending: false, after: before }), [])
+    for (const [isIgnored, total] of [
+      [undefined, 3],
+      [true, 1],
+      [false, 2],
+    ] as const)
+      assertSameValues(
+        await store.read((tx) => queries.countVisitors(tx, { galleryId: projectId, isIgnored })),
+        { total, isCapped: false },
+      )
     await store.read(async (tx) => {
       const ofProject = { projectId, limit: 9 }
       assertSameValues((await queries.findProjectVisitors(tx, ofProject)).length, 3)

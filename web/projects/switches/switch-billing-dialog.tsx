@@ -1,8 +1,8 @@
-import type { ConsoleProject } from '../api/responses.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { showUndo } from '../components/confirm/undo-notification.tsx'
-import { MoneyAmount } from '../money/money-amount.tsx'
-import { useSaveProject, useUndoChange } from './project-change.ts'
+import type { ConsoleProject } from '../../api/responses.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { showUndo } from '../../components/confirm/undo-notification.tsx'
+import { MoneyAmount } from '../../money/money-amount.tsx'
+import { useSaveProject, useUndoChange } from '../project-change.ts'
 
 type Props = { readonly project: ConsoleProject; readonly onClose: () => void }
 

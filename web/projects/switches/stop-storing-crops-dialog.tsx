@@ -1,10 +1,10 @@
-import { ApiError } from '../api/api-error.ts'
-import type { ConsoleProject } from '../api/responses.ts'
-import { useApiQuery } from '../api/use-api.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { formatLoss } from '../components/confirm/losses.tsx'
-import { showUndo } from '../components/confirm/undo-notification.tsx'
-import { useSaveProject, useUndoChange } from './project-change.ts'
+import { ApiError } from '../../api/api-error.ts'
+import type { ConsoleProject } from '../../api/responses.ts'
+import { useApiQuery } from '../../api/use-api.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { formatLoss } from '../../components/confirm/losses.tsx'
+import { showUndo } from '../../components/confirm/undo-notification.tsx'
+import { useSaveProject, useUndoChange } from '../project-change.ts'
 
 type Props = { readonly project: ConsoleProject; readonly onClose: () => void }
 

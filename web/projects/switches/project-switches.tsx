@@ -1,11 +1,12 @@
 import { Stack, Switch } from '@mantine/core'
 import { useState } from 'react'
-import type { ConsoleProject } from '../api/responses.ts'
-import { useHasRole } from '../api/session.ts'
-import { showUndo } from '../components/confirm/undo-notification.tsx'
-import { ErrorNotice } from '../components/error-notice.tsx'
-import { useSaveProject, useUndoChange } from './project-change.ts'
+import type { ConsoleProject } from '../../api/responses.ts'
+import { useHasRole } from '../../api/session.ts'
+import { showUndo } from '../../components/confirm/undo-notification.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { useSaveProject, useUndoChange } from '../project-change.ts'
 import { SwitchBillingDialog } from './switch-billing-dialog.tsx'
+import { StopStoringVisitorsDialog } from './stop-storing-visitors-dialog.tsx'
 import { StopStoringCropsDialog } from './stop-storing-crops-dialog.tsx'
 
 type SwitchName = keyof ConsoleProject['switches']
@@ -50,7 +51,7 @@ const switchNames = Object.keys(switchTexts) as readonly SwitchName[]
 
 /** Whether a change of this switch is confirmed first. */
 function requiresConfirmation(name: SwitchName, isOn: boolean): boolean {
-  return name === 'billing' || (name === 'storeCrops' && !isOn)
+  return name === 'billing' || (['storeCrops', 'unknownPeople'].includes(name) && !isOn)
 }
 
 /** The optional features of a project. */
@@ -91,6 +92,9 @@ export function ProjectSwitches({ project }: { readonly project: ConsoleProject 
       })}
       <ErrorNotice title="Couldn't save setting" error={error} />
       {toConfirm === 'storeCrops' && <StopStoringCropsDialog project={project} onClose={close} />}
+      {toConfirm === 'unknownPeople' && (
+        <StopStoringVisitorsDialog project={project} onClose={close} />
+      )}
       {toConfirm === 'billing' && <SwitchBillingDialog project={project} onClose={close} />}
     </Stack>
   )

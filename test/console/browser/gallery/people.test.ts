@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Locator, Page } from 'playwright-core'
-import { skipWithoutBrowser, stepTimeoutMs } from '../../support/console/browser/chromium.ts'
+import { skipWithoutBrowser, stepTimeoutMs } from '../../../support/console/browser/chromium.ts'
 import {
   desktopViewport,
   openConsoleBrowser,
   phoneViewport,
   type ConsoleBrowser,
-} from '../../support/console/browser/console-browser.ts'
-import type { ConsoleDriver } from '../../support/console/browser/console-driver.ts'
-import { inspectPage } from '../../support/console/browser/inspect-page.ts'
-import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
-import { enrollPerson } from '../../support/console/subjects/enroll-person.ts'
+} from '../../../support/console/browser/console-browser.ts'
+import type { ConsoleDriver } from '../../../support/console/browser/console-driver.ts'
+import { inspectPage } from '../../../support/console/browser/inspect-page.ts'
+import { sequentialTests } from '../../../support/console/browser/sequential-tests.ts'
+import { enrollPerson } from '../../../support/console/subjects/enroll-person.ts'
 import {
   personFile,
   personPicture,
   pictureVision,
-} from '../../support/console/subjects/person-pictures.ts'
-import { assertOk } from '../../support/console/test-console.ts'
-import { takeOf, type FakePerson } from '../../support/gallery/fake-vision.ts'
+} from '../../../support/console/subjects/person-pictures.ts'
+import { assertOk } from '../../../support/console/test-console.ts'
+import { takeOf, type FakePerson } from '../../../support/gallery/fake-vision.ts'
 
 const byName = ['Ann Berg', 'bob', 'Cleo', 'Dan Eng', 'Zoë']
 
