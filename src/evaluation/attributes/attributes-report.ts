@@ -31,46 +31,22 @@ const expressions: readonly Expression[] = [
 ]
 
 /** Age errors in years. A negative `bias` means that predicted ages are too low on average. */
-export type AgeMetrics = {
-  readonly from: number
-  /** Inclusive. */
-  readonly to: number
-  readonly pictures: number
-  readonly meanAbsoluteError: number
-  readonly bias: number
-  /** Share of images whose label lies within the predicted interval, 0..1. */
-  readonly withinInterval: number
-}
+export type AgeMetrics = ReturnType<typeof ageMetrics>[number]
 
 /** `counts[row][column]`: images labelled `labels[row]` and predicted `labels[column]`. */
-export type ConfusionMatrix = {
-  readonly labels: readonly string[]
-  readonly counts: readonly (readonly number[])[]
-  readonly pictures: number
-  readonly accuracy: number
-  /** Mean of the accuracies per label, over the labels that occur. */
-  readonly balancedAccuracy: number
-}
+export type ConfusionMatrix = NonNullable<ReturnType<typeof confusionMatrix>>
 
-export type AttributesReport = {
-  readonly pictures: number
-  readonly unusable: readonly UnusableImage[]
-  /** One entry for all ages, one for 16 to 70, one per decade; null without age labels. */
-  readonly age: readonly AgeMetrics[] | null
-  readonly gender: ConfusionMatrix | null
-  readonly expression: ConfusionMatrix | null
-  /** Files whose predicted gender differs from the label, for review: labels can be wrong. */
-  readonly genderErrors: readonly string[]
-}
+export type AttributesReport = ReturnType<typeof createAttributesReport>
 
 export function createAttributesReport(
   predictions: readonly AttributePrediction[],
-  unusable: AttributesReport['unusable'],
-): AttributesReport {
+  unusable: readonly UnusableImage[],
+) {
   const ages = predictions.flatMap(({ age }) => age ?? [])
   return {
     pictures: predictions.length + unusable.length,
     unusable,
+    /** One entry for all ages, one for 16 to 70, one per decade; null without age labels. */
     age: ages.length > 0 ? ageBands.flatMap((band) => ageMetrics(ages, band)) : null,
     gender: confusionMatrix(
       predictions.flatMap(({ gender }) => gender ?? []),
@@ -80,6 +56,7 @@ export function createAttributesReport(
       predictions.flatMap(({ expression }) => expression ?? []),
       expressions,
     ),
+    /** Files whose predicted gender differs from the label, for review: labels can be wrong. */
     genderErrors: predictions
       .filter(({ gender }) => gender && gender.labelled !== gender.predicted)
       .map(({ file }) => file),
@@ -100,7 +77,7 @@ const intervalYears = 10
 function ageMetrics(
   ages: readonly LabelledPrediction<number>[],
   [from, to]: readonly [number, number],
-): AgeMetrics[] {
+) {
   const errors = ages
     .filter(({ labelled }) => labelled >= from && labelled <= to)
     .map(({ labelled, predicted }) => predicted - labelled)
@@ -110,10 +87,12 @@ function ageMetrics(
   return [
     {
       from,
+      /** Inclusive. */
       to,
       pictures: errors.length,
       meanAbsoluteError: mean(Math.abs),
       bias: mean((error) => error),
+      /** Share of images whose label lies within the predicted interval, 0..1. */
       withinInterval: mean((error) => Number(Math.abs(error) <= intervalYears)),
     },
   ]
@@ -122,7 +101,7 @@ function ageMetrics(
 function confusionMatrix<T extends string>(
   pairs: readonly LabelledPrediction<T>[],
   labels: readonly T[],
-): ConfusionMatrix | null {
+) {
   if (pairs.length === 0) return null
   const counts = labels.map((row) =>
     labels.map(
@@ -140,19 +119,13 @@ function confusionMatrix<T extends string>(
     counts,
     pictures: pairs.length,
     accuracy: correct / pairs.length,
+    /** Mean of the accuracies per label, over the labels that occur. */
     balancedAccuracy: recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length,
   }
 }
 
 /** One line of `labels.csv`; an empty cell is undefined. */
-type AttributeLabels = {
-  /** The name in `labels.csv`, relative to its folder. */
-  readonly file: string
-  readonly path: string
-  readonly age: number | undefined
-  readonly gender: Gender | undefined
-  readonly expression: Expression | undefined
-}
+type AttributeLabels = ReturnType<typeof parseLabels>
 
 /**
  * Reads `labels.csv` of a folder. The columns are `file` and any of `age` (years), `gender` (male,
@@ -197,7 +170,7 @@ const attributesRequest: AnalysisRequest = {
   attributes: ['age', 'gender', 'expression'],
 }
 
-function parseLabels({ location, cells }: LabelRow, folder: string): AttributeLabels {
+function parseLabels({ location, cells }: LabelRow, folder: string) {
   const { file = '', age = '', gender = '', expression = '' } = cells
   if (file === '') throw new Error(`${location}: file is empty; name an image`)
   const parseLabel = <T extends string>(name: string, text: string, allowed: readonly T[]) => {
@@ -213,6 +186,7 @@ function parseLabels({ location, cells }: LabelRow, folder: string): AttributeLa
       `${location}: age ${age} is not a number of years; write a number such as 34 or leave the cell empty`,
     )
   return {
+    /** The name in `labels.csv`, relative to its folder. */
     file,
     path: path.join(folder, file),
     age: age === '' ? undefined : Number(age),

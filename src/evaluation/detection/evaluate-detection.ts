@@ -2,33 +2,14 @@ import path from 'node:path'
 import { iou, type Rect, type BoundingBox } from '../../vision/image/geometry.ts'
 import type { ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import { analyzeFile, type UnusableImage } from '../face-images.ts'
+import { analyzeFile } from '../face-images.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readCsv, type LabelRow } from '../read-csv.ts'
 
 /** The labels of one image compared with the faces found. */
-export type DetectionRow = {
-  readonly file: string
-  readonly labelled: number
-  readonly found: number
-  /** Labelled boxes, and the number of them that a found box matches; both 0 if only counts are labelled. */
-  readonly boxes: number
-  readonly boxesFound: number
-  /** Found boxes that match no label. If only counts are labelled, the faces beyond the count. */
-  readonly falsePositives: number
-}
+type DetectionRow = ReturnType<typeof compareBoxes>
 
-export type DetectionReport = {
-  /** The images that could be analyzed. The rates refer to them. */
-  readonly rows: readonly DetectionRow[]
-  readonly pictures: number
-  readonly unusable: readonly UnusableImage[]
-  readonly boxRecall: number | null
-  readonly falsePositivesPerImage: number
-  readonly exactCounts: number
-  readonly countsWithinOne: number
-  readonly countMeanAbsoluteError: number
-}
+export type DetectionReport = Awaited<ReturnType<typeof evaluateDetection>>
 
 /** A found box matches a labelled one from this intersection over union. */
 const iouMin = 0.3
@@ -36,13 +17,7 @@ const iouMin = 0.3
 export type ImageAnalyzer = (image: EncodedImage) => Promise<ImageAnalysis>
 
 /** One line of `labels.csv`. */
-export type DetectionLabels = {
-  /** The name in `labels.csv`, relative to its folder. */
-  readonly file: string
-  readonly path: string
-  readonly faceCount: number
-  readonly boxes: readonly Rect[]
-}
+type DetectionLabels = ReturnType<typeof parseLabels>
 
 /**
  * Reads `labels.csv` of a folder. The columns are `file`, `face_count` and, optionally, `boxes`:
@@ -64,7 +39,7 @@ export async function evaluateDetection(
   labels: readonly DetectionLabels[],
   analyzeImage: ImageAnalyzer,
   onProgress: (done: number, total: number) => void,
-): Promise<DetectionReport> {
+) {
   const detect = async (imageLabels: DetectionLabels) => {
     const analysis = await analyzeFile(imageLabels.path, analyzeImage)
     return 'unusable' in analysis
@@ -79,12 +54,13 @@ export async function evaluateDetection(
   return { ...summarize(rows), unusable }
 }
 
-function parseLabels({ location, cells }: LabelRow, folder: string): DetectionLabels {
+function parseLabels({ location, cells }: LabelRow, folder: string) {
   const { file = '', face_count: count = '', boxes = '' } = cells
   if (file === '') throw new Error(`${location}: file is empty; name an image`)
   if (!/^\d{1,5}$/u.test(count))
     throw new Error(`${location}: face_count "${count}" is not a count; write a number from 0`)
   return {
+    /** The name in `labels.csv`, relative to its folder. */
     file,
     path: path.join(folder, file),
     faceCount: Number(count),
@@ -112,7 +88,7 @@ function rectOf({ left, top, width, height }: BoundingBox): Rect {
 function compareBoxes(
   { file, faceCount: labelled, boxes }: DetectionLabels,
   analysis: ImageAnalysis,
-): DetectionRow {
+) {
   const found = analysis.faces.length
   const unmatched = analysis.faces.map(({ boundingBox }) => rectOf(boundingBox))
   let boxesFound = 0
@@ -122,16 +98,25 @@ function compareBoxes(
     unmatched.splice(index, 1)
     boxesFound++
   }
-  const falsePositives = boxes.length > 0 ? unmatched.length : Math.max(0, found - labelled)
-  return { file, labelled, found, boxes: boxes.length, boxesFound, falsePositives }
+  return {
+    file,
+    labelled,
+    found,
+    /** Labelled boxes, and the number of them that a found box matches; both 0 if only counts are labelled. */
+    boxes: boxes.length,
+    boxesFound,
+    /** Found boxes that match no label. If only counts are labelled, the faces beyond the count. */
+    falsePositives: boxes.length > 0 ? unmatched.length : Math.max(0, found - labelled),
+  }
 }
 
-function summarize(rows: readonly DetectionRow[]): Omit<DetectionReport, 'unusable'> {
+function summarize(rows: readonly DetectionRow[]) {
   const sum = (valueOf: (row: DetectionRow) => number): number =>
     rows.reduce((total, row) => total + valueOf(row), 0)
   const error = (row: DetectionRow): number => Math.abs(row.found - row.labelled)
   const boxes = sum((row) => row.boxes)
   return {
+    /** The images that could be analyzed. The rates refer to them. */
     rows,
     pictures: rows.length,
     boxRecall: boxes > 0 ? sum((row) => row.boxesFound) / boxes : null,

@@ -1,71 +1,19 @@
 import { classifyLiveness, type LivenessDecision } from '../../actions/parts/classify-liveness.ts'
-import type { UnusableImage } from '../face-images.ts'
 import { apcerAt, equalErrorRate, shareAtLeast, type DetCurve } from './det-curve.ts'
 import type { AnalyzedPresentation, PresentationResult } from './analyze-presentations.ts'
 import { liveKind } from './read-presentations.ts'
 
-/** How often a reason made a decision uncertain. */
-export type ReasonCount = {
-  readonly reason: UncertainReason
-  /** Uncertain decisions with this reason. One decision can have several reasons. */
-  readonly images: number
-  /** Uncertain decisions with this reason and no other. */
-  readonly alone: number
-}
-
-type UncertainReason = LivenessDecision['reasons'][number]
-
 /** The decisions for all presentations of one kind, as counts. */
-export type KindReport = {
-  readonly kind: string
-  readonly presentations: number
-  readonly live: number
-  readonly spoof: number
-  readonly uncertain: number
-  /** Splits `uncertain`; the most frequent reason first. */
-  readonly uncertainReasons: readonly ReasonCount[]
-  /** Presentations without a usable face. */
-  readonly unusable: number
-}
+export type KindReport = ReturnType<typeof kindReport>
 
-/** Attacks of one kind by score alone, without the other rules of the decision. */
-export type AttackReport = {
-  readonly kind: string
-  /** Share of the attacks with a face whose score reaches the threshold. */
-  readonly apcer: number
-  readonly apcerAtBpcer: readonly { readonly bpcer: number; readonly apcer: number }[]
-  readonly equalErrorRate: number
-}
+export type LivenessReport = ReturnType<typeof createLivenessReport>
 
-/** Uses the terms of ISO/IEC 30107-3. */
-export type LivenessReport = {
-  /** "id@version" of the networks. */
-  readonly networks: string
-  readonly threshold: number
-  /** Rates by score alone, the usual comparison of networks. APCER is that of the worst kind. */
-  readonly byScore: {
-    readonly apcer: number
-    readonly bpcer: number
-    readonly acer: number
-    readonly attacks: readonly AttackReport[]
-  }
-  /**
-   * Rates of the decisions of `svc.liveness`. `uncertain` and missing faces are non-responses. They
-   * are reported separately and count neither in APCER (attacks classified as live) nor in BPCER
-   * (live people classified as spoofs).
-   */
-  readonly asAnswered: {
-    readonly apcer: number
-    readonly bpcer: number
-    readonly attackNonResponse: number
-    readonly bonaFideNonResponse: number
-    readonly kinds: readonly KindReport[]
-  }
-  readonly unusable: readonly UnusableImage[]
-}
-
-/** @throws Error when no live presentation or no attack has a face. */
-export function createLivenessReport(results: readonly PresentationResult[]): LivenessReport {
+/**
+ * Returns a report with the terms of ISO/IEC 30107-3.
+ *
+ * @throws Error when no live presentation or no attack has a face.
+ */
+export function createLivenessReport(results: readonly PresentationResult[]) {
   const curves = detCurvesOf(results)
   const first = results.find((result) => 'face' in result)
   if (!first || !('face' in first)) throw new Error('no face was found in any image')
@@ -74,8 +22,10 @@ export function createLivenessReport(results: readonly PresentationResult[]): Li
   const bpcer = 1 - shareAtLeast(curves[0]?.live ?? [], threshold)
   const apcer = Math.max(...attacks.map((attack) => attack.apcer))
   return {
+    /** "id@version" of the networks. */
     networks: first.analysis.providers['liveness'] ?? '',
     threshold,
+    /** Rates by score alone, the usual comparison of networks. APCER is that of the worst kind. */
     byScore: { apcer, bpcer, acer: (apcer + bpcer) / 2, attacks },
     asAnswered: decisionReport(results),
     unusable: results.flatMap((result) =>
@@ -104,16 +54,23 @@ function kindsOf(results: readonly PresentationResult[]): string[] {
   return [...new Set(results.map(({ kind }) => kind))].sort()
 }
 
-function attackReport(curve: DetCurve, threshold: number): AttackReport {
+/** Reports attacks of one kind by score alone, without the other rules of the decision. */
+function attackReport(curve: DetCurve, threshold: number) {
   return {
     kind: curve.name,
+    /** Share of the attacks with a face whose score reaches the threshold. */
     apcer: shareAtLeast(curve.attacks, threshold),
     apcerAtBpcer: [0.01, 0.05, 0.1].map((bpcer) => ({ bpcer, apcer: apcerAt(curve, bpcer) })),
     equalErrorRate: equalErrorRate(curve),
   }
 }
 
-function decisionReport(results: readonly PresentationResult[]): LivenessReport['asAnswered'] {
+/**
+ * Returns rates of the decisions of `svc.liveness`. `uncertain` and missing faces are non-responses. They
+ * are reported separately and count neither in APCER (attacks classified as live) nor in BPCER (live
+ * people classified as spoofs).
+ */
+function decisionReport(results: readonly PresentationResult[]) {
   const kinds = kindsOf(results).map((kind) => kindReport(kind, results))
   const attacks = kinds.filter(({ kind }) => kind !== liveKind)
   const people = kinds.filter(({ kind }) => kind === liveKind)
@@ -131,7 +88,7 @@ function decisionReport(results: readonly PresentationResult[]): LivenessReport[
   }
 }
 
-function kindReport(kind: string, results: readonly PresentationResult[]): KindReport {
+function kindReport(kind: string, results: readonly PresentationResult[]) {
   const ofKind = results.filter((result) => result.kind === kind)
   const decisions = ofKind.flatMap((result) => ('face' in result ? [decisionOf(result)] : []))
   const uncertain = decisions.filter(({ decision }) => decision === 'uncertain')
@@ -143,7 +100,9 @@ function kindReport(kind: string, results: readonly PresentationResult[]): KindR
     live: count('live'),
     spoof: count('spoof'),
     uncertain: uncertain.length,
+    /** Splits `uncertain`; the most frequent reason first. */
     uncertainReasons: countReasons(uncertain),
+    /** Presentations without a usable face. */
     unusable: ofKind.length - decisions.length,
   }
 }
@@ -153,13 +112,20 @@ function decisionOf({ face, analysis }: AnalyzedPresentation): LivenessDecision 
   return classifyLiveness(face, analysis, { threshold: undefined, requireSingleFace: true })
 }
 
-function countReasons(decisions: readonly LivenessDecision[]): ReasonCount[] {
+/** Counts how often a reason made a decision uncertain. */
+function countReasons(decisions: readonly LivenessDecision[]) {
   const reasons = new Set(decisions.flatMap((decision) => decision.reasons))
   return [...reasons]
     .map((reason) => {
       const having = decisions.filter((decision) => decision.reasons.includes(reason))
       const alone = having.filter((decision) => decision.reasons.length === 1).length
-      return { reason, images: having.length, alone }
+      return {
+        reason,
+        /** Uncertain decisions with this reason. One decision can have several reasons. */
+        images: having.length,
+        /** Uncertain decisions with this reason and no other. */
+        alone,
+      }
     })
     .toSorted((a, b) => b.images - a.images)
 }

@@ -6,18 +6,12 @@ import {
   similarityAt,
 } from '../../gallery/calibration/similarity.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import type { ExtractedTemplate, FaceSet, LabelledPair, UnusableImage } from '../face-images.ts'
-import { type AcceptancePoint, acceptancePoints, areaUnderCurve } from './acceptance-points.ts'
-import {
-  type DecisionLevel,
-  type DecisionRates,
-  autoLevels,
-  decisionRates,
-  fixedLevels,
-} from './decision-levels.ts'
-import { type FoldAccuracy, type ScoredPair, foldAccuracy } from './fold-accuracy.ts'
-import { type GroupedFace, type GroupsReport, createGroupCounts } from './group-counts.ts'
-import { type SearchMetrics, gallerySizesOf, measureSearch } from './measure-search.ts'
+import type { ExtractedTemplate, FaceSet, LabelledPair } from '../face-images.ts'
+import { acceptancePoints, areaUnderCurve } from './acceptance-points.ts'
+import { type DecisionLevel, autoLevels, decisionRates, fixedLevels } from './decision-levels.ts'
+import { type ScoredPair, foldAccuracy } from './fold-accuracy.ts'
+import { type GroupedFace, createGroupCounts } from './group-counts.ts'
+import { gallerySizesOf, measureSearch } from './measure-search.ts'
 import {
   type PairScores,
   type Scorer,
@@ -26,14 +20,13 @@ import {
   scorers,
 } from './pair-scores.ts'
 import type { GroupLabels } from './read-groups.ts'
-import type { PairCounts } from './visit-pairs.ts'
 
 /** Measures how well templates separate people. `templates` holds one entry per image of `set`. */
 export function evaluateVerification(
   set: FaceSet,
   templates: readonly ExtractedTemplate[],
   options: VerificationOptions,
-): VerificationResult {
+) {
   const faces = set.images.flatMap(({ person, file }, index): EvaluatedFace[] => {
     const template = templateAt(templates, index)
     return template
@@ -48,17 +41,27 @@ export function evaluateVerification(
     modelId,
     pictures: set.images.length,
     people: new Set(set.images.map(({ person }) => person)).size,
+    /** Images without a template, and the reason. A pair with such an image never matches. */
     unusable: set.images.flatMap(({ file }, index) => {
       const template = templates[index]
       return template && 'unusable' in template ? [{ file, reason: template.unusable }] : []
     }),
+    /** The number of possible pairs if the set is so large that pairs were sampled; otherwise null. */
     sampledFrom: possiblePairsIfSampled(faces),
     ...metricsOfScorers({ set, templates, faces, scores }, options.calibration),
+    /** Rates measured at each similarity of the calibration table; empty without a table. */
     similarity: similarityMetrics(scores.corrected, options.calibration),
     ...pairReport,
   }
-  const identical = faces.map(({ template }) => scorers.corrected(template, template))
-  return { report, faces, scores, identical }
+  return {
+    report,
+    /** The faces of the images that have a template. */
+    faces,
+    /** Scores of all pairs, for curves and calibration tables. */
+    scores,
+    /** Score of each template against itself. */
+    identical: faces.map(({ template }) => scorers.corrected(template, template)),
+  }
 }
 
 function firstReason(templates: readonly ExtractedTemplate[]): string {
@@ -70,16 +73,19 @@ type ScoredSet = {
   readonly set: FaceSet
   readonly templates: readonly ExtractedTemplate[]
   readonly faces: readonly EvaluatedFace[]
-  readonly scores: VerificationResult['scores']
+  readonly scores: Readonly<Record<keyof typeof scorers, PairScores>>
 }
 
+/** Returns results with the score of the service (`corrected`) and with the distance alone (`raw`). */
 function metricsOfScorers(
   { set, templates, faces, scores }: ScoredSet,
   calibration: Calibration | undefined,
-): Pick<VerificationReport, 'corrected' | 'raw'> {
+) {
   const levelsOf = (size: number) => [...fixedLevels(calibration), ...autoLevels(calibration, size)]
-  const metricsOf = (scorer: keyof typeof scorers): VerificationMetrics => ({
+  const metricsOf = (scorer: keyof typeof scorers) => ({
+    /** The listed pairs; null if the set lists none. */
     pairs: set.pairs ? measureListedPairs(set.pairs, templates, scorers[scorer]) : null,
+    /** Every image against every other image. */
     allPairs: pairMetrics(scores[scorer]),
     // The table maps only corrected scores to similarities.
     search: measureSearch(faces, scorers[scorer], scorer === 'corrected' ? { levelsOf } : {}),
@@ -96,7 +102,7 @@ function measureListedPairs(
   pairs: readonly LabelledPair[],
   templates: readonly ExtractedTemplate[],
   score: Scorer,
-): PairMetrics & FoldAccuracy {
+) {
   const scored = pairs.map(({ a, b, same }): ScoredPair => {
     const [left, right] = [templateAt(templates, a), templateAt(templates, b)]
     return { same, score: left && right ? score(left, right) : -Infinity }
@@ -112,7 +118,7 @@ function measureListedPairs(
   }
 }
 
-function pairMetrics(scores: PairScores): PairMetrics {
+function pairMetrics(scores: PairScores) {
   return {
     genuine: scores.genuine.length,
     impostor: scores.impostor.length,
@@ -124,30 +130,26 @@ function pairMetrics(scores: PairScores): PairMetrics {
 function similarityMetrics(
   { genuine, impostor }: PairScores,
   calibration: Calibration | undefined,
-): SimilarityMetrics[] {
+) {
   if (!calibration) return []
   return calibration.points.map(({ score }) => ({
     similarity: similarityAt(score, calibration),
+    /** Share of all pairs of different people that reach the similarity. */
     fmr: shareAbove(impostor, score),
+    /** Share of all pairs of one person that do not reach it. */
     fnmr: 1 - shareAbove(genuine, score),
   }))
 }
 
-/** The parts of the report that are counted while the pairs are scored. */
-type PairReport = Pick<
-  VerificationReport,
-  'thresholds' | 'worstImpostors' | 'worstGenuines' | 'groups'
->
-
 /**
- * Scores all pairs of faces.
+ * Scores all pairs of faces, and counts parts of the report meanwhile.
  *
  * @throws Error when there is no pair of one person or no pair of two people.
  */
 function scoreFaces(
   faces: readonly EvaluatedFace[],
   { calibration, groups, onProgress = () => undefined }: VerificationOptions,
-): { readonly scores: VerificationResult['scores']; readonly pairReport: PairReport } {
+) {
   const counted = groups && createGroupCounts(groups, faces, fixedLevels(calibration))
   const impostors = createHighestPairs(extremePairsMax)
   // With the signs of the scores changed, so these are the lowest pairs.
@@ -174,9 +176,13 @@ function scoreFaces(
         similarity: calibration ? similarityAt(sign * score, calibration) : null,
       }))
   const pairReport = {
+    /** Rates at the thresholds of the service; empty without a table. */
     thresholds: decisionRates(scores.corrected, levelsOf(faces, calibration)),
+    /** The pairs of two people with the highest scores. Check their labels first. */
     worstImpostors: worst(impostors, 1),
+    /** The pairs of one person with the lowest scores. Check their labels first. */
     worstGenuines: worst(genuines, -1),
+    /** Rates by group; null without groups. */
     groups: counted?.report() ?? null,
   }
   return { scores, pairReport }
@@ -195,61 +201,10 @@ function levelsOf(
   return [...fixedLevels(calibration), ...distinct.flatMap((size) => autoLevels(calibration, size))]
 }
 
-export type VerificationReport = {
-  readonly modelId: string
-  readonly pictures: number
-  readonly people: number
-  /** Images without a template, and the reason. A pair with such an image never matches. */
-  readonly unusable: readonly UnusableImage[]
-  /** The number of possible pairs if the set is so large that pairs were sampled; otherwise null. */
-  readonly sampledFrom: PairCounts | null
-  /** Results with the score of the service (`corrected`) and with the distance alone (`raw`). */
-  readonly corrected: VerificationMetrics
-  readonly raw: VerificationMetrics
-  /** Rates measured at each similarity of the calibration table; empty without a table. */
-  readonly similarity: readonly SimilarityMetrics[]
-  /** Rates at the thresholds of the service; empty without a table. */
-  readonly thresholds: readonly DecisionRates[]
-  /** The pairs of two people with the highest scores. Check their labels first. */
-  readonly worstImpostors: readonly ExtremePair[]
-  /** The pairs of one person with the lowest scores. Check their labels first. */
-  readonly worstGenuines: readonly ExtremePair[]
-  /** Rates by group; null without groups. */
-  readonly groups: GroupsReport | null
-}
-
-export type VerificationMetrics = {
-  /** The listed pairs; null if the set lists none. */
-  readonly pairs: (PairMetrics & FoldAccuracy) | null
-  /** Every image against every other image. */
-  readonly allPairs: PairMetrics
-  readonly search: readonly SearchMetrics[]
-}
-
-export type PairMetrics = {
-  readonly genuine: number
-  readonly impostor: number
-  readonly areaUnderCurve: number
-  readonly points: readonly AcceptancePoint[]
-}
-
-type SimilarityMetrics = {
-  readonly similarity: number
-  /** Share of all pairs of different people that reach the similarity. */
-  readonly fmr: number
-  /** Share of all pairs of one person that do not reach it. */
-  readonly fnmr: number
-}
-
-export type VerificationResult = {
-  readonly report: VerificationReport
-  /** The faces of the images that have a template. */
-  readonly faces: readonly EvaluatedFace[]
-  /** Scores of all pairs, for curves and calibration tables. */
-  readonly scores: Readonly<Record<keyof typeof scorers, PairScores>>
-  /** Score of each template against itself. */
-  readonly identical: readonly number[]
-}
+export type VerificationResult = ReturnType<typeof evaluateVerification>
+export type VerificationReport = VerificationResult['report']
+export type VerificationMetrics = VerificationReport['corrected']
+export type PairMetrics = ReturnType<typeof pairMetrics>
 
 /** A face with its image and group. */
 type EvaluatedFace = GroupedFace & { readonly file: string }

@@ -4,32 +4,7 @@ import { scoreAtFar, shareAbove } from '../../gallery/calibration/measure/sorted
 import type { PersonTemplate, Scorer } from './pair-scores.ts'
 
 /** Search results in a gallery with one image of each person. */
-export type SearchMetrics = {
-  /** People in the gallery. */
-  readonly gallerySize: number
-  /** Searches for people in the gallery, each with another image of the person. */
-  readonly mated: number
-  /** Searches for people outside the gallery. */
-  readonly nonMated: number
-  /** Share of the mated searches whose best candidate is the correct person. */
-  readonly rankOne: number
-  /** Miss rates at each false-identification rate that the number of searches can resolve. */
-  readonly points: readonly {
-    /** Share of the non-mated searches that return a match, 0..1. */
-    readonly fpir: number
-    /** Share of the mated searches that do not return the correct person. */
-    readonly fnir: number
-  }[]
-  /** Rates at the thresholds of the service; empty without a calibration table. */
-  readonly thresholds: readonly SearchRates[]
-}
-
-/** The rates of searches at a threshold of the service. */
-export type SearchRates = Pick<DecisionLevel, 'threshold' | 'similarity'> & {
-  /** Null if there are no non-mated searches. */
-  readonly fpir: number | null
-  readonly fnir: number
-}
+export type SearchMetrics = ReturnType<typeof metricsOf>
 
 export type MeasureSearchOptions = {
   /** Returns the thresholds for a gallery of this size. */
@@ -95,7 +70,7 @@ function metricsOf(
   { enrolled, others }: SplitSet,
   score: Scorer,
   { levelsOf = () => [], comparisonsMax = searchComparisonsMax }: MeasureSearchOptions,
-): SearchMetrics {
+) {
   const gallery = enrolled.flatMap(([first]) => first ?? [])
   const searchesMax = Math.max(1, Math.floor(comparisonsMax / gallery.length))
   const search = (probes: readonly PersonTemplate[]) =>
@@ -110,16 +85,27 @@ function metricsOf(
       ? 1
       : 1 - (shareAbove(correctScores, limit) * correct.length) / mated.length
   return {
+    /** People in the gallery. */
     gallerySize: gallery.length,
+    /** Searches for people in the gallery, each with another image of the person. */
     mated: mated.length,
+    /** Searches for people outside the gallery. */
     nonMated: nonMated.length,
+    /** Share of the mated searches whose best candidate is the correct person. */
     rankOne: correct.length / mated.length,
+    /**
+     * Miss rates at each false-identification rate that the number of searches can resolve. `fpir`: the
+     * share of the non-mated searches that return a match. `fnir`: the share of the mated searches that
+     * do not return the correct person.
+     */
     points: fpirs
       .filter((fpir) => fpir * nonMated.length >= 1)
       .map((fpir) => ({ fpir, fnir: fnirAt(scoreAtFar(nonMatedScores, fpir)) })),
+    /** Rates at the thresholds of the service; empty without a calibration table. */
     thresholds: levelsOf(gallery.length).map(({ threshold, similarity, score: limit }) => ({
       threshold,
       similarity,
+      /** Null if there are no non-mated searches. */
       fpir: nonMated.length > 0 ? shareAbove(nonMatedScores, limit) : null,
       fnir: fnirAt(limit),
     })),
