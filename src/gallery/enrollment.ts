@@ -204,8 +204,12 @@ export async function findExternalIdHolder(
 
 export type OnExpiredDeleted = (tx: Tx, subject: SubjectRow, nowUtc: string) => Promise<void> | void
 
-/** A stored face with decrypted templates, one per model, that of the active model first. */
-type StoredFace = { readonly faceId: string; readonly templates: readonly Template[] }
+type StoredFacesOptions = {
+  readonly read: <T>(work: (reading: ReadTx) => Promise<T>) => Promise<T>
+  readonly decryptStored: DecryptStoredTemplate
+  readonly calibrations: Calibrations
+  readonly formerModels: (galleryId: string) => Promise<readonly string[]>
+}
 
 /** A subject, or only one of its faces. */
 type StoredFaceFilter = {
@@ -214,44 +218,32 @@ type StoredFaceFilter = {
 }
 
 /**
- * Decrypts the templates of stored faces for a search. Only the templates are decrypted by which the
- * faces of the gallery are compared: one per face, unless the gallery has faces of former models.
+ * Decrypts the templates of stored faces for a search: one per model, that of the active model first.
+ * Only the templates are decrypted by which the faces of the gallery are compared: one per face, unless
+ * the gallery has faces of former models.
  */
-export type ReadStoredFaces = (filter: StoredFaceFilter) => Promise<readonly StoredFace[]>
-
-type StoredFacesOptions = {
-  readonly read: <T>(work: (reading: ReadTx) => Promise<T>) => Promise<T>
-  readonly decryptStored: DecryptStoredTemplate
-  readonly calibrations: Calibrations
-  readonly formerModels: (galleryId: string) => Promise<readonly string[]>
-}
-
 export function createReadStoredFaces({
   read,
   decryptStored,
   calibrations,
   formerModels,
-}: StoredFacesOptions): ReadStoredFaces {
-  return async ({ subject, faceId }) => {
+}: StoredFacesOptions) {
+  return async ({ subject, faceId }: StoredFaceFilter) => {
     const modelIds = [calibrations.activeModelId, ...(await formerModels(subject.galleryId))]
+    const placeOf = ({ modelId }: Template): number => modelIds.indexOf(modelId)
     return read(async (reading) => {
       const rows =
         faceId === undefined
           ? await findSubjectTemplates(reading, [subject.subjectId])
           : await findFaceTemplates(reading, [faceId])
       const used = rows.filter(({ modelId }) => modelIds.includes(modelId))
-      const faces: StoredFace[] = []
-      for (const [id, ofFace] of Map.groupBy(used, (row) => row.faceId)) {
+      const byFace = [...Map.groupBy(used, (row) => row.faceId)]
+      const faces = await mapSequential(byFace, async ([id, ofFace]) => {
         const decrypted = await mapSequential(ofFace, (row) => decryptStored(reading, row))
         const templates = decrypted.flatMap((template) => template ?? [])
-        if (templates.length > 0)
-          faces.push({ faceId: id, templates: inOrder(templates, modelIds) })
-      }
-      return faces
+        return { faceId: id, templates: templates.toSorted((a, b) => placeOf(a) - placeOf(b)) }
+      })
+      return faces.filter(({ templates }) => templates.length > 0)
     })
   }
-}
-
-function inOrder(templates: readonly Template[], modelIds: readonly string[]): Template[] {
-  return templates.toSorted((a, b) => modelIds.indexOf(a.modelId) - modelIds.indexOf(b.modelId))
 }

@@ -9,14 +9,13 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations, CalibrationSource } from './calibration/calibrations.ts'
-import { lowerDenied, lowerDeniedHits } from './feedback/denied-faces.ts'
+import { type ComparedMatch, lowerDenied, lowerDeniedHits } from './feedback/denied-faces.ts'
 import { autoThreshold, roundSimilarity, similarityOfScore } from './calibration/similarity.ts'
 import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
 import {
   type ChangedSinceQuery,
   type MatchScore,
   type SearchHit,
-  type SubjectMatch,
   matchChangedSince,
   matchSubject,
   matchTemplates,
@@ -25,90 +24,17 @@ import {
 } from './match.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import type { SearchOptions, TimedSearchOptions } from './search/scored-subject.ts'
-import { createReadStoredFaces, type ReadStoredFaces } from './enrollment.ts'
+import { createReadStoredFaces } from './enrollment.ts'
 
 /** Searches and comparisons of faces. All similarities of one record use the same calibrations. */
-export type Matching = {
-  /**
-   * Returns the same operations with the calibration tables that the gallery uses now; without this,
-   * they use the tables of the models. A call uses one result throughout.
-   */
-  readonly calibratedFor: (galleryId: string) => Matching
-  /** Returns the subjects most similar to the probe among all committed templates, best first. */
-  readonly search: (
-    galleryId: string,
-    probes: readonly Template[],
-    options: SearchOptions,
-  ) => Promise<SearchHit[]>
-  /** Returns the number of the gallery's last change. All later searches include it. */
-  readonly sequence: (reading: ReadTx, galleryId: string) => Promise<number>
-  /** Matches faces with all subjects that have changed since a search. @returns the hits of each. */
-  readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[][]>
-  /**
-   * Returns the match of the subject, with its face that is most similar to the probe, or undefined
-   * if none can be compared. The similarity is that of a search.
-   *
-   * @param probes templates of the probe, one per model.
-   */
-  readonly matchSubject: (
-    reading: ReadTx,
-    subject: SubjectRow,
-    probes: readonly Template[],
-  ) => Promise<SubjectMatch | undefined>
-  readonly compare: (a: Template, b: Template) => MatchScore
-  /** Returns a match of the subject, with half of its similarity if the face was denied before. */
-  readonly lowerDenied: <Match extends MatchScore>(
-    reading: ReadTx,
-    subject: Pick<SubjectRow, 'subjectId' | 'hasDenials'>,
-    scored: { readonly probes: readonly Template[]; readonly match: Match },
-  ) => Promise<Match>
-  /** Does the same for the hits of faces, before the call is settled: see `lowerDeniedHits`. */
-  readonly lowerDeniedHits: (
-    faces: readonly { readonly probes: readonly Template[]; readonly hits: readonly SearchHit[] }[],
-  ) => Promise<SearchHit[][]>
-  /**
-   * Returns `gallery` if the similarities of all these models come from tables that were measured on
-   * the gallery. Otherwise `pictures` if one of them comes from such a table, else `model`.
-   */
-  readonly calibrationSource: (modelIds: readonly string[]) => CalibrationSource
-  /** Returns the size of a gallery and the threshold of a search in it. */
-  readonly searchThreshold: (reading: ReadTx, request: ThresholdRequest) => Promise<SearchThreshold>
-  /**
-   * Returns the former models by which faces of the gallery are compared. The probe also needs a
-   * template of each of them, or those faces are missed.
-   */
-  readonly formerModels: (galleryId: string) => Promise<readonly string[]>
-  /** The same for the faces of one subject, and whether any is compared by the active model. */
-  readonly modelsOf: (reading: ReadTx, subject: SubjectRow) => Promise<SubjectModels>
-  /** Counts the faces that can be compared with templates of these models, and the others. */
-  readonly countComparable: (
-    galleryId: string,
-    modelIds: readonly string[],
-  ) => Promise<ComparableCounts>
-  /** Decrypts the templates of a subject or of one of its faces, to search with them. */
-  readonly readStoredFaces: ReadStoredFaces
-  /** Records activity of subjects. */
-  readonly touch: (tx: Tx, subjectIds: readonly string[]) => Promise<void>
-}
-
-/** The models by which the faces of a subject are compared. */
-type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
-
-/** Faces that can be compared with templates of some models, and the others. */
-type ComparableCounts = { readonly count: number; readonly otherCount: number }
-
-type ThresholdRequest = {
-  readonly galleryId: string
-  readonly projectId: string
-  /** The threshold of the request; undefined if it has none. */
-  readonly requested: number | 'auto' | undefined
-}
-
-type SearchThreshold = {
-  readonly gallerySize: number
-  readonly threshold: number
-  readonly thresholdSource: 'request' | 'project' | 'auto'
-}
+export type Matching = ReturnType<typeof comparisons> &
+  ReturnType<typeof otherOperations> & {
+    /**
+     * Returns the same operations with the calibration tables that the gallery uses now; without this,
+     * they use the tables of the models. A call uses one result throughout.
+     */
+    readonly calibratedFor: (galleryId: string) => Matching
+  }
 
 type MatchingOptions = {
   readonly store: Pick<Store, 'read'>
@@ -122,61 +48,56 @@ type MatchingOptions = {
 }
 
 export function createMatching(options: MatchingOptions): Matching {
-  const { store, decryptStored, calibrations, calibrationsOf, clock } = options
-  const nowUtc = (): string => formatUtc(clock())
-  const models = modelOperations(options)
-  const { formerModels } = models
-  const shared = {
-    ...models,
-    sequence: async (reading, galleryId) => (await findGallery(reading, galleryId))?.sequence ?? 0,
-    searchThreshold: (reading, request) => searchThreshold(reading, request, nowUtc()),
-    readStoredFaces: createReadStoredFaces({
-      read: store.read,
-      decryptStored,
-      calibrations,
-      formerModels,
-    }),
-    touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
-  } satisfies Partial<Matching>
+  const others = otherOperations(options)
   const withTables = (tables: Calibrations): Matching => ({
-    calibratedFor: (galleryId) => withTables(calibrationsOf(galleryId)),
+    calibratedFor: (galleryId) => withTables(options.calibrationsOf(galleryId)),
     ...comparisons(options, tables),
-    ...shared,
+    ...others,
   })
-  return withTables(calibrations)
+  return withTables(options.calibrations)
 }
 
 /** Returns the operations whose result is a similarity, with these tables. */
 function comparisons(
   { store, search, decryptStored, clock }: MatchingOptions,
   calibrations: Calibrations,
-): Pick<
-  Matching,
-  | 'search'
-  | 'matchChangedSince'
-  | 'matchSubject'
-  | 'compare'
-  | 'lowerDenied'
-  | 'lowerDeniedHits'
-  | 'calibrationSource'
-> {
+) {
   const matchOptions = { decryptStored, calibrations }
   return {
-    search: (galleryId, probes, searchOptions) =>
+    /** Returns the subjects most similar to the probe among all committed templates, best first. */
+    search: (galleryId: string, probes: readonly Template[], searchOptions: SearchOptions) =>
       withSpan('gallery.search', () =>
         searchAcrossModels({ search, calibrations }, galleryId, probes, {
           ...searchOptions,
           nowMs: clock(),
         }),
       ),
-    matchChangedSince: (reading, since) =>
+    /** Matches faces with all subjects that have changed since a search. @returns the hits of each. */
+    matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) =>
       matchChangedSince(reading, since, { ...matchOptions, nowUtc: formatUtc(clock()) }),
-    matchSubject: (reading, subject, probes) =>
+    /**
+     * Returns the match of the subject, with its face that is most similar to the probe, or undefined
+     * if none can be compared. The similarity is that of a search.
+     *
+     * @param probes templates of the probe, one per model.
+     */
+    matchSubject: (reading: ReadTx, subject: SubjectRow, probes: readonly Template[]) =>
       matchSubject(reading, subject, probes, matchOptions),
-    compare: (a, b) => matchTemplates(a, b, calibrations),
-    lowerDenied: (reading, subject, scored) => lowerDenied(reading, subject, scored, matchOptions),
-    lowerDeniedHits: (faces) => lowerDeniedHits(store.read, faces, matchOptions),
-    calibrationSource: (modelIds) => {
+    compare: (a: Template, b: Template) => matchTemplates(a, b, calibrations),
+    /** Returns a match of the subject, with half of its similarity if the face was denied before. */
+    lowerDenied: <Match extends MatchScore>(
+      reading: ReadTx,
+      subject: Pick<SubjectRow, 'subjectId' | 'hasDenials'>,
+      scored: ComparedMatch<Match>,
+    ) => lowerDenied(reading, subject, scored, matchOptions),
+    /** Does the same for the hits of faces, before the call is settled: see `lowerDeniedHits`. */
+    lowerDeniedHits: (faces: Parameters<typeof lowerDeniedHits<SearchHit>>[1]) =>
+      lowerDeniedHits(store.read, faces, matchOptions),
+    /**
+     * Returns `gallery` if the similarities of all these models come from tables that were measured on
+     * the gallery. Otherwise `pictures` if one of them comes from such a table, else `model`.
+     */
+    calibrationSource: (modelIds: readonly string[]): CalibrationSource => {
       const sources = modelIds.map((id) => calibrations.sourceOf(id))
       if (sources.includes('pictures')) return 'pictures'
       return sources.length > 0 && sources.every((source) => source === 'gallery')
@@ -186,24 +107,31 @@ function comparisons(
   }
 }
 
-/** Returns the operations that determine by which models faces are compared. */
-function modelOperations(
-  options: MatchingOptions,
-): Pick<Matching, 'formerModels' | 'modelsOf' | 'countComparable'> {
-  const { search, calibrations } = options
+/** Returns the operations that are the same with all tables. */
+function otherOperations(options: MatchingOptions) {
+  const { store, search, decryptStored, calibrations, clock } = options
   const { activeModelId, formerModelIds } = calibrations
+  const nowUtc = (): string => formatUtc(clock())
+  /**
+   * Returns the former models by which faces of the gallery are compared. The probe also needs a
+   * template of each of them, or those faces are missed.
+   */
+  const formerModels = async (galleryId: string): Promise<readonly string[]> => {
+    if (formerModelIds.length === 0) return []
+    const { byModel } = await search.countFaces(galleryId, formerModelIds)
+    return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
+  }
+  const { read } = store
   return {
-    formerModels: async (galleryId) => {
-      if (formerModelIds.length === 0) return []
-      const { byModel } = await search.countFaces(galleryId, formerModelIds)
-      return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
-    },
-    modelsOf: async (reading, { subjectId }) => {
+    formerModels,
+    /** The same for the faces of one subject, and whether any is compared by the active model. */
+    modelsOf: async (reading: ReadTx, { subjectId }: SubjectRow) => {
       const used = await modelsOfSubject(reading, subjectId, calibrations)
       const former = formerModelIds.filter((modelId) => used.includes(modelId))
       return { former, hasActive: used.includes(activeModelId) }
     },
-    countComparable: async (galleryId, modelIds) => {
+    /** Counts the faces that can be compared with templates of these models, and the others. */
+    countComparable: async (galleryId: string, modelIds: readonly string[]) => {
       const { total, byModel } = await search.countFaces(galleryId, modelIds)
       const count = byModel.reduce((sum, modelCount) => sum + modelCount, 0)
       // All faces can be compared, as long as the model was not changed.
@@ -214,6 +142,16 @@ function modelOperations(
         otherCount: Math.max(0, total - count - expired.otherCount),
       }
     },
+    /** Returns the number of the gallery's last change. All later searches include it. */
+    sequence: async (reading: ReadTx, galleryId: string): Promise<number> =>
+      (await findGallery(reading, galleryId))?.sequence ?? 0,
+    /** Returns the size of a gallery and the threshold of a search in it. */
+    searchThreshold: (reading: ReadTx, request: ThresholdRequest) =>
+      searchThreshold(reading, request, nowUtc()),
+    readStoredFaces: createReadStoredFaces({ read, decryptStored, calibrations, formerModels }),
+    /** Records activity of subjects. */
+    touch: (tx: Tx, subjectIds: readonly string[]): Promise<void> =>
+      touchSubjects(tx, subjectIds, nowUtc()),
   }
 }
 
@@ -222,7 +160,7 @@ async function countExpired(
   galleryId: string,
   modelIds: readonly string[],
   { store, calibrations, clock }: MatchingOptions,
-): Promise<ComparableCounts> {
+) {
   const filter = { galleryId, nowUtc: formatUtc(clock()) }
   const templates = await store.read((reading) => findExpiredTemplates(reading, filter))
   const compared = selectTemplates(templates, calibrations)
@@ -230,19 +168,28 @@ async function countExpired(
   return { count, otherCount: compared.length - count }
 }
 
+type ThresholdRequest = {
+  readonly galleryId: string
+  readonly projectId: string
+  /** The threshold of the request; undefined if it has none. */
+  readonly requested: number | 'auto' | undefined
+}
+
 /** The threshold is that of the request, else that of the project, else `auto`. */
 async function searchThreshold(
   reading: ReadTx,
   { galleryId, projectId, requested }: ThresholdRequest,
   nowUtc: string,
-): Promise<SearchThreshold> {
+) {
   const { subjectCount: gallerySize } = await findUnexpiredSize(reading, { galleryId, nowUtc })
-  if (typeof requested === 'number')
-    return { gallerySize, threshold: requested, thresholdSource: 'request' }
+  const found = (threshold: number, thresholdSource: 'request' | 'project' | 'auto') => {
+    return { gallerySize, threshold, thresholdSource }
+  }
+  if (typeof requested === 'number') return found(requested, 'request')
   const ofProject = requested === 'auto' ? null : await findIdentifyThreshold(reading, projectId)
   return ofProject === null
-    ? { gallerySize, threshold: autoThreshold(gallerySize), thresholdSource: 'auto' }
-    : { gallerySize, threshold: ofProject, thresholdSource: 'project' }
+    ? found(autoThreshold(gallerySize), 'auto')
+    : found(ofProject, 'project')
 }
 
 /**

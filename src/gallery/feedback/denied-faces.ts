@@ -62,7 +62,7 @@ export function isDeniedFace(
 }
 
 /** A face, with what it is compared by. */
-type ComparedMatch<Match> = { readonly probes: readonly Template[]; readonly match: Match }
+export type ComparedMatch<Match> = { readonly probes: readonly Template[]; readonly match: Match }
 
 /** Returns the match of a subject, with half of its similarity if the face is a denied one. */
 export async function lowerDenied<Match extends MatchScore>(
