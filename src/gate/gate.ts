@@ -13,9 +13,14 @@ import { readKeyDescription } from '../store/tenancy/key-description.ts'
 import type { FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import { priceUnitsOf } from './admission/admit-request.ts'
 import { errorOf } from './admission/admit-transaction.ts'
-import { type Admission, type AdmitResult, createAdmission } from './admission/admit.ts'
-import { type InFlightStats, createInFlightCalls } from './admission/in-flight.ts'
-import { type AuthThrottle, createAuthThrottle } from './auth-throttle.ts'
+import {
+  type Admission,
+  type AdmitResult,
+  type EarlyCheck,
+  createAdmission,
+} from './admission/admit.ts'
+import { createInFlightCalls } from './admission/in-flight.ts'
+import { createAuthThrottle } from './auth-throttle.ts'
 import { type RequestIdentity, authenticate } from './authenticate.ts'
 import type { AdmittedCall, CallContent } from './call-states.ts'
 import { errorCodeOf } from './log-call.ts'
@@ -46,34 +51,9 @@ export type GateOptions = AdmissionSettings & {
 }
 
 /** The checks that every call passes before its action runs, and the ways to end a call. */
-export type Gate = Admission & {
-  /** The first check; it runs before the body is read. @throws HttpError 401. */
-  readonly authenticate: (request: RequestIdentity) => Promise<KeyIdentity>
-  /**
-   * The same for a call that runs with the caller of its admission: the identity may be one that this
-   * process remembers, and `admit` returns the current one. This saves a round trip to the database.
-   */
-  readonly authenticateForAdmission: (request: RequestIdentity) => Promise<KeyIdentity>
-  /** Describes the key of an admitted call. Run it in the account of the key. */
-  readonly describeKey: (caller: KeyIdentity) => Promise<KeyDescription>
-  /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
-  readonly settle: <Outcome, S extends Settlement>(
-    admitted: AdmittedCall,
-    completed: CompletedCall<Outcome, S>,
-  ) => Promise<S>
-  /** Ends a successful call that costs nothing and is not kept for replays. */
-  readonly finish: (admitted: AdmittedCall) => Promise<void>
-  /** Ends a call that failed because of a fault of the server. @returns the given error. */
-  readonly release: (admitted: AdmittedCall, error: unknown) => Promise<unknown>
-  /** Expires the calls that an earlier process left. Call it once, at the start. */
-  readonly expireLeftover: () => Promise<number>
-  readonly sweep: () => Promise<void>
-  /** Slows down failed authentication; other sign-ins share it. */
-  readonly authThrottle: AuthThrottle
-  readonly stats: () => GateStats & InFlightStats
-}
+export type Gate = ReturnType<typeof createGate>
 
-export function createGate(store: Store, options: GateOptions): Gate {
+export function createGate(store: Store, options: GateOptions) {
   const { clock } = options
   const getNow = (): Now => ({ nowMs: clock(), steadyUs: options.steadyClock() })
   const inFlight = createInFlightCalls()
@@ -99,19 +79,29 @@ export function createGate(store: Store, options: GateOptions): Gate {
       ),
     )
   return {
+    /** The first check; it runs before the body is read. @throws HttpError 401. */
     authenticate: createAuthenticate(findKey),
+    /**
+     * The same for a call that runs with the caller of its admission: the identity may be one that this
+     * process remembers, and `admit` returns the current one. This saves a round trip to the database.
+     */
     authenticateForAdmission: createAuthenticate(findRememberedKey),
-    findEarlyRejection: (check) =>
+    /** See `createAdmission`. */
+    findEarlyRejection: (check: EarlyCheck) =>
       runAsAccount(check.caller.accountId, () => admission.findEarlyRejection(check)),
-    admit: (caller, received, content) =>
-      recordDecision(caller, () => admission.admit(caller, received, content)),
-    reject: (caller, received, content) =>
-      recordDecision(caller, () => admission.reject(caller, received, content)),
-    describeKey: (caller) => describeKey(store, caller, options, getNow()),
+    /** See `createAdmission`. @throws HttpError 401 or 503. */
+    admit: (...call: Parameters<Admission['admit']>) =>
+      recordDecision(call[0], () => admission.admit(...call)),
+    /** See `createAdmission`. */
+    reject: (...call: Parameters<Admission['reject']>) =>
+      recordDecision(call[0], () => admission.reject(...call)),
+    /** Describes the key of an admitted call. Run it in the account of the key. */
+    describeKey: (caller: KeyIdentity) => describeKey(store, caller, options, getNow()),
     ...createEndings(store, recorder, { ...options, onStored: storedBytes.add }),
+    /** Expires the calls that an earlier process left. Call it once, at the start. */
     expireLeftover: () =>
       writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
-    sweep: async () => {
+    sweep: async (): Promise<void> => {
       const sweepOnce = () => writeAll(store, (tx) => sweep(tx, getNow(), options))
       for (let count = 1; (await sweepOnce()) && count < sweepTransactionsMax;) count++
       recorder.recordSweep()
@@ -119,6 +109,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
       await runAsAllAccounts(storedBytes.dropExcess)
       await store.dropOldLogMonths?.(clock() - options.logMsMax)
     },
+    /** Slows down failed authentication; other sign-ins share it. */
     authThrottle,
     stats: () => ({ ...recorder.stats(), ...inFlight.stats() }),
   }
@@ -129,11 +120,15 @@ function createEndings(
   store: Store,
   recorder: GateStatsRecorder,
   { clock, outboxMax, onStored }: Pick<GateOptions, 'clock'> & Omit<SettleOptions, 'nowMs'>,
-): Pick<Gate, 'settle' | 'finish' | 'release'> {
+) {
   const write = ({ call }: AdmittedCall, job: (tx: Tx) => Promise<void>): Promise<void> =>
     runAsAccount(call.caller.accountId, () => store.write(job))
   return {
-    settle: (admitted, completed) =>
+    /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
+    settle: <Outcome, S extends Settlement>(
+      admitted: AdmittedCall,
+      completed: CompletedCall<Outcome, S>,
+    ): Promise<S> =>
       withSpan('gate.settle', () =>
         runAsAccount(admitted.call.caller.accountId, async () => {
           const settlement = await settle(store, admitted, completed, {
@@ -147,11 +142,13 @@ function createEndings(
           return settlement
         }),
       ),
-    finish: async (admitted) => {
+    /** Ends a successful call that costs nothing and is not kept for replays. */
+    finish: async (admitted: AdmittedCall): Promise<void> => {
       await write(admitted, (tx) => finishUnbilled(tx, admitted))
       admitted.complete()
     },
-    release: async (admitted, error) => {
+    /** Ends a call that failed because of a fault of the server. @returns the given error. */
+    release: async (admitted: AdmittedCall, error: unknown): Promise<unknown> => {
       // If the database is down, the reservation expires later.
       const job = (tx: Tx): Promise<void> => releaseReservation(tx, admitted, error)
       await write(admitted, job).catch(() => undefined)
@@ -167,17 +164,6 @@ const sweepTransactionsMax = 30
 /** Runs a job that concerns the calls of all accounts. */
 function writeAll<T>(store: Store, job: (tx: Tx) => Promise<T>): Promise<T> {
   return runAsAllAccounts(() => store.write(job))
-}
-
-/** Counts of this process since its start. */
-type GateStats = {
-  /** Rejected calls, by error code. */
-  readonly rejected: ReadonlyMap<string, number>
-  readonly replayedCount: number
-  /** Charged money, by action. */
-  readonly chargedMicros: ReadonlyMap<string, Micros>
-  /** Time since the last successful sweep; up to 5 s is normal. */
-  readonly sweepLagMs: number
 }
 
 /** Counts calls as they enter and leave the gate. */
@@ -213,28 +199,13 @@ function createGateStats(steadyClock: SteadyClock) {
     recordSweep: (): void => {
       lastSweepUs = steadyClock()
     },
-    stats: (): GateStats => {
+    /** Counts since the start of the process: by error code, and charged money by action. */
+    stats: () => {
+      // Up to 5 s is normal.
       const sweepLagMs = (steadyClock() - lastSweepUs) / 1000
       return { rejected, chargedMicros, replayedCount, sweepLagMs }
     },
   }
-}
-
-/** What a caller can find out about its own key. */
-type KeyDescription = {
-  readonly keyName: string
-  readonly projectName: string
-  readonly galleryMode: 'isolated' | 'shared'
-  /** The earlier one of the ends of the key and of the sent secret; null: neither ends. */
-  readonly expiresAtUtc: string | null
-  /** The rate limit of the project, and its tokens now. */
-  readonly rateLimit: RateLimits & { readonly remaining: number; readonly resetS: number }
-  readonly isBilled: boolean
-  /** The part of the budget that is not reserved by running calls. */
-  readonly availableMicros: Micros
-  readonly reservedMicros: Micros
-  /** Returns the price of one unit of an action. */
-  readonly unitMicrosOf: (action: string) => Micros
 }
 
 type DescribeKeyOptions = {
@@ -248,7 +219,7 @@ async function describeKey(
   caller: Pick<KeyIdentity, 'keyId' | 'projectId' | 'accountId' | 'formerSecret'>,
   { limits, unitMicros }: DescribeKeyOptions,
   { steadyUs }: Pick<Now, 'steadyUs'>,
-): Promise<KeyDescription> {
+) {
   const row = await store.read((tx) => readKeyDescription(tx, caller))
   if (!row) throw new Error('the key of an admitted call has no project or no budget')
   const prices = await listPrices(store.db, caller.accountId)
@@ -262,12 +233,16 @@ async function describeKey(
     keyName,
     projectName,
     galleryMode,
+    /** The earlier one of the ends of the key and of the sent secret; null: neither ends. */
     expiresAtUtc: ends.toSorted()[0] ?? null,
+    /** The rate limit of the project, and its tokens now. */
     rateLimit: { sustainedPerS, burst, remaining, resetS },
     isBilled: billing === 1,
+    /** The part of the budget that is not reserved by running calls. */
     availableMicros: row.balanceMicros - reservedMicros,
     reservedMicros,
-    unitMicrosOf: (action) => unitPrices.get(action) ?? unitMicros,
+    /** Returns the price of one unit of an action. */
+    unitMicrosOf: (action: string): Micros => unitPrices.get(action) ?? unitMicros,
   }
 }
 
@@ -279,7 +254,7 @@ export type Quote = { readonly priceMicros: Micros; readonly isBilled: boolean }
  * @throws ActionError PAYMENT_REQUIRED if the budget of the project does not cover it now.
  */
 export function quotePrice(
-  { isBilled, availableMicros, unitMicrosOf }: KeyDescription,
+  { isBilled, availableMicros, unitMicrosOf }: Awaited<ReturnType<typeof describeKey>>,
   content: Pick<CallContent, 'action' | 'params'> & { readonly name: string },
 ): Quote {
   const priceMicros = BigInt(priceUnitsOf(content, 0)) * unitMicrosOf(content.name)

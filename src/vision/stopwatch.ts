@@ -16,15 +16,10 @@ type AnalysisStage = keyof typeof noTimeMs
 export type StageTimings = Readonly<Record<AnalysisStage, number>>
 
 /** Measures the stages of one analysis. */
-export type Stopwatch = {
-  /** Runs `work` and adds its time to `stage`, except for the time of nested stages. */
-  readonly time: <T>(stage: AnalysisStage, work: () => Promise<T>) => Promise<T>
-  /** Returns the time spent until now. */
-  readonly elapsedMs: () => StageTimings
-}
+export type Stopwatch = ReturnType<typeof createStopwatch>
 
 /** Stages run one at a time. Time is always counted for the innermost running stage. */
-export function createStopwatch(): Stopwatch {
+export function createStopwatch() {
   const spentMs = { ...noTimeMs }
   const running: AnalysisStage[] = []
   let sinceMs = performance.now()
@@ -36,6 +31,7 @@ export function createStopwatch(): Stopwatch {
     sinceMs = nowMs
   }
 
+  /** Runs `work` and adds its time to `stage`, except for the time of nested stages. */
   async function time<T>(stage: AnalysisStage, work: () => Promise<T>): Promise<T> {
     addElapsed()
     running.push(stage)
@@ -47,5 +43,5 @@ export function createStopwatch(): Stopwatch {
     }
   }
 
-  return { time, elapsedMs: () => ({ ...spentMs }) }
+  return { time, elapsedMs: (): StageTimings => ({ ...spentMs }) }
 }

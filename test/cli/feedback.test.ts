@@ -41,9 +41,7 @@ test('A match is denied and confirmed while the server runs, with an entry in th
   const { osUser: _user, ...detail } = entry.detail
   const { projectId } = testConsole
   assert.deepEqual(detail, { verdict: 'denied', resultIndex: 0, faceIndex: 0, projectId })
-  const lines = await runForLines(
-    `feedback confirm ${requestId} --project default --subject ${ann}`,
-  )
+  const lines = await runForLines(`feedback confirm ${requestId} --project default`)
   assert.deepEqual(lines, [`confirmed that the face is ${ann}`])
   assert.equal((await search(1)).value.matched, true)
 })
@@ -63,10 +61,6 @@ test('Refusals name the option to correct, and add no entry', async () => {
   const entries = (await audit()).length
   const deny = (line: string) => runForLines(`feedback deny ${line} --project default`)
   await assert.rejects(deny(requestId), /^Error: --face-index: must select one match; the call/u)
-  await assert.rejects(
-    deny(`${requestId} --face-index 1 --subject ${randomUUID()}`),
-    /^Error: --subject: the face matched another subject/u,
-  )
   await assert.rejects(deny(randomUUID()), /^Error: the call has no match that can be confirmed/u)
   await runForJson('project create without-feedback')
   await assert.rejects(

@@ -89,7 +89,6 @@ const decideCommand = (name: 'confirm' | 'deny') =>
       ...options,
       'result-index': matchIndex('image'),
       'face-index': matchIndex('face'),
-      subject: optional('<subjectId>', anyText, 'refuse if the face matched another subject'),
     },
     run: async (values) =>
       (await import('./feedback.ts')).decide(name === 'deny' ? 'denied' : 'confirmed', values),

@@ -32,36 +32,29 @@ export async function showFeedback({ project, from, to, json }: ShowValues): Pro
   )
 }
 
-type DecisionValues = CommandValues<'project' | 'requestId', 'subject'> &
+type DecisionValues = CommandValues<'project' | 'requestId'> &
   Readonly<Record<'result-index' | 'face-index', number | undefined>>
 
 /** Confirms or denies a match, as POST /v1/feedback does. */
 export async function decide(verdict: MatchVerdict, values: DecisionValues): Promise<void> {
-  const { project, subject: subjectId, json } = values
+  const { project, 'result-index': resultIndex, 'face-index': faceIndex, json } = values
   const requestId = values.requestId.toLowerCase()
-  const places = { resultIndex: values['result-index'], faceIndex: values['face-index'] }
+  const decision = { resultIndex, faceIndex, verdict }
   const decided = await changeGallery(project, 'match.decide', async (context) => {
     const { tx, galleryId, projectId, nowMs } = context
     const call = { projectId, galleryId, requestId }
-    const decision = { ...places, subjectId, verdict }
     const match = await decideMatch(tx, call, decision, nowMs).catch(throwForOptions)
-    const { resultIndex, faceIndex } = match
     // The audit log is permanent and does not contain the person of a call.
-    const detail = { verdict, resultIndex, faceIndex }
+    const detail = { verdict, resultIndex: match.resultIndex, faceIndex: match.faceIndex }
     const result = { requestId, ...detail, subjectId: match.subjectId }
     return { result, target: requestId, detail }
   })
   print(decided, json, () => `${verdict} that the face is ${decided.subjectId}`)
 }
 
-/** Names the options of the command instead of the fields of the API. */
+/** Names the option of the command instead of the field of the API. */
 function throwForOptions(error: unknown): never {
   if (!(error instanceof ActionError)) throw error
-  const [, field = '', text = error.message] = /^body\.(\w+): (.*)$/u.exec(error.message) ?? []
-  const options: Readonly<Record<string, string>> = {
-    faceIndex: 'face-index',
-    subjectId: 'subject',
-  }
-  const place = field in options ? `--${options[field]}: ` : ''
-  throw new Error(`${place}${text}`, { cause: error })
+  const text = error.message.replace(/^body\.(?:requestId|verdict): /u, '')
+  throw new Error(text.replace(/^body\.faceIndex/u, '--face-index'), { cause: error })
 }

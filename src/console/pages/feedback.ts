@@ -41,11 +41,10 @@ export async function readFeedback(
   const own = found.filter(({ matchedAtMs }) => Math.abs(matchedAtMs - call.atMs) < windowMs)
   const ids = own.map(({ subjectId }) => subjectId)
   const rows = await subjects.findByIds(tx, project?.galleryId ?? '', ids)
-  const matches = own.flatMap(({ resultIndex, faceIndex, verdict, subjectId }) => {
-    const row = rows.find((one) => one.subjectId === subjectId)
-    if (!row) return []
-    const { displayName, externalId } = row
-    return [{ resultIndex, faceIndex, verdict, subjectId, displayName, externalId }]
+  const matches = own.flatMap((match) => {
+    const subject = rows.find(({ subjectId }) => subjectId === match.subjectId)
+    // The schema selects the fields of both.
+    return subject ? { ...subject, ...match } : []
   })
   const isAbsent =
     matches.length === 0 && call.action === 'svc.identify' && isMatch.has(call.outcome)

@@ -1,9 +1,8 @@
 import type { Store } from '../../store/database.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { type Keyring, createMasterKeyFile, openKeyring, unwrapGalleryKey } from './keyring.ts'
-import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { listGalleryKeys } from '../../store/gallery/galleries.ts'
-import { listStoredSecrets, type StoredSecret } from './stored-secrets.ts'
+import { listStoredSecrets } from './stored-secrets.ts'
 
 type KeysLocation = { readonly store: Store; readonly masterKeyFile: string }
 
@@ -25,12 +24,9 @@ export async function openKeys({ store, masterKeyFile }: KeysLocation): Promise<
 }
 
 /** Everything that master keys wrap. */
-type WrappedKeys = {
-  readonly galleryKeys: readonly GalleryKeyRow[]
-  readonly secrets: readonly StoredSecret[]
-}
+type WrappedKeys = Awaited<ReturnType<typeof listWrappedKeys>>
 
-export function listWrappedKeys(store: Pick<Store, 'read'>): Promise<WrappedKeys> {
+export function listWrappedKeys(store: Pick<Store, 'read'>) {
   return store.read(async (tx) => ({
     galleryKeys: await listGalleryKeys(tx),
     secrets: await listStoredSecrets(tx),

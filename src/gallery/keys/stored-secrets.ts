@@ -10,7 +10,7 @@ import { sessionSecretBinding } from './session-secrets.ts'
 import { webhookSecretBinding } from './webhook-secrets.ts'
 
 /** A secret outside the galleries, wrapped with a master key. */
-export type StoredSecret = WrappedByMasterKey & {
+type StoredSecret = WrappedByMasterKey & {
   /** The ids that the ciphertext is bound to. */
   readonly binding: string
   readonly replace: (tx: Tx, wrapped: WrappedByMasterKey) => Promise<void>

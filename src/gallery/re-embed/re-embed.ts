@@ -21,8 +21,7 @@ export type ReEmbedResult = {
   readonly failed: number
 }
 
-/** Creates templates of the active model from all stored crops; stops if the signal aborts. */
-export type ReEmbed = (vision: ReEmbedVisionClient, signal: AbortSignal) => Promise<ReEmbedResult>
+export type ReEmbed = ReturnType<typeof createReEmbed>
 
 export type ReEmbedOptions = ReEmbedFaceOptions & {
   readonly log: Pick<Log, 'info'>
@@ -39,13 +38,15 @@ const idlePollMs = 50
 const busyPauseMs = 1_000
 
 /**
+ * Creates templates of the active model from all stored crops; stops if the signal aborts.
+ *
  * The job stores no state: the rows themselves show what is left to do. It can therefore be
  * interrupted at any time, and the next start continues. Each face is written in one transaction.
  */
-export function createReEmbed(options: ReEmbedOptions): ReEmbed {
+export function createReEmbed(options: ReEmbedOptions) {
   const { store, calibrations, search, log } = options
   const modelId = calibrations.activeModelId
-  return async (vision, signal) => {
+  return async (vision: ReEmbedVisionClient, signal: AbortSignal): Promise<ReEmbedResult> => {
     let [succeeded, failed] = [0, 0]
     const total = await store.read((reading) => countFacesToReEmbed(reading, modelId))
     if (total > 0) log.info({ modelId, total }, 'creating templates from stored crops')

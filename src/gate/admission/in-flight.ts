@@ -3,13 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** The calls that run in this process; retries wait for them. */
 export type InFlightCalls = ReturnType<typeof createInFlightCalls>
 
-export type InFlightStats = {
-  /** Retries that are waiting for their first call. */
-  readonly duplicatesWaiting: number
-  /** Waits since the start of the process. */
-  readonly duplicateWaits: number
-}
-
 /** The end of a call in another process is only visible in the database. */
 const pollMs = 100
 
@@ -40,6 +33,7 @@ export function createInFlightCalls() {
       timer.abort()
       duplicatesWaiting -= 1
     },
-    stats: (): InFlightStats => ({ duplicatesWaiting, duplicateWaits }),
+    /** The waiting retries, and the waits since the start of the process. */
+    stats: () => ({ duplicatesWaiting, duplicateWaits }),
   }
 }

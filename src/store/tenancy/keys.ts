@@ -200,16 +200,12 @@ export async function revokeKey(db: Database, keyId: string, now: Date) {
 /** The most keys that a process remembers. The one that was read first is replaced. */
 const keysMax = 10_000
 
-type KeyFinders = { readonly findKey: FindKey; readonly findRememberedKey: FindKey }
-
 /**
  * Returns a function that reads a key, and one that first searches the keys that were read before. The
  * second one saves a round trip of each call. Its result may be outdated: the admission compares
  * the version of the key. Only hashes are remembered, and only keys that are valid now are returned.
  */
-export function createKeyFinders(
-  readKey: (hash: Uint8Array) => Promise<KeyLookupRow | undefined>,
-): KeyFinders {
+export function createKeyFinders(readKey: (hash: Uint8Array) => Promise<KeyLookupRow | undefined>) {
   const remembered = new Map<string, RememberedKey>()
   // Similar keys have unrelated hashes, so the duration of a lookup in an index reveals nothing.
   const findKey: FindKey = async (apiKey, now) => {
@@ -226,18 +222,12 @@ export function createKeyFinders(
     }
     return row && { ...identityOf(row, now), refresh: (later) => findKey(apiKey, later) }
   }
-  return {
-    findKey,
-    findRememberedKey: async (apiKey, now) => {
-      const found = remembered.get(nameOf(hashApiKey(apiKey)))
-      if (!found || keyState(found.row, now) !== 'active') return findKey(apiKey, now)
-      return {
-        ...found.identity,
-        state: 'active',
-        refresh: (later) => findKey(apiKey, later),
-      }
-    },
+  const findRememberedKey: FindKey = async (apiKey, now) => {
+    const found = remembered.get(nameOf(hashApiKey(apiKey)))
+    if (!found || keyState(found.row, now) !== 'active') return findKey(apiKey, now)
+    return { ...found.identity, state: 'active', refresh: (later) => findKey(apiKey, later) }
   }
+  return { findKey, findRememberedKey }
 }
 
 /** A key with the current secret. Only the state of its identity depends on the time. */

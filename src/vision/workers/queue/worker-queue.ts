@@ -169,12 +169,7 @@ function createPendingCall<Worker>({ projectId, imageBytes }: CallImages): Pendi
 }
 
 /** Measures how long the workers take for an image. */
-export type ServiceTime = {
-  /** Records that a worker was occupied by one image for that long. */
-  readonly record: (durationMs: number) => void
-  /** Returns the time in which `workerCount` busy workers start that many images. */
-  readonly estimateMs: (imageCount: number, workerCount: number) => number
-}
+export type ServiceTime = ReturnType<typeof createServiceTime>
 
 /** The estimate before the first measurement. */
 const initialMs = 200
@@ -182,13 +177,15 @@ const initialMs = 200
 /** The weight of one measurement in the moving average. */
 const weight = 1 / 8
 
-export function createServiceTime(): ServiceTime {
+export function createServiceTime() {
   let averageMs = initialMs
   return {
-    record: (durationMs) => {
+    /** Records that a worker was occupied by one image for that long. */
+    record: (durationMs: number): void => {
       averageMs += (durationMs - averageMs) * weight
     },
-    estimateMs: (imageCount, workerCount) =>
+    /** Returns the time in which `workerCount` busy workers start that many images. */
+    estimateMs: (imageCount: number, workerCount: number): number =>
       Math.ceil(imageCount / Math.max(1, workerCount)) * averageMs,
   }
 }
