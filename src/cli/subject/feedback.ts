@@ -13,7 +13,7 @@ export async function showFeedback({ project, from, to, json }: ShowValues): Pro
   const report = await withStore(async (store) => {
     const period = { fromMs: from?.getTime(), toMs: to?.getTime() }
     const filter = { ...period, projectId: await findProjectId(store, project) }
-    return store.read((reading) => reportVerdicts(reading, filter))
+    return reportVerdicts(store, filter)
   })
   const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
   const rows: readonly (VerdictReport['projects'][number] & { group?: string | null })[] = [

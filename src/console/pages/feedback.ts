@@ -85,6 +85,6 @@ export const countFeedback = defineRead({
   response: z.custom<VerdictReport>(),
   handle: async (call) => {
     const { store, subjects } = call.services
-    return store.read((tx) => subjects.feedback.report(tx, listFilter(call)))
+    return subjects.feedback.report(store, listFilter(call))
   },
 })

@@ -1,7 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import type { ReadTx, Tx } from '../../store/database.ts'
+import { readChart } from '../../store/console/call-charts.ts'
+import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { MatchVerdict, MatchVerdictRow, SubjectRow } from '../../store/gallery-schema.ts'
 import {
   type MatchedCall,
@@ -9,6 +10,7 @@ import {
   addMatch,
   countVerdicts,
   findMatches,
+  findVerdictPeriod,
   setVerdict,
 } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, lockGallery } from '../../store/gallery/galleries.ts'
@@ -95,10 +97,44 @@ export async function decideMatch(
 
 export type VerdictReport = Awaited<ReturnType<typeof reportVerdicts>>
 
-/** Counts verdicts as `countVerdicts`, with the observed false-match rate of each row. */
-export async function reportVerdicts(reading: ReadTx, filter: VerdictFilter) {
-  const { projects, groups } = await countVerdicts(reading, filter)
-  return { projects: projects.map(withRate), groups: groups.map(withRate) }
+/** The most groups of a report. */
+export const reportedGroupsMax = 200
+
+/**
+ * Counts verdicts by project and by group, those with the most verdicts first, with the observed
+ * false-match rate of each. The verdicts are read by days, so that no read takes long.
+ */
+export async function reportVerdicts({ read }: Pick<Store, 'read'>, filter: VerdictFilter) {
+  const period = await read((tx) => findVerdictPeriod(tx, filter))
+  const rows = period ? await readChart({ read }, { ...filter, ...period }, countVerdicts) : []
+  const sums = new Map<string, (typeof rows)[number]>()
+  for (const row of rows) {
+    const { projectId, group, confirmed, denied } = row
+    const key = JSON.stringify(group === undefined ? [projectId] : [projectId, group])
+    const sum = sums.get(key) ?? { confirmed: 0, denied: 0 }
+    sums.set(key, { ...row, confirmed: sum.confirmed + confirmed, denied: sum.denied + denied })
+  }
+  const sorted = [...sums.values()].toSorted(
+    (a, b) => b.confirmed + b.denied - (a.confirmed + a.denied) || (nameOf(a) < nameOf(b) ? -1 : 1),
+  )
+  const projects = sorted.filter(({ group }) => group === undefined)
+  const groups = sorted.flatMap(({ group, ...row }) =>
+    group === undefined ? [] : { ...row, group },
+  )
+  return {
+    projects: projects.map(({ group: _group, ...row }) => withRate(row)),
+    groups: groups.slice(0, reportedGroupsMax).map(withRate),
+  }
+}
+
+function nameOf({
+  projectName,
+  group,
+}: {
+  projectName: string
+  group?: string | null | undefined
+}) {
+  return JSON.stringify([projectName, group ?? ''])
 }
 
 type VerdictCounts = { readonly confirmed: number; readonly denied: number }

@@ -1,5 +1,7 @@
 import { type ReadTx, type Tx, sql } from '../../database.ts'
 import type { MatchVerdictRow } from '../../gallery-schema.ts'
+import type { Database } from '../../schema.ts'
+import { accountProjectIds } from '../../tenancy/projects.ts'
 import type { StoredTemplate } from '../templates.ts'
 
 export async function addMatch({ build, run }: Tx, match: MatchVerdictRow): Promise<void> {
@@ -134,34 +136,52 @@ export type VerdictFilter = {
   readonly toMs?: number | undefined
 }
 
-/** The most groups of a count. */
-export const countedGroupsMax = 200
+/** Finds the times of the first and of the last verdict; undefined without any. */
+export async function findVerdictPeriod({ build, run }: ReadTx, filter: VerdictFilter) {
+  const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER } = filter
+  const query = verdictsOf(build, { ...filter, fromMs, toMs })
+    .select(sql<number | null>`min("matchedAtMs")`.as('fromMs'))
+    .select(sql<number | null>`max("matchedAtMs") + 1`.as('toMs'))
+  const [{ fromMs: first = null, toMs: end = null } = {}] = await run(query)
+  return first === null || end === null ? undefined : { fromMs: first, toMs: end }
+}
+
+type VerdictPeriod = VerdictFilter & { readonly fromMs: number; readonly toMs: number }
 
 /**
- * Counts confirmed and denied matches by project and by group, those with the most verdicts first. A
- * match counts in each group that its subject has now; the group is null if it has none.
+ * Counts confirmed and denied matches of a period, by project and by group. A match counts in each
+ * group that its subject has now; the group is null if it has none, and undefined for the project.
  */
-export async function countVerdicts({ build, run }: ReadTx, filter: VerdictFilter) {
-  const { accountId, projectId, fromMs = 0, toMs = Number.MAX_SAFE_INTEGER } = filter
-  let counted = build
-    .selectFrom('matchVerdicts as v')
+export async function countVerdicts({ build, run }: ReadTx, filter: VerdictPeriod) {
+  // A subject has many matches and many groups, so its matches are counted first.
+  const ofSubjects = verdictsOf(build, filter)
+    .select(['projectId', 'subjectId'])
+    .select(sql<number>`count(case verdict when 'confirmed' then 1 end)`.as('confirmed'))
+    .select(sql<number>`count(case verdict when 'denied' then 1 end)`.as('denied'))
+    .groupBy(['projectId', 'subjectId'])
+  const counted = build
+    .selectFrom(ofSubjects.as('v'))
     .innerJoin('projects as p', 'p.projectId', 'v.projectId')
     .select(['p.projectId', 'p.name as projectName'])
-    .select(sql<number>`count(case v.verdict when 'confirmed' then 1 end)`.as('confirmed'))
-    .select(sql<number>`count(case v.verdict when 'denied' then 1 end)`.as('denied'))
-    .where('v.verdict', 'is not', null)
-    .where('v.matchedAtMs', '>=', fromMs)
-    .where('v.matchedAtMs', '<', toMs)
+    .select(sql<number>`sum(v.confirmed)`.as('confirmed'))
+    .select(sql<number>`sum(v.denied)`.as('denied'))
     .where('p.deletedAtUtc', 'is', null)
     .groupBy(['p.projectId', 'p.name'])
-    .orderBy(sql`count(*)`, 'desc')
-    .orderBy('p.name')
-  if (accountId !== undefined) counted = counted.where('p.accountId', '=', accountId)
-  if (projectId !== undefined) counted = counted.where('p.projectId', '=', projectId)
   const byGroup = counted
     .leftJoin('subjectGroups as g', 'g.subjectId', 'v.subjectId')
     .select('g.name as group')
     .groupBy('g.name')
-    .orderBy('g.name')
-  return { projects: await run(counted), groups: await run(byGroup.limit(countedGroupsMax)) }
+  const projects = (await run(counted)).map((row) => ({ ...row, group: undefined }))
+  return [...projects, ...(await run(byGroup))]
+}
+
+function verdictsOf(build: Database, { accountId, projectId, fromMs, toMs }: VerdictPeriod) {
+  let query = build
+    .selectFrom('matchVerdicts')
+    .where('verdict', 'is not', null)
+    .where('matchedAtMs', '>=', fromMs)
+    .where('matchedAtMs', '<', toMs)
+  if (accountId !== undefined)
+    query = query.where('projectId', 'in', accountProjectIds(build, accountId))
+  return projectId === undefined ? query : query.where('projectId', '=', projectId)
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { deleteExpiredData } from '../../../../src/store/gallery/duplicates/subject-merges.ts'
+import { reportVerdicts, reportedGroupsMax } from '../../../../src/gallery/feedback/feedback.ts'
+import { dayMs } from '../../../../src/lib/clock.ts'
 import { mapSequential } from '../../../../src/lib/account-context.ts'
 import type { MatchVerdictRow } from '../../../../src/store/gallery-schema.ts'
 import { queries } from '../tracked-queries.ts'
@@ -133,8 +135,7 @@ export const matchVerdictsContract = {
     await createProjectGallery(fixture)
     await enrollSubject(fixture, 's-1')
     await enrollSubject(fixture, 's-2')
-    const { countedGroupsMax } = queries
-    const names = Array.from({ length: countedGroupsMax }, (_, index) => `group-${index}`)
+    const names = Array.from({ length: reportedGroupsMax }, (_, index) => `group-${index}`)
     const group = (subjectId: string) => ({ galleryId: projectId, subjectId })
     await store.write(async (tx) => {
       await queries.addGroups(tx, group('s-1'), names)
@@ -144,22 +145,28 @@ export const matchVerdictsContract = {
         decidedMatch(projectId, 'v-2', 's-2'),
         { ...decidedMatch(projectId, 'v-3', 's-2'), verdict: 'confirmed' as const },
         { ...decidedMatch(projectId, 'v-4', 's-2'), verdict: null, expiresAtMs: 90 },
-        { ...decidedMatch(projectId, 'v-5', 's-2'), matchedAtMs: 60 },
+        { ...decidedMatch(projectId, 'v-5', 's-2'), matchedAtMs: 60 + 2 * dayMs },
       ]
       await mapSequential(rows, (row) => queries.addMatch(tx, row))
     })
-    const count = (filter: Parameters<typeof queries.countVerdicts>[1]) =>
-      store.read((tx) => queries.countVerdicts(tx, filter))
-    const { projects, groups } = await count({ accountId, fromMs: 50, toMs: 60 })
+    const counted = await store.read((tx) => queries.countVerdicts(tx, { fromMs: 50, toMs: 51 }))
+    assertSameValues(
+      counted.flatMap(({ group, ...row }) => (group === undefined ? [row] : [])),
+      [{ projectId, projectName: project.name, confirmed: 1, denied: 2 }],
+    )
+    const period = await store.read((tx) => queries.findVerdictPeriod(tx, { accountId }))
+    assertSameValues(period, { fromMs: 50, toMs: 61 + 2 * dayMs })
+    const { projects, groups } = await reportVerdicts(store, { accountId, fromMs: 50, toMs: 60 })
     assertSameValues(
       projects.map(({ confirmed, denied }) => [confirmed, denied]),
       [[1, 2]],
     )
-    assertSameValues([groups.length, groups[0]?.group], [countedGroupsMax, 'zoo'])
+    assertSameValues([groups.length, groups[0]?.group], [reportedGroupsMax, 'zoo'])
     for (const filter of [{}, { projectId }])
-      assertSameValues((await count(filter)).projects[0]?.denied, 3)
-    for (const filter of [{ accountId: 'other' }, { projectId: 'other' }, { fromMs: 61 }])
-      assertSameValues((await count(filter)).projects.length, 0)
+      assertSameValues((await reportVerdicts(store, filter)).projects[0]?.denied, 3)
+    const later = { fromMs: 61 + 2 * dayMs }
+    for (const filter of [{ accountId: 'other' }, { projectId: 'other' }, later])
+      assertSameValues((await reportVerdicts(store, filter)).projects.length, 0)
   },
 }
 
