@@ -1,4 +1,5 @@
 import type { ReadTx, Tx } from '../database.ts'
+import { visitorsGalleryId } from '../gallery/visitors.ts'
 import type { Database, ProjectRow } from '../schema.ts'
 
 /** Revokes all keys of a project, and deletes its webhooks and liveness sessions. */
@@ -39,8 +40,9 @@ export async function markDeleted(
   { projectId, name }: Pick<ProjectRow, 'projectId' | 'name'>,
   deletedAtUtc: string,
 ): Promise<void> {
+  const galleryIds = [projectId, visitorsGalleryId(projectId)]
   for (const table of ['galleryCalibrations', 'galleryKeys'] as const)
-    await db.deleteFrom(table).where('galleryId', '=', projectId).execute()
+    await db.deleteFrom(table).where('galleryId', 'in', galleryIds).execute()
   // In a shared gallery. Denials apply to all projects, and stay with their subjects.
   const confirmed = db.deleteFrom('matchVerdicts').where('verdict', '=', 'confirmed')
   await confirmed.where('projectId', '=', projectId).execute()

@@ -213,5 +213,8 @@ test('The deletion of a project deletes its visitors, also those in the shared g
   await visit(client, 'Zoe')
   const deleted = await runJson(gallery.dataDir, project, `delete ${projectId} --yes`)
   assert.equal(deleted.visitors, 2)
+  const { db } = gallery.database.store
+  const keys = db.selectFrom('galleryKeys').select('keyId')
+  assert.deepEqual(await keys.where('galleryId', '=', `${projectId}:visitors`).execute(), [])
   assert.deepEqual(await listVisitors(other), [])
 })
