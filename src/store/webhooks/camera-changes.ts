@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
+import { dayMs, weekMs } from '../../lib/clock.ts'
 import type { MeasuredChange } from '../../lib/observability/camera-changes.ts'
 import type { KeyRow } from '../schema.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
-import type { ReadTx, Tx } from '../database.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 
 export type UsedKeyFilter = {
   /** Keys that were used since then. */
@@ -20,7 +21,7 @@ export function findUsedKeys(tx: ReadTx, { usedSinceUtc, reportedBeforeMs }: Use
     .where('lastUsedAtUtc', '>=', usedSinceUtc)
     .where('isHidden', '=', 0)
     .where('revokedAtUtc', 'is', null)
-    .where('cameraChangesAtMs', '<=', reportedBeforeMs)
+    .where(isNotReported(reportedBeforeMs))
     .where('keys.projectId', 'in', unfrozenProjects(tx))
   return tx.run(query.orderBy('keyId'))
 }
@@ -39,8 +40,14 @@ export async function recordCameraChanges(
     .updateTable('keys')
     .set({ cameraChangesAtMs, cameraChanges: JSON.stringify(changes) })
     .where('keyId', '=', keyId)
-    .where('cameraChangesAtMs', '<=', reportedBeforeMs)
+    .where(isNotReported(reportedBeforeMs))
   return (await tx.run(query.returning('keyId'))).length > 0
+}
+
+/** A report of a later time is from a clock that was wrong; clocks of servers differ by less than a day. */
+function isNotReported(beforeMs: number) {
+  const ofWrongClock = sql<boolean>`"cameraChangesAtMs" > ${beforeMs + weekMs + dayMs}`
+  return sql<boolean>`("cameraChangesAtMs" <= ${beforeMs} or ${ofWrongClock})`
 }
 
 export type ReportedKeyFilter = {

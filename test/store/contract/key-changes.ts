@@ -236,6 +236,9 @@ export const keyChangesContract = {
     const record = () => store.write((tx) => queries.recordCameraChanges(tx, report))
     assert.deepEqual([await record(), await record()], [true, false])
     assert.deepEqual([await find(atMs - 1), (await find(atMs)).length], [[], 1])
+    // The clock was ahead when the report was stored.
+    const behindMs = atMs - weekMs - 24 * hourMs
+    assert.deepEqual([await find(behindMs), (await find(behindMs - 1)).length], [[], 1])
     const reported = (sinceMs: number, filter: object = {}) =>
       store.read((tx) => queries.findReportedKeys(tx, { accountId, sinceMs, ...filter }))
     const [key] = await reported(startMs, { projectId })
