@@ -142,8 +142,8 @@ export async function findVerdictPeriod({ build, run }: ReadTx, filter: VerdictF
   const query = verdictsOf(build, { ...filter, fromMs, toMs })
     .select(sql<number | null>`min("matchedAtMs")`.as('fromMs'))
     .select(sql<number | null>`max("matchedAtMs") + 1`.as('toMs'))
-  const [{ fromMs: first = null, toMs: end = null } = {}] = await run(query)
-  return first === null || end === null ? undefined : { fromMs: first, toMs: end }
+  const [period] = await run(query)
+  return period?.fromMs && period.toMs ? { fromMs: period.fromMs, toMs: period.toMs } : undefined
 }
 
 type VerdictPeriod = VerdictFilter & { readonly fromMs: number; readonly toMs: number }
