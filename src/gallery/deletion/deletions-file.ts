@@ -46,11 +46,6 @@ export async function readDeletionsFile(
   }
 }
 
-/** Creates the file if it is missing; only its owner can read it. */
-async function openDeletionsFile(file: string): Promise<FileHandle> {
-  return open(file, constants.O_RDWR | constants.O_CREAT, 0o600)
-}
-
 function formatDeletionLine(row: ChainedDeletion): string {
   return `${JSON.stringify({ ...row, rowHash: Buffer.from(row.rowHash).toString('hex') })}\n`
 }
@@ -107,7 +102,8 @@ export async function exportDeletions(
   store: Pick<Store, 'read'>,
   file: string,
 ): Promise<ExportDeletionsResult> {
-  await using handle = await openDeletionsFile(file)
+  // Only its owner can read a new file.
+  await using handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600)
   const { records, bytes, ends } = await readDeletionsFile(file)
   await handle.truncate(bytes)
   let added = 0

@@ -23,14 +23,16 @@ import {
 import { renewSubjectKey } from './subject-encryption.ts'
 import { listStoredSecrets, rewrapStoredSecrets } from './stored-secrets.ts'
 
-export type RotateKeysResult = {
-  readonly galleries: number
+export type RotateKeysResult = Readonly<RotationCounts> & { readonly galleries: number }
+
+/** The progress of a rotation; each committed batch adds its counts. */
+type RotationCounts = {
   /** Subjects whose keys are wrapped with the new master key. */
-  readonly subjects: number
+  subjects: number
   /** Those of them that have a new key, because a template or crop was removed. */
-  readonly renewed: number
+  renewed: number
   /** Ciphertexts of these that were changed or moved. They match nothing and were left unchanged. */
-  readonly unreadable: number
+  unreadable: number
 }
 
 export type RotateKeysOptions = {
@@ -68,7 +70,8 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
   const galleryIds = new Set<string>()
   const counts = { subjects: 0, renewed: 0, unreadable: 0 }
   do {
-    const oldKeys = keysUnderOlderMasterKey(await store.read(listGalleryKeys), masterKeyId)
+    const galleryKeys = await store.read(listGalleryKeys)
+    const oldKeys = galleryKeys.filter((key) => key.masterKeyId !== masterKeyId)
     for (const { galleryId } of oldKeys) galleryIds.add(galleryId)
     await createGalleryKeys(oldKeys, run)
     await renewMarkedSubjects(run, counts)
@@ -81,16 +84,6 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
 }
 
 type RotationRun = RotateKeysOptions & { readonly keyring: Keyring; readonly keys: SubjectKeys }
-
-/** The progress of a rotation; each committed batch adds its counts. */
-type RotationCounts = { subjects: number; renewed: number; unreadable: number }
-
-function keysUnderOlderMasterKey(
-  keys: readonly GalleryKeyRow[],
-  masterKeyId: string,
-): readonly GalleryKeyRow[] {
-  return keys.filter((key) => key.masterKeyId !== masterKeyId)
-}
 
 /** Creates a newer key for each gallery of the old keys. */
 async function createGalleryKeys(

@@ -2,7 +2,6 @@ import { type ReadTx, type Tx, sql } from '../../database.ts'
 import type { MatchVerdictRow } from '../../gallery-schema.ts'
 import type { Database } from '../../schema.ts'
 import { accountProjectIds } from '../../tenancy/projects.ts'
-import type { StoredTemplate } from '../templates.ts'
 
 export async function addMatch({ build, run }: Tx, match: MatchVerdictRow): Promise<void> {
   await run(build.insertInto('matchVerdicts').values(match))
@@ -60,26 +59,17 @@ export async function findDeniedSubjects(
 /** Denials of a subject that have an effect: the newest ones. */
 export const denialsPerSubject = 20
 
-/**
- * A template of a searched face. It is bound to the id of its row, as that of a stored face is to the
- * id of the face.
- */
-type VerdictTemplate = StoredTemplate & Pick<MatchVerdictRow, 'verdict'>
-
 /** Finds the templates of denied matches of a subject that have an effect, the newest first. */
 export async function findDenials(tx: ReadTx, subjectId: string) {
   return tx.run(selectTemplates(tx, subjectId, 'denied').limit(denialsPerSubject))
 }
 
 /** Finds the templates of all matches of a subject, or of the denied ones. */
-export function findMatchTemplates(
-  tx: ReadTx,
-  subjectId: string,
-  only?: 'denied',
-): Promise<readonly VerdictTemplate[]> {
+export function findMatchTemplates(tx: ReadTx, subjectId: string, only?: 'denied') {
   return tx.run(selectTemplates(tx, subjectId, only))
 }
 
+/** A template is bound to the id of its row, as that of a stored face is to the id of the face. */
 function selectTemplates({ build }: ReadTx, subjectId: string, only?: 'denied') {
   const templates = build
     .selectFrom('matchVerdicts as v')
