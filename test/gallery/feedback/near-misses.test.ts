@@ -6,9 +6,10 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { subjectCommands } from '../../../src/cli/subject/commands.ts'
 import { hourMs } from '../../../src/lib/clock.ts'
-import { createLineRunner } from '../../support/cli/run-json.ts'
+import { project } from '../../../src/cli/tenancy/commands.ts'
+import { createLineRunner, runJson } from '../../support/cli/run-json.ts'
 import { assertOk } from '../../support/console/test-console.ts'
-import { enrollPerson } from '../../support/gallery/feedback.ts'
+import { enrollPerson, sendFeedback } from '../../support/gallery/feedback.ts'
 import {
   type NearMissService,
   cropOf,
@@ -90,6 +91,25 @@ test('Matches, distant misses and calls without a subject keep nothing, and a pi
   })
   assert.equal(await service.show(requestId), cropOf('Ann', 1))
   assert.equal((await service.rowsOf(client)).length, 1)
+})
+
+test('A near miss by the lowered similarity of a denied face is kept', async () => {
+  const client = await service.createClient('72')
+  const { dataDir } = service.testConsole.gallery
+  await runJson(dataDir, project, `set ${client.project.projectId} --feedback on`)
+  await enrollPerson(client, 'Ann')
+  const picture = pictureOf('Ann', 1)
+  const requestId = randomUUID()
+  const { bestMatch } = await client.value(
+    'svc.identify',
+    { ...picture, threshold: 0 },
+    { requestId },
+  )
+  assert.equal((await sendFeedback(client, { requestId, verdict: 'deny' })).status, 200)
+  const threshold = bestMatch.similarity / 2 + 0.03
+  const missed = await miss(client, 'svc.identify', { ...picture, threshold })
+  assert.equal((await service.callOf(missed)).nearMiss, true)
+  assert.equal(await service.show(missed), cropOf('Ann', 1))
 })
 
 test('A request id that is used again after the replay window has the picture of each call', async () => {

@@ -42,7 +42,7 @@ export async function storeNearestFace(
   if (!decision || !call.caller.switches.nearMissCrops) return
   const faces = searches.flatMap((search) => search.faces ?? [])
   const nearest = faces.flatMap((face) =>
-    face.hits.flatMap(({ subjectId, similarity }) => {
+    face.decidedHits.flatMap(({ subjectId, similarity }) => {
       const subject = subjects.get(subjectId)?.row
       return subject && similarity === decision.similarity ? [{ ...face, subject }] : []
     }),

@@ -17,8 +17,24 @@ export async function lockNearMissTime(tx: Tx, projectId: string, mode: LockMode
   return project?.nearMissCrops === 1 ? project.nearMissHours * hourMs : 0
 }
 
+/**
+ * The most crops of a project. More would fill the disk, and a change of the setting, a merge or a key
+ * rotation would change all of them in one transaction.
+ */
+export const nearMissesPerProjectMax = 1_000
+
+/** Adds a crop, and ends the oldest ones of the project beyond the limit. */
 export async function addNearMissCrop({ build, run }: Tx, crop: NearMissCropRow): Promise<void> {
   await run(build.insertInto('nearMissCrops').values(crop))
+  const oldest = build
+    .selectFrom('nearMissCrops')
+    .select('cropId')
+    .where('projectId', '=', crop.projectId)
+    .orderBy('storedAtMs', 'desc')
+    .offset(nearMissesPerProjectMax)
+    .limit(nearMissesPerProjectMax)
+  const change = build.updateTable('nearMissCrops').set({ expiresAtMs: 0 })
+  await run(change.where('cropId', 'in', oldest).where('expiresAtMs', '>', 0))
 }
 
 /**

@@ -186,6 +186,8 @@ create table nearMissCrops (
 
 create index near_misses_of_request on nearMissCrops (projectId, requestId)
 
+create index near_misses_of_project on nearMissCrops (projectId, storedAtMs)
+
 create index near_misses_of_subject on nearMissCrops (subjectId)
 
 create index near_misses_by_expiry on nearMissCrops (expiresAtMs)

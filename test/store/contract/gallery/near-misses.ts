@@ -78,6 +78,26 @@ export const nearMissesContract = {
     assertSameValues(await listed('s-1'), [], 'whatever the clock')
   },
 
+  'a project keeps its newest crops of near misses': async (fixture: StoreFixture) => {
+    const { store, project } = fixture
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 's-1')
+    const { nearMissesPerProjectMax } = queries
+    const crops = Array.from({ length: nearMissesPerProjectMax + 1 }, (_, index) => ({
+      cropId: `c-${index}`,
+      projectId: project.projectId,
+      subjectId: 's-1',
+      requestId: `call-${index}`,
+      storedAtMs: nowMs + index,
+      expiresAtMs: nowMs + hourMs,
+      ciphertext,
+    }))
+    await store.write((tx) => mapSequential(crops, (crop) => queries.addNearMissCrop(tx, crop)))
+    await queries.removeEndedNearMisses(store, nowMs)
+    const kept = await store.read((tx) => queries.listNearMisses(tx, 's-1'))
+    assertSameValues([kept.length, kept[0]?.requestId], [nearMissesPerProjectMax, 'call-1'])
+  },
+
   'a crop is found by its call only, also if a later call has the same id': async (
     fixture: StoreFixture,
   ) => {
