@@ -60,36 +60,19 @@ export type AdmitOptions = AdmissionSettings & {
 }
 
 /** The functions that decide about the calls of authenticated keys. */
-export type Admission = {
-  /** Returns the error with which `admit` will reject a call whose body has not been read. */
-  readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
+export type Admission = ReturnType<typeof createAdmission>
+
+export function createAdmission(store: Store, options: AdmitOptions) {
+  const { inFlight, inFlightWaitMsMax, now } = options
+  const runInTransaction = createProjectTransactions(store)
+
   /**
    * Makes the checks that follow authentication. While an earlier call with the same requestId runs, it
    * waits for that call and then tries again.
    *
    * @throws HttpError 401 when the key was revoked or its secret ended in the meantime, 503.
    */
-  readonly admit: (
-    caller: KeyIdentity,
-    received: ReceivedCall,
-    content: CallContent,
-  ) => Promise<AdmitResult>
-  /**
-   * Rejects a call that could not be read: it is logged and consumes its rate-limit token. A failed
-   * check that precedes the error in the order of the checks replaces it.
-   */
-  readonly reject: (
-    caller: KeyIdentity,
-    received: ReceivedCall,
-    content: UnreadableContent,
-  ) => Promise<RejectedCall>
-}
-
-export function createAdmission(store: Store, options: AdmitOptions): Admission {
-  const { inFlight, inFlightWaitMsMax, now } = options
-  const runInTransaction = createProjectTransactions(store)
-
-  const admit: Admission['admit'] = async (caller, received, content) => {
+  const admit = async (caller: KeyIdentity, received: ReceivedCall, content: CallContent) => {
     const call = await authenticatedCall(store, caller, received, now)
     const request = createAdmitRequest(call, content)
     const admitted = await admitNew(request)
@@ -120,7 +103,15 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
     }
   }
 
-  const reject: Admission['reject'] = async (caller, received, { error, permissions = [] }) => {
+  /**
+   * Rejects a call that could not be read: it is logged and consumes its rate-limit token. A failed
+   * check that precedes the error in the order of the checks replaces it.
+   */
+  const reject = async (
+    caller: KeyIdentity,
+    received: ReceivedCall,
+    { error, permissions = [] }: UnreadableContent,
+  ) => {
     const current = await refreshed(caller, options)
     const call = await authenticatedCall(store, current, received, now)
     const request = accessRequestOf(call, permissions, options)
@@ -134,7 +125,8 @@ export function createAdmission(store: Store, options: AdmitOptions): Admission 
   return {
     admit,
     reject,
-    findEarlyRejection: (check) => findEarlyRejection(store, check, options),
+    /** Returns the error with which `admit` will reject a call whose body has not been read. */
+    findEarlyRejection: (check: EarlyCheck) => findEarlyRejection(store, check, options),
   }
 }
 

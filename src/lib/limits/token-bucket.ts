@@ -2,17 +2,7 @@
 export type RateLimits = { readonly sustainedPerS: number; readonly burst: number }
 
 /** A token bucket after one token was requested from it. */
-export type TokenBucketResult = {
-  readonly isAllowed: boolean
-  /** The time at which the bucket is full again, by the steady clock. */
-  readonly fullAtUs: number
-  readonly sustainedPerS: number
-  readonly burst: number
-  readonly remaining: number
-  /** Whole seconds until the bucket is full, and until the next token. */
-  readonly resetS: number
-  readonly retryAfterS: number
-}
+export type TokenBucketResult = ReturnType<typeof describeBucket>
 
 const usPerS = 1_000_000
 
@@ -46,18 +36,20 @@ export function takeToken(limits: RateLimits, fullAtUs: number | null, nowUs: nu
 /** Describes a bucket after a token was requested from it. */
 export function describeBucket(
   limits: RateLimits,
-  { isAllowed, fullAtUs }: Pick<TokenBucketResult, 'isAllowed' | 'fullAtUs'>,
+  { isAllowed, fullAtUs }: { readonly isAllowed: boolean; readonly fullAtUs: number },
   nowUs: number,
-): TokenBucketResult {
+) {
   const intervalUs = Math.ceil(usPerS / limits.sustainedPerS)
   const capacityUs = limits.burst * intervalUs
   const debtUs = fullAtUs - nowUs
   return {
     isAllowed,
+    /** The time at which the bucket is full again, by the steady clock. */
     fullAtUs,
     sustainedPerS: limits.sustainedPerS,
     burst: limits.burst,
     remaining: Math.max(0, Math.floor((capacityUs - debtUs) / intervalUs)),
+    /** Whole seconds until the bucket is full, and until the next token. */
     resetS: Math.ceil(debtUs / usPerS),
     retryAfterS: Math.max(1, Math.ceil((debtUs + intervalUs - capacityUs) / usPerS)),
   }

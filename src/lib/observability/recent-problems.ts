@@ -1,20 +1,7 @@
 import { redactText } from './redact-text.ts'
 
 /** A warning or an error of the log, without text that a caller could have chosen. */
-export type RecentProblem = {
-  readonly time: string
-  readonly level: string
-  /** The message: a constant of the program. */
-  readonly message: string
-  /** The numbers and switches of the line. */
-  readonly values: Readonly<Record<string, number | boolean>>
-  readonly error?: {
-    readonly type: string
-    readonly code?: string
-    /** Functions and places in the program; never the message of the error. */
-    readonly frames: readonly string[]
-  }
-}
+export type RecentProblem = NonNullable<ReturnType<typeof toProblem>>
 
 export type RecentProblems = ReturnType<typeof createRecentProblems>
 
@@ -42,7 +29,7 @@ export function createRecentProblems() {
   }
 }
 
-function toProblem(line: string): RecentProblem | undefined {
+function toProblem(line: string) {
   const fields = parseObject(line)
   if (!fields) return undefined
   const { level, time, msg, err, ...rest } = fields
@@ -50,7 +37,9 @@ function toProblem(line: string): RecentProblem | undefined {
   return {
     time: String(time),
     level: String(level),
+    /** The message: a constant of the program. */
     message: redactText(textOf(msg)),
+    /** The numbers and switches of the line. */
     values: Object.fromEntries(Object.entries(rest).filter(isPlainValue)),
     ...(error && { error }),
   }
@@ -74,12 +63,13 @@ function isPlainValue(entry: [string, unknown]): entry is [string, number | bool
 }
 
 /** Messages of errors can repeat input, such as a row that breaks a constraint. */
-function toError(err: unknown): RecentProblem['error'] {
+function toError(err: unknown) {
   if (typeof err !== 'object' || err === null) return undefined
   const { type, code, stack, message } = err as Readonly<Record<string, unknown>>
   return {
     type: identifierOf(type) ?? 'Error',
     ...(identifierOf(code) !== undefined && { code: identifierOf(code) ?? '' }),
+    /** Functions and places in the program; never the message of the error. */
     frames: framesOf(textOf(stack), textOf(message)),
   }
 }

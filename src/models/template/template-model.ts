@@ -7,22 +7,7 @@ import manifest from './manifest.json' with { type: 'json' }
  * The fitted values that turn the embeddings of two networks into one template: everything that was
  * learned from images beyond the networks themselves. Matrices are flat, row by row.
  */
-export type TemplateModel = {
-  /** "id@version". Every template stores it; it is raised when a value below changes. */
-  readonly modelId: string
-  /** Factor of the embedding of dlib before it is concatenated with the embedding of faceres. */
-  readonly dlibWeight: number
-  /** Mean of the faceres embedding, 1,024 values. */
-  readonly centre: Float32Array
-  /** Mean of the concatenated vectors, 1,152 values. */
-  readonly mean: Float32Array
-  /** Principal axes, one per row: dimensions × 1,152 values. */
-  readonly axes: Float32Array
-  /** Mixtures of people that represent other people: rows × dimensions values. */
-  readonly cohort: Float32Array
-  /** The number of nearest cohort rows that the density is the mean of. */
-  readonly neighbours: number
-}
+export type TemplateModel = Awaited<ReturnType<typeof readFiles>>
 
 /** The model that this process has read. A start needs it in several places. */
 let readModel: Promise<TemplateModel> | undefined
@@ -38,15 +23,22 @@ export function readTemplateModel(): Promise<TemplateModel> {
   return readModel
 }
 
-async function readFiles(): Promise<TemplateModel> {
+async function readFiles() {
   const { id, version, dlibWeight, neighbours, files } = manifest
   return {
+    /** "id@version". Every template stores it; it is raised when a value below changes. */
     modelId: `${id}@${version}`,
+    /** Factor of the embedding of dlib before it is concatenated with the embedding of faceres. */
     dlibWeight,
+    /** The number of nearest cohort rows that the density is the mean of. */
     neighbours,
+    /** Mean of the faceres embedding, 1,024 values. */
     centre: await readFloat16File('centre', files.centre),
+    /** Mean of the concatenated vectors, 1,152 values. */
     mean: await readFloat16File('mean', files.mean),
+    /** Principal axes, one per row: dimensions × 1,152 values. */
     axes: await readFloat16File('axes', files.axes),
+    /** Mixtures of people that represent other people: rows × dimensions values. */
     cohort: await readFloat16File('cohort', files.cohort),
   }
 }

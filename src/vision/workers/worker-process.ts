@@ -11,28 +11,7 @@ import {
 } from './worker-connection.ts'
 
 /** A worker that has started. */
-export type WorkerProcess = {
-  readonly pid: number
-  readonly isBusy: () => boolean
-  readonly isLost: () => boolean
-  /** Finished jobs. */
-  readonly jobs: () => number
-  /** Resident memory after the last job; null before the first. */
-  readonly rssBytes: () => number | null
-  /**
-   * Analyzes one image. The worker must not be busy.
-   *
-   * @throws WorkerLostError if the worker crashed or was killed because of a timeout.
-   * @throws ActionError as the pipeline does. Any other error is a bug in the worker.
-   */
-  readonly run: (job: AnalysisJob) => Promise<ImageAnalysis>
-  /** Resolves when the worker must be replaced: 'recycle', or the error with which it was lost. */
-  readonly replacementDue: Promise<'recycle' | WorkerLostError>
-  /** Resolves when the process has exited. */
-  readonly exited: Promise<WorkerLostError>
-  /** Kills the process and resolves when it has exited. */
-  readonly kill: () => Promise<void>
-}
+export type WorkerProcess = ReturnType<typeof createWorkerProcess>
 
 type WorkerProcessOptions = WorkerConnectionOptions & {
   readonly limits: RecycleLimits & Pick<VisionPoolLimits, 'startMsMax' | 'jobMsMax'>
@@ -44,17 +23,14 @@ type WorkerProcessOptions = WorkerConnectionOptions & {
  *
  * @throws WorkerLostError if it exits before, or is not ready in time.
  */
-export async function startWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
+export async function startWorker(options: WorkerProcessOptions) {
   const connection = openWorkerConnection(options)
   const { kind } = await connection.request(undefined, options.limits.startMsMax)
   if (kind !== 'ready') throw await connection.kill(`sent "${kind}" before "ready"`)
   return createWorkerProcess(connection, options)
 }
 
-function createWorkerProcess(
-  connection: WorkerConnection,
-  { limits, log }: WorkerProcessOptions,
-): WorkerProcess {
+function createWorkerProcess(connection: WorkerConnection, { limits, log }: WorkerProcessOptions) {
   const { pid, isBusy, isLost, exited } = connection
   const isRecycleDueAfter = createRecyclePolicy(limits)
   const replacementDue = Promise.withResolvers<'recycle' | WorkerLostError>()
@@ -62,6 +38,12 @@ function createWorkerProcess(
   let jobs = 0
   let rssBytes: number | null = null
 
+  /**
+   * Analyzes one image. The worker must not be busy.
+   *
+   * @throws WorkerLostError if the worker crashed or was killed because of a timeout.
+   * @throws ActionError as the pipeline does. Any other error is a bug in the worker.
+   */
   async function run(job: AnalysisJob): Promise<ImageAnalysis> {
     const reply = await connection.request(serializeJob(job), limits.jobMsMax)
     if (reply.kind === 'ready') throw await connection.kill('sent "ready" twice')
@@ -75,17 +57,21 @@ function createWorkerProcess(
     throw new Error('unexpected error in a vision worker')
   }
 
-  const kill = async () => void (await connection.kill('stopped by the server'))
   return {
     pid,
     isBusy,
     isLost,
+    /** Finished jobs. */
     jobs: () => jobs,
+    /** Resident memory after the last job; null before the first. */
     rssBytes: () => rssBytes,
     run,
+    /** Resolves when the worker must be replaced: 'recycle', or the error with which it was lost. */
     replacementDue: replacementDue.promise,
+    /** Resolves when the process has exited. */
     exited,
-    kill,
+    /** Kills the process and resolves when it has exited. */
+    kill: async () => void (await connection.kill('stopped by the server')),
   }
 }
 
