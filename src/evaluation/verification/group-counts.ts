@@ -2,38 +2,10 @@ import type { DecisionLevel } from './decision-levels.ts'
 import type { PersonTemplate } from './pair-scores.ts'
 import type { GroupLabels } from './read-groups.ts'
 
-/** The rates at one threshold. A rate is null if there are no such pairs. */
-export type GroupRates = {
-  readonly similarity: number
-  readonly falseMatches: number
-  readonly fmr: number | null
-  readonly falseNonMatches: number
-  readonly fnmr: number | null
-}
+export type GroupsReport = ReturnType<ReturnType<typeof createGroupCounts>['report']>
 
 /** The pairs within one group, or between two groups. */
-export type GroupPairs = {
-  readonly groups: readonly [string] | readonly [string, string]
-  readonly genuine: number
-  readonly impostor: number
-  /** One entry per threshold; empty without a calibration table. */
-  readonly rates: readonly GroupRates[]
-}
-
-export type GroupsReport = {
-  readonly groups: readonly {
-    readonly group: string
-    readonly people: number
-    /** Images with a template. */
-    readonly pictures: number
-  }[]
-  readonly within: readonly GroupPairs[]
-  readonly between: readonly GroupPairs[]
-  /** Images with a template but without a group. Their pairs are in no group. */
-  readonly ungroupedPictures: number
-  /** Names in groups.csv that the set does not contain. */
-  readonly unmatched: readonly string[]
-}
+export type GroupPairs = ReturnType<typeof pairsOf>[number]
 
 type GroupPairCounts = ReturnType<typeof createPairCounts>
 
@@ -45,13 +17,10 @@ export function createGroupCounts(
   { names, unmatched }: Pick<GroupLabels, 'names' | 'unmatched'>,
   faces: readonly GroupedFace[],
   levels: readonly DecisionLevel[],
-): {
-  readonly add: (a: number, b: number, score: number) => void
-  readonly report: () => GroupsReport
-} {
+) {
   const counts = names.map(() => names.map(() => createPairCounts(levels.length)))
   return {
-    add: (a, b, score) => {
+    add: (a: number, b: number, score: number): void => {
       const [faceA, faceB] = [faces[a], faces[b]]
       if (!faceA || !faceB) throw new RangeError(`there is no pair ${a}, ${b}`)
       const low = Math.min(faceA.groupIndex, faceB.groupIndex)
@@ -62,6 +31,7 @@ export function createGroupCounts(
       groups: names.map((group, index) => {
         const members = faces.filter(({ groupIndex }) => groupIndex === index)
         const people = new Set(members.map(({ person }) => person)).size
+        /** `pictures`: images with a template. */
         return { group, people, pictures: members.length }
       }),
       within: names.flatMap((name, index) => pairsOf([name], counts[index]?.[index], levels)),
@@ -72,7 +42,9 @@ export function createGroupCounts(
             pairsOf([name, other], counts[low]?.[low + 1 + offset], levels),
           ),
       ),
+      /** Images with a template but without a group. Their pairs are in no group. */
       ungroupedPictures: faces.filter(({ groupIndex }) => groupIndex === -1).length,
+      /** Names in groups.csv that the set does not contain. */
       unmatched,
     }),
   }
@@ -103,10 +75,10 @@ function addPair(
 }
 
 function pairsOf(
-  groups: GroupPairs['groups'],
+  groups: readonly [string] | readonly [string, string],
   counted: GroupPairCounts | undefined,
   levels: readonly DecisionLevel[],
-): GroupPairs[] {
+) {
   if (!counted) return []
   const { genuine, impostor } = counted.pairs
   const rates = levels.map(({ similarity }, index) => {
@@ -115,10 +87,19 @@ function pairsOf(
     return {
       similarity,
       falseMatches,
+      /** Null if there are no such pairs, as `fnmr`. */
       fmr: impostor > 0 ? falseMatches / impostor : null,
       falseNonMatches,
       fnmr: genuine > 0 ? falseNonMatches / genuine : null,
     }
   })
-  return [{ groups, genuine, impostor, rates }]
+  return [
+    {
+      groups,
+      genuine,
+      impostor,
+      /** One entry per threshold; empty without a calibration table. */
+      rates,
+    },
+  ]
 }

@@ -1,5 +1,4 @@
 import type { CalibrationSubject, GalleryTemplates } from '../read-templates.ts'
-import type { CalibrationPoint } from '../read-calibration.ts'
 import { similarityAt, similarityAtFmr, type Calibration } from '../similarity.ts'
 import { tailSize } from './build-calibration.ts'
 import { shareAbove } from './sorted-scores.ts'
@@ -32,59 +31,7 @@ export type CalibrateGalleryOptions = {
 
 export type GalleryCalibrationResult = ReturnType<typeof calibrateGallery>
 
-export type GalleryCalibrationReport = {
-  readonly galleryId: string
-  readonly modelId: string
-  readonly subjects: number
-  readonly templates: number
-  readonly unreadable: number
-  /** Faces that have only templates of other models. */
-  readonly otherFaces: number
-  readonly pairs: number
-  /** All pairs of the gallery, if only a sample was compared. */
-  readonly sampledFrom: number | null
-  readonly points: readonly ReportedPoint[]
-  readonly lowestFmr: number
-  /** The highest scores to which extrapolated rates are fitted: their number, rate and lowest score. */
-  readonly tail: { readonly pairs: number; readonly fmr: number; readonly score: number }
-  readonly suspectedDuplicates: readonly ReportedPair[]
-  readonly excluded: readonly ReportedPair[]
-  readonly groups: readonly ReportedGroupRates[]
-}
-
-/** A rate: its scores in this gallery and in the table of the model. */
-type ReportedPoint = CalibrationPoint & {
-  readonly similarity: number
-  /** The subjects that a table needs to include the rate, counted or by the tail. */
-  readonly subjectsNeeded: number
-  /** Pairs that exceed the score. */
-  readonly pairsAbove: number
-  readonly shippedScore: number
-  /** The share of the pairs that exceed the score of the model's table. */
-  readonly fmrAtShippedScore: number
-  /** The score with the excluded pairs. */
-  readonly scoreWithExcluded: number
-  /** The score without the suspected duplicates. */
-  readonly scoreWithoutSuspected: number
-}
-
-type ReportedPair = {
-  readonly subjectA: Omit<CalibrationSubject, 'groups'>
-  readonly subjectB: Omit<CalibrationSubject, 'groups'>
-  readonly score: number
-  /** By the table of the model. */
-  readonly similarity: number
-  readonly expected: number
-}
-
-type ReportedGroupRates = {
-  readonly groups: readonly [string, string]
-  readonly pairs: number
-  /** The rates at the scores of the model's table. */
-  readonly shipped: { readonly fmr1e3: number; readonly fmr1e4: number }
-  /** The rates at the scores of the gallery's table. */
-  readonly gallery: { readonly fmr1e3: number; readonly fmr1e4: number }
-}
+export type GalleryCalibrationReport = GalleryCalibrationResult['report']
 
 /** The rates at which groups are compared. */
 const groupFmrs = [1e-3, 1e-4]
@@ -140,12 +87,13 @@ type TableContext = CalibrateGalleryOptions & {
 function describeComparison(
   { modelId, subjects, subjectOf, unreadable, otherFaces }: GalleryTemplates,
   { galleryId, shipped, lowestFmr, comparison, checked, suspected }: TableContext,
-): Omit<GalleryCalibrationReport, 'points' | 'groups'> {
+) {
   const { scores, pairsOfGallery, isSampled } = comparison
-  const toReported = ({ subjectA, subjectB, score, expected }: SuspectedPair): ReportedPair => ({
+  const toReported = ({ subjectA, subjectB, score, expected }: SuspectedPair) => ({
     subjectA: subjectIds(subjects[subjectA]),
     subjectB: subjectIds(subjects[subjectB]),
     score,
+    /** By the table of the model. */
     similarity: similarityAt(score, shipped),
     expected,
   })
@@ -155,10 +103,13 @@ function describeComparison(
     subjects: subjects.length,
     templates: subjectOf.length,
     unreadable,
+    /** Faces that have only templates of other models. */
     otherFaces,
     pairs: scores.length,
+    /** All pairs of the gallery, if only a sample was compared. */
     sampledFrom: isSampled ? pairsOfGallery : null,
     lowestFmr,
+    /** The highest scores to which extrapolated rates are fitted: their number, rate and lowest score. */
     tail: { pairs: tailSize, fmr: tailSize / scores.length, score: scores.at(-1 - tailSize) ?? 0 },
     suspectedDuplicates: suspected.map(toReported),
     excluded: checked.map(toReported),
@@ -212,22 +163,28 @@ function merge({ scores, excludedScores }: SubjectComparison): Float32Array {
   return all.sort()
 }
 
+/** Reports each rate with its scores in this gallery and in the table of the model. */
 function reportPoints(
   scores: Float32Array,
   shipped: Calibration,
   { calibration, withExcluded, withoutSuspected }: ReportTables,
-): ReportedPoint[] {
+) {
   return calibration.points.map((point, index) => {
     const { fmr, score } = point
     const shippedAt = shippedScore(shipped, fmr)
     return {
       ...point,
       similarity: similarityAtFmr(fmr),
+      /** The subjects that a table needs to include the rate, counted or by the tail. */
       subjectsNeeded: subjectsToSupport(fmr),
+      /** Pairs that exceed the score. */
       pairsAbove: Math.round(shareAbove(scores, score) * scores.length),
       shippedScore: shippedAt,
+      /** The share of the pairs that exceed the score of the model's table. */
       fmrAtShippedScore: shareAbove(scores, shippedAt),
+      /** The score with the excluded pairs. */
       scoreWithExcluded: withExcluded.points[index]?.score ?? score,
+      /** The score without the suspected duplicates. */
       scoreWithoutSuspected: withoutSuspected.points[index]?.score ?? score,
     }
   })
@@ -240,7 +197,7 @@ function reportGroups(
   { subjectOf }: GalleryTemplates,
   { byGroups, highest }: SubjectComparison,
   { groups: { names, masks }, calibration }: GroupContext,
-): ReportedGroupRates[] {
+) {
   if (names.length < 2) return []
   const thresholds = groupFmrs.map((fmr) => shippedScore(calibration, fmr))
   const matches = thresholds.map((threshold) => {
@@ -255,12 +212,14 @@ function reportGroups(
   return groupRates(names, byGroups).map(({ groups, pairs, rates }, index) => ({
     groups,
     pairs,
+    /** The rates at the scores of the model's table. */
     shipped: { fmr1e3: rates[0] ?? 0, fmr1e4: rates[1] ?? 0 },
+    /** The rates at the scores of the gallery's table. */
     gallery: { fmr1e3: own[index]?.rates[0] ?? 0, fmr1e4: own[index]?.rates[1] ?? 0 },
   }))
 }
 
-function subjectIds(subject: CalibrationSubject | undefined): ReportedPair['subjectA'] {
+function subjectIds(subject: CalibrationSubject | undefined) {
   const { subjectId = '', externalId = null } = subject ?? {}
   return { subjectId, externalId }
 }
