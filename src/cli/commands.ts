@@ -13,7 +13,7 @@ import { models } from './models/commands.ts'
 import { optional, required, requiredProject } from './options.ts'
 import { pictureCommands } from './picture/commands.ts'
 import { size } from './size/commands.ts'
-import { feedbackCommands, subjectCommands } from './subject/commands.ts'
+import { feedbackCommands, subjectCommands, visitorCommands } from './subject/commands.ts'
 import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
 import { webhook } from './webhooks/commands.ts'
 
@@ -92,6 +92,7 @@ export const commands: readonly CliCommand[] = [
   project,
   keyCommands,
   subjectCommands,
+  visitorCommands,
   feedbackCommands,
   webhook,
   consoleLink,

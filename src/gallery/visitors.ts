@@ -109,7 +109,7 @@ async function lockVisitor(tx: Tx, lookup: VisitorLookup): Promise<SubjectRow> {
 }
 
 /** @throws ActionError SUBJECT_NOT_FOUND. */
-async function requireVisitor(
+export async function requireVisitor(
   reading: ReadTx,
   { galleryId, visitorId: subjectId }: VisitorLookup,
 ): Promise<SubjectRow> {
@@ -121,7 +121,7 @@ async function requireVisitor(
 }
 
 /** Returns the visitors in the order of their rows, as responses contain them. */
-async function loadVisitorDetails(reading: ReadTx, visitors: readonly SubjectRow[]) {
+export async function loadVisitorDetails(reading: ReadTx, visitors: readonly SubjectRow[]) {
   const visitorIds = visitors.map(({ subjectId }) => subjectId)
   const counts = await faceCounts(reading, visitorIds)
   return visitors.map(({ subjectId, visitCount, createdAtUtc, lastSeenAtUtc, isIgnored }) => ({

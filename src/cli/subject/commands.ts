@@ -1,5 +1,12 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { anyText, outputFile, timeUtc, wholeNumber } from '../command-line/value-kinds.ts'
+import {
+  anyText,
+  oneOf,
+  outputFile,
+  textList,
+  timeUtc,
+  wholeNumber,
+} from '../command-line/value-kinds.ts'
 import {
   flag,
   optional,
@@ -108,5 +115,58 @@ export const feedbackCommands = defineGroup({
     }),
     decideCommand('confirm'),
     decideCommand('deny'),
+  ],
+})
+
+const visitor = required('<visitorId>', anyText, 'id of the visitor, as in facegate visitor list')
+
+export const visitorCommands = defineGroup({
+  path: 'visitor',
+  commands: [
+    defineCommand({
+      path: 'visitor list',
+      options: {
+        ...options,
+        sort: withDefault('<seen|visits>', oneOf(['seen', 'visits']), 'seen'),
+        ignored: withDefault('<true|false|all>', oneOf(['true', 'false', 'all']), 'false'),
+        limit: withDefault('<n>', wholeNumber(1, limitMax), '50'),
+      },
+      run: async (values) => (await import('./visitors.ts')).list(values),
+    }),
+    defineCommand({
+      path: 'visitor show',
+      arguments: { visitor },
+      options,
+      run: async (values) => (await import('./visitors.ts')).show(values),
+    }),
+    defineCommand({
+      path: 'visitor promote',
+      arguments: { visitor },
+      options: {
+        ...options,
+        'external-id': optional('<id>', anyText),
+        name: optional('<name>', anyText),
+        groups: optional('<a,b>', textList),
+      },
+      run: async (values) => (await import('./visitors.ts')).promote(values),
+    }),
+    defineCommand({
+      path: 'visitor merge',
+      arguments: { visitor },
+      options: { ...options, into: subject },
+      run: async (values) => (await import('./visitors.ts')).merge(values),
+    }),
+    defineCommand({
+      path: 'visitor ignore',
+      arguments: { visitor },
+      options: { ...options, undo: flag() },
+      run: async (values) => (await import('./visitors.ts')).ignore(values),
+    }),
+    defineCommand({
+      path: 'visitor delete',
+      arguments: { visitor: optional('<visitorId>', anyText) },
+      options: { ...options, all: flag(), yes: flag() },
+      run: async (values) => (await import('./visitors.ts')).remove(values),
+    }),
   ],
 })

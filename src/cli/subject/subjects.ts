@@ -111,19 +111,29 @@ export async function setDistinct({
 }
 
 function mergeOptions(nowUtc: string): UndoMergeOptions {
-  const { SEARCH, SUBJECT_TEMPLATES_MAX, WEBHOOK_OUTBOX_MAX } = readSettings()
+  const { search, onExpired: onDeleted, ...options } = galleryOptions()
+  return { ...options, ...search, onDeleted, nowUtc }
+}
+
+/** Returns what moves faces between subjects, with the settings of the environment. */
+export function galleryOptions() {
+  const settings = readSettings()
   const keys = openSubjectKeys()
-  const decryptStored = createDecryptStoredTemplate(keys, { error: failForTampered })
+  const log = { error: failForTampered }
+  const decryptStored = createDecryptStoredTemplate(keys, log)
+  // The search in memory follows the changes of the gallery.
+  const store: UndoMergeOptions['storeVectors'] = async (tx, { galleryId, subjectId }) => {
+    if (settings.SEARCH === 'pgvector')
+      await storeVectors(tx, { galleryId, subjectIds: [subjectId] }, decryptStored)
+  }
   return {
     keys,
-    nowUtc,
-    templatesPerSubject: SUBJECT_TEMPLATES_MAX,
-    onDeleted: createSubjectExpired(WEBHOOK_OUTBOX_MAX),
-    // The search in memory follows the changes of the gallery.
-    storeVectors: async (tx, { galleryId, subjectId }) => {
-      if (SEARCH === 'pgvector')
-        await storeVectors(tx, { galleryId, subjectIds: [subjectId] }, decryptStored)
-    },
+    log,
+    decryptStored,
+    templatesPerSubject: settings.SUBJECT_TEMPLATES_MAX,
+    templatesPerGallery: settings.GALLERY_TEMPLATES_MAX,
+    onExpired: createSubjectExpired(settings.WEBHOOK_OUTBOX_MAX),
+    search: { storeVectors: store },
   }
 }
 
@@ -172,10 +182,9 @@ async function readFaces(tx: ReadTx, subject: SubjectRow) {
   }))
 }
 
-type GalleryChangeContext = {
+export type GalleryChangeContext = Pick<Project, 'projectId' | 'accountId'> & {
   readonly tx: Tx
   readonly galleryId: string
-  readonly projectId: string
   readonly nowMs: number
   readonly nowUtc: string
   /** Finds a subject by its subjectId or externalId. @throws Error when there is none. */
@@ -192,14 +201,8 @@ export function changeGallery<T>(
     const changed = await auditedChange(store, auditAction, async ({ tx, nowMs }) => {
       await lockGallery(tx, galleryId, 'exclusive')
       const find = (subject: string) => requireSubject(tx, galleryId, subject)
-      const entry = await change({
-        tx,
-        galleryId,
-        projectId,
-        nowMs,
-        nowUtc: formatUtc(nowMs),
-        find,
-      })
+      const ids = { accountId, projectId, galleryId }
+      const entry = await change({ tx, ...ids, nowMs, nowUtc: formatUtc(nowMs), find })
       return { ...entry, accountId, detail: { ...entry.detail, projectId } }
     })
     // The deleted rows leave the write-ahead log.
@@ -254,13 +257,18 @@ export async function show({ project, subject, json }: SubjectValues): Promise<v
       return { ...details, lastSeenAtUtc: row.lastSeenAtUtc }
     }),
   )
+  printFields(shown, json)
+}
+
+/** Prints an object as JSON, or as a table of its fields. */
+export function printFields(shown: object, json: boolean): void {
   const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   const rows = Object.entries(shown).map(([field, value]) => [field, toText(value)])
   print(shown, json, () => formatTable(['field', 'value'], rows))
 }
 
 /** Runs `work` on the gallery of a project. */
-function withProject<T>(
+export function withProject<T>(
   idOrName: string,
   work: (store: Store, project: Project, galleryId: string) => Promise<T>,
 ): Promise<T> {

@@ -5,9 +5,10 @@ import {
   deleteSubject,
 } from '../../gallery/deletion/subject-deletion.ts'
 import { type ProjectContents, beginDeletion, deleteProject } from '../../gate/delete-project.ts'
-import { formatUtc } from '../../lib/clock.ts'
+import { dayMs, formatUtc } from '../../lib/clock.ts'
 import { type Micros, formatAmount } from '../../lib/money.ts'
 import type { Store } from '../../store/database.ts'
+import { countProjectVisitors } from '../../store/gallery/visitors.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
 import * as nearMisses from '../../store/gallery/feedback/near-miss-crops.ts'
 import {
@@ -128,14 +129,42 @@ export async function set(values: ProjectSettings): Promise<void> {
     const cropsDeleted = switches.storeCrops === false && {
       cropsDeleted: await removeCrops(store, projectId),
     }
-    return { ...(await requireProject(store, projectId)), ...cropsDeleted }
+    const visitors =
+      visitorDays === undefined ? {} : await countVisitors(store, projectId, visitorDays)
+    return { ...(await requireProject(store, projectId)), ...cropsDeleted, ...visitors }
   })
-  const { cropsDeleted } = changed
-  print(changed, values.json, () =>
-    cropsDeleted === undefined
-      ? describeProject(changed)
-      : `${describeProject(changed)}\n${cropsDeleted} stored crops were deleted`,
-  )
+  print(changed, values.json, () => [describeProject(changed), ...lossesOf(changed)].join('\n'))
+}
+
+type Losses = {
+  readonly cropsDeleted?: number
+  readonly visitorsOverdue?: number
+  readonly visitorsStored?: number
+}
+
+/** States what a change of the settings deletes. */
+function lossesOf(changed: Project & Losses): readonly string[] {
+  const { cropsDeleted, visitorsOverdue, visitorsStored, visitorRetentionDays: days } = changed
+  const lost = [
+    cropsDeleted !== undefined && `${cropsDeleted} stored crops were deleted`,
+    visitorsOverdue &&
+      `${visitorsOverdue} visitors had no picture for ${days} days and are deleted within a minute`,
+    visitorsStored &&
+      `${visitorsStored} visitors stay stored until ${days} days after their last picture; facegate visitor delete --all deletes them`,
+  ]
+  return lost.filter((text) => typeof text === 'string')
+}
+
+/** Counts the visitors that a retention deletes, or those that stay when no more are stored. */
+async function countVisitors(
+  store: Store,
+  projectId: string,
+  days: number | null,
+): Promise<Losses> {
+  const beforeUtc = days === null ? undefined : formatUtc(commandClock(store)() - days * dayMs)
+  const filter = { projectId, ...(beforeUtc && { beforeUtc }) }
+  const { total } = await store.read((reading) => countProjectVisitors(reading, filter))
+  return days === null ? { visitorsStored: total } : { visitorsOverdue: total }
 }
 
 type GivenOptions<Options> = {
