@@ -15,6 +15,7 @@ import { CallOutcome } from './call-outcome.tsx'
 import { CallActions } from './call-actions.tsx'
 import { CallFeedback } from './call-feedback.tsx'
 import { codeText } from './code-text.ts'
+import { NearMissPicture } from './near-miss-picture.tsx'
 import { CallParameters, CallProblems } from './call-problems.tsx'
 import { livenessReasonTexts } from '../playground/result/words.ts'
 import { PostingTable } from '../money/ledger/posting-table.tsx'
@@ -66,6 +67,7 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
       <CallProblems call={call} />
       <CallActions call={call} />
       <CallFeedback call={call} />
+      <NearMissPicture key={call.callId} call={call} />
       <DefinitionList items={definitionsOf(call)} />
       <CallParameters call={call} />
       {call.transfer ? (

@@ -46,7 +46,7 @@ export function LogPage() {
   return (
     <Page
       title="Request log"
-      description="One row per call, stored together with its charge. Pictures, templates, names and ids of subjects are never logged."
+      description="One row per call, stored together with its charge. Templates, names and ids of subjects are never logged. A project can keep pictures of near misses for up to 72 hours."
       actions={
         <>
           <LiveRefresh

@@ -23,6 +23,7 @@ type ProjectFormValues = {
   readonly retentionDays: NumberInputValue
   readonly visitorRetentionDays: NumberInputValue
   readonly identifyThreshold: NumberInputValue
+  readonly nearMissHours: NumberInputValue
 }
 
 type ProjectForm = {
@@ -38,6 +39,7 @@ const fieldNames = {
   retentionDays: 'retentionDays',
   visitorRetentionDays: 'visitorRetentionDays',
   identifyThreshold: 'identifyThreshold',
+  nearMissHours: 'nearMissHours',
 }
 
 /** Edits the name, limits and defaults of a project. An empty field uses the service default. */
@@ -52,6 +54,8 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
         value === '' || isThreshold(value) ? null : 'Enter a number from 0 to 1',
       visitorRetentionDays: (value) =>
         Number(value) >= 1 && Number(value) <= 90 ? null : 'Enter a number from 1 to 90',
+      nearMissHours: (value) =>
+        Number(value) >= 1 && Number(value) <= 72 ? null : 'Enter a number from 1 to 72',
     },
   })
   const undo = useUndoChange(project)
@@ -218,6 +222,14 @@ function SettingFields({
         allowDecimal={false}
         {...form.getInputProps('visitorRetentionDays')}
       />
+      <NumberInput
+        label="Pictures of near misses (hours)"
+        description="How long they are kept while the switch is on. A shorter time also applies to stored pictures."
+        min={1}
+        max={72}
+        allowDecimal={false}
+        {...form.getInputProps('nearMissHours')}
+      />
     </>
   )
 }
@@ -230,6 +242,7 @@ function valuesOf(project: ConsoleProject): ProjectFormValues {
     retentionDays: project.isRetentionDefault ? '' : project.retentionDays,
     visitorRetentionDays: project.visitorRetentionDays,
     identifyThreshold: project.identifyThreshold ?? '',
+    nearMissHours: project.nearMissHours,
   }
 }
 
@@ -256,6 +269,7 @@ function toSettings({ name, ...numbers }: ProjectFormValues) {
     retentionDays: numberOf(numbers.retentionDays),
     visitorRetentionDays: numberOf(numbers.visitorRetentionDays),
     identifyThreshold: numberOf(numbers.identifyThreshold),
+    nearMissHours: numberOf(numbers.nearMissHours),
   }
 }
 

@@ -220,15 +220,14 @@ export const getCall = defineRead({
       description: 'A stored picture of a near miss: `POST /log/:callId/picture` returns it.',
     }),
   }),
-  handle: async (context) => {
-    const { store, clock } = context.services
-    return store.read(async (tx) => {
+  handle: async (context) =>
+    context.services.store.read(async (tx) => {
       const call = await requireCall(tx, context)
       const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
       const attempt = await findAttemptStatus(tx, call)
       const formatCall = await createLogFormatter(tx, context.identity.accountId)
       const detail = await findDetail(tx, call)
-      const nearMiss = await findNearMiss(tx, call, clock())
+      const nearMiss = await findNearMiss(tx, call, context.services.clock())
       return {
         ...formatCall(call),
         problems: problemsOf(call, detail),
@@ -239,8 +238,7 @@ export const getCall = defineRead({
         feedback: await readFeedback(tx, call, context),
         ...(nearMiss && { picture: { expiresAtUtc: formatUtc(nearMiss.expiresAtMs) } }),
       }
-    })
-  },
+    }),
 })
 
 /** Returns a function that adds the names of key and project to a row of the log. */
