@@ -38,16 +38,7 @@ const livenessValue = z
   })
   .meta({
     id: 'LivenessValue',
-    description: [
-      'The error rates (ISO/IEC 30107-3: APCER, attacks classified as live; BPCER, live people',
-      'classified as spoofs) depend on the installed models; `facegate evaluate liveness` measures',
-      'them. On simulated prints and screens of people of LFW (no recorded attacks were available)',
-      'that were not used for training, the recommended pack has APCER 11.0 % (the higher of the two',
-      'attack types) and BPCER 6.6 %, and is uncertain about 16.6 % of the people. The built-in model',
-      'is not a reliable check: on such simulations of people that were not used to fit it, it',
-      'classifies 0.3 % of attacks as live and 0.1 % of people as spoofs, and is uncertain about',
-      'nearly all others. docs/liveness.md contains the details.',
-    ].join(' '),
+    description: texts.liveness.value,
   })
 
 type LivenessCall = ActionCall<z.output<typeof livenessParams>>

@@ -10,6 +10,7 @@ import {
 } from '../../lib/observability/call-trace.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
+import described from './call-metrics.json' with { type: 'json' }
 
 /** A metric whose value another part of the service keeps; it is read with every scrape. */
 export type MetricSource = {
@@ -64,40 +65,14 @@ export function createMetrics(sources: readonly MetricSource[]) {
   }
 }
 
+/** `call-metrics.json` describes them. */
 function callMetrics(registers: Registry[]) {
   return {
-    calls: new Counter({
-      name: 'facegate_calls_total',
-      help: 'Calls answered with an envelope, by action and code; OK means success.',
-      labelNames: ['action', 'code'] as const,
-      registers,
-    }),
-    outcomes: new Counter({
-      name: 'facegate_call_outcomes_total',
-      help: 'Decisions of calls, by action and outcome, and whether the score missed the threshold by at most 0.05. Replays are not counted.',
-      labelNames: ['action', 'outcome', 'near_miss'] as const,
-      registers,
-    }),
-    durations: new Histogram({
-      name: 'facegate_call_duration_seconds',
-      help: 'Time from the request line to the envelope.',
-      labelNames: ['action'] as const,
-      buckets: callBuckets,
-      registers,
-    }),
-    requests: new Counter({
-      name: 'facegate_http_requests_total',
-      help: 'HTTP requests, by route and status; an envelope has status 200.',
-      labelNames: ['method', 'route', 'status'] as const,
-      registers,
-    }),
-    steps: new Histogram({
-      name: 'facegate_step_duration_seconds',
-      help: 'Duration of the steps of calls; steps can be nested.',
-      labelNames: ['step'] as const,
-      buckets: stepBuckets,
-      registers,
-    }),
+    calls: new Counter({ ...described.calls, registers }),
+    outcomes: new Counter({ ...described.outcomes, registers }),
+    durations: new Histogram({ ...described.durations, buckets: callBuckets, registers }),
+    requests: new Counter({ ...described.requests, registers }),
+    steps: new Histogram({ ...described.steps, buckets: stepBuckets, registers }),
   }
 }
 

@@ -32,7 +32,7 @@ const hitsMax = 21
  * The most faces of a call with a visitor, those of the first pictures first. On SQLite, no other call
  * runs while they are compared and stored.
  */
-export const visitorsPerCallMax = 40
+const visitorsPerCallMax = 40
 
 /**
  * Returns what to extract from the pictures of a search. A project may store crops of near misses and
