@@ -82,6 +82,8 @@ export type ConsoleDefaults = RateLimits & {
   readonly retentionDays: number
   /** The default liveness threshold: svc.liveness returns live from this score. */
   readonly livenessMin: number
+  /** The threshold of svc.identify for a number of subjects, where a project has none. */
+  readonly identifyThresholdOf: (subjects: number) => number
 }
 
 /** A network, and its use after the next start of the server. */

@@ -17,7 +17,7 @@ import { openKeyring } from '../gallery/keys/keyring.ts'
 import { createSecondFactorSecrets } from '../gallery/keys/second-factor-secrets.ts'
 import { applyMeasuredTable } from '../gallery/calibration/calibrations.ts'
 import { createGalleryMeasurements } from '../gallery/calibration/measurements.ts'
-import { similarityAt, type Calibration } from '../gallery/calibration/similarity.ts'
+import { autoThreshold, similarityAt, type Calibration } from '../gallery/calibration/similarity.ts'
 import type { Gate } from '../gate/gate.ts'
 import { execute, type ExecuteOptions } from '../http/execute.ts'
 import type { Route } from '../http/route.ts'
@@ -88,13 +88,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     secondFactors: createSecondFactors(createSecondFactorSecrets(keyring)),
     signDeletion: async (tx, row) =>
       createCertificate(row, await openCertificateKey(tx, keyring, row.accountId), clock()),
-    defaults: {
-      sustainedPerS: config.RATE_SUSTAINED_PER_S,
-      burst: config.RATE_BURST,
-      unitMicros: config.UNIT_PRICE_MICROS,
-      retentionDays: config.RETENTION_DAYS,
-      livenessMin: liveScoreMin(options.modelSet),
-    },
+    defaults: defaultsOf(config, options.modelSet),
     bodyBytesMax: config.BODY_BYTES_MAX,
     publicUrl: config.PUBLIC_URL,
     imageLimits: {
@@ -117,6 +111,17 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     readSystem: () => readServerStatus(config, options),
     createSupportBundle: () =>
       createSupportBundle(config, { ...options, live: options.systemMonitor }),
+  }
+}
+
+function defaultsOf(config: Config, modelSet: ModelSet): ConsoleServices['defaults'] {
+  return {
+    sustainedPerS: config.RATE_SUSTAINED_PER_S,
+    burst: config.RATE_BURST,
+    unitMicros: config.UNIT_PRICE_MICROS,
+    retentionDays: config.RETENTION_DAYS,
+    livenessMin: liveScoreMin(modelSet),
+    identifyThresholdOf: autoThreshold,
   }
 }
 

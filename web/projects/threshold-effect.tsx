@@ -25,9 +25,6 @@ const usualMarks = [
   { value: 0.97, label: '0.97' },
 ]
 
-/** Where the slider stands while no threshold is set. */
-const unsetThreshold = 0.8
-
 /** Time without a change after which the effect of a threshold is counted. */
 const debounceMs = 200
 
@@ -45,16 +42,16 @@ export function ThresholdSlider({ project, threshold, isDisabled, onChange }: Sl
         marks={usualMarks}
         mb="lg"
         disabled={isDisabled}
-        value={threshold ?? unsetThreshold}
+        value={threshold ?? project.automaticThreshold}
         onChange={onChange}
       />
-      {counted === undefined ? (
+      {counted === undefined && (
         <Text size="xs" c="dimmed">
-          The service derives the threshold from the size of the gallery. Move the slider to set it.
+          The service derives the threshold from the size of the gallery, now{' '}
+          {project.automaticThreshold}. Move the slider to set it.
         </Text>
-      ) : (
-        <ThresholdEffect project={project} threshold={counted} />
       )}
+      <ThresholdEffect project={project} threshold={counted ?? project.automaticThreshold} />
     </Stack>
   )
 }

@@ -37,7 +37,6 @@ export const deliveryColumns: readonly Column<ConsoleDelivery>[] = [
   },
   {
     name: 'Result',
-    isFlexible: true,
     renderCell: ({ error, status, dueAtUtc }) => (
       <>
         {error ?? (status === null ? '–' : `status ${status}`)}

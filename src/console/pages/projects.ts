@@ -34,6 +34,10 @@ const project = z.object({
   visitorRetentionDays: z.int(),
   nearMissHours: z.int(),
   identifyThreshold: z.number().nullable(),
+  automaticThreshold: z.number().meta({
+    description:
+      'The threshold of svc.identify without one of the project, by the size of the gallery.',
+  }),
   livenessOrigins: origins,
   switches,
   budgetMicros: input.micros,
@@ -193,6 +197,7 @@ function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext
     switches: switchesFromColumns(summary),
     budgetMicros: String(balanceMicros),
     reservedMicros: String(reservedMicros),
+    automaticThreshold: defaults.identifyThresholdOf(summary.subjectCount),
     subjects: summary.subjectCount,
     templates: summary.templateCount,
   }
