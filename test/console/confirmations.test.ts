@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sweepIntervalMs } from '../../src/lib/limits/sweep-limits.ts'
 import { topUpConfirmationMicros } from '../../src/lib/limits/money-limits.ts'
+import { createAccount, createProject } from '../../src/store/tenancy/projects.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 import {
   assertOk,
@@ -147,6 +148,18 @@ test('An unusual threshold must be repeated, and its effect on the last 30 days 
 test('The losses of a project of another account are not found', async () => {
   const path = '/projects/00000000-0000-4000-8000-000000000000/losses'
   assert.equal((await testConsole.owner.get(path)).status, 404)
+})
+
+test('The names of projects of other accounts are free, so that they are not revealed', async () => {
+  const { db } = testConsole.gallery.database.store
+  const now = new Date()
+  const accountId = await createAccount(db, 'other', now)
+  const theirs = { accountId, name: 'theirs', galleryMode: 'isolated' } as const
+  const { projectId } = await createProject(db, theirs, now)
+  for (const name of ['theirs', projectId])
+    assertOk(await send('POST', '/projects', { name, galleryMode: 'isolated' }))
+  const again = await send('POST', '/projects', { name: 'theirs', galleryMode: 'isolated' })
+  assert.equal(again.status, 409)
 })
 
 test('The deletion of a group is refused when it has grown since its subjects were counted', async () => {

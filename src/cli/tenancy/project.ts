@@ -44,7 +44,8 @@ export async function create({
   const switches = billing === undefined ? {} : { billing }
   const created = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
-    if (await findProject(store.db, name)) throw new Error(`the project ${name} exists already`)
+    if (await findProject(store.db, name, accountId))
+      throw new Error(`the project ${name} exists already`)
     return auditedChange(store, 'project.create', async ({ db, tx, nowMs }) => {
       const project = await createProject(db, { accountId, name, galleryMode }, new Date(nowMs))
       const { projectId } = project

@@ -75,7 +75,7 @@ export const addProject = defineWrite({
   response: project,
   handle: async ({ body, identity, services }, { db, tx }) => {
     const { accountId } = identity
-    if (await findProject(db, body.name)) throw nameConflict()
+    if (await findProject(db, body.name, accountId)) throw nameConflict()
     const now = new Date(services.clock())
     const { projectId } = await createProject(db, { ...body, accountId }, now)
     const created = await input.requireProject(tx, { pathParameters: { projectId }, identity })
@@ -174,7 +174,8 @@ async function requireFreeName(
   before: ProjectSummary,
   name: string | undefined,
 ): Promise<void> {
-  const sameName = name === undefined ? undefined : await findProject(db, name)
+  if (name === undefined) return
+  const sameName = await findProject(db, name, before.accountId)
   if (sameName && sameName.projectId !== before.projectId) throw nameConflict()
 }
 

@@ -142,13 +142,22 @@ export async function findProjectSwitches({ build, run }: ReadTx, projectId: str
   return row ? switchesFromColumns(row) : defaultSwitches
 }
 
-/** Finds a project by its id or, if there is none with that id, by its name; also a deleted one. */
-export async function findProject(db: Database, idOrName: string): Promise<Project | undefined> {
-  const rows = await db
+/**
+ * Finds a project by its id or, if there is none with that id, by its name; also a deleted one.
+ *
+ * @param accountId only a project of this account; by default of any.
+ */
+export async function findProject(
+  db: Database,
+  idOrName: string,
+  accountId?: string,
+): Promise<Project | undefined> {
+  const query = db
     .selectFrom('projects')
     .selectAll()
     .where((row) => row.or([row('projectId', '=', idOrName), row('name', '=', idOrName)]))
-    .execute()
+  const ofAccount = accountId === undefined ? query : query.where('accountId', '=', accountId)
+  const rows = await ofAccount.execute()
   const row = rows.find(({ projectId }) => projectId === idOrName) ?? rows[0]
   return row && projectFromRow(row)
 }
