@@ -37,6 +37,8 @@ const largeRowsMin = 2_000_000
  * is not installed, its rows report that. The peers run in a separate thread, so the event-loop delay
  * in their rows is that of an idle loop at that time.
  *
+ * `TWO_RECOGNIZERS=1` gives the templates 384 values, as those of two recognizers together have.
+ *
  * `npm run bench search --sizes 100000 --faces 3`: the memory, load and search of a gallery whose
  * subjects have several faces, beside one row per face.
  *

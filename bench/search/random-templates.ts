@@ -9,10 +9,15 @@ export type TemplateMatrix = {
   readonly densities: Float32Array
 }
 
-export const dimensions = 256
+const builtinDimensions = 256
+/** With `TWO_RECOGNIZERS=1`: templates of the built-in recognizer together with MobileFaceNet. */
+const installedDimensions = process.env['TWO_RECOGNIZERS'] === '1' ? 128 : 0
+export const dimensions = builtinDimensions + installedDimensions
 
 /** Mean squared length of a template, similar to a fused template. */
 const squaredLength = 2.2
+/** That of the values of MobileFaceNet, about their mean; their axes vary equally. */
+const installedSquaredLength = 3.9
 /** Number of axes over which the variation falls by a factor of e, as for principal axes. */
 const axesPerDecay = 40
 
@@ -112,11 +117,17 @@ export function templateAt({ vectors, densities }: TemplateMatrix, row: number):
 }
 
 function axisDeviations(): Float64Array {
-  const variances = Float64Array.from({ length: dimensions }, (_, axis) =>
+  const variances = Float64Array.from({ length: builtinDimensions }, (_, axis) =>
     Math.exp(-axis / axesPerDecay),
   )
   const sum = variances.reduce((total, variance) => total + variance, 0)
-  return variances.map((variance) => Math.sqrt((variance / sum) * squaredLength))
+  return Float64Array.from({ length: dimensions }, (_, axis) =>
+    Math.sqrt(
+      axis < builtinDimensions
+        ? ((variances[axis] ?? 0) / sum) * squaredLength
+        : installedSquaredLength / installedDimensions,
+    ),
+  )
 }
 
 /** Approximately normal numbers (the sum of four uniform ones), deterministic. */

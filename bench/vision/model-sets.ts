@@ -7,7 +7,7 @@ import { modelsFolder as installedFolder } from '../../src/cli/read-settings.ts'
 import { selectModelSet } from '../../src/cli/models/models-option.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
+import { builtinSet, combineWithBuiltin, type ModelSet } from '../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../../src/vision/image-analysis.ts'
 import type { EncodedImage } from '../../src/vision/image/input/encoded-image.ts'
@@ -34,7 +34,8 @@ const passesPerRound = 3
 
 /**
  * `npm run bench sets -- --models <pack> [--models <pack>]`: images per second of one worker process
- * on 1280×720 JPEGs with one near or distant face, with the built-in models and each pack, alternating.
+ * on 1280×720 JPEGs with one near or distant face, with the built-in models and the packs, alternating.
+ * If a pack has a recognizer, a third worker uses it together with the built-in one.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -47,11 +48,18 @@ export async function run(args: readonly string[]): Promise<void> {
   const modelSet = await selectModelSet(values.models, installedFolder())
   await using builtin = await openModelSetWorker('built-in', folder, builtinSet)
   await using installed = await openModelSetWorker('packs', folder, modelSet)
+  const { recognizer } = modelSet
+  const both = recognizer === 'builtin' ? recognizer : combineWithBuiltin(recognizer)
+  await using combined = await openModelSetWorker('packs, both recognizers', folder, {
+    ...modelSet,
+    recognizer: both,
+  })
+  const workers = [builtin, installed, ...(both === 'builtin' ? [] : [combined])]
   const kinds = { near: await writeOneFaceImages(), distant: await writeDistantFaceImages() }
   for (const [kind, files] of Object.entries(kinds)) {
     const images = await Promise.all(files.map(readImage))
     for (const [name, request] of Object.entries(analysisRequests)) {
-      const measurements = [builtin, installed].map((worker): ModelSetMeasurement => ({
+      const measurements = workers.map((worker): ModelSetMeasurement => ({
         worker,
         rounds: [],
         analyses: [],

@@ -5,7 +5,6 @@ import { scoreAtFar } from '../../src/gallery/calibration/measure/sorted-scores.
 import { scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import type { PairScores } from '../../src/evaluation/verification/pair-scores.ts'
 import type { Calibration } from '../../src/gallery/calibration/similarity.ts'
-import type { PersonEmbedding } from './fit-template-model.ts'
 
 export type CalibrationScores = {
   readonly scores: PairScores
@@ -25,11 +24,11 @@ export type CalibrationScores = {
  * the difference between half as many folds and n − 2. It is measured with a second cross-fit whose
  * models learn from half of those people.
  */
-export function scoreForCalibration(
-  folds: readonly (readonly PersonEmbedding[])[],
-  learn: TemplateLearner<PersonEmbedding>,
+export function scoreForCalibration<S extends { readonly person: string }>(
+  folds: readonly (readonly S[])[],
+  learn: TemplateLearner<S>,
 ): CalibrationScores {
-  const score = (learner: TemplateLearner<PersonEmbedding>, title: string) => {
+  const score = (learner: TemplateLearner<S>, title: string) => {
     const bar = createProgressBar(title)
     const scored = scoreHeldOut(folds, learner, scorers.corrected, bar.update)
     bar.end()
@@ -42,7 +41,7 @@ export function scoreForCalibration(
 }
 
 /** The samples of the first half of the people. */
-function firstHalf(samples: readonly PersonEmbedding[]): PersonEmbedding[] {
+function firstHalf<S extends { readonly person: string }>(samples: readonly S[]): S[] {
   const people = [...new Set(samples.map(({ person }) => person))]
   const first = new Set(people.slice(0, Math.ceil(people.length / 2)))
   return samples.filter(({ person }) => first.has(person))

@@ -9,7 +9,13 @@ import {
   packFolder,
   readPack,
 } from './installed-packs.ts'
-import { builtinSet, installedModelsOf, type InstalledModel, type ModelSet } from './model-set.ts'
+import {
+  builtinPrefix,
+  builtinSet,
+  installedModelsOf,
+  parseModelRef,
+  type ModelSet,
+} from './model-set.ts'
 import type { PackModel } from './pack-manifest.ts'
 
 /**
@@ -31,18 +37,14 @@ export async function readActiveSet(modelsFolder: string): Promise<ModelSet> {
   if (!file) return builtinSet
   const modelOf = async (ref: string, role: PackModel['role']) =>
     ref === 'builtin' ? ref : findActiveModel(modelsFolder, ref, role)
-  const [first, ...others] = file.liveness === 'builtin' ? [] : file.liveness
-  const livenessModelsOf = async (refs: readonly string[]) =>
-    Promise.all(refs.map((ref) => findActiveModel(modelsFolder, ref, 'liveness')))
+  const livenessRefs = file.liveness === 'builtin' ? [] : file.liveness
+  const [first, ...others] = await Promise.all(
+    livenessRefs.map((ref) => findActiveModel(modelsFolder, ref, 'liveness')),
+  )
   return {
     detector: await modelOf(file.detector, 'detector'),
     recognizer: await modelOf(file.recognizer, 'recognizer'),
-    liveness: first
-      ? [
-          await findActiveModel(modelsFolder, first, 'liveness'),
-          ...(await livenessModelsOf(others)),
-        ]
-      : 'builtin',
+    liveness: first ? [first, ...others] : 'builtin',
     formerRecognizers: await Promise.all(
       file.formerRecognizers.map((ref) => modelOf(ref, 'recognizer')),
     ),
@@ -51,14 +53,12 @@ export async function readActiveSet(modelsFolder: string): Promise<ModelSet> {
 
 /** Writes `set` to `active.json` atomically; the next start uses it. Its packs must be installed. */
 export async function writeActiveSet(modelsFolder: string, set: ModelSet): Promise<void> {
-  const refOf = (model: 'builtin' | InstalledModel): string =>
-    model === 'builtin' ? model : modelRefOf(model)
   const content: ActiveSetFile = {
     schema: 1,
-    detector: refOf(set.detector),
-    recognizer: refOf(set.recognizer),
-    liveness: set.liveness === 'builtin' ? set.liveness : set.liveness.map(refOf),
-    formerRecognizers: set.formerRecognizers.map(refOf),
+    detector: modelRefOf(set.detector),
+    recognizer: modelRefOf(set.recognizer),
+    liveness: set.liveness === 'builtin' ? set.liveness : set.liveness.map(modelRefOf),
+    formerRecognizers: set.formerRecognizers.map(modelRefOf),
   }
   const text = `${JSON.stringify(activeSetFile.parse(content), null, 2)}\n`
   await mkdir(modelsFolder, { recursive: true })
@@ -69,14 +69,15 @@ const modelRef = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}\/[a-z0-9][a-z0-9._-]{0,63}$/u, 'must be pack/model')
 const modelRefOrBuiltin = z.union([z.literal('builtin'), modelRef])
+const recognizerRef = z.union([modelRefOrBuiltin, z.templateLiteral([builtinPrefix, modelRef])])
 
 /** `active.json`: the selection by name. The manifests of the packs contain everything else. */
 const activeSetFile = z.strictObject({
   schema: z.literal(1),
   detector: modelRefOrBuiltin,
-  recognizer: modelRefOrBuiltin,
+  recognizer: recognizerRef,
   liveness: z.union([z.literal('builtin'), z.array(modelRef).min(1).max(8)]),
-  formerRecognizers: z.array(modelRefOrBuiltin).max(8),
+  formerRecognizers: z.array(recognizerRef).max(8),
 })
 type ActiveSetFile = z.output<typeof activeSetFile>
 
@@ -96,7 +97,8 @@ async function readActiveSetFile(modelsFolder: string): Promise<ActiveSetFile | 
 }
 
 async function findActiveModel(modelsFolder: string, ref: string, role: PackModel['role']) {
-  const [packName = '', id = ''] = ref.split('/')
+  const { name, toModel } = parseModelRef(ref)
+  const [packName = '', id = ''] = name.split('/')
   const advice = 'or return to the built-in models with: facegate models use builtin'
   const pack = await readPack(packFolder(modelsFolder, packName)).catch((cause: unknown) => {
     const message = `the active ${role} ${ref} is not installed: facegate models install ${packName}, ${advice}`
@@ -107,5 +109,5 @@ async function findActiveModel(modelsFolder: string, ref: string, role: PackMode
     throw new Error(
       `the pack ${packName} has no ${role} ${id}, which active.json selects: install the pack again, ${advice}`,
     )
-  return model
+  return toModel(model)
 }

@@ -88,6 +88,8 @@ const cohort = z.strictObject({
    * of the calibration pictures, and the table holds only for pictures like those.
    */
   origin: z.string().min(1).optional(),
+  /** How many of the first rows are mixtures of the calibration pictures; the others are of the pack. */
+  mixtures: z.int().min(0).optional(),
 })
 
 /**
@@ -104,6 +106,8 @@ const arcface = z.strictObject({
   cohort: cohort.optional(),
   /** The similarity table, a JSON file. */
   calibration: fileNameSchema.optional(),
+  /** The cohort and the table for its use together with the built-in recognizer. */
+  withBuiltin: z.strictObject({ cohort, calibration: fileNameSchema }).optional(),
 })
 
 /** A liveness network: the probability (softmax) of the class "live" for one crop. */
@@ -171,14 +175,17 @@ export function requireAntiSpoofDecoding({ id, decoding }: DecodedModel): AntiSp
   throw new Error(`${id} is not a liveness model: its decoding is ${decoding.kind}`)
 }
 
-/** The cohort and the similarity table of a recognizer; empty for other models. */
+/** The cohorts and the similarity tables of a recognizer; empty for other models. */
 export function calibrationFilesOf(
   decoding: Decoding,
 ): readonly { readonly file: string; readonly sha256: string | null }[] {
   if (!isRecognizerDecoding(decoding)) return []
-  const { cohort: cohortFile, calibration } = decoding
-  return [
-    ...(cohortFile ? [{ file: cohortFile.file, sha256: cohortFile.sha256 }] : []),
+  const { withBuiltin } = decoding
+  const uses = withBuiltin ? [decoding, withBuiltin] : [decoding]
+  const files = uses.flatMap(({ cohort: rows, calibration }) => [
+    ...(rows ? [{ file: rows.file, sha256: rows.sha256 }] : []),
     ...(calibration === undefined ? [] : [{ file: calibration, sha256: null }]),
-  ]
+  ])
+  // Both can name the same cohort.
+  return [...new Map(files.map((each) => [each.file, each])).values()]
 }

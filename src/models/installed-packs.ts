@@ -6,7 +6,12 @@ import type { BuiltinModel } from './builtin/builtin-model.ts'
 import { builtinLicence, builtinPack } from './builtin/builtin-pack.ts'
 import { catalogue } from './catalogue/catalogue.ts'
 import { calibrationFilesOf } from './decoding.ts'
-import type { InstalledModel, ModelSet } from './model-set.ts'
+import {
+  builtinPrefix,
+  installedModelsOf,
+  type InstalledModel,
+  type ModelSet,
+} from './model-set.ts'
 import {
   type Measurement,
   type PackManifest,
@@ -99,9 +104,11 @@ export function findInstalledModel(pack: InstalledPack, id: string): InstalledMo
   return model && { folder: pack.folder, model }
 }
 
-/** The name of an installed model on the command line: `pack/id`. */
-export function modelRefOf({ folder, model }: InstalledModel): string {
-  return `${path.basename(folder)}/${model.id}`
+/** The name of a model on the command line: `builtin`, `pack/id` or `builtin+pack/id`. */
+export function modelRefOf(model: 'builtin' | InstalledModel): string {
+  if (model === 'builtin') return model
+  const ref = `${path.basename(model.folder)}/${model.model.id}`
+  return model.withBuiltin ? builtinPrefix + ref : ref
 }
 
 /**
@@ -193,10 +200,12 @@ async function listBuiltinModel(
 ): Promise<ListedModel> {
   const { id, version, roles, artifact, provenance, measured, notFor } = entry
   const replaceable = { detector: set.detector, recognizer: set.recognizer, liveness: set.liveness }
+  const isUsed = (used: ModelSet['recognizer' | 'liveness']) =>
+    used === 'builtin' || ('withBuiltin' in used && used.withBuiltin)
   const isActive = roles.some(
-    (role) => !(role in replaceable) || replaceable[role as PackModel['role']] === 'builtin',
+    (role) => !(role in replaceable) || isUsed(replaceable[role as PackModel['role']]),
   )
-  const isFormer = roles.includes('recognizer') && set.formerRecognizers.includes('builtin')
+  const isFormer = roles.includes('recognizer') && set.formerRecognizers.some(isUsed)
   return {
     model: `builtin/${id}`,
     version,
@@ -221,16 +230,14 @@ async function listInstalled(
   set: ModelSet,
   model: PackModel,
 ): Promise<ListedModel> {
-  const ref = modelRefOf({ folder, model })
-  const { detector, recognizer, liveness } = set
-  const active = [detector, recognizer, ...(liveness === 'builtin' ? [] : liveness)]
-  const isThisModel = (used: ModelSet['detector']): boolean =>
-    used !== 'builtin' && modelRefOf(used) === ref
+  const isThisModel = (used: InstalledModel): boolean =>
+    used.folder === folder && used.model.id === model.id
+  const isActive = installedModelsOf({ ...set, formerRecognizers: [] }).some(isThisModel)
   return {
     ...listedFieldsOf(manifest, model),
-    model: ref,
+    model: modelRefOf({ folder, model }),
     state: 'installed',
-    use: useOf(active.some(isThisModel), set.formerRecognizers.some(isThisModel)),
+    use: useOf(isActive, installedModelsOf(set).some(isThisModel)),
     bytes: await fileBytesOrNull(path.join(folder, model.file)),
     isOutdated: isOutdated(manifest.name, model),
   }

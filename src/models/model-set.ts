@@ -3,13 +3,41 @@ import {
   isRecognizerDecoding,
   requireAntiSpoofDecoding,
   requireDetectorDecoding,
+  requireRecognizerDecoding,
   type DetectorDecoding,
 } from './decoding.ts'
 import type { PackModel } from './pack-manifest.ts'
-import { readTemplateModel } from './template/template-model.ts'
+import { templateModelFiles } from './template/template-model.ts'
 
 /** A model of an installed pack and the folder of its files. Plain data. */
-export type InstalledModel = { readonly folder: string; readonly model: PackModel }
+export type InstalledModel = {
+  readonly folder: string
+  readonly model: PackModel
+  /** Of a recognizer: its scores are added to those of the built-in one. */
+  readonly withBuiltin?: boolean
+}
+
+/** Before the name of a recognizer that is used together with the built-in one. */
+export const builtinPrefix = 'builtin+'
+
+/** Splits a name of a pack or a model. With the prefix, `toModel` combines a recognizer. */
+export function parseModelRef(ref: string) {
+  const isCombined = ref.startsWith(builtinPrefix)
+  const toModel = (installed: InstalledModel): InstalledModel =>
+    isCombined && installed.model.role === 'recognizer' ? combineWithBuiltin(installed) : installed
+  return { name: isCombined ? ref.slice(builtinPrefix.length) : ref, toModel }
+}
+
+/** Returns a recognizer for its use together with the built-in one, with its cohort and table for it. */
+export function combineWithBuiltin({ folder, model }: InstalledModel): InstalledModel {
+  const decoding = requireRecognizerDecoding(model)
+  const { cohort, calibration } = decoding.withBuiltin ?? {}
+  return {
+    folder,
+    model: { ...model, decoding: { ...decoding, cohort, calibration } },
+    withBuiltin: true,
+  }
+}
 
 /**
  * The models that the service uses: for each role the built-in models or installed ones instead. The
@@ -49,11 +77,13 @@ export function isCalibrated(recognizer: ModelSet['recognizer']): boolean {
   return decoding.cohort !== undefined && decoding.calibration !== undefined
 }
 
-/** The `modelId` of the templates that a recognizer creates: "id@version". */
-export async function recognizerModelId(recognizer: ModelSet['recognizer']): Promise<string> {
-  if (recognizer === 'builtin') return (await readTemplateModel()).modelId
-  const { id, version } = recognizer.model
-  return `${id}@${version}`
+/** The `modelId` of the templates that a recognizer creates: "id@version", or two of them with a "+". */
+export function recognizerModelId(recognizer: ModelSet['recognizer']): string {
+  const builtinId = templateModelFiles().modelId
+  if (recognizer === 'builtin') return builtinId
+  const { model, withBuiltin } = recognizer
+  const installedId = `${model.id}@${model.version}`
+  return withBuiltin ? `${builtinId}+${installedId}` : installedId
 }
 
 /** Returns how the outputs of the detector are read. @throws Error if the model is no detector. */

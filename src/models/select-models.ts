@@ -1,5 +1,5 @@
 import { modelRefOf } from './installed-packs.ts'
-import { isCalibrated, type InstalledModel, type ModelSet } from './model-set.ts'
+import { isCalibrated, recognizerModelId, type InstalledModel, type ModelSet } from './model-set.ts'
 import { requireRecognizerDecoding } from './decoding.ts'
 import type { PackModel } from './pack-manifest.ts'
 
@@ -32,7 +32,9 @@ export function selectModels(
   }
   const recognizer = singleModelOf('recognizer') ?? set.recognizer
   const formerRecognizers = formerRecognizersOf(set, recognizer)
-  assertCalibrated(recognizer)
+  // Without a similarity table the scores have no meaning, and the service would refuse to start.
+  if (recognizer !== 'builtin' && !isCalibrated(recognizer))
+    throw new Error(describeUncalibrated(recognizer))
   assertDistinctModelId(recognizer, formerRecognizers)
   return {
     detector: singleModelOf('detector') ?? set.detector,
@@ -53,40 +55,29 @@ function formerRecognizersOf(
   set: ModelSet,
   recognizer: ModelSet['recognizer'],
 ): ModelSet['formerRecognizers'] {
-  const isSame = (a: ModelSet['recognizer'], b: ModelSet['recognizer']): boolean =>
-    a === b ||
-    (a !== 'builtin' && b !== 'builtin' && a.folder === b.folder && a.model.id === b.model.id)
-  const recognizers = [set.recognizer, ...set.formerRecognizers]
-  return recognizers.filter(
-    (model, index) =>
-      !isSame(model, recognizer) &&
-      recognizers.findIndex((other) => isSame(other, model)) === index,
-  )
-}
-
-/** Without a similarity table the scores have no meaning, and the service would refuse to start. */
-function assertCalibrated(recognizer: ModelSet['recognizer']): void {
-  if (recognizer !== 'builtin' && !isCalibrated(recognizer))
-    throw new Error(describeUncalibrated(recognizer))
+  const models = [set.recognizer, ...set.formerRecognizers]
+  const byRef = new Map(models.map((model) => [modelRefOf(model), model]))
+  byRef.delete(modelRefOf(recognizer))
+  return [...byRef.values()]
 }
 
 /** Returns what a recognizer without a similarity table lacks, and the command that creates it. */
 export function describeUncalibrated(recognizer: InstalledModel): string {
   const options = `--models ${modelRefOf(recognizer)} --calibrate ${recognizer.folder}`
   return (
-    `${recognizer.model.id} has no similarity table yet; create it from a folder with one folder ` +
+    `${modelRefOf(recognizer)} has no similarity table yet; create it from a folder with one folder ` +
     `of pictures per person: facegate evaluate verification <folder of people> ${options}`
   )
 }
 
 /** Returns the limit of a recognizer whose cohort represents only the pictures of its calibration. */
 export function describeCoverage(recognizer: ModelSet['recognizer']): string | undefined {
-  if (recognizer === 'builtin') return undefined
-  const { id, version } = recognizer.model
-  return requireRecognizerDecoding(recognizer.model).cohort?.origin === undefined
-    ? `The similarities of ${id}@${version} hold only for pictures like those of its calibration. ` +
-        'Before access control, measure each gallery with facegate calibrate.'
-    : undefined
+  if (recognizer === 'builtin' || requireRecognizerDecoding(recognizer.model).cohort?.origin)
+    return undefined
+  return (
+    `The similarities of ${recognizerModelId(recognizer)} hold only for pictures like those of its ` +
+    'calibration. Before access control, measure each gallery with facegate calibrate.'
+  )
 }
 
 /** Templates store `id@version`: two networks with one such name would be confused. */
@@ -94,11 +85,7 @@ function assertDistinctModelId(
   recognizer: ModelSet['recognizer'],
   others: ModelSet['formerRecognizers'],
 ): void {
-  if (recognizer === 'builtin') return
-  const { id, version } = recognizer.model
-  const isTaken = others.some(
-    (other) => other !== 'builtin' && other.model.id === id && other.model.version === version,
-  )
-  if (isTaken)
-    throw new Error(`stored templates of another network use ${id}@${version}: raise the version`)
+  const modelId = recognizerModelId(recognizer)
+  if (others.some((other) => recognizerModelId(other) === modelId))
+    throw new Error(`stored templates of another network use ${modelId}: raise the version`)
 }

@@ -5,12 +5,12 @@ import { readCalibration } from '../gallery/calibration/read-calibration.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
 import type { Log } from '../lib/log.ts'
 import { readVerifiedActiveSet } from '../models/active-set.ts'
-import { isCalibrated, type InstalledModel, type ModelSet } from '../models/model-set.ts'
+import { recognizerModelId, type ModelSet } from '../models/model-set.ts'
 import { requireRecognizerDecoding } from '../models/decoding.ts'
 import { prepareBuiltinPack, type PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { requireLicences, type LicenceSettings } from '../models/require-licences.ts'
+import { describeUncalibrated } from '../models/select-models.ts'
 import { modelsFolderOf } from './store-location.ts'
-import { readTemplateModel } from '../models/template/template-model.ts'
 import { prepareOptimizedNetworks } from '../vision/optimized/optimized-networks.ts'
 
 /** The models of this process, and the calibrations that turn their scores into similarities. */
@@ -55,26 +55,24 @@ export async function readActiveModels(
 }
 
 /** @throws Error when the recognizer has no calibration, or an invalid one. */
-export async function readRecognizerCalibration(recognizer: ModelSet['recognizer']) {
-  if (recognizer !== 'builtin') return readInstalledCalibration(recognizer)
-  const { modelId } = await readTemplateModel()
-  const calibration = calibrationOf(modelId)
-  if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
-  return calibration
-}
-
-async function readInstalledCalibration({ folder, model }: InstalledModel): Promise<Calibration> {
-  const decoding = requireRecognizerDecoding(model)
-  const modelId = `${model.id}@${model.version}`
-  if (!isCalibrated({ folder, model }) || decoding.calibration === undefined)
+export async function readRecognizerCalibration(
+  recognizer: ModelSet['recognizer'],
+): Promise<Calibration> {
+  const modelId = recognizerModelId(recognizer)
+  if (recognizer === 'builtin') {
+    const shipped = calibrationOf(modelId)
+    if (!shipped) throw new Error(`there is no calibration of ${modelId}`)
+    return shipped
+  }
+  const { cohort, calibration: fileName } = requireRecognizerDecoding(recognizer.model)
+  if (!cohort || fileName === undefined)
     throw new Error(
-      `the recognizer ${modelId} in ${folder} has no calibration; create it with ` +
-        `facegate evaluate verification <folder of people> --models ${folder} --calibrate ${folder}, ` +
-        'or return to the built-in models with facegate models use builtin',
+      `${describeUncalibrated(recognizer)}, or return to the built-in models with ` +
+        'facegate models use builtin',
     )
-  const file = path.join(folder, decoding.calibration)
+  const file = path.join(recognizer.folder, fileName)
   const calibration = await readCalibration(file)
   if (calibration.modelId !== modelId)
     throw new Error(`${file} is the calibration of ${calibration.modelId}, not of ${modelId}`)
-  return { ...calibration, populations: decoding.cohort?.origin }
+  return { ...calibration, populations: cohort.origin }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -110,7 +110,25 @@ test(
     assert.equal(installs.at(-1)?.target, 'mine')
     const again = await qualify(network, people, ...options)
     assert.match(again.err, /the pack mine is installed already; pass another --name/u)
+    const refused = await runCli(['models', 'use', 'builtin+mine'], { DATA_DIR: dataDir })
+    assert.match(refused.err, /builtin\+mine\/mine has no similarity table yet/u)
+    const calibrate = ['--models', 'builtin+mine', '--calibrate', pack]
+    const both = await runCli(['evaluate', 'verification', people, ...calibrate], {
+      DATA_DIR: dataDir,
+      VISION_WORKERS: '1',
+    })
+    assert.equal(both.code, 0, both.err)
+    assert.match(both.err, /FMR 1e-3: score .*, on held-out people/u)
+    const [after] = JSON.parse(await readFile(path.join(pack, 'pack.json'), 'utf8')).models
+    const { withBuiltin, ...alone } = after.decoding
+    assert.deepEqual(alone, model.decoding, 'the recognizer alone stays as it is')
+    assert.equal(withBuiltin.cohort.mixtures, 1000)
+    const { size } = await stat(path.join(pack, withBuiltin.cohort.file))
+    assert.equal(size, 2 * 128 * 1000, 'mixtures of an earlier calibration are not added')
     for (const command of ['use', 'verify'])
       assert.equal((await runCli(['models', command, 'mine'], { DATA_DIR: dataDir })).code, 0)
+    const used = await runCli(['models', 'use', 'builtin+mine'], { DATA_DIR: dataDir })
+    assert.match(used.out, /recognizer: builtin\+mine\/mine\n/u)
+    assert.match(used.out, /dlib-faceres-256@1\+mine@1 hold only for pictures like those/u)
   },
 )

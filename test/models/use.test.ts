@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { findInstalledModel, findPack } from '../../src/models/installed-packs.ts'
+import { findInstalledModel, findPack, modelRefOf } from '../../src/models/installed-packs.ts'
+import { sha256Of } from '../../src/models/sha256.ts'
 import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { readVerifiedActiveSet } from '../../src/models/active-set.ts'
 import {
@@ -100,6 +101,67 @@ test('a damaged pack that is not in use can be removed', async () => {
   await cli.run('remove', 'mine')
   assert.equal(existsSync(cli.installedPath('mine')), false)
   assert.match((await cli.run('verify')).out, /nothing is installed/u)
+})
+
+test('a recognizer is used together with the built-in one if it has a table for both', async () => {
+  const files = { 'net.onnx': smallNetwork(16), ...recognizerFiles }
+  const { cohort, ...decoding } = calibratedRecognizer.decoding
+  const withBuiltin = { cohort, calibration: 'both.json' }
+  const alone = smallRecognizer('net', calibratedRecognizer)
+  const both = smallRecognizer('net', {
+    decoding: { ...decoding, cohort, withBuiltin },
+  })
+  await cli.run('install', await cli.writePack('mine', [alone], files))
+  await assert.rejects(
+    cli.run('use', 'builtin+mine'),
+    /builtin\+mine\/net has no similarity table yet; .* --models builtin\+mine\/net --calibrate/u,
+  )
+  await cli.run('install', await cli.writePack('eyes'))
+  await assert.rejects(cli.run('use', 'builtin+eyes'), /eyes has no recognizer to use together/u)
+  const complete = { ...files, 'both.json': Buffer.from('{}') }
+  await cli.run('install', await cli.writePack('mine', [both], complete))
+  const usesOf = async () =>
+    Object.fromEntries(
+      (await cli.json('list')).map(({ model, use }: Record<string, unknown>) => [model, use]),
+    )
+  assert.equal((await cli.json('use', 'builtin+mine/net')).recognizer, 'builtin+mine/net')
+  const uses = await usesOf()
+  assert.deepEqual(
+    ['builtin/face_recognition', 'builtin/faceres', 'mine/net'].map((model) => uses[model]),
+    ['active', 'active', 'active'],
+  )
+  await assert.rejects(cli.run('remove', 'mine'), /mine is in use/u)
+  await cli.run('use', 'mine')
+  const { recognizer, formerRecognizers } = await readVerifiedActiveSet(cli.modelsFolder)
+  assert.deepEqual([recognizer, ...formerRecognizers].map(modelRefOf), [
+    'mine/net',
+    'builtin+mine/net',
+    'builtin',
+  ])
+  assert.equal((await usesOf())['builtin/face_recognition'], 'former')
+  // Both tables stay when the network is installed again without them.
+  await cli.run('install', await cli.writePack('mine', [smallRecognizer('net')], files))
+  const pack = (await findPack(cli.modelsFolder, 'mine')) ?? assert.fail()
+  assert.deepEqual(findInstalledModel(pack, 'net')?.model.decoding, {
+    ...decoding,
+    cohort,
+    flip: true,
+    withBuiltin,
+  })
+  assert.equal(existsSync(cli.installedPath('mine', 'both.json')), true)
+  const other = { ...cohort, sha256: sha256Of(Buffer.from('others')) }
+  const changed = smallRecognizer('net', {
+    decoding: {
+      ...decoding,
+      cohort,
+      withBuiltin: { cohort: { ...other, file: 'b.f16' }, calibration: 'both.json' },
+    },
+  })
+  const changedFiles = { ...complete, 'b.f16': Buffer.from('others') }
+  await assert.rejects(
+    cli.run('install', await cli.writePack('mine', [changed], changedFiles)),
+    /mine is in use and this would change its net/u,
+  )
 })
 
 test('a failure prints one line and exits with code 1', async () => {

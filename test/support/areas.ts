@@ -16,7 +16,13 @@ const areas = {
   console: { folders: ['test/console'], separate: ['browser/**/*', 'auth/sign-in-throttle'] },
   gallery: {
     folders: ['test/gallery'],
-    separate: ['accuracy', 'crash', 'real-model-change', 'search/database-maintenance'],
+    separate: [
+      'accuracy',
+      'crash',
+      'models/real-model-change',
+      'models/two-recognizers',
+      'search/database-maintenance',
+    ],
   },
   gate: { folders: ['test/gate'], separate: ['crash'] },
   http: { folders: ['test/http'], separate: ['hostile-input', 'body-budget'] },

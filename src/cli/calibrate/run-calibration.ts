@@ -118,7 +118,7 @@ async function revertTables(store: Store, project: Project): Promise<readonly st
 async function showTables(store: Store, project: Project, json: boolean): Promise<void> {
   const galleryId = galleryIdOf(project)
   const { recognizer } = await readActiveSet(modelsFolder())
-  const activeModelId = await recognizerModelId(recognizer)
+  const activeModelId = recognizerModelId(recognizer)
   const rows = await store.read((reading) => findGalleryCalibrations(reading, galleryId))
   const tables = rows.map(({ definition, ...row }) => ({
     ...row,

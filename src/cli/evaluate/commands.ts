@@ -5,7 +5,7 @@ import { optional, repeatable, required } from '../options.ts'
 const models = repeatable(
   '<pack>',
   anyText,
-  'other models than those of the service: builtin, the folder of a pack, the name of an installed pack, or pack/model; repeat it for another role',
+  'other models than those of the service: builtin, the folder of a pack, the name of an installed pack, or pack/model; builtin+ before one of these uses both recognizers; repeat the option for another role',
 )
 const folder = required('<folder>', folderPath, 'folder of labelled images')
 

@@ -20,7 +20,7 @@ import {
 } from '../../gallery/calibration/measure/build-calibration.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { requireRecognizerDecoding } from '../../models/decoding.ts'
-import { manifestFileName } from '../../models/installed-packs.ts'
+import { findInstalledModel, manifestFileName, readPack } from '../../models/installed-packs.ts'
 import { type InstalledModel, type ModelSet, isCalibrated } from '../../models/model-set.ts'
 import { readCohort } from '../../models/template/read-cohort.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
@@ -110,8 +110,7 @@ function packToCalibrate(recognizer: ModelSet['recognizer'], calibrate: string |
  */
 async function calibratePack(pack: InstalledModel, source: string, result: VerificationResult) {
   const calibrationSet = calibrationSetOf(source, result.report)
-  const { origin } = requireRecognizerDecoding(pack.model).cohort ?? {}
-  const rows = await readCohort(pack)
+  const { dimensions } = requireRecognizerDecoding(pack.model)
   const { corrected } = result.scores
   // Few people cannot be mixed to a cohort.
   requireImpostorPairs(corrected.impostor.length)
@@ -121,21 +120,30 @@ async function calibratePack(pack: InstalledModel, source: string, result: Verif
     })
     return []
   }
-  const { calibration, cohort, neighbours, heldOut } = await showProgress(
-    'cohorts',
-    (onProgress) => {
-      const added = rows?.cohort ?? new Float32Array()
-      return fitRecognizer(result.faces, { ...calibrationSet, added }, onProgress)
-    },
-  )
+  const { added, origin } = await readGivenRows(pack)
+  const { calibration, heldOut, ...cohort } = await showProgress('cohorts', (onProgress) => {
+    const combinedDimensions = pack.withBuiltin ? dimensions : undefined
+    const options = { ...calibrationSet, added, combinedDimensions }
+    return fitRecognizer(result.faces, options, onProgress)
+  })
   const rates = calibration.points.map(({ fmr, score }) => {
     const tar = shareAbove(heldOut.genuine, score)
     const rate = `FMR ${fmr.toExponential(0)}: score ${score}, TAR ${percent(tar)}`
     console.error(`${rate}, on held-out people`)
     return { fmr, score, tar }
   })
-  await write(pack, { calibration, cohort: { cohort, neighbours, origin } })
+  await write(pack, { calibration, cohort: { ...cohort, origin } })
   return rates
+}
+
+/** Returns the rows of the cohort that are not mixtures of calibration pictures. */
+async function readGivenRows({ folder, model: { id } }: InstalledModel) {
+  const model = findInstalledModel(await readPack(folder), id)
+  const rows = model && (await readCohort(model))
+  if (!model || !rows) return { added: new Float32Array(), origin: undefined }
+  const { cohort, dimensions } = requireRecognizerDecoding(model.model)
+  const added = rows.cohort.subarray((cohort?.mixtures ?? 0) * dimensions)
+  return { added, origin: cohort?.origin }
 }
 
 async function write(pack: InstalledModel, output: CalibrationOutput): Promise<void> {

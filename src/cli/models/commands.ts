@@ -56,7 +56,7 @@ export const models = defineGroup({
     }),
     defineCommand({
       path: 'models use',
-      arguments: { pack: required('<pack|pack/model|builtin>', anyText) },
+      arguments: { pack: required('<pack|pack/model|builtin|builtin+pack>', anyText) },
       options: { role: optional('<role>', oneOf(['detector', 'recognizer', 'liveness'])) },
       run: async (values) => (await import('./use.ts')).use(values),
     }),

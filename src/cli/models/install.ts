@@ -2,6 +2,7 @@ import { totalSourceBytes } from '../../models/install/required-files.ts'
 import { installPack } from '../../models/install/install-pack.ts'
 import { findPackSource, type PackSource } from '../../models/install/pack-source.ts'
 import type { InstalledPack } from '../../models/installed-packs.ts'
+import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { isCalibrated } from '../../models/model-set.ts'
 import { describeUncalibrated } from '../../models/select-models.ts'
 import type { PackManifest } from '../../models/pack-manifest.ts'
@@ -53,9 +54,16 @@ function describeUse({ folder, manifest: { name, models } }: InstalledPack): rea
   const uncalibrated = models
     .map((model) => ({ folder, model }))
     .filter((model) => !isCalibrated(model))
-  return uncalibrated.length > 0
-    ? uncalibrated.map(describeUncalibrated)
-    : [`to use it: facegate models use ${name}`]
+  const hasBoth = models.some((model) => {
+    return isRecognizerDecoding(model.decoding) && model.decoding.withBuiltin
+  })
+  const both = `to use it together with the built-in recognizer: facegate models use builtin+${name}`
+  return [
+    ...(uncalibrated.length > 0
+      ? uncalibrated.map(describeUncalibrated)
+      : [`to use it: facegate models use ${name}`]),
+    ...(hasBoth ? [both] : []),
+  ]
 }
 
 /** @throws Error, after a warning for each licence that requires --accept-licence. */

@@ -3,13 +3,19 @@ import path from 'node:path'
 import { readVerifiedActiveSet } from '../../models/active-set.ts'
 import { manifestFileName, packFolder, readPack } from '../../models/installed-packs.ts'
 import { type PackModel } from '../../models/pack-manifest.ts'
-import { builtinSet, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
+import {
+  builtinSet,
+  parseModelRef,
+  type InstalledModel,
+  type ModelSet,
+} from '../../models/model-set.ts'
 import { UsageError } from '../command.ts'
 
 /**
  * Returns the model set that `--models` selects: the built-in models, replaced by the models of each
  * pack in their roles. A pack is given by its folder or its installed name; `pack/model` selects one
- * of its models. Without names, the active set of the service.
+ * of its models, and `builtin+` before the name uses its recognizer together with the built-in one.
+ * Without names, the active set of the service.
  *
  * @throws UsageError when a pack or model does not exist, or two models have the same role.
  */
@@ -38,7 +44,8 @@ export async function selectModelSet(
   }
 }
 
-async function findModels(name: string, modelsFolder: string): Promise<InstalledModel[]> {
+async function findModels(ref: string, modelsFolder: string): Promise<InstalledModel[]> {
+  const { name, toModel } = parseModelRef(ref)
   const wholePack = findPackFolder(name, modelsFolder)
   const folder = wholePack ?? findPackFolder(path.dirname(name), modelsFolder)
   if (folder === undefined)
@@ -51,7 +58,7 @@ async function findModels(name: string, modelsFolder: string): Promise<Installed
     throw new UsageError(
       `--models ${name}: there is no such model; the pack has ${manifest.models.map(({ id }) => id).join(', ')}`,
     )
-  return found.map((model) => ({ folder, model }))
+  return found.map((model) => toModel({ folder, model }))
 }
 
 function findPackFolder(name: string, modelsFolder: string): string | undefined {

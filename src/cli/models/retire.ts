@@ -1,5 +1,5 @@
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
-import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
+import { recognizerModelId } from '../../models/model-set.ts'
 import {
   findRetirementImpact,
   retireTemplates,
@@ -23,11 +23,15 @@ export async function retire({
     throw new UsageError(`this deletes templates permanently; confirm it with --confirm ${modelId}`)
   const folder = modelsFolder()
   const set = await readActiveSet(folder)
-  const activeModelId = await recognizerModelId(set.recognizer)
+  const activeModelId = recognizerModelId(set.recognizer)
   if (modelId === activeModelId) throw new Error(`${modelId} is the active model`)
   const retirement = { modelId, activeModelId }
   const { templates, faces } = await deleteTemplates(retirement, values['delete-faces'])
-  const removeRecognizer = () => removeFormerRecognizer(folder, set, modelId)
+  const remaining = set.formerRecognizers.filter((model) => recognizerModelId(model) !== modelId)
+  const removeRecognizer = async () => {
+    if (remaining.length < set.formerRecognizers.length)
+      await writeActiveSet(folder, { ...set, formerRecognizers: remaining })
+  }
   await (templates > 0
     ? removeRecognizer()
     : auditedFileChange(entryOf(retirement), removeRecognizer))
@@ -63,12 +67,4 @@ async function deleteTemplates(retirement: ModelRetirement, mayDeleteFaces: bool
 /** The entry of the audit log, in the transaction of the first deleted templates. */
 function entryOf({ modelId, activeModelId }: ModelRetirement, templates = 0) {
   return { auditAction: 'models.retire', target: modelId, detail: { activeModelId, templates } }
-}
-
-async function removeFormerRecognizer(folder: string, set: ModelSet, modelId: string) {
-  const remaining: ModelSet['formerRecognizers'][number][] = []
-  for (const recognizer of set.formerRecognizers)
-    if ((await recognizerModelId(recognizer)) !== modelId) remaining.push(recognizer)
-  if (remaining.length < set.formerRecognizers.length)
-    await writeActiveSet(folder, { ...set, formerRecognizers: remaining })
 }

@@ -14,10 +14,10 @@ export async function status({ json }: { readonly json: boolean }): Promise<void
 /** Returns how many faces and subjects have templates of the selected recognizer. */
 async function readStatus() {
   const set = await readActiveSet(modelsFolder())
-  const activeModelId = await recognizerModelId(set.recognizer)
+  const activeModelId = recognizerModelId(set.recognizer)
   // The limit of the similarities of the active recognizer, if there is one.
   const limit = describeCoverage(set.recognizer)
-  const former = new Set(await Promise.all(set.formerRecognizers.map(recognizerModelId)))
+  const former = new Set(set.formerRecognizers.map(recognizerModelId))
   // After the next restart.
   const useOf = (modelId: string) => {
     if (modelId === activeModelId) return 'active'

@@ -1,7 +1,12 @@
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { describeCoverage, selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
-import { builtinSet, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
+import {
+  builtinSet,
+  parseModelRef,
+  type ModelSet,
+  recognizerModelId,
+} from '../../models/model-set.ts'
 import { requireLicences } from '../../models/require-licences.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { type CommandValues, print } from '../command.ts'
@@ -9,7 +14,7 @@ import { modelsFolder, readSettings } from '../read-settings.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 
-/** @param values.pack `pack`, `pack/model` or `builtin`. */
+/** @param values.pack `pack`, `pack/model` or `builtin`; `builtin+` before a pack uses both recognizers. */
 export async function use({
   pack,
   role,
@@ -61,58 +66,57 @@ export async function usePack(folder: string, name: string, role?: SelectableMod
 
 /** A return to the built-in models must work even when the selection cannot be read. */
 async function readSet(folder: string, name: string): Promise<ModelSet> {
-  if (name !== 'builtin') return readActiveSet(folder)
-  return readActiveSet(folder).catch(() => builtinSet)
+  const reading = readActiveSet(folder)
+  return name === 'builtin' ? reading.catch(() => builtinSet) : reading
 }
 
 /** A former recognizer with a missing or altered file would prevent the start of the service. */
 async function removeBrokenRecognizers(set: ModelSet): Promise<ModelSet> {
   const remaining: ModelSet['formerRecognizers'][number][] = []
-  for (const model of set.formerRecognizers) {
-    const isIntact =
-      model === 'builtin' ||
-      (await checkModelFiles(model).then(
-        () => true,
-        () => false,
-      ))
-    if (isIntact) remaining.push(model)
-    else
-      console.error(
-        `WARNING: the model ${modelRefOf(model)} is broken: its templates cannot be compared`,
-      )
-  }
+  for (const model of set.formerRecognizers)
+    try {
+      if (model !== 'builtin') await checkModelFiles(model)
+      remaining.push(model)
+    } catch {
+      const name = modelRefOf(model)
+      console.error(`WARNING: the model ${name} is broken: its templates cannot be compared`)
+    }
   return { ...set, formerRecognizers: remaining }
 }
 
-async function listSelectable(folder: string, name: string): Promise<readonly SelectableModel[]> {
-  if (name === 'builtin')
+async function listSelectable(folder: string, ref: string): Promise<readonly SelectableModel[]> {
+  if (ref === 'builtin')
     return (['detector', 'recognizer', 'liveness'] as const).map((role) => ({
       role,
       model: 'builtin',
     }))
+  const { name, toModel } = parseModelRef(ref)
   const [packName = '', id] = name.split('/')
   const pack = await findPack(folder, packName)
   if (!pack)
     throw new Error(`the pack ${packName} is not installed: facegate models install ${packName}`)
   const models = pack.manifest.models.filter((model) => id === undefined || model.id === id)
   if (models.length === 0) throw new Error(`the pack ${packName} has no model ${id}`)
-  return models.map((model) => ({ role: model.role, model: { folder: pack.folder, model } }))
+  if (name !== ref && !models.some((model) => model.role === 'recognizer'))
+    throw new Error(`${name} has no recognizer to use together with the built-in one`)
+  return models.map((model) => ({
+    role: model.role,
+    model: toModel({ folder: pack.folder, model }),
+  }))
 }
 
 function namesOf(set: ModelSet) {
-  const nameOf = (model: ModelSet['detector']): string =>
-    model === 'builtin' ? model : modelRefOf(model)
   return {
-    detector: nameOf(set.detector),
-    recognizer: nameOf(set.recognizer),
-    liveness: set.liveness === 'builtin' ? [set.liveness] : set.liveness.map(nameOf),
-    formerRecognizers: set.formerRecognizers.map(nameOf),
+    detector: modelRefOf(set.detector),
+    recognizer: modelRefOf(set.recognizer),
+    liveness: set.liveness === 'builtin' ? [set.liveness] : set.liveness.map(modelRefOf),
+    formerRecognizers: set.formerRecognizers.map(modelRefOf),
   }
 }
 
 /** Counts the subjects without a template of the set's recognizer; undefined without a database. */
 async function countNotComparableSubjects({ recognizer }: ModelSet): Promise<number | undefined> {
   if (!hasDatabase(readSettings())) return undefined
-  const modelId = await recognizerModelId(recognizer)
+  const modelId = recognizerModelId(recognizer)
   return withStore((store) => store.read((reading) => countNotComparable(reading, modelId)))
 }

@@ -4,17 +4,30 @@ import type { CalibrationSet } from '../../gallery/calibration/measure/build-cal
 import { scorers, type PersonTemplate, type PairScores } from '../verification/pair-scores.ts'
 import { concatenate, mixCohort } from './mix-cohort.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
-import { cohortRowCount, learnDensity, neighbourCount } from './learn-density.ts'
+import {
+  cohortRowCount,
+  learnDensity,
+  neighbourCount,
+  type TemplateLearner,
+} from './learn-density.ts'
+import { combineTemplates, splitTemplate } from '../../vision/embed/combine-recognizers.ts'
 import { seededRandom } from '../../lib/random/seeded-random.ts'
 
 /** The cohort and the calibration that an installed recognizer needs before it can be used. */
 export type RecognizerFit = {
-  /** Mixtures of all people of the set, and the added rows: rows × dimensions. */
+  /** Mixtures of all people of the set, then the added rows: rows × dimensions. */
   readonly cohort: Float32Array
+  /** How many of the rows are mixtures. */
+  readonly mixtures: number
   readonly neighbours: number
   readonly calibration: Calibration
   /** Scores of all pairs, each with a cohort that contains neither person. */
   readonly heldOut: PairScores
+}
+
+type RecognizerFitOptions = CalibrationSet & {
+  readonly added?: Float32Array
+  readonly combinedDimensions?: number | undefined
 }
 
 /** Each cohort for the calibration is mixed from six folds. */
@@ -27,20 +40,32 @@ const seed = 1
  * of them would lower all scores.
  *
  * @param set the description of the set. `added`: rows of other people for every cohort, rows × dimensions;
- *   none by default.
+ *   none by default. `combinedDimensions`: the templates contain those of the built-in recognizer, with
+ *   its density, before a vector of this length.
  * @throws Error when there are too few pairs of different people.
  */
 export function fitRecognizer(
   faces: readonly PersonTemplate[],
-  { added = new Float32Array(), ...set }: CalibrationSet & { readonly added?: Float32Array },
+  { added = new Float32Array(), combinedDimensions, ...set }: RecognizerFitOptions,
   onProgress: (done: number, total: number) => void,
 ): RecognizerFit {
   const folds = foldsByPerson(faces, foldCount, seed)
-  const learn = learnDensity(set.modelId, ({ template }: PersonTemplate) => template.vector, added)
+  const partsOf = ({ template }: PersonTemplate) => splitTemplate(template, combinedDimensions)
+  const installedOf = (face: PersonTemplate): Float32Array => partsOf(face).installed
+  const learnInstalled = learnDensity(set.modelId, installedOf, added)
+  const learn: TemplateLearner<PersonTemplate> = (samples) => {
+    const toInstalled = learnInstalled(samples)
+    return (face) => {
+      const { builtin } = partsOf(face)
+      const installed = toInstalled(face)
+      return builtin ? combineTemplates(set.modelId, builtin, installed) : installed
+    }
+  }
   const { identical, ...heldOut } = scoreHeldOut(folds, learn, scorers.corrected, onProgress)
   const calibration = buildCalibration(heldOut, identical, set)
   const people = faces.map(({ person }) => person)
-  const vectors = faces.map(({ template }) => template.vector)
-  const { rows } = mixCohort(vectors, people, cohortRowCount, seededRandom(seed))
-  return { cohort: concatenate([rows, added]), neighbours: neighbourCount, calibration, heldOut }
+  const random = seededRandom(seed)
+  const { rows } = mixCohort(faces.map(installedOf), people, cohortRowCount, random)
+  const cohort = concatenate([rows, added])
+  return { cohort, mixtures: cohortRowCount, neighbours: neighbourCount, calibration, heldOut }
 }

@@ -6,13 +6,14 @@ import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { encodeFloat16 } from '../../models/template/float16.ts'
 import { manifestFileName, readPack } from '../../models/installed-packs.ts'
 import { writeFileAtomic } from '../../models/artifact-file.ts'
+import { requireRecognizerDecoding } from '../../models/decoding.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
 import { sha256Of } from '../../models/sha256.ts'
 
 /** The calibration table of a recognizer, and its cohort if it had none. */
 export type CalibrationOutput = {
   readonly calibration: Calibration
-  readonly cohort?: Pick<RecognizerFit, 'cohort' | 'neighbours'> & {
+  readonly cohort?: Pick<RecognizerFit, 'cohort' | 'neighbours' | 'mixtures'> & {
     readonly origin?: string | undefined
   }
 }
@@ -24,20 +25,24 @@ export type CalibrationOutput = {
  * @returns the names of the written files.
  */
 export async function writeCalibration(
-  { folder, model }: InstalledModel,
+  { folder, model, withBuiltin = false }: InstalledModel,
   { calibration, cohort }: CalibrationOutput,
 ): Promise<string[]> {
-  const tableFile = `${model.id}.calibration.json`
+  const name = withBuiltin ? `${model.id}.builtin` : model.id
+  const tableFile = `${name}.calibration.json`
   await writeFileAtomic(path.join(folder, tableFile), jsonBytes(calibration))
   const addedFields: Record<string, unknown> = { calibration: tableFile }
-  const cohortFile = `${model.id}.cohort.f16`
+  const cohortFile = `${name}.cohort.f16`
   if (cohort) {
     const bytes = encodeFloat16(cohort.cohort)
     await writeFileAtomic(path.join(folder, cohortFile), bytes)
-    const { neighbours, origin } = cohort
-    addedFields['cohort'] = { file: cohortFile, sha256: sha256Of(bytes), neighbours, origin }
+    const { neighbours, origin, mixtures } = cohort
+    const sha256 = sha256Of(bytes)
+    addedFields['cohort'] = { file: cohortFile, sha256, neighbours, origin, mixtures }
   }
-  await addToManifest(folder, model.id, addedFields)
+  const known = requireRecognizerDecoding(model).withBuiltin
+  const fields = withBuiltin ? { withBuiltin: { ...known, ...addedFields } } : addedFields
+  await addToManifest(folder, model.id, fields)
   return [...(cohort ? [cohortFile] : []), tableFile, manifestFileName]
 }
 

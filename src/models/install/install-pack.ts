@@ -12,7 +12,7 @@ import {
   readPack,
   type InstalledPack,
 } from '../installed-packs.ts'
-import { installedModelsOf, type InstalledModel } from '../model-set.ts'
+import { combineWithBuiltin, installedModelsOf, type InstalledModel } from '../model-set.ts'
 import { modelFilesOf, type PackManifest, type PackModel } from '../pack-manifest.ts'
 import { sha256OfFile } from '../sha256.ts'
 import { fetchFile, type FetchOptions } from './fetch-file.ts'
@@ -107,7 +107,7 @@ async function rejectChangeOfActive(modelsFolder: string, pack: PackManifest): P
   const folder = packFolder(modelsFolder, pack.name)
   for (const used of set ? installedModelsOf(set) : []) {
     const same = pack.models.find(({ id }) => id === used.model.id)
-    if (used.folder === folder && !(same && isSameNetwork(same, used.model)))
+    if (used.folder === folder && !(same && isSameNetwork({ folder, model: same }, used)))
       throw new Error(
         `${pack.name} is in use and this would change its ${used.model.id}: ` +
           'run facegate models use builtin first, or give the pack another name',
@@ -116,9 +116,11 @@ async function rejectChangeOfActive(modelsFolder: string, pack: PackManifest): P
 }
 
 /** Compares the network and the cohort: another cohort creates other templates, as other weights do. */
-function isSameNetwork(a: PackModel, b: PackModel): boolean {
+function isSameNetwork(offered: InstalledModel, used: InstalledModel): boolean {
   const cohortOf = ({ decoding }: PackModel): string | undefined =>
     isRecognizerDecoding(decoding) ? decoding.cohort?.sha256 : undefined
+  const a = (used.withBuiltin ? combineWithBuiltin(offered) : offered).model
+  const b = used.model
   return a.version === b.version && a.sha256 === b.sha256 && cohortOf(a) === cohortOf(b)
 }
 
@@ -139,8 +141,9 @@ async function removeOtherFiles(folder: string, keep: readonly { readonly name: 
 }
 
 /**
- * Copies the cohort and the similarity table that a user created for an installed recognizer, when
- * the same network is installed again from a manifest without a table.
+ * Copies the cohorts and the similarity tables that a user created for an installed recognizer, alone
+ * or together with the built-in one, when the same network is installed again from a manifest without
+ * them.
  *
  * @returns the complete model; its files are in `staging`.
  */
@@ -154,11 +157,16 @@ async function carryCalibration(
       id === model.id && version === model.version && sha256 === model.sha256,
   )
   if (!previousPack || !previous || !isRecognizerDecoding(previous.decoding)) return model
-  if (previous.decoding.calibration === undefined) return model
-  const isUncalibrated =
-    isRecognizerDecoding(model.decoding) && model.decoding.calibration === undefined
-  if (!isUncalibrated) return model
-  for (const { file } of calibrationFilesOf(previous.decoding))
-    await copyFile(path.join(previousPack.folder, file), path.join(staging, file))
-  return { ...model, decoding: previous.decoding }
+  if (!isRecognizerDecoding(model.decoding)) return model
+  const { cohort, calibration, withBuiltin } = previous.decoding
+  const decoding = {
+    ...(withBuiltin && { withBuiltin }),
+    ...model.decoding,
+    ...(calibration !== undefined &&
+      model.decoding.calibration === undefined && { cohort, calibration }),
+  }
+  for (const { file } of calibrationFilesOf(decoding))
+    if (!existsSync(path.join(staging, file)))
+      await copyFile(path.join(previousPack.folder, file), path.join(staging, file))
+  return { ...model, decoding }
 }

@@ -10,6 +10,7 @@ import {
   openInstalledRecognizer,
   openTemplateCreator,
 } from './create-template.ts'
+import { combineRecognizers } from './combine-recognizers.ts'
 import { certainSimilarity } from './quick-match.ts'
 import type { Recognizer, StartTemplate } from './recognizer.ts'
 import type { AnalysisRequest, FaceResult } from '../image-analysis.ts'
@@ -32,10 +33,12 @@ export async function openRecognizers(
   sessions: ModelSessions,
   createTemplate?: CreateTemplate,
 ): Promise<Recognizers> {
-  const open = (choice: ModelSet['recognizer']): Promise<Recognizer> =>
-    choice === 'builtin'
-      ? openBuiltinRecognizer(sessions, createTemplate)
-      : openInstalledRecognizer(choice, sessions)
+  const open = async (choice: ModelSet['recognizer']): Promise<Recognizer> => {
+    if (choice === 'builtin') return openBuiltinRecognizer(sessions, createTemplate)
+    const installed = await openInstalledRecognizer(choice, sessions)
+    if (!choice.withBuiltin) return installed
+    return combineRecognizers(await openBuiltinRecognizer(sessions, createTemplate), installed)
+  }
   const former = await Promise.all(formerRecognizers.map(open))
   const active = await open(recognizer)
   return { active, previous: new Map(former.map((opened) => [opened.modelId, opened])) }

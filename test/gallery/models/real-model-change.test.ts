@@ -1,32 +1,19 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { models } from '../../src/cli/models/commands.ts'
-import { readConfig } from '../../src/config.ts'
-import { calibratedFmrs } from '../../src/gallery/calibration/similarity.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { createLog } from '../../src/lib/log.ts'
-import { createRecentProblems } from '../../src/lib/observability/recent-problems.ts'
-import { sha256Of } from '../../src/models/sha256.ts'
-import { readTemplateModel } from '../../src/models/template/template-model.ts'
-import { createFacegate } from '../../src/start/create-facegate.ts'
-import type { Store } from '../../src/store/database.ts'
-import { openStore } from '../../src/store/open-store.ts'
-import { findModelCoverage } from '../../src/store/gallery/model-coverage.ts'
-import { runJson } from '../support/cli/run-json.ts'
-import {
-  createTestClient,
-  imageItem,
-  samplePhotograph,
-  serviceSettings,
-} from '../support/facegate/test-facegate.ts'
-import { createGalleryClient, type GalleryClient } from '../support/gallery/test-gallery.ts'
-import { modelsFolder } from '../support/vision/test-pipeline.ts'
-import { evalDataFolder } from '../support/paths.ts'
+import { models } from '../../../src/cli/models/commands.ts'
+import { calibratedFmrs } from '../../../src/gallery/calibration/similarity.ts'
+import { sha256Of } from '../../../src/models/sha256.ts'
+import { readTemplateModel } from '../../../src/models/template/template-model.ts'
+import { findModelCoverage } from '../../../src/store/gallery/model-coverage.ts'
+import { runJson } from '../../support/cli/run-json.ts'
+import { imageItem, samplePhotograph } from '../../support/facegate/test-facegate.ts'
+import { linkModels, serveRealModels } from '../../support/models/serve-real-models.ts'
+import { evalDataFolder } from '../../support/paths.ts'
 
 const network = path.join(evalDataFolder, 'models/mobilefacenet.onnx')
 const modelId = 'mobilefacenet@test'
@@ -39,7 +26,7 @@ test(
     const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-real-models-'))
     await linkModels(dataDir)
     let key = ''
-    await serve(dataDir, key, async (client, store, newKey) => {
+    await serveRealModels(dataDir, key, async ({ client, store, key: newKey }) => {
       key = newKey
       await client.value('svc.enroll', { ...(await imageParamsOf(1)), externalId: '1' })
       await store.db.updateTable('projects').set({ storeCrops: 1, autoEnroll: 1 }).execute()
@@ -56,7 +43,7 @@ test(
       formerRecognizers: ['builtin'],
       subjectsNotComparable: 3,
     })
-    await serve(dataDir, key, async (client, store) => {
+    await serveRealModels(dataDir, key, async ({ client, store }) => {
       const progress = () => store.read((reading) => findModelCoverage(reading, modelId))
       while ((await progress()).remakeableFaces > 0) await sleep(50)
       const { comparableFaces, waitingFaces } = await progress()
@@ -83,43 +70,6 @@ test(
 
 async function imageParamsOf(photograph: 1 | 3 | 5): Promise<object> {
   return { images: [imageItem(await samplePhotograph(photograph))], facePolicy: 'largest' }
-}
-
-/** Starts the complete service with a data folder, runs a function and closes the service. */
-async function serve(
-  dataDir: string,
-  key: string,
-  run: (client: GalleryClient, store: Store, key: string) => Promise<void>,
-): Promise<void> {
-  const environment = {
-    ...serviceSettings,
-    DATA_DIR: dataDir,
-    LOG_LEVEL: 'silent',
-  }
-  const config = readConfig({ ...environment, PORT: '0' })
-  const log = createLog(config.LOG_LEVEL)
-  const recentProblems = createRecentProblems()
-  const options = { version: 'test', clock: systemClock, log, recentProblems, onProgress: () => {} }
-  const facegate = await createFacegate(config, options)
-  const store = await openStore(dataDir)
-  try {
-    const url = await facegate.server.listen(config.HOST, config.PORT)
-    const usedKey = (await facegate.createFirstKey()) ?? key
-    await run(createGalleryClient(createTestClient(url, usedKey)), store, usedKey)
-  } finally {
-    await store.close()
-    await facegate.close()
-  }
-}
-
-/** Links the built-in models of all tests, so that this test can install packs beside them. */
-async function linkModels(dataDir: string): Promise<void> {
-  const folder = path.join(dataDir, 'models')
-  await mkdir(folder, { recursive: true })
-  await mkdir(modelsFolder, { recursive: true })
-  for (const file of await readdir(modelsFolder))
-    if (file.endsWith('.onnx'))
-      await symlink(path.join(modelsFolder, file), path.join(folder, file))
 }
 
 /** Installs the network with a random cohort and a calibration that suit very different faces. */

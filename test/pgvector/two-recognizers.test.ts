@@ -1,0 +1,3 @@
+import { runOnPgvector } from '../support/database/engine.ts'
+
+runOnPgvector(['gallery/models/two-recognizers'])
