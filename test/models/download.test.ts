@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
+import {
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { download, downloadLimits } from '../../src/models/install/fetch-file.ts'
+import { download, downloadLimits, fetchFile } from '../../src/models/install/fetch-file.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import {
   startModelServer,
@@ -165,6 +175,22 @@ test('a file above the size limit is rejected, with or without a content length'
     await assert.rejects(downloadFrom(server, { bytesMax: 100_000 }), /larger than 100000 bytes/u)
     assert.deepEqual(await readdir(folder), [])
   }
+})
+
+test('a device, a folder and a file above the size limit are not copied', async () => {
+  await symlink('/dev/zero', path.join(folder, 'device'))
+  await mkdir(path.join(folder, 'directory'))
+  await writeFile(path.join(folder, 'sparse'), '')
+  await truncate(path.join(folder, 'sparse'), downloadLimits.bytesMax + 1)
+  const options = { filesFolder: folder, onProgress: () => {} }
+  for (const sourceName of ['device', 'directory', 'sparse']) {
+    const file = { name: 'net.onnx', sourceName, sha256: null, source: undefined }
+    await assert.rejects(
+      fetchFile(folder, file, options),
+      new RegExp(`${sourceName} is not a file of at most ${downloadLimits.bytesMax} bytes`, 'u'),
+    )
+  }
+  assert.ok(!(await readdir(folder)).includes('net.onnx'))
 })
 
 test('a stalled download fails after the idle timeout and keeps the received bytes', async () => {

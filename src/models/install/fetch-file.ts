@@ -48,6 +48,10 @@ export async function fetchFile(
 }
 
 async function copyChecked(from: string, to: string, sha256: string | null): Promise<string> {
+  // The copy of a device or a pipe may never end, and that of a sparse file fills the disk.
+  const file = await stat(from).catch(() => undefined)
+  if (file && (!file.isFile() || file.size > downloadLimits.bytesMax))
+    throw new Error(`${from} is not a file of at most ${downloadLimits.bytesMax} bytes`)
   await copyFile(from, to).catch((cause: unknown) => {
     throw new Error(`cannot read ${from}`, { cause })
   })
