@@ -4,6 +4,8 @@ runOnPgvector([
   'actions/identify-stored',
   'cli/feedback',
   'cli/subjects',
+  'cli/visitors',
+  'console/gallery/visitors',
   'compreface/merge',
   'gallery/actions',
   'gallery/crops',

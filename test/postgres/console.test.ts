@@ -11,7 +11,6 @@ runOnPostgres([
   'console/gallery/certificates',
   'console/gallery/gallery-health',
   'console/gallery/subject-order',
-  'console/gallery/visitors',
   'console/keys',
   'console/log/cameras',
   'console/log/chart-reads',
