@@ -2,22 +2,30 @@
  * Measures what 10,000 visitors add to a call of svc.identify that matches no subject: two projects, of
  * which one stores unknown people, receive the same pictures in turn.
  *
- *   node eval/visitors/measure-cost.ts [visitors, 10000] [calls, 300]
+ *   node eval/visitors/measure-cost.ts [visitors, 10000] [calls, 300] [sqlite | postgres, sqlite]
  *
- * The vision client is a fake, so that only search and database take time. The database is SQLite in
- * memory (`/dev/shm`) if `TMPDIR` is not set.
+ * The vision client is a fake, so that only search and database take time. `postgres` starts a
+ * temporary PostgreSQL whose commits wait for the disk, with the search in memory.
  */
 import path from 'node:path'
+import { Client } from 'pg'
 import { markdownTable } from '../../bench/support/table.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 import { storeFaces } from '../../test/support/bulk/store-faces.ts'
+import { startPostgresCluster } from '../../test/support/database/postgres-server.ts'
 import { fakeTemplate } from '../../test/support/gallery/fake-vision.ts'
 import { imageParams, startGallery } from '../../test/support/gallery/test-gallery.ts'
 
-const [visitorsText = '10000', callsText = '300'] = process.argv.slice(2)
+const [visitorsText = '10000', callsText = '300', engine = 'sqlite'] = process.argv.slice(2)
 const count = Number(visitorsText)
+if (engine !== 'sqlite' && engine !== 'postgres')
+  throw new Error(`the engine must be sqlite or postgres, not ${engine}`)
 
-await using gallery = await startGallery({ environment: { LOG_LEVEL: 'error' } })
+await using opened = new AsyncDisposableStack()
+const cluster = engine === 'postgres' ? opened.use(await startPostgresCluster()) : undefined
+const DATABASE_URL = cluster ? opened.use(await cluster.createDatabase()).url : ''
+const environment = { LOG_LEVEL: 'error', DATABASE_URL }
+const gallery = opened.use(await startGallery({ environment }))
 const { store } = gallery.database
 const off = await gallery.createProjectClient({ galleryMode: 'isolated' })
 const on = await gallery.createProjectClient({ galleryMode: 'isolated' })
@@ -30,10 +38,21 @@ const templateAt = (index: number) => fakeTemplate({ name: `visitor ${index}` },
 await storeFaces({ store, masterKeyFile, owner }, { count, templateAt })
 await store.db.updateTable('subjects').set({ visitCount: 1 }).execute()
 
-async function timeCall(client: typeof on, picture: object): Promise<number> {
+let statements = 0
+const client: { query: (...args: never) => unknown } = Client.prototype
+client.query = new Proxy(client.query, {
+  apply: (query, connection, args) => {
+    statements++
+    return Reflect.apply(query, connection, args)
+  },
+})
+
+/** Sends a call. @returns its duration, and the statements that PostgreSQL receives meanwhile. */
+async function measureCall(client: typeof on, picture: object) {
   const startMs = performance.now()
+  const before = statements
   await client.value('svc.identify', picture)
-  return performance.now() - startMs
+  return { ms: performance.now() - startMs, statements: statements - before }
 }
 
 const median = (values: readonly number[]): number =>
@@ -44,21 +63,23 @@ const pictures: Readonly<Record<string, (call: number) => object>> = {
     imageParams({ name: `visitor ${(call * 37) % count}`, deviation: 0.3, take: call }),
   'new visitor': (call) => imageParams({ name: `new ${call}`, deviation: 0.3 }),
 }
+const warmUpCalls = 20
 const rows: string[][] = []
 for (const [kind, pictureOf] of Object.entries(pictures)) {
-  const times: { off: number; on: number }[] = []
-  for (let call = 0; call < Number(callsText) + 20; call++) {
+  const pairs = []
+  for (let call = 0; call < Number(callsText) + warmUpCalls; call++) {
     const picture = pictureOf(call)
-    times.push({ off: await timeCall(off, picture), on: await timeCall(on, picture) })
+    pairs.push({ off: await measureCall(off, picture), on: await measureCall(on, picture) })
   }
-  const measured = times.slice(20)
-  const [without, withVisitors] = [
-    median(measured.map((one) => one.off)),
-    median(measured.map((one) => one.on)),
-  ]
-  const added = median(measured.map((one) => one.on - one.off))
-  rows.push([kind, ...[without, withVisitors, added].map((ms) => ms.toFixed(2))])
+  const measured = pairs.slice(warmUpCalls)
+  const columns = [
+    median(measured.map((pair) => pair.off.ms)),
+    median(measured.map((pair) => pair.on.ms)),
+    median(measured.map((pair) => pair.on.ms - pair.off.ms)),
+  ].map((ms) => ms.toFixed(2))
+  const added = median(measured.map((pair) => pair.on.statements - pair.off.statements))
+  rows.push([kind, ...columns, ...(cluster ? [String(added)] : [])])
 }
-console.log(
-  markdownTable([`${count} visitors`, 'off, ms', 'on, ms', 'added, median of pairs, ms'], rows),
-)
+const titles = ['off, ms', 'on, ms', 'added, median of pairs, ms']
+const head = [`${count} visitors, ${engine}`, ...titles, ...(cluster ? ['statements added'] : [])]
+console.log(markdownTable(head, rows))
