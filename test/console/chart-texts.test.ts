@@ -58,6 +58,12 @@ test('The labels of an axis neither overlap nor leave it, at any width', () => {
   }
 })
 
+test('The labels of a histogram are round', () => {
+  const texts = Array.from({ length: 50 }, (_, bin) => (bin / 50).toFixed(2))
+  for (let widthPx = 100; widthPx < 450; widthPx += 7)
+    for (const { text } of axisLabels(texts, widthPx)) assert.match(text, /^0\.\d0$/u, `${widthPx}`)
+})
+
 test('A threshold is advised between two peaks of scores, and none if there is one peak', () => {
   const bins = (peaks: Readonly<Record<number, number>>) =>
     Array.from({ length: 50 }, (_, bin) =>

@@ -41,10 +41,9 @@ export function axisLabels(texts: readonly string[], widthPx: number): readonly 
     const leftPx = Math.min(Math.max(0, centred), widthPx - labelPx)
     return { index, text: texts[index] ?? '', leftPx, widthPx: labelPx }
   }
-  // A first label that is moved into the axis can overlap the second one. Then the first column whose
-  // label needs no move is the first one with a label.
+  // A first label that is moved into the axis can overlap the second one, which is then the first.
   const isFree = labelAt(step).leftPx >= labelAt(0).leftPx + labelPx + labelGapPx / 2
-  const first = isFree ? 0 : Math.ceil(labelPx / 2 / columnPx - 0.5)
+  const first = isFree || step >= texts.length ? 0 : step
   const indexes = Array.from({ length: texts.length }, (_, index) => first + index * step)
   const labels = indexes.filter((index) => index < texts.length).map(labelAt)
   return labels.filter(({ leftPx }, place) => {
