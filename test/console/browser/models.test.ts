@@ -10,10 +10,12 @@ import {
 } from '../../support/console/browser/console-browser.ts'
 import { inspectDialog, inspectPage } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
+import { calibratedRecognizer, recognizerFiles } from '../../support/models/models-cli.ts'
 import {
   manifestOf,
   smallLiveness,
   smallNetwork,
+  smallRecognizer,
   writePack,
 } from '../../support/models/small-network.ts'
 
@@ -39,6 +41,11 @@ describe('The models page of the console', { skip: skipWithoutBrowser }, () => {
     const network = smallLiveness('net', { licence, measured })
     const files = { 'net.onnx': smallNetwork(2) }
     await writePack(path.join(incoming, 'mine'), manifestOf('mine', [network]), files)
+    const { cohort, ...decoding } = calibratedRecognizer.decoding
+    const withBuiltin = { cohort, calibration: 'table.json' }
+    const face = smallRecognizer('net', { decoding: { ...decoding, cohort, withBuiltin } })
+    const faceFiles = { 'net.onnx': smallNetwork(16), ...recognizerFiles }
+    await writePack(path.join(incoming, 'face'), manifestOf('face', [face]), faceFiles)
     await mkdir(path.join(incoming, 'people', 'ada'), { recursive: true })
     await writeFile(path.join(incoming, 'people', 'ada', '1.jpg'), 'not a picture')
     await writeFile(path.join(incoming, 'small.onnx'), smallNetwork(16))
@@ -92,6 +99,34 @@ describe('The models page of the console', { skip: skipWithoutBrowser }, () => {
       await page.getByText('Restart the service to use the selected networks').waitFor()
       await page.getByText('in use after the restart').waitFor()
       await ended('done').waitFor()
+    },
+  )
+
+  step(
+    'A recognizer is selected together with the built-in one, and either alone again',
+    async () => {
+      await button('Install an incoming pack').click()
+      await page.getByRole('menuitem', { name: 'face' }).click()
+      await button('Install', dialog).click()
+      await page.getByText('installed face/net (recognizer)').waitFor()
+      await button('Open face/net').click()
+      await button('Use as recognizer', dialog).click()
+      const use = page.getByRole('dialog', { name: 'Use face/net as recognizer' })
+      await use.getByLabel('Together with the built-in recognizer').check()
+      await use.getByText('facegate models use builtin+face/net --role recognizer').waitFor()
+      const then = use.getByRole('region', { name: 'Selected then' })
+      await then.getByText('builtin/face_recognition').waitFor()
+      await inspectDialog(page, browser.driver, 'models-use-both')
+      await button('Use after the next restart', use).click()
+      await use.waitFor({ state: 'detached' })
+      await page.getByText('recognizer: builtin+face/net').waitFor()
+      await button('Use as recognizer', dialog).waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await button('Open builtin/face_recognition').click()
+      await button('Use as recognizer', dialog).waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
     },
   )
 

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { DetailDrawer } from '../../components/detail-drawer.tsx'
 import { CommandDialog } from './command-dialog.tsx'
 import { ModelCard } from './model-card.tsx'
-import { isInUse, packOf, selectableRoles, type ModelRow } from './model-rows.ts'
+import { isInUse, isPartOfTwo, packOf, selectableRoles, type ModelRow } from './model-rows.ts'
 import { UseDialog } from './use-dialog.tsx'
 
 type Props = {
@@ -32,7 +32,7 @@ export function ModelDrawer({ model, models, mayChange, onInstall, onClose }: Pr
         )}
         {mayChange &&
           model.state !== 'available' &&
-          model.nextUse !== 'active' &&
+          (model.nextUse !== 'active' || isPartOfTwo(model, models)) &&
           usable.map((role) => (
             <Button key={role} size="xs" onClick={() => setUsedRole(role)}>
               Use as {role}

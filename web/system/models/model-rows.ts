@@ -24,6 +24,14 @@ export function isInUse({ use, nextUse }: Pick<ModelRow, 'use' | 'nextUse'>): bo
   return use !== null || nextUse !== null
 }
 
+/** Returns whether a recognizer will be used together with another one: either can be selected alone. */
+export function isPartOfTwo(model: ModelRow, models: readonly ModelRow[]): boolean {
+  // A network with further tasks is in use for them, too.
+  const isRecognizer = ({ roles }: ModelRow) => roles.every((role) => role === 'recognizer')
+  const recognizers = models.filter((each) => isRecognizer(each) && each.nextUse === 'active')
+  return isRecognizer(model) && new Set(recognizers.map(packOf)).size > 1
+}
+
 type ModelState = { readonly tone: StatusTone; readonly text: string }
 
 /** Returns how the server uses a network, in words. */

@@ -1,4 +1,5 @@
-import { SimpleGrid, Text } from '@mantine/core'
+import { Checkbox, SimpleGrid, Text } from '@mantine/core'
+import { useState } from 'react'
 import { CommandDialog } from './command-dialog.tsx'
 import { ModelFigures } from './model-card.tsx'
 import { packOf, type ModelRow } from './model-rows.ts'
@@ -12,16 +13,20 @@ type Props = {
 
 /** Compares a network with the one in use, then selects it. All liveness networks of a pack are used. */
 export function UseDialog({ model, role, models, onClose }: Props) {
+  const [isCombined, setIsCombined] = useState(false)
   const isOfRole = ({ roles }: ModelRow) => roles.includes(role)
   const before = models.filter((each) => isOfRole(each) && each.nextUse === 'active')
   const pack = packOf(model)
   const isWhole = role === 'liveness' || pack === 'builtin'
-  const after = isWhole ? models.filter((each) => isOfRole(each) && packOf(each) === pack) : [model]
+  const ofPack = (name: string) => models.filter((each) => isOfRole(each) && packOf(each) === name)
+  const selected = isWhole ? ofPack(pack) : [model]
+  const after = isCombined ? [...ofPack('builtin'), ...selected] : selected
+  const target = `${isCombined ? 'builtin+' : ''}${isWhole ? pack : model.model}`
   return (
     <CommandDialog
       title={`Use ${isWhole ? pack : model.model} as ${role}`}
       submitLabel="Use after the next restart"
-      command={{ command: 'use', target: isWhole ? pack : model.model, options: { role } }}
+      command={{ command: 'use', target, options: { role } }}
       mayChange
       size="xl"
       onClose={onClose}
@@ -30,6 +35,14 @@ export function UseDialog({ model, role, models, onClose }: Props) {
         <Side title="Now selected" models={before} />
         <Side title="Selected then" models={after} />
       </SimpleGrid>
+      {role === 'recognizer' && pack !== 'builtin' && (
+        <Checkbox
+          label="Together with the built-in recognizer"
+          description="Adds the scores of both. The pack needs a similarity table for both."
+          checked={isCombined}
+          onChange={(event) => setIsCombined(event.currentTarget.checked)}
+        />
+      )}
       {role === 'recognizer' && (
         <Text size="sm">
           Templates of two recognizers are never compared. The present one stays loaded for the
