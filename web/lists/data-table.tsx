@@ -83,7 +83,11 @@ export function DataTable<Row>({
       {isSortable && <SortSelect columns={columns} sort={sort} onSortChange={onSortChange} />}
       {/* A scrollable element must be reachable with the keyboard. */}
       <section className="fg-scroll" tabIndex={0} aria-label={caption}>
-        <table className="fg-table fg-cards" role="table">
+        <table
+          className="fg-table fg-cards"
+          role="table"
+          data-dense={columns.some(({ isForWideWindow }) => isForWideWindow) ? '' : undefined}
+        >
           <VisuallyHidden component="caption">{caption}</VisuallyHidden>
           <thead role="rowgroup">
             <tr role="row">
