@@ -3,7 +3,10 @@
  * that single templates reach at 1e-4, for the best template and for merged templates with several
  * shares of the spread, and how often the person is found:
  *
- *   node eval/subjects/measure-merged-subjects.ts <folder of the mixtures> <folder|pairs.csv> [splits, 4]
+ *   node eval/subjects/measure-merged-subjects.ts <folder of the mixtures> <folder|pairs.csv> [splits, 4] [pack]...
+ *
+ * With packs, a recognizer and a detector, it measures the built-in recognizer together with the
+ * installed one.
  *
  * Splits the people at random into two halves, learns the template from one half, with a cohort that
  * the mixtures extend, and measures the other, then swaps the halves. Sets have few people with many
@@ -22,11 +25,15 @@ import type { PersonTemplate } from '../../src/evaluation/verification/pair-scor
 import { tailScore } from '../../src/gallery/calibration/measure/build-calibration.ts'
 import { scoreAtFar } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 import { scoreOf } from '../../src/gallery/calibration/similarity.ts'
-import { openDensityKernel } from '../../src/lib/density/density-kernel.ts'
+import { type DensityCohort, openDensityKernel } from '../../src/lib/density/density-kernel.ts'
 import { seededRandom, shuffled } from '../../src/lib/random/seeded-random.ts'
+import { requireRecognizerDecoding } from '../../src/models/decoding.ts'
+import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
+import { combineTemplates, splitTemplate } from '../../src/vision/embed/combine-recognizers.ts'
 import { fuseEmbeddings, projectToAxes } from '../../src/vision/embed/create-template.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
+import { type BothEmbeddings, embedWithBoth } from '../recognizers/embed-both.ts'
 import { embedFaceSet } from '../fit/embed-face-set.ts'
 import { fitTemplateModel, type PersonEmbedding } from '../fit/fit-template-model.ts'
 import { readMixtureRows } from '../fit/mixture-rows.ts'
@@ -66,7 +73,15 @@ function count(key: string, isMatch: boolean): void {
   rates.set(key, rate)
 }
 
-function learn(samples: readonly PersonEmbedding[], fused: readonly Float32Array[]) {
+type Learnt<Sample> = {
+  readonly createTemplate: (vector: Float32Array) => Template
+  readonly vectorOf: (sample: Sample) => Float32Array
+}
+
+function learnBuiltin(
+  samples: readonly PersonEmbedding[],
+  fused: readonly Float32Array[],
+): Learnt<PersonEmbedding> {
   const fit = fitTemplateModel(samples, templateOptions)
   const added = fused.flatMap((row) => [...projectToAxes(row, fit)])
   const cohort = Float32Array.from([...fit.cohort, ...added])
@@ -81,12 +96,30 @@ function learn(samples: readonly PersonEmbedding[], fused: readonly Float32Array
   return { createTemplate, vectorOf }
 }
 
-function measureHalf(
-  learnt: readonly PersonEmbedding[],
-  measured: readonly PersonEmbedding[],
+/** Adds an installed recognizer, whose cohort contains none of the people. */
+function addInstalled(
+  { createTemplate, vectorOf }: Learnt<PersonEmbedding>,
+  { cohort, neighbours }: DensityCohort,
+  dimensions: number,
+): Learnt<BothEmbeddings> {
+  const densityOf = openDensityKernel({ cohort, neighbours }, dimensions)
+  const combine = (builtin: Template, vector: Float32Array): Template =>
+    combineTemplates('learnt', builtin, { ...builtin, vector, density: densityOf(vector) })
+  return {
+    createTemplate(both) {
+      const vector = both.subarray(0, both.length - dimensions)
+      const { installed } = splitTemplate({ modelId: '', vector: both, density: 0 }, dimensions)
+      return combine(createTemplate(vector), installed)
+    },
+    vectorOf: (sample) => combine(createTemplate(vectorOf(sample)), sample.installed.vector).vector,
+  }
+}
+
+function measureHalf<Sample extends PersonEmbedding>(
+  { createTemplate, vectorOf }: Learnt<Sample>,
+  measured: readonly Sample[],
   seed: number,
 ): void {
-  const { createTemplate, vectorOf } = learn(learnt, mixtures)
   const faces = measured.map((sample) => ({
     person: sample.person,
     template: createTemplate(vectorOf(sample)),
@@ -180,14 +213,28 @@ function measureSubject(
   countProbe(mergeTemplates(genuine.slice(0, 2), probeShare), 'pair')
 }
 
-const [mixturesFolder, source, splits = '4'] = process.argv.slice(2)
+const [mixturesFolder, source, splits = '4', ...models] = process.argv.slice(2)
 if (!mixturesFolder || !source) throw new Error('pass the mixtures and a set')
 const { fused: mixtures } = await readMixtureRows(mixturesFolder, await readTemplateModel())
-const samples = await embedFaceSet(source)
-for (let seed = 0; seed < Number(splits); seed++) {
-  const [first = [], second = []] = foldsByPerson(samples, 2, seed)
-  measureHalf(first, second, 2 * seed)
-  measureHalf(second, first, 2 * seed + 1)
+if (models.length === 0)
+  measureHalves(await embedFaceSet(source), (half) => learnBuiltin(half, mixtures))
+else {
+  const { samples, recognizer } = await embedWithBoth(source, models)
+  const cohort = await readCohort(recognizer)
+  if (!cohort) throw new Error('the pack has no cohort')
+  const { dimensions } = requireRecognizerDecoding(recognizer.model)
+  measureHalves(samples, (half) => addInstalled(learnBuiltin(half, mixtures), cohort, dimensions))
+}
+
+function measureHalves<Sample extends PersonEmbedding>(
+  samples: readonly Sample[],
+  learn: (half: readonly Sample[]) => Learnt<Sample>,
+): void {
+  for (let seed = 0; seed < Number(splits); seed++) {
+    const [first = [], second = []] = foldsByPerson(samples, 2, seed)
+    measureHalf(learn(first), second, 2 * seed)
+    measureHalf(learn(second), first, 2 * seed + 1)
+  }
 }
 
 const names = [
