@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { migrate as migrateCommand } from '../../src/cli/commands.ts'
+import { createMasterKeyFile } from '../../src/gallery/keys/keyring.ts'
 import { databaseFile } from '../../src/store/sqlite/database-files.ts'
 import { tamperWithSqlite } from '../support/database/tamper.ts'
 import { runJson } from '../support/cli/run-json.ts'
@@ -114,6 +115,33 @@ test('A target that is not empty and a wrong address are rejected', { skip }, as
   assert.deepEqual([table, rows, typeof amountMicros], ['ledgerTransfers', transfers, 'string'])
   assert.equal(migrated.checks.length, 9)
 })
+
+test(
+  'A wrong or missing master key is rejected before the first row is copied',
+  { skip },
+  async () => {
+    await using setup = await createMigrationSetup(installation.dataDir)
+    const { dataDir, url } = setup
+    const file = path.join(dataDir, 'master.key')
+    const assertRejected = async (reason: RegExp): Promise<void> => {
+      const { code, err } = await runMigration(dataDir, url)
+      assert.equal(code, 1, err)
+      assert.match(err, reason)
+      const tables = await queryAllAccounts(
+        url,
+        `select 1 from pg_tables where schemaname = 'public'`,
+      )
+      assert.equal(tables.length, 0)
+    }
+    const right = await readFile(file)
+    await rm(file)
+    await assertRejected(/there is no master key in .*master\.key: copy the file/u)
+    createMasterKeyFile(file)
+    await assertRejected(/the master key \S+ is not in .*master\.key/u)
+    await writeFile(file, right)
+    assert.equal((await runMigration(dataDir, url)).code, 0)
+  },
+)
 
 function countTransfers(dataDir: string): number {
   using database = new DatabaseSync(path.join(dataDir, databaseFile), { readOnly: true })

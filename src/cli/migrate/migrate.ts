@@ -25,15 +25,16 @@ export async function migrate(values: CommandValues<never, 'to' | 'from'>): Prom
     ...(values.from !== undefined && { DATA_DIR: values.from }),
   })
   const reporter = createMigrationReporter()
+  const masterKeyFile = masterKeyPath(config)
   const migration = {
     dataDir: config.DATA_DIR,
+    masterKeyFile,
     url,
     nowMs: Date.now,
     ...reporter,
     onAudited: warnOfViolations,
   }
   const result = await runAsAllAccounts(() => moveToPostgres(migration)).finally(reporter.end)
-  const masterKeyFile = masterKeyPath(config)
   console.log(
     values.json
       ? formatJson(result, masterKeyFile)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { auditLedger, type AuditCheck } from '../../billing/audit-ledger.ts'
+import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
 import { newId } from '../../lib/ids.ts'
 import {
@@ -32,6 +33,7 @@ import { createEntryHook } from '../audit/audited-change.ts'
 
 export type MoveOptions = {
   readonly dataDir: string
+  readonly masterKeyFile: string
   readonly url: string
   readonly nowMs: () => number
   readonly onProgress: (progress: CopyProgress) => void
@@ -47,7 +49,8 @@ export type MoveResult = Awaited<ReturnType<typeof moveToPostgres>>
  * run continues. From the first row on, no server starts on the old database. A server starts on
  * the new database only after every row has been compared.
  *
- * @throws Error in one sentence when the move is impossible or the databases differ at the end.
+ * @throws Error in one sentence when the move is impossible, the master key does not decrypt the data,
+ *   or the databases differ at the end.
  */
 export async function moveToPostgres(options: MoveOptions) {
   const { dataDir, url, nowMs } = options
@@ -63,6 +66,7 @@ export async function moveToPostgres(options: MoveOptions) {
   await target.read((on) => requireEmptyTarget(on, migrationId))
   const store = await openSqliteStoreForMigration(dataDir, {})
   opened.defer(() => store.close())
+  await checkMasterKey(store, options.masterKeyFile)
   const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
   const expired = await store.write((tx) => expireLeftover(tx, now, store.isFirstServer))
   options.onAudited(dataDir, await auditLedger(store.db, nowMs()))
