@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -249,6 +250,22 @@ test('an invalid pack or a file that does not match the manifest is rejected wit
     (await cli.json('list')).filter((row: { state: string }) => row.state === 'installed'),
     [],
   )
+})
+
+test('a pipe and a file above the limit are rejected as a manifest', async () => {
+  const packPath = await cli.writePack('mine')
+  const manifest = path.join(packPath, 'pack.json')
+  const reason = /pack\.json is not a file of at most 1048576 bytes/u
+  await writeFile(manifest, ' '.repeat(1_048_577))
+  await assert.rejects(cli.run('install', packPath), reason)
+  await rm(manifest)
+  await assert.rejects(cli.run('install', packPath), /has no pack\.json/u)
+  if (process.platform === 'win32') return
+  execFileSync('mkfifo', [manifest])
+  const install = startCli(['models', 'install', packPath], { MODELS_DIR: cli.modelsFolder })
+  const { code, err } = await install.result
+  assert.equal(code, 1)
+  assert.match(err, reason)
 })
 
 test('a pack in use can be repaired but not changed', async () => {

@@ -37,8 +37,16 @@ export async function findPackSource(location: string): Promise<PackSource> {
 
 async function readFolderSource(folder: string): Promise<PackSource> {
   const filePath = path.join(folder, manifestFileName)
+  const noManifest = (cause?: unknown) =>
+    new Error(`the folder ${folder} has no ${manifestFileName}`, { cause })
+  // The read of a pipe may never end.
+  const file = await stat(filePath).catch((cause: unknown) => {
+    throw noManifest(cause)
+  })
+  if (!file.isFile() || file.size > manifestBytesMax)
+    throw new Error(`${filePath} is not a file of at most ${manifestBytesMax} bytes`)
   const text = await readFile(filePath, 'utf8').catch((cause: unknown) => {
-    throw new Error(`the folder ${folder} has no ${manifestFileName}`, { cause })
+    throw noManifest(cause)
   })
   return { manifest: parseManifest(text, filePath), origin: { kind: 'folder', folder } }
 }
