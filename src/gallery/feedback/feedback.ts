@@ -85,7 +85,7 @@ export async function decideMatch(
   const match = selectMatch(await findMatches(tx, call, nowMs), decision)
   if (!match) throw await unknownMatch(tx, call)
   if (match.verdict === verdict) return match
-  if (match.ciphertext === null)
+  if (match.verdict === 'confirmed')
     throw new ActionError(
       'INVALID_REQUEST',
       'body.verdict: the match was confirmed before, which deleted the template of the face; deny a match of a later call',

@@ -110,13 +110,46 @@ test('Verdicts are still counted after a merge, its undo and a key rotation, and
   assert.deepEqual(await counts(), [['first', ...all]])
   const copy = await copyDatabase(gallery.database.store)
   const keys = unwrapAllKeys([copy], path.join(dataDir, 'master.key'))
-  assert.equal(copy.matches.length, denials)
+  assert.equal(copy.matches.length, denialsPerSubject, 'one template had no effect any more')
   for (const match of copy.matches) assert.ok(isReadable(match, keys))
   assert.equal(await isMatched(gallery, 'Guest 0', { groups: ['second'] }), true)
   await gallery.value('svc.deleteSubject', { subjectId: target })
   assert.deepEqual(await counts(), [['first', ...all]])
   await runForJson('subject delete ann-1 --project default')
   assert.deepEqual(await counts(), [])
+})
+
+test('The template of a denial beyond the limit is deleted, and is unreadable in an older copy after the next key rotation', async () => {
+  let nowMs = Date.now()
+  await using gallery = await startWithFeedback(() => nowMs)
+  const { database, dataDir } = gallery
+  await enrollPerson(gallery, 'Ann')
+  const requestIds: string[] = []
+  for (let index = 0; index <= denialsPerSubject; index++) {
+    nowMs += 1
+    requestIds.push((await identify(gallery, pictureOf(`Guest ${index}`, 0))).requestId)
+  }
+  const [oldest, ...others] = requestIds
+  assert.ok(oldest)
+  for (const requestId of [oldest, ...others.slice(1)])
+    await sendFeedback(gallery, { requestId, verdict: 'deny' })
+  const copy = await copyDatabase(database.store)
+  await sendFeedback(gallery, { requestId: others[0], verdict: 'deny' })
+  const verdicts = database.store.db.selectFrom('matchVerdicts').selectAll()
+  const rows = await verdicts.orderBy('matchedAtMs').execute()
+  assert.deepEqual(
+    rows.map(({ verdict, ciphertext }) => [verdict, ciphertext !== null]),
+    rows.map((_, index) => ['denied', index > 0]),
+  )
+  assert.equal((await runJson(dataDir, keyCommands, 'rotate-master')).renewed, 1)
+  const today = await copyDatabase(database.store)
+  const keys = unwrapAllKeys([copy, today], path.join(dataDir, 'master.key'))
+  for (const match of copy.matches) assert.ok(!isReadable(match, keys), 'the former ciphertext')
+  for (const match of today.matches) assert.ok(isReadable(match, keys))
+  const again = await sendFeedback(gallery, { requestId: oldest, verdict: 'deny' })
+  const confirmed = await sendFeedback(gallery, { requestId: oldest, verdict: 'confirm' })
+  assert.deepEqual([again.status, confirmed.status], [200, 200])
+  assert.equal(await isMatched(gallery, `Guest ${denialsPerSubject}`), false)
 })
 
 const skip = isOnPostgres() && 'the files belong to the server of the database'

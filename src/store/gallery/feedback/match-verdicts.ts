@@ -31,18 +31,31 @@ export async function findMatches(
   return found.filter(({ matchedAtMs }) => matchedAtMs === found[0]?.matchedAtMs)
 }
 
-/** Stores a verdict. Without a ciphertext, the template of the face is deleted. */
+/**
+ * Stores a verdict. Without a ciphertext, the template of the face is deleted. A denial also deletes
+ * the templates of the denials that have no effect any more; their verdicts are still counted.
+ */
 export async function setVerdict(
-  { build, run }: Tx,
+  tx: Tx,
   { verdictId, subjectId, verdict, ciphertext }: MatchVerdictRow,
 ): Promise<void> {
+  const { build, run } = tx
   const change = build
     .updateTable('matchVerdicts')
     .set({ verdict, ciphertext, expiresAtMs: null })
     .where('verdictId', '=', verdictId)
   await run(change)
-  // The key of the subject could decrypt a deleted template in an older copy of the database.
-  const flags = ciphertext === null ? { needsNewKey: 1 as const } : { hasDenials: 1 as const }
+  const query = selectTemplates(tx, subjectId, 'denied').offset(denialsPerSubject)
+  const older = (await run(query.limit(idsPerStatement))).map(({ faceId }) => faceId)
+  if (older.length > 0) {
+    const removal = build.updateTable('matchVerdicts').set({ ciphertext: null })
+    await run(removal.where('verdictId', 'in', older))
+  }
+  const flags = {
+    ...(ciphertext !== null && { hasDenials: 1 as const }),
+    // The key of the subject could decrypt a deleted template in an older copy of the database.
+    ...((ciphertext === null || older.length > 0) && { needsNewKey: 1 as const }),
+  }
   await run(build.updateTable('subjects').set(flags).where('subjectId', '=', subjectId))
 }
 
@@ -105,14 +118,14 @@ export function findSubjectMatches({ build, run }: ReadTx, subjectId: string) {
 type VerdictMove = { readonly to: string; readonly verdictIds: readonly string[] }
 
 /** The ids of one statement: databases limit its parameters. */
-const idsPerMove = 1_000
+const idsPerStatement = 1_000
 
 /** Moves matches to a subject. Their ciphertexts must be those of that subject. */
 export async function moveVerdicts({ build, run }: Tx, { to, verdictIds }: VerdictMove) {
   if (verdictIds.length === 0) return
   const move = build.updateTable('matchVerdicts').set({ subjectId: to })
-  for (let start = 0; start < verdictIds.length; start += idsPerMove)
-    await run(move.where('verdictId', 'in', verdictIds.slice(start, start + idsPerMove)))
+  for (let start = 0; start < verdictIds.length; start += idsPerStatement)
+    await run(move.where('verdictId', 'in', verdictIds.slice(start, start + idsPerStatement)))
   const ofTarget = build.selectFrom('matchVerdicts').select('subjectId').where('subjectId', '=', to)
   const flag = build.updateTable('subjects').set({ hasDenials: 1 })
   await run(flag.where('subjectId', 'in', ofTarget.where('verdict', '=', 'denied')))

@@ -169,7 +169,8 @@ create index verdicts_of_request on matchVerdicts (projectId, requestId)
 
 create index verdicts_of_subject on matchVerdicts (subjectId)
 
-create index denials_of_subject on matchVerdicts (subjectId, matchedAtMs) where verdict = 'denied'
+create index denials_of_subject on matchVerdicts (subjectId, matchedAtMs)
+  where verdict = 'denied' and ciphertext is not null
 
 create index decided_matches on matchVerdicts (projectId, matchedAtMs) where verdict is not null
 
