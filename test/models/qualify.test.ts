@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { downloadLimits } from '../../src/models/install/fetch-file.ts'
 import { runCli } from '../support/cli/run-cli.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import { openTestStore } from '../support/database/engine.ts'
@@ -48,9 +59,15 @@ const packs = async () => (await installedPacks()).filter((name) => !name.starts
 test('a network or pictures that cannot be used are refused, and nothing stays installed', async () => {
   const small = path.join(folder, 'small.onnx')
   await writeFile(small, smallNetwork(16))
+  const large = path.join(folder, 'large.onnx')
+  await writeFile(large, '')
+  await truncate(large, downloadLimits.bytesMax + 1)
+  const notOneFile = / is not a file of at most 1073741824 bytes/u
   const people = path.join(folder, 'people')
   const refused: readonly (readonly [string[], RegExp])[] = [
     [[path.join(folder, 'none.onnx'), people, '--name', 'x'], /there is no file .*none\.onnx/u],
+    [[folder, people, '--name', 'x'], notOneFile],
+    [[large, people, '--name', 'x'], notOneFile],
     [[small, path.join(folder, 'absent'), '--name', 'x'], /absent/u],
     [[small, people, '--name', 'Not Valid'], /--name must be 1 to 64 of a-z 0-9/u],
     [[small, people, '--name', 'x', '--dimensions', '8'], /--dimensions must be a whole number/u],

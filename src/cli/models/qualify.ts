@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { readFaceSet } from '../../evaluation/face-images.ts'
 import { manifestFileName, packFolder, readPack } from '../../models/installed-packs.ts'
+import { copyChecked } from '../../models/install/fetch-file.ts'
 import { findPackSource } from '../../models/install/pack-source.ts'
 import type { PackManifestInput, PackModel } from '../../models/pack-manifest.ts'
 import { type CommandValues, UsageError } from '../command.ts'
@@ -70,7 +71,7 @@ async function installNetwork({ onnx, name, dimensions, ...values }: QualifyValu
         },
       ],
     }
-    await copyFile(onnx, path.join(source, `${name}.onnx`))
+    await copyChecked(onnx, path.join(source, `${name}.onnx`), null)
     await writeFile(path.join(source, manifestFileName), JSON.stringify(manifest))
     await installSource(await findPackSource(source))
   } finally {

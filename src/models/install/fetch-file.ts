@@ -47,7 +47,8 @@ export async function fetchFile(
   })
 }
 
-async function copyChecked(from: string, to: string, sha256: string | null): Promise<string> {
+/** Copies a model file. @returns its checksum. @throws Error unless it is a file with this checksum. */
+export async function copyChecked(from: string, to: string, sha256: string | null) {
   // The copy of a device or a pipe may never end, and that of a sparse file fills the disk.
   const file = await stat(from).catch(() => undefined)
   if (file && (!file.isFile() || file.size > downloadLimits.bytesMax))
