@@ -124,14 +124,15 @@ export async function recordVisits(
     since: { galleryId, sequence: search.sequence, faces: unknown.map(({ probes }) => probes) },
     hits: unknown.map((face) => search.hitsOf.get(face) ?? []),
   })
-  const visitorIds = [...new Set(hits.flat().map(({ subjectId }) => subjectId))]
-  const rows = await visitors.findByIds(tx, galleryId, visitorIds)
-  const byId = new Map(rows.map((row) => [row.subjectId, row]))
   const request = { galleryId, projectId: caller.projectId, requested: 'auto' } as const
   const { threshold: visitorThreshold } = await matching.searchThreshold(tx, request)
-  const similar = hits.map((ofFace) =>
+  const near = hits.map((ofFace) => ofFace.filter((hit) => hit.similarity >= visitorThreshold))
+  const visitorIds = [...new Set(near.flat().map(({ subjectId }) => subjectId))]
+  const rows = await visitors.findByIds(tx, galleryId, visitorIds)
+  const byId = new Map(rows.map((row) => [row.subjectId, row]))
+  const similar = near.map((ofFace) =>
     ofFace
-      .filter(({ subjectId, similarity }) => byId.has(subjectId) && similarity >= visitorThreshold)
+      .filter(({ subjectId }) => byId.has(subjectId))
       .toSorted((a, b) => b.similarity - a.similarity),
   )
   const assigned = assignSubjects(visitorThreshold, similar)
