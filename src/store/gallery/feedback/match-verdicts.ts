@@ -3,8 +3,26 @@ import type { MatchVerdictRow } from '../../gallery-schema.ts'
 import type { Database } from '../../schema.ts'
 import { accountProjectIds } from '../../tenancy/projects.ts'
 
+/**
+ * The most matches of a subject that can still get a verdict. A merge, a key rotation and a deletion
+ * process all of them in one transaction.
+ */
+export const undecidedPerSubjectMax = 1_000
+
+/** Adds a match, and ends the oldest ones of the subject beyond the limit. */
 export async function addMatch({ build, run }: Tx, match: MatchVerdictRow): Promise<void> {
   await run(build.insertInto('matchVerdicts').values(match))
+  const oldest = build
+    .selectFrom('matchVerdicts')
+    .select('verdictId')
+    .where('subjectId', '=', match.subjectId)
+    // A literal, so that both engines use the partial index.
+    .where(sql<boolean>`"expiresAtMs" > 0`)
+    .orderBy('matchedAtMs', 'desc')
+    .offset(undecidedPerSubjectMax)
+    .limit(undecidedPerSubjectMax)
+  const change = build.updateTable('matchVerdicts').set({ expiresAtMs: 0 })
+  await run(change.where('verdictId', 'in', oldest))
 }
 
 /** The matches of one call. Its id is in lower case. */

@@ -176,6 +176,8 @@ create index decided_matches on matchVerdicts (projectId, matchedAtMs) where ver
 
 create index undecided_matches on matchVerdicts (expiresAtMs) where expiresAtMs is not null
 
+create index undecided_of_subject on matchVerdicts (subjectId, matchedAtMs) where expiresAtMs > 0
+
 -- The faces of calls whose similarity was a near miss, encrypted with the key of the subject that they
 -- nearly matched, for projects that keep them.
 create table nearMissCrops (

@@ -9,12 +9,58 @@ import {
   assertSameValues,
   createProjectGallery,
   enrollSubject,
+  nowMs,
   type StoreFixture,
 } from '../store-fixture.ts'
 
 const ciphertext = Buffer.from('template')
 
 export const matchVerdictsContract = {
+  'the newest undecided matches of a subject are kept': async (fixture: StoreFixture) => {
+    const { store, project } = fixture
+    const { projectId } = project
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 's-1')
+    await enrollSubject(fixture, 's-2')
+    const { undecidedPerSubjectMax } = queries
+    const match = (index: number, subjectId = 's-1'): MatchVerdictRow => ({
+      projectId,
+      galleryId: projectId,
+      requestId: `call-${index}`,
+      verdictId: `${subjectId}-${index}`,
+      subjectId,
+      resultIndex: 0,
+      faceIndex: 0,
+      modelId: 'active',
+      ciphertext,
+      matchedAtMs: nowMs + index,
+      expiresAtMs: nowMs + dayMs,
+      verdict: null,
+    })
+    const count = async (subjectId: string) =>
+      (await store.read((tx) => queries.findSubjectMatches(tx, subjectId))).length
+    const find = (index: number) => {
+      const call = { projectId, galleryId: projectId, requestId: `call-${index}` }
+      return store.read((tx) => queries.findMatches(tx, call, nowMs))
+    }
+    await store.write(async (tx) => {
+      await queries.addMatch(tx, match(0, 's-2'))
+      await queries.addMatch(tx, match(1))
+      await queries.setVerdict(tx, { ...match(1), verdict: 'denied' })
+      for (let index = 2; index < undecidedPerSubjectMax + 2; index++)
+        await queries.addMatch(tx, match(index))
+    })
+    assert.equal((await find(2)).length, 1, 'the subject has exactly the limit')
+    await store.write((tx) => queries.addMatch(tx, match(undecidedPerSubjectMax + 2)))
+    assert.equal((await find(2)).length, 0, 'one more ends the oldest one')
+    assert.equal((await find(3)).length, 1)
+    await store.write((tx) =>
+      deleteExpiredData(tx, 'matchVerdicts', { nowMs, limit: undecidedPerSubjectMax }),
+    )
+    const counts = [await count('s-1'), await count('s-2'), (await find(1)).length]
+    assertSameValues(counts, [undecidedPerSubjectMax + 1, 1, 1], 'verdicts do not count')
+  },
+
   'matches are found until they end, and their verdicts, templates and subjects change': async (
     fixture: StoreFixture,
   ) => {
