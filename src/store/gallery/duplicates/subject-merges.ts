@@ -1,5 +1,5 @@
 import type { SubjectMergeRow } from '../../gallery-schema.ts'
-import type { ReadTx, Tx } from '../../database.ts'
+import { type ReadTx, type Tx, sql } from '../../database.ts'
 
 export async function addMerge({ build, run }: Tx, merge: SubjectMergeRow): Promise<void> {
   await run(build.insertInto('subjectMerges').values(merge))
@@ -53,6 +53,32 @@ const keyColumns = {
   matchVerdicts: 'verdictId',
   nearMissCrops: 'cropId',
 } as const
+
+/** The tables with a limit for each owner, and when their rows were added. */
+const limitedTables = {
+  matchVerdicts: { owner: 'subjectId', time: 'matchedAtMs' },
+  nearMissCrops: { owner: 'projectId', time: 'storedAtMs' },
+} as const
+
+/** Ends the oldest rows of an owner beyond a limit, so that the next sweep deletes them. */
+export async function endOldest(
+  { build, run }: Tx,
+  table: keyof typeof limitedTables,
+  { ownerId, kept }: { readonly ownerId: string; readonly kept: number },
+): Promise<void> {
+  const { owner, time } = limitedTables[table]
+  const key = build.dynamic.ref(keyColumns[table])
+  const oldest = build
+    .selectFrom(table)
+    .select(key)
+    .where(build.dynamic.ref(owner), '=', ownerId)
+    // A literal, so that both engines use the partial index, which has no ended rows.
+    .where(sql<boolean>`"expiresAtMs" > 0`)
+    .orderBy(build.dynamic.ref(time), 'desc')
+    .offset(kept)
+    .limit(kept)
+  await run(build.updateTable(table).set({ expiresAtMs: 0 }).where(key, 'in', oldest))
+}
 
 /**
  * Deletes merges that can no longer be undone, matches that can no longer be confirmed or denied, or

@@ -1,6 +1,7 @@
 import { type ReadTx, type Tx, sql } from '../../database.ts'
 import type { MatchVerdictRow } from '../../gallery-schema.ts'
 import type { Database } from '../../schema.ts'
+import { endOldest } from '../duplicates/subject-merges.ts'
 import { accountProjectIds } from '../../tenancy/projects.ts'
 
 /**
@@ -10,19 +11,9 @@ import { accountProjectIds } from '../../tenancy/projects.ts'
 export const undecidedPerSubjectMax = 1_000
 
 /** Adds a match, and ends the oldest ones of the subject beyond the limit. */
-export async function addMatch({ build, run }: Tx, match: MatchVerdictRow): Promise<void> {
-  await run(build.insertInto('matchVerdicts').values(match))
-  const oldest = build
-    .selectFrom('matchVerdicts')
-    .select('verdictId')
-    .where('subjectId', '=', match.subjectId)
-    // A literal, so that both engines use the partial index.
-    .where(sql<boolean>`"expiresAtMs" > 0`)
-    .orderBy('matchedAtMs', 'desc')
-    .offset(undecidedPerSubjectMax)
-    .limit(undecidedPerSubjectMax)
-  const change = build.updateTable('matchVerdicts').set({ expiresAtMs: 0 })
-  await run(change.where('verdictId', 'in', oldest))
+export async function addMatch(tx: Tx, match: MatchVerdictRow): Promise<void> {
+  await tx.run(tx.build.insertInto('matchVerdicts').values(match))
+  await endOldest(tx, 'matchVerdicts', { ownerId: match.subjectId, kept: undecidedPerSubjectMax })
 }
 
 /** The matches of one call. Its id is in lower case. */

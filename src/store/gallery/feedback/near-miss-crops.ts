@@ -3,7 +3,7 @@ import { type LockMode, type ReadTx, type Store, type Tx, sql } from '../../data
 import { deleteInBatches } from '../../delete-in-batches.ts'
 import type { NearMissCropRow } from '../../gallery-schema.ts'
 import { type LoggedCall, readCalls } from '../../gate/calls.ts'
-import { deleteExpiredData } from '../duplicates/subject-merges.ts'
+import { deleteExpiredData, endOldest } from '../duplicates/subject-merges.ts'
 import { hasExpired } from '../expired-subjects.ts'
 
 /**
@@ -24,17 +24,9 @@ export async function lockNearMissTime(tx: Tx, projectId: string, mode: LockMode
 export const nearMissesPerProjectMax = 1_000
 
 /** Adds a crop, and ends the oldest ones of the project beyond the limit. */
-export async function addNearMissCrop({ build, run }: Tx, crop: NearMissCropRow): Promise<void> {
-  await run(build.insertInto('nearMissCrops').values(crop))
-  const oldest = build
-    .selectFrom('nearMissCrops')
-    .select('cropId')
-    .where('projectId', '=', crop.projectId)
-    .orderBy('storedAtMs', 'desc')
-    .offset(nearMissesPerProjectMax)
-    .limit(nearMissesPerProjectMax)
-  const change = build.updateTable('nearMissCrops').set({ expiresAtMs: 0 })
-  await run(change.where('cropId', 'in', oldest).where('expiresAtMs', '>', 0))
+export async function addNearMissCrop(tx: Tx, crop: NearMissCropRow): Promise<void> {
+  await tx.run(tx.build.insertInto('nearMissCrops').values(crop))
+  await endOldest(tx, 'nearMissCrops', { ownerId: crop.projectId, kept: nearMissesPerProjectMax })
 }
 
 /**

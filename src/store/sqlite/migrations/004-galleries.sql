@@ -189,7 +189,7 @@ create table nearMissCrops (
 
 create index near_misses_of_request on nearMissCrops (projectId, requestId)
 
-create index near_misses_of_project on nearMissCrops (projectId, storedAtMs)
+create index near_misses_of_project on nearMissCrops (projectId, storedAtMs) where expiresAtMs > 0
 
 create index near_misses_of_subject on nearMissCrops (subjectId)
 
