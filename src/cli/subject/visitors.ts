@@ -1,4 +1,4 @@
-import { clearVisitors, deleteSubject } from '../../gallery/deletion/subject-deletion.ts'
+import { clearVisitors, deletionOfCommand } from '../../gallery/deletion/subject-deletion.ts'
 import {
   type VisitorLookup,
   type Visitors,
@@ -7,7 +7,6 @@ import {
   requireVisitor,
 } from '../../gallery/visitors.ts'
 import { isIgnoredOf, promotion } from '../../http/routes/visitors.ts'
-import { formatUtc } from '../../lib/clock.ts'
 import { requireValid } from '../../lib/validation/describe-issue.ts'
 import {
   countProjectVisitors,
@@ -130,7 +129,6 @@ async function removeAll({
   json,
 }: CommandValues<'project'> & { readonly yes: boolean }): Promise<void> {
   const deleted = await withProject(project, async (store, { projectId, accountId, name }) => {
-    const clock = commandClock(store)
     await auditedChange(store, 'visitor.deleteAll', async ({ tx }) => {
       const { total, isCapped } = await countProjectVisitors(tx, { projectId })
       const visitors = `${isCapped ? 'more than ' : ''}${total} visitors`
@@ -140,12 +138,8 @@ async function removeAll({
         )
       return { result: undefined, accountId, target: projectId, detail: { name, visitors: total } }
     })
-    const removal: Parameters<typeof clearVisitors>[0] = {
-      store,
-      remove: (tx, visitor) => deleteSubject(tx, visitor, formatUtc(clock())),
-      purge: async () => void (await store.checkpoint()),
-    }
-    const { records } = await clearVisitors(removal, projectId)
+    const deletion = deletionOfCommand(store, commandClock(store))
+    const { records } = await clearVisitors(deletion, projectId)
     return { projectId, visitorsDeleted: records.length }
   })
   print(deleted, json, () => `deleted ${deleted.visitorsDeleted} visitors of ${project}`)

@@ -2,7 +2,7 @@ import { allocate } from '../../billing/ledger.ts'
 import {
   clearGallery,
   clearVisitors,
-  deleteSubject,
+  deletionOfCommand,
 } from '../../gallery/deletion/subject-deletion.ts'
 import { type ProjectContents, beginDeletion, deleteProject } from '../../gate/delete-project.ts'
 import { dayMs, formatUtc } from '../../lib/clock.ts'
@@ -208,13 +208,13 @@ function eraseProject(store: Store, project: Project, subjects: number): Promise
   const clock = commandClock(store)
   return showProgress('subjects', (onProgress) => {
     let deleted = 0
-    const removal: Parameters<typeof clearGallery>[0] = {
-      store,
+    const deletion = deletionOfCommand(store, clock)
+    const removal: typeof deletion = {
+      ...deletion,
       remove: (tx, subject) => {
         onProgress(++deleted, Math.max(deleted, subjects))
-        return deleteSubject(tx, subject, formatUtc(clock()))
+        return deletion.remove(tx, subject)
       },
-      purge: async () => void (await store.checkpoint()),
     }
     return deleteProject({
       store,

@@ -1,4 +1,5 @@
 import { mapSequential } from '../../lib/account-context.ts'
+import { type Clock, formatUtc } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
@@ -133,6 +134,15 @@ type DeleteSubjectsOptions = {
   readonly purge: (galleryId: string) => Promise<void>
   /** The most subjects to delete; no limit by default. */
   readonly subjectsMax?: number
+}
+
+/** Returns how a command deletes subjects: the gallery is not in its memory. */
+export function deletionOfCommand(store: Store, clock: Clock): DeleteSubjectsOptions {
+  return {
+    store,
+    remove: (tx, subject) => deleteSubject(tx, subject, formatUtc(clock())),
+    purge: async () => void (await store.checkpoint()),
+  }
 }
 
 /** The part of the subjects to read: at most `limit` of them after the last deleted one. */
