@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { ConsoleSubject } from '../../api/responses.ts'
 import { useApiMutation } from '../../api/use-api.ts'
@@ -7,7 +7,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { UtcTime } from '../../components/utc-time.tsx'
 import { formatCount } from '../../format/numbers.ts'
 import { shortIdOf, subjectNameOf } from '../../format/subject-name.ts'
-import { SubjectThumbnail, useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+import { SubjectChoice } from '../subjects/named-faces.tsx'
 
 /** A completed merge. */
 export type Merge = {
@@ -55,7 +55,15 @@ export function MergeDialog({ projectId, pair, shownId, onMerged, onClose }: Pro
         }}
       >
         <Stack gap="sm">
-          <KeptChoice projectId={projectId} pair={pair} keptId={keptId} onChange={setKeptId} />
+          <SubjectChoice
+            projectId={projectId}
+            label="Keep"
+            subjects={pair}
+            value={keptId}
+            onChange={setKeptId}
+            sizePx={56}
+            remarkOf={({ embeddingCount }) => templatesText(embeddingCount)}
+          />
           <MovedData ended={ended} kept={kept} />
           <ErrorNotice title="Couldn't merge the subjects" error={merge.error} />
           <Group justify="flex-end">
@@ -69,41 +77,6 @@ export function MergeDialog({ projectId, pair, shownId, onMerged, onClose }: Pro
         </Stack>
       </form>
     </Modal>
-  )
-}
-
-type KeptChoiceProps = Pick<Props, 'projectId' | 'pair'> & {
-  readonly keptId: string
-  readonly onChange: (subjectId: string) => void
-}
-
-function KeptChoice({ projectId, pair, keptId, onChange }: KeptChoiceProps) {
-  const crops = useCroppedFaces(
-    projectId,
-    pair.map(({ subjectId }) => subjectId),
-  )
-  return (
-    <Radio.Group label="Keep" value={keptId} onChange={onChange}>
-      <Stack gap={4} mt={4}>
-        {pair.map((subject) => {
-          const { subjectId } = subject
-          return (
-            <Group key={subjectId} gap="sm" wrap="nowrap">
-              <SubjectThumbnail
-                projectId={projectId}
-                subjectId={subjectId}
-                faceId={crops.get(subjectId)?.[0]}
-                sizePx={56}
-              />
-              <Radio
-                value={subjectId}
-                label={`${subjectNameOf(subject)} (${shortIdOf(subjectId)}, ${templatesText(subject.embeddingCount)})`}
-              />
-            </Group>
-          )
-        })}
-      </Stack>
-    </Radio.Group>
   )
 }
 

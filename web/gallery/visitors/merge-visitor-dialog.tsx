@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import type { ConsoleSubject, ConsoleVisitor } from '../../api/responses.ts'
 import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { shortIdOf, subjectNameOf } from '../../format/subject-name.ts'
-import { SubjectThumbnail, useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+import { subjectNameOf } from '../../format/subject-name.ts'
+import { SubjectChoice } from '../subjects/named-faces.tsx'
 import { VisitorSummary } from './visitor-summary.tsx'
 
 type Props = {
@@ -44,7 +44,7 @@ export function MergeVisitorDialog({ projectId, visitor, subject, onMerged, onCl
       >
         <Stack gap="sm">
           <VisitorSummary projectId={projectId} visitor={visitor} />
-          {!subject && <SubjectChoice projectId={projectId} chosen={chosen} onChange={setChosen} />}
+          {!subject && <SubjectSearch projectId={projectId} chosen={chosen} onChange={setChosen} />}
           <Text size="sm">
             {chosen ? <strong>{subjectNameOf(chosen)}</strong> : 'The subject'} gets the templates
             and the stored pictures of the visitor. The visitor then no longer exists. This cannot
@@ -65,7 +65,7 @@ export function MergeVisitorDialog({ projectId, visitor, subject, onMerged, onCl
   )
 }
 
-type ChoiceProps = {
+type SearchProps = {
   readonly projectId: string
   readonly chosen: ConsoleSubject | undefined
   readonly onChange: (subject: ConsoleSubject | undefined) => void
@@ -75,7 +75,7 @@ const searchDelayMs = 250
 const shownMax = 6
 
 /** Finds subjects by their names, and selects one. */
-function SubjectChoice({ projectId, chosen, onChange }: ChoiceProps) {
+function SubjectSearch({ projectId, chosen, onChange }: SearchProps) {
   const [typed, setTyped] = useState('')
   const [searched] = useDebouncedValue(typed.trim(), searchDelayMs)
   const query = useApiQuery('/projects/:projectId/subjects', {
@@ -83,10 +83,6 @@ function SubjectChoice({ projectId, chosen, onChange }: ChoiceProps) {
     query: { q: searched || undefined, sort: 'name', limit: shownMax },
   })
   const subjects = query.data?.items ?? []
-  const crops = useCroppedFaces(
-    projectId,
-    subjects.map(({ subjectId }) => subjectId),
-  )
   const choose = (id: string): void => onChange(subjects.find(({ subjectId }) => subjectId === id))
   return (
     <>
@@ -97,24 +93,14 @@ function SubjectChoice({ projectId, chosen, onChange }: ChoiceProps) {
         data-autofocus
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      <Radio.Group label="Subject" value={chosen?.subjectId ?? ''} onChange={choose}>
-        <Stack gap={4} mt={4}>
-          {subjects.map((subject) => (
-            <Group key={subject.subjectId} gap="sm" wrap="nowrap">
-              <SubjectThumbnail
-                projectId={projectId}
-                subjectId={subject.subjectId}
-                faceId={crops.get(subject.subjectId)?.[0]}
-                sizePx={44}
-              />
-              <Radio
-                value={subject.subjectId}
-                label={`${subjectNameOf(subject)} (${shortIdOf(subject.subjectId)})`}
-              />
-            </Group>
-          ))}
-        </Stack>
-      </Radio.Group>
+      <SubjectChoice
+        projectId={projectId}
+        label="Subject"
+        subjects={subjects}
+        value={chosen?.subjectId ?? ''}
+        onChange={choose}
+        sizePx={44}
+      />
       {query.data && subjects.length === 0 && <Text size="sm">No subject was found.</Text>}
       <ErrorNotice title="Couldn't search" error={query.error} />
     </>
