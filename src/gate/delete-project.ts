@@ -4,6 +4,7 @@ import { formatUtc, type Clock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
 import type { AuditLogEntry } from '../store/console/audit-log.ts'
 import type { ExclusiveTransaction, ReadTx, Store, Tx } from '../store/database.ts'
+import { deleteInBatches } from '../store/delete-in-batches.ts'
 import { countCrops, removeCrops } from '../store/gallery/crops.ts'
 import * as nearMisses from '../store/gallery/feedback/near-miss-crops.ts'
 import { findGallerySize } from '../store/gallery/galleries.ts'
@@ -63,7 +64,6 @@ export async function beginDeletion(
 /** Running calls usually end within their timeout, which is shorter by default. */
 const waitMsMax = 120_000
 const pollMs = 200
-const attemptsPerBatch = 500
 
 type Deletion = {
   readonly store: Store
@@ -92,13 +92,13 @@ type Deletion = {
 export async function deleteProject(options: Deletion): Promise<bigint> {
   const { store, project, clear, clearVisitors } = options
   const { projectId } = project
-  const deleteBatch = () =>
-    store.write((tx) => deletion.deleteCompletedAttempts(tx, projectId, attemptsPerBatch))
   const endMs = performance.now() + waitMsMax
   for (;;) {
     await clear(projectId)
     await clearVisitors(projectId)
-    while ((await deleteBatch()) === attemptsPerBatch);
+    await deleteInBatches(store, (tx, limit) =>
+      deletion.deleteCompletedAttempts(tx, projectId, limit),
+    )
     await removeCrops(store, projectId)
     await nearMisses.removeEndedNearMisses(store, options.clock())
     const returnedMicros = await store.runExclusive((change) => endProject(change, options))
