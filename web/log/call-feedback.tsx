@@ -16,7 +16,7 @@ const absenceTexts: Readonly<Record<NonNullable<Feedback['absence']>, string>> =
     'This match cannot be confirmed or denied, because feedback is off in its project.',
   windowEnded: 'This match can no longer be confirmed or denied, because the replay window ended.',
   notStored:
-    'This match cannot be confirmed or denied: feedback was off at the time of the call, or the person was deleted or merged since.',
+    'This match cannot be confirmed or denied: feedback was off at the time of the call, or the person was deleted or merged since, or has 1,000 newer matches.',
 }
 
 type Props = { readonly call: LoggedCallDetails }
