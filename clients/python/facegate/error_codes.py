@@ -81,7 +81,7 @@ class SubjectNotFoundError(FacegateError):
 
 
 class MatchNotFoundError(FacegateError):
-    """MATCH_NOT_FOUND: The call has no match that can be confirmed or denied: its requestId is unknown or older than the replay window, it matched no subject, feedback was off when it ran, or the subject was deleted."""
+    """MATCH_NOT_FOUND: The call has no match that can be confirmed or denied: its requestId is unknown or older than the replay window, it matched no subject, feedback was off when it ran, or the subject was deleted or has 1,000 newer matches."""
 
 
 class GroupNotFoundError(FacegateError):
