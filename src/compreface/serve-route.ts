@@ -3,11 +3,11 @@ import type { CallContent, UnreadableContent } from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { type Envelope, assertRoom, errorEnvelope, outcomeEnvelope } from '../http/envelope.ts'
 import { type ErrorFormat, errorResponse, errorStatuses } from '../http/error-response.ts'
-import { type ExecuteOptions, executeCall } from '../http/execute.ts'
+import type { ExecuteOptions } from '../http/execute.ts'
 import { describeFields } from '../http/input/describe-request.ts'
 import { requireValidParameters } from '../http/input/parse-json.ts'
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
-import { type RunnableCall, rejectCall } from '../http/run-call.ts'
+import { type RunnableCall, resultOf, runCall } from '../http/run-call.ts'
 import { type RequestScope, requestIdHeader, serveRoute } from '../http/serve-route.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError, type ActionErrorCode, type HttpError } from '../lib/errors.ts'
@@ -96,14 +96,9 @@ async function executeAndReply(
   { gate, onCallCompleted }: CompreFaceOptions,
 ): Promise<HttpResponse> {
   const received = { ...read, requestId, startMs }
-  const end =
-    'error' in content
-      ? await rejectCall(caller, received, content, gate)
-      : await executeCall(caller, received, content, gate)
+  const end = await runCall({ caller, received, gate }, content)
   addHeaders(end.headers)
-  if (end.kind === 'replay') throw new Error('a request id of a CompreFace call was reused')
-  if (end.kind !== 'settled') throw end.error
-  const { response: envelope, reply, decision } = end.settlement
+  const { response: envelope, reply, decision } = resultOf(end)
   onCallCompleted(envelope, performance.now() - startMs, decision)
   if (reply instanceof ActionError) throw reply
   return { status, headers: reply.headers ?? {}, body: reply.body }

@@ -47,7 +47,7 @@ export function toEnvelope(
   end: Exclude<CallEnd<Settlement<Envelope>>, { readonly kind: 'failed' }>,
   echoed: EchoedFields,
 ): Envelope {
-  if (end.kind === 'settled') return end.settlement.response
+  if (end.kind === 'completed') return end.result.response
   if (end.kind === 'rejected') return rejectionEnvelope(echoed, end.error)
   return replayEnvelope(end.response, echoed.requestId)
 }

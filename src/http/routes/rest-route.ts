@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Services } from '../../actions/action.ts'
-import type { AuthenticatedCall } from '../../gate/call-states.ts'
+import type { AuthenticatedCall, UnreadableContent } from '../../gate/call-states.ts'
 import type { Gate } from '../../gate/gate.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
 import type { Log } from '../../lib/log.ts'
@@ -16,6 +16,7 @@ import {
 } from '../input/read-body.ts'
 import { requireStorable, requireValidParameters } from '../input/parse-json.ts'
 import type { HttpRequest, HttpResponse, Route } from '../route.ts'
+import { passGate, resultOf } from '../run-call.ts'
 import { requestIdHeader, serveRoute, type RequestScope } from '../serve-route.ts'
 import { parseResponse } from './parse-response.ts'
 
@@ -123,7 +124,8 @@ async function readCall(
     const content = { action: { price: () => 0 }, params: {}, debug: false, permissions, run }
     return { caller, content, describeRequest }
   } catch (error) {
-    return { caller, content: { error, permissions }, describeRequest }
+    const content: UnreadableContent = { error, permissions }
+    return { caller, content, describeRequest }
   }
 }
 
@@ -159,23 +161,13 @@ async function admitAndRun(
   { gate }: RestOptions,
 ): Promise<HttpResponse> {
   const received = { requestId, startMs, action: `${route.method} ${route.path}`, describeRequest }
-  if ('error' in content) {
-    const { headers, error } = await gate.reject(caller, received, content)
-    addHeaders(headers)
-    throw error
-  }
-  const result = await gate.admit(caller, received, content)
-  addHeaders(result.headers)
-  if (result.kind === 'rejected') throw result.error
-  if (result.kind === 'replay') throw new Error('a route call has a new requestId')
-  const { admitted } = result
-  try {
+  const end = await passGate({ caller, received, gate }, content, async (admitted, { run }) => {
     const { caller: current } = admitted.call
-    const value = await runAsAccount(current.accountId, () => content.run(current))
+    const value = await runAsAccount(current.accountId, () => run(current))
     const body = await parseResponse(route.value, value)
     await gate.finish(admitted)
     return { status: 200, body }
-  } catch (error) {
-    throw await gate.release(admitted, error)
-  }
+  })
+  addHeaders(end.headers)
+  return resultOf(end)
 }
