@@ -12,23 +12,20 @@ import { readKeyWeeks } from '../../store/console/key-weeks.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { defineRead } from '../server/console-route.ts'
 import { count, id } from '../server/input.ts'
+import texts from '../field-texts.json' with { type: 'json' }
 
 const weeksShown = 8
 
 const measure = z.enum(allCameraMeasures)
 
-const values = z.array(z.number().nullable()).meta({
-  description: 'One for each week; null without calls. Shares are 0..1.',
-})
+const values = z.array(z.number().nullable()).describe(texts.cameras.values)
 
 /** What the calls of each key decided, week by week, and what became worse in the last week. */
 export const camerasChart = defineRead({
   path: '/analytics/cameras',
   query: z.strictObject({ projectId: id.optional(), keyId: id.optional() }),
   response: z.object({
-    weeks: z
-      .array(z.string())
-      .meta({ description: 'The start of each week, UTC, the oldest first.' }),
+    weeks: z.array(z.string()).describe(texts.cameras.weeks),
     measures: z.array(z.object({ measure, name: z.string(), kind: z.enum(['share', 'mean']) })),
     keys: z.array(
       z.object({

@@ -26,6 +26,7 @@ import type { ReadTx } from '../../store/database.ts'
 import { groupSeries, createTimeBuckets, type TimeBuckets } from './time-buckets.ts'
 import { count, id, micros, timeRange } from '../server/input.ts'
 import { defineRead } from '../server/console-route.ts'
+import texts from '../field-texts.json' with { type: 'json' }
 
 const filterFields = {
   projectId: id.optional(),
@@ -39,17 +40,17 @@ const filterFields = {
 const seriesFields = {
   name: z.string(),
   id: z.string(),
-  order: count.meta({ description: 'The position among all series of its kind, for its colour.' }),
+  order: count.describe(texts.charts.order),
 }
 
 const countedHours = {
-  fromUtc: z.string().meta({ description: 'The start of the first counted hour.' }),
-  toUtc: z.string().meta({ description: 'The end of the last counted hour.' }),
+  fromUtc: z.string().describe(texts.charts.fromUtc),
+  toUtc: z.string().describe(texts.charts.toUtc),
 }
 
 const chartFields = {
   ...countedHours,
-  buckets: z.array(z.string()).meta({ description: 'The start of each hour or day, UTC.' }),
+  buckets: z.array(z.string()).describe(texts.charts.buckets),
 }
 
 function chartTimes({ fromMs, toMs, buckets }: TimeBuckets) {
@@ -101,9 +102,7 @@ export const spendChart = defineRead({
         ...seriesFields,
         micros: z.array(micros),
         totalMicros: micros,
-        meteredMicros: micros.meta({
-          description: 'The prices of calls that were not charged, because billing was off.',
-        }),
+        meteredMicros: micros.describe(texts.charts.meteredMicros),
       }),
     ),
   }),
@@ -166,10 +165,7 @@ export const latencyChart = defineRead({
     p95: z.array(milliseconds),
     p99: z.array(milliseconds),
     overall: z.object({ p50: milliseconds, p95: milliseconds, p99: milliseconds }),
-    relativeErrorMax: z.number().meta({
-      description:
-        'The largest relative error of a percentile, from the width of the histogram buckets.',
-    }),
+    relativeErrorMax: z.number().describe(texts.charts.relativeErrorMax),
   }),
   handle: async ({ query, identity, services: { store, clock } }) => {
     const timeBuckets = createTimeBuckets(query, clock())
@@ -210,9 +206,7 @@ export const scoresChart = defineRead({
   }),
   response: z.object({
     ...countedHours,
-    edges: z
-      .array(z.number())
-      .meta({ description: 'The bin edges: one more than there are counts.' }),
+    edges: z.array(z.number()).describe(texts.charts.edges),
     counts: z.array(count),
     threshold: z.number().nullable(),
     matched: count,

@@ -30,6 +30,7 @@ import { count, id, micros } from '../server/input.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 import type { ConsoleServices } from '../services.ts'
 import { dayMs, hourMs } from '../../lib/clock.ts'
+import texts from '../field-texts.json' with { type: 'json' }
 
 const errorsShown = 5
 
@@ -54,9 +55,7 @@ export const getOverview = defineRead({
   }),
   response: z.object({
     ...trafficFields,
-    before: z
-      .object(trafficFields)
-      .meta({ description: 'The same of the week before; for 30 days, of the 30 days before.' }),
+    before: z.object(trafficFields).describe(texts.overview.before),
     meteredMicros: micros,
     billed: count,
     budgets: z.array(
@@ -70,9 +69,7 @@ export const getOverview = defineRead({
     ),
     walletMicros: micros,
     topErrors: z.array(z.object({ code: z.string(), count })),
-    errorCodes: count.meta({
-      description: 'The number of error codes; `topErrors` has the largest.',
-    }),
+    errorCodes: count.describe(texts.overview.errorCodes),
     galleries: z.array(
       z.object({ galleryId: z.string(), name: z.string(), subjects: count, templates: count }),
     ),
@@ -80,7 +77,7 @@ export const getOverview = defineRead({
     alerts: z.array(accountAlert),
     firstSteps: z
       .array(z.object({ step: z.enum(firstSteps), isDone: z.boolean() }))
-      .meta({ description: 'The steps of a new installation; none if all are done.' }),
+      .describe(texts.overview.firstSteps),
   }),
   handle: async (call) => {
     const { identity, services, query } = call

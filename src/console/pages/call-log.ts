@@ -23,6 +23,7 @@ import { defineList } from '../server/define-list.ts'
 import { callFeedback, readFeedback } from './feedback.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
+import texts from '../field-texts.json' with { type: 'json' }
 
 const number = z.number().nullable()
 
@@ -39,28 +40,19 @@ const logEntry = z.object({
   ok: z.boolean(),
   latencyMs: z.number(),
   costMicros: micros,
-  meteredMicros: micros.meta({
-    description: 'The price of a call that was not charged, because billing was off.',
-  }),
+  meteredMicros: micros.describe(texts.callLog.meteredMicros),
   billed: z.boolean(),
   isReplay: z.boolean(),
   /** Why the call failed; null for a success. Of calls without a stored message, the general one. */
   message: z.string().nullable(),
-  outcome: z.enum(callOutcomes).nullable().meta({
-    description:
-      'What svc.identify, svc.verify or svc.liveness decided; null for a failed call and a replay.',
-  }),
+  outcome: z.enum(callOutcomes).nullable().describe(texts.callLog.outcome),
   similarity: number,
   livenessScore: number,
   threshold: number,
-  margin: number.meta({ description: 'The similarity minus that of the next subject.' }),
+  margin: number.describe(texts.callLog.margin),
   quality: number,
-  reason: z.string().nullable().meta({
-    description: 'Reasons of svc.liveness, separated by commas.',
-  }),
-  nearMiss: z.boolean().meta({
-    description: 'Whether the score is below the threshold by at most 0.05.',
-  }),
+  reason: z.string().nullable().describe(texts.callLog.reason),
+  nearMiss: z.boolean().describe(texts.callLog.nearMiss),
 })
 
 /** The fewest characters of a request id that are searched. */
@@ -204,21 +196,17 @@ export const getCall = defineRead({
           hint: z.string().optional(),
         }),
       )
-      .meta({ description: 'Why the call, or one of its images, failed.' }),
-    isGeneral: z.boolean().meta({
-      description: 'Whether the problems only explain the code, because nothing else is stored.',
-    }),
+      .describe(texts.callLog.problems),
+    isGeneral: z.boolean().describe(texts.callLog.isGeneral),
     parameters: z
       .record(z.string(), z.union([z.number(), z.boolean(), z.string(), z.array(z.string())]))
       .optional()
-      .meta({ description: 'Options of a failed call; of other parameters only the presence.' }),
+      .describe(texts.callLog.parameters),
     attempt: z
       .object({ state: z.string(), startedAtUtc: z.string(), isResponseStored: z.boolean() })
       .optional(),
     feedback: callFeedback,
-    picture: z.object({ expiresAtUtc: z.string() }).optional().meta({
-      description: 'A stored picture of a near miss: `POST /log/:callId/picture` returns it.',
-    }),
+    picture: z.object({ expiresAtUtc: z.string() }).optional().describe(texts.callLog.picture),
   }),
   handle: async (context) =>
     context.services.store.read(async (tx) => {

@@ -12,6 +12,7 @@ import { createPlaygroundKey, findPlaygroundKey } from '../../store/tenancy/key-
 import { listPrices } from '../../store/billing/prices.ts'
 import { id, micros, requireProject } from '../server/input.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
+import texts from '../field-texts.json' with { type: 'json' }
 
 const jsonObject = z.record(z.string(), z.unknown())
 
@@ -69,7 +70,7 @@ export const getPlaygroundSettings = defineRead({
     bodyBytesMax: z.int(),
     falseMatchRates: z
       .array(z.object({ similarity: z.number(), rate: z.number() }))
-      .meta({ description: 'The share of pairs of different people that reach a similarity.' }),
+      .describe(texts.playground.falseMatchRates),
   }),
   handle: async ({ services: { imageLimits, bodyBytesMax, falseMatchRates } }) => ({
     ...imageLimits,
@@ -107,10 +108,7 @@ export const runPlaygroundCall = defineWrite({
     latencyMs: z.number(),
     costMicros: micros,
     meteredMicros: micros,
-    retryAfterS: z
-      .number()
-      .nullable()
-      .meta({ description: 'The time after which a refused call can be sent again; else null.' }),
+    retryAfterS: z.number().nullable().describe(texts.playground.retryAfterS),
   }),
   prepare: async (call) => {
     const { body, services, request } = call

@@ -14,6 +14,7 @@ import { defineRead, defineWrite } from '../server/console-route.ts'
 import { count, invalidField, micros, requireProject } from '../server/input.ts'
 import { toAuditEntry } from '../server/serve-route.ts'
 import type { ConsoleServices } from '../services.ts'
+import texts from '../field-texts.json' with { type: 'json' }
 
 /** A time without activity after which subjects are deleted. */
 export const retentionDays = z.int().min(1).max(36_500)
@@ -27,9 +28,9 @@ const retentionLoss = z
   .object({
     days: z.int(),
     previousDays: z.int(),
-    beforeUtc: z.string().meta({ description: 'What had no activity since is deleted.' }),
+    beforeUtc: z.string().describe(texts.projectEffects.beforeUtc),
     deleted: boundedCount,
-    intervalS: z.number().meta({ description: 'The time between two runs of the deletion.' }),
+    intervalS: z.number().describe(texts.projectEffects.intervalS),
   })
   .optional()
 
@@ -43,16 +44,16 @@ export const previewLosses = defineRead({
         z.string().regex(/^\d+$/u).transform(Number).pipe(retentionDays),
       ])
       .optional()
-      .meta({ description: 'The new retention: a number of days, or `default`.' }),
+      .describe(texts.projectEffects.retentionDays),
     visitorRetentionDays: z.coerce.number().pipe(visitorRetentionDays).optional(),
   }),
   response: z.object({
-    crops: boundedCount.meta({ description: 'Deleted when storeCrops is switched off.' }),
+    crops: boundedCount.describe(texts.projectEffects.crops),
     deletion: z
       .object({ subjects: count, visitors: count, keys: count, webhooks: count })
-      .meta({ description: 'Deleted with the project.' }),
-    retention: retentionLoss.meta({ description: 'Of subjects.' }),
-    visitorRetention: retentionLoss.meta({ description: 'Of visitors.' }),
+      .describe(texts.projectEffects.deletion),
+    retention: retentionLoss.describe(texts.projectEffects.retention),
+    visitorRetention: retentionLoss.describe(texts.projectEffects.visitorRetention),
   }),
   handle: async (call) => {
     const { query, services } = call

@@ -11,6 +11,7 @@ import { switchNames, switchesFromColumns } from '../../store/tenancy/switches.t
 import { type ConsoleContext, defineRead, defineWrite } from '../server/console-route.ts'
 import * as input from '../server/input.ts'
 import * as effects from './project-effects.ts'
+import texts from '../field-texts.json' with { type: 'json' }
 
 const galleryMode = z.enum(['isolated', 'shared'])
 const switchName = z.enum(switchNames)
@@ -34,10 +35,7 @@ const project = z.object({
   visitorRetentionDays: z.int(),
   nearMissHours: z.int(),
   identifyThreshold: z.number().nullable(),
-  automaticThreshold: z.number().meta({
-    description:
-      'The threshold of svc.identify without one of the project, by the size of the gallery.',
-  }),
+  automaticThreshold: z.number().describe(texts.projects.automaticThreshold),
   livenessOrigins: origins,
   switches,
   budgetMicros: input.micros,
@@ -95,21 +93,12 @@ export const editProject = defineWrite({
     visitorRetentionDays: effects.visitorRetentionDays.optional(),
     nearMissHours: z.int().min(1).max(72).optional(),
     identifyThreshold: z.number().min(0).max(1).nullable().optional(),
-    livenessOrigins: origins.optional().meta({
-      description: 'Origins of pages that may send frames of liveness sessions; empty: none.',
-    }),
+    livenessOrigins: origins.optional().describe(texts.projects.livenessOrigins),
     switches: z.partialRecord(switchName, z.boolean()).optional(),
     galleryMode: galleryMode.optional(),
-    confirmedLosses: effects.confirmedLosses.optional().meta({
-      description: 'Required if the change deletes data: the numbers of `losses`.',
-    }),
-    confirmedThreshold: z.number().optional().meta({
-      description: 'Required for an unusual `identifyThreshold`: the same number.',
-    }),
-    statement: z.string().optional().meta({
-      description:
-        'Required to change the gallery mode: the `statement` of gallery-mode-preview, word for word.',
-    }),
+    confirmedLosses: effects.confirmedLosses.optional().describe(texts.projects.confirmedLosses),
+    confirmedThreshold: z.number().optional().describe(texts.projects.confirmedThreshold),
+    statement: z.string().optional().describe(texts.projects.statement),
   }),
   response: project,
   handle: async (call, { db, tx }) => {
@@ -223,13 +212,11 @@ export const previewThreshold = defineRead({
   }),
   response: z.object({
     days: z.int(),
-    calls: input.count.meta({
-      description: 'Decisions of svc.identify among the latest 30,000 calls.',
-    }),
+    calls: input.count.describe(texts.projects.calls),
     isCapped: z.boolean(),
-    matches: input.count.meta({ description: 'Those of them with a match.' }),
-    newMatches: input.count.meta({ description: 'Calls without a match that would have one.' }),
-    lostMatches: input.count.meta({ description: 'Calls with a match that would have none.' }),
+    matches: input.count.describe(texts.projects.matches),
+    newMatches: input.count.describe(texts.projects.newMatches),
+    lostMatches: input.count.describe(texts.projects.lostMatches),
   }),
   handle: async (call) => {
     const { query, services } = call

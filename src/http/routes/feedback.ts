@@ -4,6 +4,7 @@ import { subjectId, uuid } from '../../actions/schemas/fields.ts'
 import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import examples from './examples.json' with { type: 'json' }
 import { defineRoute } from './rest-route.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 const index = (count: number) =>
   z
@@ -12,14 +13,11 @@ const index = (count: number) =>
     .max(count - 1)
 
 const match = z.object({
-  requestId: uuid.meta({ description: 'Of a call of svc.identify in the replay window.' }),
+  requestId: uuid.describe(texts.feedback.requestId),
   resultIndex: index(imagesPerCallMax),
   faceIndex: index(facesMax),
-  subjectId: subjectId.meta({ description: 'The subject that the face matched.' }),
-  verdict: z.enum(['confirm', 'deny']).meta({
-    description:
-      '`deny`: it was another person. `confirm`: it was the subject; this also ends a denial.',
-  }),
+  subjectId: subjectId.describe(texts.feedback.subjectId),
+  verdict: z.enum(['confirm', 'deny']).describe(texts.feedback.verdict),
 })
 
 export const sendFeedback = defineRoute({

@@ -17,8 +17,9 @@ import { deletionRecord, subject } from '../../actions/schemas/subject.ts'
 import examples from './examples.json' with { type: 'json' }
 import { cursor, cutPage, limit, nextCursor, packCursor, unpackCursor } from './pagination.ts'
 import { defineRoute } from './rest-route.ts'
+import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
-const visitorId = uuid.meta({ description: 'The id that svc.identify returned for a face.' })
+const visitorId = uuid.describe(texts.visitors.visitorId)
 /** The parts of a route of one visitor. */
 const ofVisitor = { pathParams: z.object({ visitorId }), query: z.strictObject({}) }
 
@@ -26,23 +27,20 @@ const ofVisitor = { pathParams: z.object({ visitorId }), query: z.strictObject({
 export const visitor = z
   .object({
     visitorId: z.uuid(),
-    visitCount: z.int().min(1).meta({ description: 'The number of pictures with the person.' }),
+    visitCount: z.int().min(1).describe(texts.visitors.visitCount),
     firstSeenAtUtc: z.string(),
-    lastSeenAtUtc: z.string().meta({
-      description: 'The retention of the project begins at this time.',
-    }),
-    embeddingCount: z.int().min(0).meta({ description: 'Number of templates of the visitor.' }),
-    ignored: z.boolean().meta({ description: 'No events are sent for the visitor.' }),
-    similarity: similarity
-      .optional()
-      .meta({ description: 'The similarity to the subject; only with `subjectId`.' }),
+    lastSeenAtUtc: z.string().describe(texts.visitors.lastSeenAtUtc),
+    embeddingCount: z.int().min(0).describe(texts.visitors.embeddingCount),
+    ignored: z.boolean().describe(texts.visitors.ignored),
+    similarity: similarity.optional().describe(texts.visitors.similarity),
   })
   .meta({ id: 'Visitor' })
 
 /** Which visitors a list contains. */
-export const ignoredFilter = z.enum(['true', 'false', 'all']).default('false').meta({
-  description: '`true`: only ignored visitors. `all`: also ignored ones.',
-})
+export const ignoredFilter = z
+  .enum(['true', 'false', 'all'])
+  .default('false')
+  .describe(texts.visitors.ignoredFilter)
 
 /** Returns the filter of the list. */
 export function isIgnoredOf({ ignored }: { readonly ignored: z.output<typeof ignoredFilter> }) {
@@ -56,15 +54,9 @@ export const listVisitors = defineRoute({
   summary: 'List the unknown people that svc.identify found, or those that resemble a subject.',
   permission: 'subjects:read',
   query: z.strictObject({
-    sort: z.enum(['-lastSeen', '-visits']).default('-lastSeen').meta({
-      description:
-        'The last seen or the most pictures first. A visitor that is seen while you read the pages moves.',
-    }),
+    sort: z.enum(['-lastSeen', '-visits']).default('-lastSeen').describe(texts.visitors.sort),
     ignored: ignoredFilter,
-    subjectId: subjectId.optional().meta({
-      description:
-        'Only visitors whose similarity to this subject reaches the threshold of a search among them, the ten most similar first; the other parameters do not apply.',
-    }),
+    subjectId: subjectId.optional().describe(texts.visitors.subjectId),
     limit,
     cursor,
   }),

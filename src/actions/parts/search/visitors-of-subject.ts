@@ -8,15 +8,13 @@ import {
 } from '../pictures/find-duplicates.ts'
 import type { StoreFaceCall } from '../store-face.ts'
 import { type StoredSearchCall, readStoredProbe } from './identify-stored.ts'
+import texts from '../../schemas/field-texts.json' with { type: 'json' }
 
 /** The visitors that svc.enroll returns. */
 export const similarVisitors = z
   .array(z.object({ visitorId: z.uuid(), similarity }))
   .optional()
-  .meta({
-    description:
-      'Only if the project stores unknown people: the visitors that resemble the enrolled pictures. The person was probably seen before; `POST /v1/visitors/{visitorId}/merge` adds the faces of a visitor to the subject.',
-  })
+  .describe(texts.visitorsOfSubject.similarVisitors)
 
 /**
  * Searches for visitors that resemble one of the pictures, as `searchDuplicates` searches for subjects:

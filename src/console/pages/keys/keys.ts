@@ -22,6 +22,7 @@ import {
   requireProject,
   utcTime,
 } from '../../server/input.ts'
+import texts from '../../field-texts.json' with { type: 'json' }
 
 /** A key as the console shows it: without its secret. */
 export const key = z.object({
@@ -36,7 +37,7 @@ export const key = z.object({
   createdAtUtc: z.string(),
   expiresAtUtc: z.string().nullable(),
   revokedAtUtc: z.string().nullable(),
-  lastUsedAtUtc: z.string().nullable().meta({ description: 'It is stored at most once a minute.' }),
+  lastUsedAtUtc: z.string().nullable().describe(texts.keys.lastUsedAtUtc),
   rotatedAtUtc: z.string().nullable(),
   formerSecret: z
     .object({
@@ -46,12 +47,12 @@ export const key = z.object({
       isValid: z.boolean(),
     })
     .nullable()
-    .meta({ description: 'The secret before the last rotation; null: the key was not rotated.' }),
+    .describe(texts.keys.formerSecret),
 })
 
 /** A key with its secret. */
 export const keyWithSecret = key.extend({
-  key: z.string().meta({ description: 'The full key. It is shown only in this response.' }),
+  key: z.string().describe(texts.keys.key),
 })
 
 /** Converts a key to its response. */
@@ -185,9 +186,7 @@ export const editKey = defineWrite({
   body: z.strictObject({
     name: name.optional(),
     permissions: z.array(permission).min(1).optional(),
-    expiresAtUtc: expiry.meta({
-      description: 'null: the key never expires. Absent fields do not change.',
-    }),
+    expiresAtUtc: expiry.describe(texts.keys.expiresAtUtc),
   }),
   response: key,
   handle: async (call, { tx }) => {

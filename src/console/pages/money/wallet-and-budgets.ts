@@ -15,15 +15,14 @@ import { walletLedger } from '../../../store/tenancy/projects.ts'
 import { id, invalidField, micros, requireProject } from '../../server/input.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { imageLimits } from '../playground.ts'
+import texts from '../../field-texts.json' with { type: 'json' }
 
 const price = z.object({
   action: z.string(),
   unitMicros: micros,
   isDefault: z.boolean(),
-  units: z.int().meta({ description: 'Units charged for one successful call with one image.' }),
-  unitsWithoutImage: z.int().nullable().meta({
-    description: 'Units charged for one successful call without an image; null: it needs one.',
-  }),
+  units: z.int().describe(texts.walletAndBudgets.units),
+  unitsWithoutImage: z.int().nullable().describe(texts.walletAndBudgets.unitsWithoutImage),
 })
 
 /** The budget of a project. */
@@ -35,9 +34,7 @@ export const budgetFields = {
   allocatedMicros: micros,
 }
 
-export const isBilled = z
-  .boolean()
-  .meta({ description: 'Whether calls are charged to the budget.' })
+export const isBilled = z.boolean().describe(texts.walletAndBudgets.isBilled)
 
 /** Returns the budget of a project with amounts as text. */
 export function toBudget(project: ProjectSummary) {
@@ -59,9 +56,7 @@ export const getMoney = defineRead({
   response: z.object({
     walletMicros: micros,
     currency: z.string(),
-    topUpConfirmationMicros: micros.meta({
-      description: 'A larger top-up requires confirmAmountMicros.',
-    }),
+    topUpConfirmationMicros: micros.describe(texts.walletAndBudgets.topUpConfirmationMicros),
     projects: z.array(z.object({ ...budgetFields, spentMicros: micros, billing: isBilled })),
     prices: z.array(price),
   }),
@@ -107,13 +102,9 @@ export const topUpWallet = defineWrite({
   auditAction: 'money.topUp',
   body: z.strictObject({
     amountMicros: amount,
-    confirmAmountMicros: micros.optional().meta({
-      description: 'Required for amounts above topUpConfirmationMicros of /money: the same amount.',
-    }),
+    confirmAmountMicros: micros.optional().describe(texts.walletAndBudgets.confirmAmountMicros),
     note: z.string().max(256).optional(),
-    requestId: id.optional().meta({
-      description: 'A request that is sent again with the same id adds its amount once.',
-    }),
+    requestId: id.optional().describe(texts.walletAndBudgets.requestId),
   }),
   response: balance,
   handle: async ({ body, identity, services }, { db, tx }) => {
@@ -140,7 +131,7 @@ export const allocateBudget = defineWrite({
   auditAction: 'money.allocate',
   body: z.strictObject({
     projectId: id,
-    amountMicros: amount.meta({ description: 'A negative amount returns money to the wallet.' }),
+    amountMicros: amount.describe(texts.walletAndBudgets.amountMicros),
   }),
   response: balance,
   handle: async ({ body, identity, services }, { db, tx }) => {
@@ -171,7 +162,7 @@ export const setUnitPrice = defineWrite({
       .string()
       .regex(/^\d{1,15}$/u, 'must be a whole number of millionths')
       .nullable()
-      .meta({ description: 'null restores the default price of the service.' }),
+      .describe(texts.walletAndBudgets.unitMicros),
   }),
   response: price,
   handle: async ({ body, pathParameters, identity, services }, { db }) => {

@@ -12,6 +12,7 @@ import type { ReadTx } from '../../../store/database.ts'
 import { defineWrite } from '../../server/console-route.ts'
 import { count, invalidField, requireProject } from '../../server/input.ts'
 import type { ConsoleServices, ModelInventory } from '../../services.ts'
+import texts from '../../field-texts.json' with { type: 'json' }
 
 /** One rate of a calibration table. */
 export const calibrationPoint = z.object({
@@ -27,18 +28,14 @@ export const galleryCalibration = z.object({
   /** One project, or all projects of the shared gallery. */
   projects: z.array(z.object({ projectId: z.string(), name: z.string() })),
   modelId: z.string(),
-  isUsed: z.boolean().meta({
-    description: 'False: the table is of another model than the active one, so it has no effect.',
-  }),
+  isUsed: z.boolean().describe(texts.calibrations.isUsed),
   subjects: count,
   pairs: count,
   appliedAtUtc: z.string(),
   appliedBy: z.string(),
   points: z.array(
     calibrationPoint.extend({
-      modelScore: z
-        .number()
-        .meta({ description: 'The score of this rate in the table of the model.' }),
+      modelScore: z.number().describe(texts.calibrations.modelScore),
     }),
   ),
 })

@@ -6,39 +6,29 @@ import { count } from '../../server/input.ts'
 import { defineRead } from '../../server/console-route.ts'
 import { isOfFirstAccount } from '../../server/first-account.ts'
 import type { ModelInventory } from '../../services.ts'
+import texts from '../../field-texts.json' with { type: 'json' }
 
 /** Returns all networks and the calibration of the active recognizer. */
 export const getModels = defineRead({
   path: '/models',
   response: z.object({
-    mayChange: z.boolean().meta({
-      description: 'Whether the user may change the models: an owner of the first account.',
-    }),
+    mayChange: z.boolean().describe(texts.models.mayChange),
     models: z.custom<ModelInventory['models']>(),
     coverage: z
       .object({ comparableFaces: count, remakeableFaces: count, waitingFaces: count })
       .nullable()
-      .meta({
-        description:
-          'For those who may change the models: faces of all accounts with a template of the active recognizer, faces whose crop will be embedded again, and the other faces.',
-      }),
+      .describe(texts.models.coverage),
     calibration: z.object({
       modelId: z.string(),
       set: z.string(),
       measuredOn: z.string(),
-      populations: z.string().optional().meta({
-        description:
-          'The origin of the rows that represent other people than those of the set. Without it, the table holds only for pictures like those of the set.',
-      }),
+      populations: z.string().optional().describe(texts.models.populations),
       points: z.array(calibrationPoint),
     }),
-    galleryCalibrations: z.array(galleryCalibration).meta({
-      description: 'The tables that galleries use instead of that of the active recognizer.',
-    }),
-    comparable: z.array(z.object({ modelId: z.string(), faces: count })).meta({
-      description:
-        'Faces by the model of their templates. Only templates of one model can be compared.',
-    }),
+    galleryCalibrations: z.array(galleryCalibration).describe(texts.models.galleryCalibrations),
+    comparable: z
+      .array(z.object({ modelId: z.string(), faces: count }))
+      .describe(texts.models.comparable),
   }),
   handle: async ({ identity, services }) => {
     const { store, readModels, similarityAt } = services

@@ -17,6 +17,7 @@ import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhoo
 import { isAllowed } from '../../auth/identity.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { type AccountPath, id, invalidField, requireProject } from '../../server/input.ts'
+import texts from '../../field-texts.json' with { type: 'json' }
 
 const eventType = z.enum(allEventTypes)
 
@@ -31,18 +32,15 @@ const webhookItem = z.object({
   webhookId: z.string(),
   projectId: z.string(),
   projectName: z.string(),
-  url: z.string().meta({ description: 'For viewers without its path, which can contain a token.' }),
+  url: z.string().describe(texts.webhooks.url),
   events: z.array(eventType),
   matchFilter,
   createdAtUtc: z.string(),
   pending: z.number(),
-  discarded: z.number().meta({ description: 'Events not stored because the outbox was full.' }),
-  failures: z.number().meta({ description: 'Consecutive failed attempts.' }),
+  discarded: z.number().describe(texts.webhooks.discarded),
+  failures: z.number().describe(texts.webhooks.failures),
   failingSinceUtc: z.string().nullable(),
-  pausedUntilUtc: z
-    .string()
-    .nullable()
-    .meta({ description: 'The next attempt after failed ones; a test event is sent at once.' }),
+  pausedUntilUtc: z.string().nullable().describe(texts.webhooks.pausedUntilUtc),
 })
 
 const lastAttempt = z.object({
@@ -54,15 +52,10 @@ const lastAttempt = z.object({
 /** The events of a webhook, and which matches it receives. */
 const receivedEvents = z.strictObject({
   events: z.array(eventType).min(1),
-  matchFilter: matchFilter.default({}).meta({
-    description:
-      'Only events with at least this similarity, and matches only of subjects in one of the groups, with one of the outcomes. Needs an event about faces.',
-  }),
+  matchFilter: matchFilter.default({}).describe(texts.webhooks.matchFilter),
 })
 
-const secret = z
-  .string()
-  .meta({ description: 'The signing secret. It is shown only in this response.' })
+const secret = z.string().describe(texts.webhooks.secret)
 
 export const listWebhooks = defineRead({
   path: '/webhooks',
