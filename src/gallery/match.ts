@@ -32,7 +32,11 @@ export type MatchScore = {
 }
 export type FaceMatchScore = MatchScore & { readonly faceId: string }
 /** A subject that a search has found, with its face that is most similar to the probe. */
-export type SearchHit = FaceMatchScore & { readonly subjectId: string }
+export type SearchHit = FaceMatchScore & {
+  readonly subjectId: string
+  /** False if no subject of the gallery had denials when the search began. */
+  readonly mayBeDenied?: boolean | undefined
+}
 
 /** The match of a subject, with its face that is most similar to the probe. */
 export type SubjectMatch = FaceMatchScore & {

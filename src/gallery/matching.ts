@@ -214,9 +214,9 @@ async function searchAcrossModels(
     if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)
     const candidates = await search.search(galleryId, probe, options)
     return candidates.map((candidate): SearchHit => {
-      const { faceId, subjectId, score } = candidate
+      const { faceId, subjectId, score, mayBeDenied } = candidate
       const similarity = roundSimilarity(similarityOfScore(candidate, calibration))
-      return { faceId, subjectId, score, similarity, modelId }
+      return { faceId, subjectId, score, similarity, modelId, mayBeDenied }
     })
   })
   return mergeHits(lastFirst.toReversed().flat(), options.limit)

@@ -52,7 +52,8 @@ export async function mergeSubjects(
   await encryptForSubject(tx, { source, target, accountId, keys })
   const fromSubjectId = source.subjectId
   await moveFaces(tx, { galleryId, fromSubjectId, toSubjectId: subjectId, sequence })
-  await moveVerdicts(tx, { to: subjectId, verdictIds: await decidedIds(tx, fromSubjectId) })
+  const verdictIds = await decidedIds(tx, fromSubjectId)
+  await moveVerdicts(tx, { from: fromSubjectId, to: subjectId, verdictIds })
   await storeVectors(tx, target)
   const record = await deleteSubject(tx, source, nowUtc)
   await updateSubjectRow(tx, subjectId, {

@@ -13,7 +13,7 @@ import {
   roundSimilarity,
   scoreAt,
 } from '../calibration/similarity.ts'
-import type { MatchOptions, MatchScore } from '../match.ts'
+import type { MatchOptions, MatchScore, SearchHit } from '../match.ts'
 
 /** The share of the similarity that a denied face keeps: below every threshold that has an effect. */
 const keptShare = 0.5
@@ -81,13 +81,15 @@ export async function lowerDenied<Match extends MatchScore>(
  * denied one. The subjects are read in separate transactions before the call is settled, because many
  * faces and denials take seconds. A denial that is sent meanwhile may not apply.
  */
-export async function lowerDeniedHits<Hit extends MatchScore & { readonly subjectId: string }>(
+export async function lowerDeniedHits<Hit extends Omit<SearchHit, 'faceId'>>(
   read: Store['read'],
   faces: readonly { readonly probes: readonly Template[]; readonly hits: readonly Hit[] }[],
   options: MatchOptions,
 ): Promise<Hit[][]> {
   const lowered = faces.map(({ hits }) => [...hits])
-  const subjectIds = [...new Set(lowered.flat().map(({ subjectId }) => subjectId))]
+  const possible = lowered.flat().filter(({ mayBeDenied }) => mayBeDenied !== false)
+  if (possible.length === 0) return lowered
+  const subjectIds = [...new Set(possible.map(({ subjectId }) => subjectId))]
   for (const subjectId of await read((reading) => findDeniedSubjects(reading, subjectIds))) {
     using denials = await read((reading) => readDenials(reading, subjectId, options))
     for (const [index, { probes, hits }] of faces.entries()) {

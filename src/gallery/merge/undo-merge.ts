@@ -82,7 +82,8 @@ async function returnVerdicts(
   { verdictIds }: MergedState,
 ): Promise<void> {
   await encryptForSubject(tx, { ...change, faceIds: verdictIds })
-  await moveVerdicts(tx, { to: change.target.subjectId, verdictIds })
+  const [from, to] = [change.source.subjectId, change.target.subjectId]
+  await moveVerdicts(tx, { from, to, verdictIds })
 }
 
 async function findFacesToReturn(

@@ -27,7 +27,7 @@ export type GallerySearch = {
    */
   readonly storeVectors: (tx: Tx, subject: VectorOwner) => Promise<void>
   /** Applies all changes that were committed before the call. */
-  readonly sync: (galleryId: string) => Promise<void>
+  readonly sync: (galleryId: string) => Promise<unknown>
   /**
    * Applies the removals of faces that other processes committed, so that removed templates do not
    * stay in memory until the next search. It is called twice a second.

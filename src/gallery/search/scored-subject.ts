@@ -10,6 +10,8 @@ export type ScoredSubject = {
   readonly isIdentical: boolean
   /** The face, if the template was merged from one only. */
   readonly faceId?: string | undefined
+  /** Whether any subject of the gallery had denials when the search began. */
+  readonly mayBeDenied?: boolean
 }
 
 /** A candidate with its face that is most similar to the probe. */

@@ -1,5 +1,6 @@
 import type { GalleryKeyRow } from '../gallery-schema.ts'
 import { type LockMode, type ReadTx, type Tx, sql } from '../database.ts'
+import { anyDenials } from './feedback/match-verdicts.ts'
 import { galleryIdOf } from '../tenancy/projects.ts'
 import { visitorsGalleryId } from './visitors.ts'
 
@@ -27,10 +28,11 @@ export async function lockProjectGallery(tx: Tx, projectId: string): Promise<voi
 
 export type GallerySize = { readonly subjectCount: number; readonly templateCount: number }
 
-/** Finds the row of a gallery; undefined before its first subject. */
-export async function findGallery(tx: ReadTx, galleryId: string) {
-  const query = tx.build.selectFrom('galleries').selectAll().where('galleryId', '=', galleryId)
-  return (await tx.run(query))[0]
+/** Finds the row of a gallery and whether it has denials; undefined before its first subject. */
+export async function findGallery({ build, run }: ReadTx, galleryId: string) {
+  const hasDenials = anyDenials(galleryId).as('hasDenials')
+  const query = build.selectFrom('galleries').selectAll().select(hasDenials)
+  return (await run(query.where('galleryId', '=', galleryId)))[0]
 }
 
 export async function findGallerySize(tx: ReadTx, galleryId: string): Promise<GallerySize> {

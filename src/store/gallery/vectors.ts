@@ -1,6 +1,7 @@
 import { countRows } from '../lists.ts'
 import { type ReadTx, type Tx, sql } from '../database.ts'
 import type { VectorRow } from '../vectors-schema.ts'
+import { anyDenials } from './feedback/match-verdicts.ts'
 
 /** Selects subjects of a gallery by the templates of a model. */
 export type VectorFilter = {
@@ -44,14 +45,11 @@ export function halfvec(values: Float16Array | null) {
   return sql<string | null>`${text}::halfvec`
 }
 
-/** How many subjects a gallery has by a model, at most, and whether any of their vectors is stale. */
-export type VectorCoverage = { readonly subjectsMax: number; readonly hasStale: boolean }
-
-export async function findVectorCoverage(
-  tx: ReadTx,
-  galleryId: string,
-  modelId: string,
-): Promise<VectorCoverage> {
+/**
+ * Returns how many subjects a gallery has by a model, at most, whether any of their vectors is stale,
+ * and whether any subject of the gallery has denials.
+ */
+export async function findVectorCoverage(tx: ReadTx, galleryId: string, modelId: string) {
   const stale = tx.build
     .selectFrom('vectors')
     .select('vectors.subjectId')
@@ -60,10 +58,11 @@ export async function findVectorCoverage(
     .where('isStale', '=', true)
   const query = selectSizes(tx)
     .select((row) => [subjectsMax.as('subjectsMax'), row.exists(stale).as('hasStale')])
+    .select(anyDenials(galleryId).as('hasDenials'))
     .where('galleries.galleryId', '=', galleryId)
     .where('templateCounts.modelId', '=', modelId)
   const [coverage] = await tx.run(query)
-  return { subjectsMax: coverage?.subjectsMax ?? 0, hasStale: coverage?.hasStale === true }
+  return coverage ?? { subjectsMax: 0, hasStale: false, hasDenials: false }
 }
 
 const subjectsMax = sql<number>`least(templates, "subjectCount")`

@@ -7,6 +7,7 @@ import { keyCommands, project } from '../../../src/cli/tenancy/commands.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
 import { denialsPerSubject } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { createLineRunner, runJson } from '../../support/cli/run-json.ts'
+import { countStatements } from '../../support/database/count-statements.ts'
 import { isOnPostgres } from '../../support/database/engine.ts'
 import { copyDatabase, isReadable, unwrapAllKeys } from '../../support/gallery/database-copy.ts'
 import {
@@ -53,6 +54,24 @@ test('Deleted templates of matches are unreadable in an older copy after the nex
   for (const match of copy.matches) assert.ok(!isReadable(match, keys), 'the former ciphertext')
   assert.equal(await isMatched(gallery, 'Bea'), false)
   assert.equal(await isMatched(gallery, 'Ann'), true)
+})
+
+test('Denials are searched only in a gallery that has some, until the last one ends', async () => {
+  await using gallery = await startWithFeedback()
+  await enrollPerson(gallery, 'Ann')
+  const countDenialSearches = async () => {
+    const counter = countStatements()
+    await identify(gallery, pictureOf('Ann', 1))
+    const { texts } = counter.stop()
+    assert.ok(texts.length > 0)
+    return texts.filter((text) => text.startsWith('select "subjectId" from "subjects" where "hasD'))
+      .length
+  }
+  assert.equal(await countDenialSearches(), 0)
+  const requestId = await denyMatch(gallery, pictureOf('Bea', 0))
+  assert.equal(await countDenialSearches(), 1)
+  await sendFeedback(gallery, { requestId, verdict: 'confirm' })
+  assert.equal(await countDenialSearches(), 0)
 })
 
 test('The denials of a merged subject apply to the other one, and return when the merge is undone', async () => {

@@ -183,6 +183,7 @@ export const galleriesContract = {
     assertSameValues(await changes(afterThird), ['4 s1 1', '4 s2 0', '5 s3 1'])
     await store.read(async (tx) => {
       assertSameValues(await queries.findGallery(tx, galleryId), {
+        hasDenials: store.isShared ? false : 0,
         galleryId,
         accountId,
         sequence: 4,

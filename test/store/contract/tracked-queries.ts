@@ -123,7 +123,7 @@ const pureFunctions = new Set(
   (
     'createKeyFinders identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates joinStoredTemplates galleryIdOf ' +
-    'parseEventTypes unfrozenProjects accountProjectIds hasExpired'
+    'parseEventTypes unfrozenProjects accountProjectIds hasExpired anyDenials'
   ).split(' '),
 )
 

@@ -9,7 +9,6 @@ type Methods = Record<string, AnyMethod | undefined>
 export type StatementCounts = {
   readonly statements: number
   readonly rows: number
-  /** The statements on PostgreSQL. */
   readonly texts: readonly string[]
 }
 
@@ -39,8 +38,11 @@ export function countStatements(): { readonly stop: () => StatementCounts } {
       if (currentCallAttributes().requestId === undefined) return result
       statements += 1
       addRows(result)
-      if (prototype === Client.prototype)
-        texts.push(String(Object(parameters[0]).text ?? parameters[0]))
+      texts.push(
+        this instanceof StatementSync
+          ? this.sourceSQL
+          : String(Object(parameters[0]).text ?? parameters[0]),
+      )
       return result
     }
     return () => (owner[name] = original)

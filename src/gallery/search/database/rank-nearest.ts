@@ -54,7 +54,7 @@ export async function rankNearest(query: RankQuery, options: RankOptions) {
   const { reading, filter, limit } = query
   const { galleryId, modelId, groups, preferredModelIds } = filter
   if (groups?.length === 0) return []
-  const [{ subjectsMax, hasStale }] = await Promise.all([
+  const [{ subjectsMax, hasStale, hasDenials }] = await Promise.all([
     findVectorCoverage(reading, galleryId, modelId),
     forceCustomPlans(reading),
   ])
@@ -62,7 +62,8 @@ export async function rankNearest(query: RankQuery, options: RankOptions) {
   const areAll = !hasStale && preferredModelIds.length === 0
   const withoutVectors = areAll ? [] : await scoreSubjectsWithoutVectors(query, options)
   const withVectors = await rankVectors(query, subjectsMax, options)
-  return bestSubjects([...withVectors, ...withoutVectors], limit)
+  const best = bestSubjects([...withVectors, ...withoutVectors], limit)
+  return best.map((subject) => ({ ...subject, mayBeDenied: hasDenials }))
 }
 
 async function rankVectors(query: RankQuery, subjectsMax: number, options: RankOptions) {

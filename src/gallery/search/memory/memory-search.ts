@@ -35,10 +35,11 @@ export function openMemorySearch(
     return {
       search: async (galleryId, { modelId, ...probe }, options) => {
         for (;;) {
-          await sync(galleryId)
+          const mayBeDenied = await sync(galleryId)
           const count = reloadCount(galleryId)
-          const found = await exact.search(galleryId, probe, { ...options, modelId })
+          const subjects = await exact.search(galleryId, probe, { ...options, modelId })
           // A reload that began meanwhile had emptied the index.
+          const found = subjects.map((subject) => ({ ...subject, mayBeDenied }))
           if (reloadCount(galleryId) === count)
             return findNearestFaces(found, { modelId, ...probe }, deps)
         }
@@ -171,14 +172,17 @@ export function createGallerySync(options: SyncOptions) {
     await registerRunning(runningReloads, galleryId, reload)
   }
   return {
-    /** Applies all changes of a gallery that were committed before the call to the index in memory. */
-    sync: async (galleryId: string): Promise<void> => {
-      const committed = await store.read(
-        async (reading) => (await findGallery(reading, galleryId))?.sequence ?? 0,
-      )
+    /**
+     * Applies all changes of a gallery that were committed before the call to the index in memory.
+     *
+     * @returns whether any subject of the gallery had denials.
+     */
+    sync: async (galleryId: string): Promise<boolean> => {
+      const gallery = await store.read((reading) => findGallery(reading, galleryId))
       // A pull that began earlier may not include the last change: then another one follows.
-      while (sequenceOf(galleryId) < committed)
+      while (sequenceOf(galleryId) < (gallery?.sequence ?? 0))
         await (runningPulls.get(galleryId) ?? registerRunning(runningPulls, galleryId, pull))
+      return Boolean(gallery?.hasDenials)
     },
     /** Returns the number of the last change that is applied. */
     sequenceOf,

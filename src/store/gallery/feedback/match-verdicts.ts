@@ -61,12 +61,21 @@ export async function setVerdict(
     await run(removal.where('verdictId', 'in', older))
   }
   const flags = {
-    ...(ciphertext !== null && { hasDenials: 1 as const }),
+    hasDenials: denialFlag,
     // The key of the subject could decrypt a deleted template in an older copy of the database.
     ...((ciphertext === null || older.length > 0) && { needsNewKey: 1 as const }),
   }
   await run(build.updateTable('subjects').set(flags).where('subjectId', '=', subjectId))
 }
+
+/** The value of `hasDenials` that the matches of a subject require. */
+const denialFlag = sql<0 | 1>`case when exists (select 1 from "matchVerdicts" v
+  where v."subjectId" = subjects."subjectId" and v.verdict = 'denied' and v.ciphertext is not null)
+  then 1 else 0 end`
+
+/** Whether any subject of a gallery has denials; 0 or 1 on SQLite. */
+export const anyDenials = (galleryId: string) => sql<boolean>`exists (select 1 from subjects d
+  where d."galleryId" = ${galleryId} and d."hasDenials" = 1)`
 
 /** Returns those of the subjects that have denials. */
 export async function findDeniedSubjects(
@@ -124,20 +133,23 @@ export function findSubjectMatches({ build, run }: ReadTx, subjectId: string) {
   return run(query.orderBy('matchedAtMs').orderBy('verdictId'))
 }
 
-type VerdictMove = { readonly to: string; readonly verdictIds: readonly string[] }
+type VerdictMove = {
+  readonly from: string
+  readonly to: string
+  readonly verdictIds: readonly string[]
+}
 
 /** The ids of one statement: databases limit its parameters. */
 const idsPerStatement = 1_000
 
 /** Moves matches to a subject. Their ciphertexts must be those of that subject. */
-export async function moveVerdicts({ build, run }: Tx, { to, verdictIds }: VerdictMove) {
+export async function moveVerdicts({ build, run }: Tx, { from, to, verdictIds }: VerdictMove) {
   if (verdictIds.length === 0) return
   const move = build.updateTable('matchVerdicts').set({ subjectId: to })
   for (let start = 0; start < verdictIds.length; start += idsPerStatement)
     await run(move.where('verdictId', 'in', verdictIds.slice(start, start + idsPerStatement)))
-  const ofTarget = build.selectFrom('matchVerdicts').select('subjectId').where('subjectId', '=', to)
-  const flag = build.updateTable('subjects').set({ hasDenials: 1 })
-  await run(flag.where('subjectId', 'in', ofTarget.where('verdict', '=', 'denied')))
+  const flag = build.updateTable('subjects').set({ hasDenials: denialFlag })
+  await run(flag.where('subjectId', 'in', [from, to]))
 }
 
 export type VerdictFilter = {

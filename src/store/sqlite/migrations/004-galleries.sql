@@ -77,6 +77,8 @@ create index subjects_by_key on subjects (keyId)
 
 create index subjects_needing_key on subjects (galleryId) where needsNewKey = 1
 
+create index subjects_with_denials on subjects (galleryId) where hasDenials = 1
+
 create index subjects_expiring on subjects (expiresAtUtc) where expiresAtUtc is not null
 
 create index subjects_unseen on subjects (projectId, lastSeenAtUtc)

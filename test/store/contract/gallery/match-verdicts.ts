@@ -114,7 +114,7 @@ export const matchVerdictsContract = {
     await store.write(async (tx) => {
       assert.equal((await queries.findMatchTemplates(tx, 's-1')).length, 3)
       await queries.replaceVerdictCiphertext(tx, { verdictId: 'm-0', ciphertext })
-      await queries.moveVerdicts(tx, { to: 's-2', verdictIds: [] })
+      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2', verdictIds: [] })
       const stored = await queries.findSubjectMatches(tx, 's-1')
       assertSameValues(
         stored.map(({ verdictId, verdict }) => [verdictId, verdict]),
@@ -126,7 +126,7 @@ export const matchVerdictsContract = {
       )
       // The ids of several statements; only one of them exists.
       const unknown = Array.from({ length: 2000 }, (_, index) => `unknown-${index}`)
-      await queries.moveVerdicts(tx, { to: 's-2', verdictIds: [...unknown, 'm-0'] })
+      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2', verdictIds: [...unknown, 'm-0'] })
     })
     assertSameValues(await denials('s-2'), ['m-0'])
     assertSameValues(await flags(), [1, 1])
@@ -139,6 +139,16 @@ export const matchVerdictsContract = {
       assertSameValues(marked.map(({ subjectId }) => subjectId).toSorted(), ['s-1', 's-2'])
     })
     assertSameValues(await denials('s-2'), [])
+    assertSameValues(await flags(), [1, 0], 'the last denial of the second subject has ended')
+    const hasDenials = async () =>
+      Boolean((await store.read((tx) => queries.findGallery(tx, projectId)))?.hasDenials)
+    assert.equal(await hasDenials(), true)
+    const move = { from: 's-1', to: 's-2', verdictIds: ['m-1'] }
+    await store.write((tx) => queries.moveVerdicts(tx, move))
+    assertSameValues(await flags(), [0, 1], 'a subject whose last denial moves has none')
+    assert.equal(await hasDenials(), true)
+    const moveBack = { ...move, from: 's-2', to: 's-1' }
+    await store.write((tx) => queries.moveVerdicts(tx, moveBack))
     const many = Array.from({ length: queries.denialsPerSubject + 1 }, (_, index) => ({
       ...match(`many-${index}`, 100 + index),
       expiresAtMs: null,
@@ -163,7 +173,7 @@ export const matchVerdictsContract = {
         verdict: 'confirmed',
         ciphertext: null,
       })
-      await queries.moveVerdicts(tx, { to: 's-2', verdictIds: ['v-1'] })
+      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2', verdictIds: ['v-1'] })
       return queries.findSubjectsByIds(tx, projectId, ['s-2'])
     })
     assertSameValues(
