@@ -54,9 +54,10 @@ export async function beginDeletion(
       `The shared gallery of the account has ${last.subjectCount} subjects, and ${project.name} is the last project that uses it. Create another project with the shared gallery, or delete the subjects first.`,
     )
   const contents = await findContents(tx, project, new Date(nowMs))
-  await updateProject(db, projectId, { switches: { nearMissCrops: false } })
+  const change = { switches: { nearMissCrops: false } }
+  await updateProject(db, projectId, change)
   // Before the webhooks are deleted: a call with this lock may add deliveries to them.
-  await nearMisses.limitNearMisses(tx, projectId)
+  await nearMisses.limitNearMisses(tx, projectId, change)
   await deletion.endAccess(db, projectId, formatUtc(nowMs))
   return contents
 }

@@ -37,8 +37,7 @@ type DecisionValues = CommandValues<'project' | 'requestId'> &
 
 /** Confirms or denies a match, as POST /v1/feedback does. */
 export async function decide(verdict: MatchVerdict, values: DecisionValues): Promise<void> {
-  const { project, 'result-index': resultIndex, 'face-index': faceIndex, json } = values
-  const requestId = values.requestId.toLowerCase()
+  const { project, requestId, 'result-index': resultIndex, 'face-index': faceIndex, json } = values
   const decision = { resultIndex, faceIndex, verdict }
   const decided = await changeGallery(project, 'match.decide', async (context) => {
     const { tx, galleryId, projectId, nowMs } = context
@@ -46,8 +45,8 @@ export async function decide(verdict: MatchVerdict, values: DecisionValues): Pro
     const match = await decideMatch(tx, call, decision, nowMs).catch(throwForOptions)
     // The audit log is permanent and does not contain the person of a call.
     const detail = { verdict, resultIndex: match.resultIndex, faceIndex: match.faceIndex }
-    const result = { requestId, ...detail, subjectId: match.subjectId }
-    return { result, target: requestId, detail }
+    const result = { requestId: match.requestId, ...detail, subjectId: match.subjectId }
+    return { result, target: match.requestId, detail }
   })
   print(decided, json, () => `${verdict} that the face is ${decided.subjectId}`)
 }

@@ -122,7 +122,7 @@ export async function set(values: ProjectSettings): Promise<void> {
     const { projectId, accountId, name } = await requireProject(store, values.project)
     await auditedChange(store, 'project.update', async ({ db, tx }) => {
       await updateProject(db, projectId, change)
-      await nearMisses.limitNearMisses(tx, projectId)
+      await nearMisses.limitNearMisses(tx, projectId, change)
       return { result: undefined, accountId, target: projectId, detail: { ...change, name } }
     })
     await nearMisses.removeEndedNearMisses(store, commandClock(store)())

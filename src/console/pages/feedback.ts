@@ -56,7 +56,7 @@ export async function readFeedback(
 const isMatch: ReadonlySet<unknown> = new Set(['match', 'ambiguous'])
 
 function matchedCall({ requestId, projectId }: LoggedCall, { galleryId }: ProjectSummary) {
-  return { projectId, galleryId, requestId: requestId.toLowerCase() }
+  return { projectId, galleryId, requestId }
 }
 
 /**

@@ -126,7 +126,7 @@ export const editProject = defineWrite({
       Object.entries(columns).filter(([, value]) => value !== undefined),
     )
     await updateProject(db, projectId, change)
-    await nearMisses.limitNearMisses(tx, projectId)
+    await nearMisses.limitNearMisses(tx, projectId, change)
     const response = toProjectResponse(await input.requireProject(tx, call), services)
     return {
       response,

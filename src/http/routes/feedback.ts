@@ -35,7 +35,7 @@ export const sendFeedback = defineRoute({
   value: match.meta({ id: 'FeedbackValue' }),
   example: examples.feedback,
   run: async ({ body, caller: { projectId, galleryId }, services: { maintenance } }) => {
-    const call = { projectId, galleryId, requestId: body.requestId.toLowerCase() }
+    const call = { projectId, galleryId, requestId: body.requestId }
     const verdict = body.verdict === 'deny' ? 'denied' : 'confirmed'
     const decided = await maintenance.decideMatch(call, { ...body, verdict })
     return { ...decided, verdict: body.verdict }

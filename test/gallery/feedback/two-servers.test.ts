@@ -31,8 +31,9 @@ test(
       .executeTakeFirstOrThrow()
     const set = (nearMissCrops: boolean) =>
       store.runExclusive(async ({ db, tx }) => {
-        await updateProject(db, projectId, { switches: { nearMissCrops } })
-        await limitNearMisses(tx, projectId)
+        const change = { switches: { nearMissCrops } }
+        await updateProject(db, projectId, change)
+        await limitNearMisses(tx, projectId, change)
       })
     const kept = () => store.db.selectFrom('nearMissCrops').select('expiresAtMs').execute()
     const groups = ['near-misses']

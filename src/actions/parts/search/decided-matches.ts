@@ -37,7 +37,7 @@ export async function storeMatches(
       return subject && template ? [{ resultIndex, faceIndex, template, subject }] : []
     }),
   )
-  const call = { projectId, galleryId, requestId: requestId.toLowerCase() }
+  const call = { projectId, galleryId, requestId }
   if (matched.length > 0) await services.subjects.feedback.store(tx, call, matched)
 }
 

@@ -26,7 +26,7 @@ export async function storeNearMiss(
   { decision, subject, contextCrop }: NearestFace,
 ): Promise<void> {
   if (!switches.nearMissCrops || contextCrop === undefined || !isNearMiss(decision)) return
-  const ids = { accountId, projectId, requestId: requestId.toLowerCase() }
+  const ids = { accountId, projectId, requestId }
   const jpeg = Buffer.from(contextCrop, 'base64')
   await services.subjects.storeNearMiss(tx, { ...ids, subject, jpeg })
 }

@@ -12,11 +12,12 @@ export const undecidedPerSubjectMax = 1_000
 
 /** Adds a match, and ends the oldest ones of the subject beyond the limit. */
 export async function addMatch(tx: Tx, match: MatchVerdictRow): Promise<void> {
-  await tx.run(tx.build.insertInto('matchVerdicts').values(match))
+  const row = { ...match, requestId: match.requestId.toLowerCase() }
+  await tx.run(tx.build.insertInto('matchVerdicts').values(row))
   await endOldest(tx, 'matchVerdicts', { ownerId: match.subjectId, kept: undecidedPerSubjectMax })
 }
 
-/** The matches of one call. Its id is in lower case. */
+/** The matches of one call. Its id is compared without case. */
 export type MatchedCall = Pick<MatchVerdictRow, 'projectId' | 'galleryId' | 'requestId'>
 
 /** Finds the matches of a call that have a verdict or can still get one. */
@@ -29,7 +30,7 @@ export async function findMatches(
     .selectFrom('matchVerdicts')
     .selectAll()
     .where('projectId', '=', projectId)
-    .where('requestId', '=', requestId)
+    .where('requestId', '=', requestId.toLowerCase())
     .where('galleryId', '=', galleryId)
     .where((row) => row.or([row('expiresAtMs', 'is', null), row('expiresAtMs', '>', nowMs)]))
     .orderBy('matchedAtMs', 'desc')

@@ -4,6 +4,7 @@ import { deleteInBatches } from '../../delete-in-batches.ts'
 import type { NearMissCropRow } from '../../gallery-schema.ts'
 import { type LoggedCall, readCalls } from '../../gate/calls.ts'
 import { deleteExpiredData, endOldest } from '../duplicates/subject-merges.ts'
+import type { ProjectChange } from '../../tenancy/projects.ts'
 import { hasExpired } from '../expired-subjects.ts'
 
 /**
@@ -25,15 +26,18 @@ export const nearMissesPerProjectMax = 1_000
 
 /** Adds a crop, and ends the oldest ones of the project beyond the limit. */
 export async function addNearMissCrop(tx: Tx, crop: NearMissCropRow): Promise<void> {
-  await tx.run(tx.build.insertInto('nearMissCrops').values(crop))
+  const row = { ...crop, requestId: crop.requestId.toLowerCase() }
+  await tx.run(tx.build.insertInto('nearMissCrops').values(row))
   await endOldest(tx, 'nearMissCrops', { ownerId: crop.projectId, kept: nearMissesPerProjectMax })
 }
 
 /**
- * Applies the setting of a project to the crops that it stored before. Every change of the setting
- * calls it in its transaction. A longer time applies to later calls only.
+ * Applies the setting of a project to the crops that it stored before, if a change contains it. Every
+ * change of a project calls it in its transaction. A longer time applies to later calls only.
  */
-export async function limitNearMisses(tx: Tx, projectId: string): Promise<void> {
+export async function limitNearMisses(tx: Tx, projectId: string, changed: ProjectChange) {
+  const { nearMissHours = changed.switches?.nearMissCrops } = changed
+  if (nearMissHours === undefined) return
   const keptMs = await lockNearMissTime(tx, projectId, 'exclusive')
   const expiresAtMs = keptMs === 0 ? sql<number>`0` : sql<number>`"storedAtMs" + ${sql.lit(keptMs)}`
   const change = tx.build.updateTable('nearMissCrops').set({ expiresAtMs })

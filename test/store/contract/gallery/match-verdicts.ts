@@ -72,6 +72,7 @@ export const matchVerdictsContract = {
     await enrollSubject(fixture, 's-2')
     const match = (verdictId: string, matchedAtMs: number): MatchVerdictRow => ({
       ...call,
+      requestId: 'CALL',
       verdictId,
       subjectId: 's-1',
       resultIndex: 0,

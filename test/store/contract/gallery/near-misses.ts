@@ -34,7 +34,7 @@ export const nearMissesContract = {
     const set = (change: object) =>
       store.runExclusive(async ({ db, tx }) => {
         await queries.updateProject(db, projectId, change)
-        await queries.limitNearMisses(tx, projectId)
+        await queries.limitNearMisses(tx, projectId, change)
       })
     const keptMs = () => store.write((tx) => queries.lockNearMissTime(tx, projectId, 'shared'))
     assert.equal(await keptMs(), 0, 'off by default')
@@ -56,6 +56,11 @@ export const nearMissesContract = {
     assertSameValues([await listed('s-1'), await listed('s-2')], [[-6, 14], [4]])
     await set({ nearMissHours: 72 })
     assertSameValues(await listed('s-1'), [-6, 14], 'a longer time is for later crops')
+    await store.write((tx) => {
+      const unused = () => assert.fail('another setting locks and changes no crops')
+      const change = { switches: { billing: false }, retentionDays: 5 }
+      return queries.limitNearMisses({ ...tx, lock: unused, run: unused }, projectId, change)
+    })
     await queries.removeEndedNearMisses(store, nowMs)
     assertSameValues(await listed('s-1'), [14])
     const needingKeys = () =>
