@@ -12,7 +12,7 @@ import { createProgressBar } from '../src/cli/command.ts'
 import { operatingPoints } from '../src/evaluation/verification/acceptance-points.ts'
 import { scoreAllPairs, scorers } from '../src/evaluation/verification/pair-scores.ts'
 import type { PersonTemplate } from '../src/evaluation/verification/pair-scores.ts'
-import { measureRankOne } from '../src/evaluation/verification/measure-search.ts'
+import { measureSearch } from '../src/evaluation/verification/measure-search.ts'
 import { embedFaceSet } from './fit/embed-face-set.ts'
 import { foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
 import { learnDlibOnly, learnReduced, learnUnreduced } from './fit/template-learners.ts'
@@ -77,7 +77,7 @@ function measure(faces: readonly PersonTemplate[], scorer: keyof typeof scorers)
   const points = operatingPoints(scoreAllPairs(faces, scorers[scorer]), fars)
   return [
     ...fars.map((_, index) => points[index]?.tar ?? Number.NaN),
-    measureRankOne(faces, scorers[scorer]),
+    measureSearch(faces, scorers[scorer]).at(-1)?.rankOne ?? Number.NaN,
   ]
 }
 

@@ -8,10 +8,11 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { builtinPack } from '../src/models/builtin/builtin-pack.ts'
 import { convertModel, convertToInt8 } from '../src/models/convert/convert-model.ts'
-import { goldenInput, goldenMismatch, createGolden } from '../src/models/builtin/golden.ts'
+import { goldenInput, goldenMismatch } from '../src/models/builtin/golden.ts'
 import type { Golden, BuiltinModel } from '../src/models/builtin/builtin-model.ts'
 import { readSource } from '../src/models/convert/read-source.ts'
 import { sha256Of } from '../src/models/sha256.ts'
+import { createGolden } from './quantization/golden-outputs.ts'
 
 /**
  * The tolerance for an int8 version. Processors round sums of products in a different order, and a

@@ -4,12 +4,12 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { findImages } from './find-images.ts'
 import { openAnalysisStages } from './open-analysis-stages.ts'
+import { quantizableValues } from './quantizable-values.ts'
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import type { BuiltinModel, BuiltinModelId } from '../../src/models/builtin/builtin-model.ts'
 import { convertToGraph } from '../../src/models/convert/convert-model.ts'
 import { type Graph, encodeModel } from '../../src/models/convert/onnx/graph.ts'
 import { foldAffine } from '../../src/models/convert/onnx/fold-affine.ts'
-import { quantizableValues } from '../../src/models/convert/onnx/quantize.ts'
 import { readSource } from '../../src/models/convert/read-source.ts'
 
 /**

@@ -1,9 +1,6 @@
 import type { Store } from '../store/database.ts'
 import { findExcess } from '../store/gate/stored-responses.ts'
 
-/** Keeps the stored responses of each project within a limit of bytes. */
-export type StoredBytes = ReturnType<typeof createStoredBytes>
-
 /** A project is checked when this share of its limit was stored, so it exceeds the limit by the share. */
 const checkedShare = 1 / 16
 
@@ -11,6 +8,8 @@ const checkedShare = 1 / 16
 const rowsMax = 500
 
 /**
+ * Keeps the stored responses of each project within a limit of bytes.
+ *
  * The database has the exact bytes, and adding them up for each call takes too long. So this process
  * counts what it stores, and adds up the stored bytes of a project when the count has reached the share
  * of the limit, and after its first call since the start: an earlier process may have stored responses.

@@ -42,12 +42,6 @@ export function measureSearch(
   )
 }
 
-/** Returns the rank-one share in a gallery of all people, each enrolled with one image. */
-export function measureRankOne(faces: readonly PersonTemplate[], score: Scorer): number {
-  const enrolled = [...Map.groupBy(faces, ({ person }) => person).values()]
-  return metricsOf({ enrolled, others: [] }, score, {}).rankOne
-}
-
 /** Returns the sizes of the galleries for a set of this many people, in ascending order. */
 export function gallerySizesOf(peopleCount: number): number[] {
   const decades = Array.from({ length: 9 }, (_, index) => 10 ** (index + 1))

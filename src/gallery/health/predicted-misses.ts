@@ -1,8 +1,5 @@
 import { otherPictures, type OwnPictures } from './own-pictures.ts'
 
-/** The share of new pictures of the enrolled people that the gallery is expected to miss. */
-export type PredictedMisses = NonNullable<ReturnType<typeof predictMisses>>
-
 export type SubjectPictures = {
   readonly own: OwnPictures
   /** Pictures of another person. They are enrolled, but no picture of the subject. */
@@ -17,8 +14,9 @@ const countedProbesMin = 30
 const picturesMax = 5
 
 /**
- * Predicts the misses of a gallery: each picture of a subject is searched against one, two … other
- * pictures of the subject. The rates are weighted by the numbers of pictures that subjects have.
+ * Predicts the share of new pictures of the enrolled people that a gallery misses: each picture of a
+ * subject is searched against one, two … other pictures of the subject. The rates are weighted by the
+ * numbers of pictures that subjects have.
  *
  * @returns null if fewer than ten pictures have another picture of their subject.
  */

@@ -1,5 +1,5 @@
 import { sizeOf } from '../convert/onnx/layout.ts'
-import type { Golden, GoldenOutput, BuiltinModel, ModelInput } from './builtin-model.ts'
+import type { GoldenOutput, BuiltinModel, ModelInput } from './builtin-model.ts'
 
 /**
  * Returns the fixed test input of a model: the flat tensor `[1, channels, height, width]`.
@@ -46,26 +46,6 @@ export function goldenMismatch(
   return undefined
 }
 
-/** Creates the golden values of `outputs` for the manifest. */
-export function createGolden(
-  outputs: Readonly<Record<string, ArrayLike<number>>>,
-  tolerance = toleranceFraction,
-): Golden {
-  return Object.fromEntries(
-    Object.entries(outputs).map(([name, values]) => {
-      const { samples, meanAbsolute } = summarize(values)
-      return [name, { samples, meanAbsolute, tolerance: tolerance * meanAbsolute }]
-    }),
-  )
-}
-
-/**
- * The tolerance as a fraction of the mean absolute value. onnxruntime and TensorFlow.js add in another
- * order and differ by at most a tenth of it. A wrong channel order, exchanged axes or a wrong input
- * scale exceed it for every model of the pack. (A few wrong weights may not; the checksum detects them.)
- */
-const toleranceFraction = 2e-3
-
 const samplesMax = 16
 
 function goldenPixel(x: number, y: number, channel: number): number {
@@ -76,7 +56,8 @@ function goldenPixel(x: number, y: number, channel: number): number {
 
 type OutputSummary = Pick<GoldenOutput, 'samples' | 'meanAbsolute'>
 
-function summarize(values: ArrayLike<number>): OutputSummary {
+/** Returns up to 16 values at equal distances, and the mean absolute value. */
+export function summarize(values: ArrayLike<number>): OutputSummary {
   const list = Array.from(values)
   const count = Math.min(samplesMax, list.length)
   const step = count > 1 ? (list.length - 1) / (count - 1) : 0

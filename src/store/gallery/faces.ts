@@ -152,10 +152,10 @@ export type SubjectChangeCursor = { readonly sequence: number; readonly subjectI
 /** Greater than every subject id: a cursor with it starts at the next change. */
 export const afterAllSubjectIds = '\u{10FFFF}'
 
-/** The next changes of a gallery, and where the ones after them begin; undefined at the end. */
-export type ChangedSubjects = Awaited<ReturnType<typeof findSubjectChanges>>
-
-/** Finds the subjects of a gallery that have changed after a cursor, in the order of the changes. */
+/**
+ * Finds the subjects of a gallery that have changed after a cursor, in the order of the changes, and
+ * where the changes after them begin; undefined at the end.
+ */
 export async function findSubjectChanges(
   tx: ReadTx,
   galleryId: string,

@@ -7,8 +7,6 @@ import { sharpnessFromFrequency } from './measure-face-quality.ts'
 /** The quality of an image as a whole. */
 export type ImageQuality = Awaited<ReturnType<typeof measureImageQuality>>
 
-export type BackgroundStats = ReturnType<typeof measureBackground>
-
 /** @param mesh of the largest face, if there is one. */
 export async function measureImageQuality(frame: Frame, mesh: Mesh | undefined) {
   const scale = Math.min(1, sidePxMax / Math.max(frame.width, frame.height))

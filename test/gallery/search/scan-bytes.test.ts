@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { assembleKernel, kernelFolders } from '../../../src/gallery/search/scan/assemble-kernels.ts'
+import { assembleKernel, kernelFolders } from '../../../deploy/assemble-kernels.ts'
 
 for (const name of ['scan', 'quantise', 'density', 'dot', 'image'] as const)
   test(`The committed bytes of the ${name} kernel match its text`, async (t) => {

@@ -9,9 +9,6 @@ import { leadBytes, rowBytes } from '../scan/row-layout.ts'
 import { leadRowsMin, openTemplateTable, type TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
 
-/** The indexes of all galleries. They belong to the index thread. */
-export type GalleryIndexes = ReturnType<typeof openGalleryIndexes>
-
 export type GalleryLoad = {
   /** The last possible change of the subjects. The sequence of the gallery becomes this number. */
   readonly sequence: number
@@ -38,6 +35,7 @@ export type GalleryIndexQuery = {
 
 type GalleryIndex = { sequence: number; readonly tables: Map<string, TemplateTable> }
 
+/** Opens the indexes of all galleries. They belong to the index thread. */
 export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPool) {
   const galleries = new Map<string, GalleryIndex>()
   const openGallery = (galleryId: string): GalleryIndex => {

@@ -19,10 +19,7 @@ const codeMax = 127
 const roundingMargin = 2 ** -20
 const rootOfAxes = Math.sqrt(leadAxisCount)
 
-/** What the scan needs besides the lead codes of a probe; all are float32 values. */
-export type LeadProbeMetadata = ReturnType<typeof quantiseLeadProbe>
-
-/** Writes the int16 `codes` of a probe for the lead axes. */
+/** Writes the int16 `codes` of a probe for the lead axes. @returns what else the scan needs, in float32. */
 export function quantiseLeadProbe(vector: Float32Array, axes: LeadAxes, codes: Int16Array) {
   let all = 0
   for (const value of vector) all += value * value

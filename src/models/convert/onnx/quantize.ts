@@ -6,7 +6,7 @@ import { activationRounding, lostMeans, roundFilters } from './round-values.ts'
 export type ActivationRanges = Readonly<Record<string, readonly number[]>>
 
 type Quantization = {
-  /** By the name of the value, as `quantizableValues` returns them. */
+  /** By the name of the value. */
   readonly ranges: ActivationRanges
   /**
    * The mean of each input channel of each of `integerConvolutions` in a measurement. With these, the
@@ -58,25 +58,8 @@ export function integerConvolutions(network: Graph, ranges: ActivationRanges): G
   })
 }
 
-/**
- * Returns the values of a network that can be rounded: the inputs of convolutions, and the results of
- * convolutions, sums and poolings behind their activation function.
- */
-export function quantizableValues(network: Graph): string[] {
-  const graph = foldAffine(network)
-  const results = activatedResults(graph)
-  const values = new Set<string>()
-  for (const { operator, inputs, output } of graph.nodes) {
-    if (operator === 'Conv') values.add(inputs[0] ?? '')
-    if (roundedOperators.has(operator)) values.add(results.get(output) ?? output)
-  }
-  return [...values]
-}
-
-const roundedOperators = new Set(['Conv', 'Add', 'MaxPool', 'AveragePool', 'Pad'])
-
 /** The output of each node whose only reader is an activation function → the output of that function. */
-function activatedResults(graph: Graph): ReadonlyMap<string, string> {
+export function activatedResults(graph: Graph): ReadonlyMap<string, string> {
   const readers = new Map<string, GraphNode[]>()
   for (const node of graph.nodes)
     for (const input of node.inputs) readers.set(input, [...(readers.get(input) ?? []), node])

@@ -73,9 +73,6 @@ async function narrowByAttribute(source: SubjectSource, filter: SubjectFilter) {
   return subjectIds ? { ...others, galleryId, subjectIds } : filter
 }
 
-/** Counts the subjects of a list on all its pages. */
-export type CountSubjects = (filter: SubjectFilter) => Promise<ListCount>
-
 /** Counts the subjects of a list, at most `listCountMax`. */
 export async function countSubjects(
   source: SubjectSource,

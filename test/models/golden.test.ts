@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinPack } from './builtin-pack.ts'
-import { goldenInput, goldenMismatch, createGolden } from './golden.ts'
-import type { BuiltinModel } from './builtin-model.ts'
+import { createGolden } from '../../eval/quantization/golden-outputs.ts'
+import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
+import { goldenInput, goldenMismatch } from '../../src/models/builtin/golden.ts'
+import type { BuiltinModel } from '../../src/models/builtin/builtin-model.ts'
 
 const { blazeface, emotion, face_expression: expression } = builtinPack.models
 

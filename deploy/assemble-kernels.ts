@@ -25,7 +25,7 @@ export const kernelFolders = {
 } as const
 type KernelName = keyof typeof kernelFolders
 
-const root = new URL('../../../../', import.meta.url)
+const root = new URL('../', import.meta.url)
 const features = { simd: true, threads: true }
 
 if (import.meta.main)

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foldAffine } from './fold-affine.ts'
-import { type Graph, buildGraph } from './graph.ts'
-import { quantizableValues, quantize } from './quantize.ts'
-import { activationRounding, lostMeans, roundFilters } from './round-values.ts'
+import { foldAffine } from '../../src/models/convert/onnx/fold-affine.ts'
+import { type Graph, buildGraph } from '../../src/models/convert/onnx/graph.ts'
+import { quantizableValues } from '../../eval/quantization/quantizable-values.ts'
+import { quantize } from '../../src/models/convert/onnx/quantize.ts'
+import {
+  activationRounding,
+  lostMeans,
+  roundFilters,
+} from '../../src/models/convert/onnx/round-values.ts'
 
 /** Two convolutions with 1×1 filters: 2 channels to 2, a scale and a bias, a clip, and 2 to 1. */
 function smallGraph(): Graph {
