@@ -1084,7 +1084,7 @@ export interface DeletionPage {
 export interface CreateLivenessSessionBody {
   /** The number of movements. More are harder to guess. 2..4. Default 3. */
   readonly steps?: number | undefined
-  /** Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving. Default false. */
+  /** Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving, which the camera component gives. `false` is for pages without guidance; prepared attacks then pass much more often. Default true. */
   readonly requireAngles?: boolean | undefined
   /** A call with the id of an earlier one returns the same session. */
   readonly requestId?: string | undefined
@@ -1098,7 +1098,7 @@ export interface LivenessSession {
   attemptsLeft: number
   /** The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open. */
   steps: ('turnLeft' | 'turnRight' | 'lookUp' | 'lookDown')[]
-  /** With requireAngles, how far the head must move in each step, against the first image. Otherwise empty. */
+  /** How far the head must move in each step, against the first image. Empty with `requireAngles: false`. */
   angles: ({
     degreesMin: number
     degreesMax: number

@@ -1,5 +1,5 @@
 /**
- * Measures sessions that request an angle for each step (`requireAngles`), on drawn heads:
+ * Measures sessions that request an angle for each step, on drawn heads:
  *
  *   node eval/challenge/measure-angles.ts <folder|pairs.csv> [people]
  *

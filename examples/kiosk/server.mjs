@@ -13,7 +13,7 @@ const {
 const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY })
 
 const routes = {
-  'POST /session': () => facegate.livenessSessions.create({ steps: 3 }),
+  'POST /session': () => facegate.livenessSessions.create(),
   // The session takes the place of the image: its reference frame shows the person who passed it. A
   // session that was not passed, or was used before, is an error.
   'POST /check-in': async (query) => {

@@ -155,11 +155,13 @@ type ActionDefinition<
   readonly run: (call: ActionCall<z.output<Params>>) => Promise<ActionResult<z.input<Value>>>
 }
 
-/** An action of the API. Its permission has the same name. */
+/** An action of the API. */
 export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
   'run' | 'checkCall' | 'scrub' | 'scores'
 > & {
+  /** By default it has the name of the action. Only a route replaces it. */
+  readonly permission?: string
   /**
    * Returns the parameters without the fields that are null although they are optional: they count as
    * absent. The parameters need not be valid.

@@ -42,9 +42,9 @@ async function createProjectClient() {
 test('A session is created, read and passed, and its reference frame is used once', async () => {
   const client = await createProjectClient()
   const created = await client.livenessSessions.create({ steps: 2 })
-  const { sessionId, steps } = created
+  const { sessionId, steps, angles } = created
   assert.equal(steps.length, 2)
-  const [frontal, ...turned] = framesOf(steps).map((people) => imageOf(...people))
+  const [frontal, ...turned] = framesOf(steps, {}, angles).map((people) => imageOf(...people))
   assert.ok(frontal)
   const answer = await client.sendLivenessFrames(sessionId, [frontal, ...turned])
   assert.equal(answer.challenge?.passed, true)

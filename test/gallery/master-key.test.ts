@@ -11,7 +11,7 @@ import { runJson } from '../support/cli/run-json.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import { proveLiveness } from '../support/gallery/challenge-gallery.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
-import type { ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
+import type { AngleRange, ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 /** Creates a data folder and returns the path of its master key. */
 async function createFolder() {
@@ -69,7 +69,7 @@ test('After a key rotation, a token of a liveness session still works and its re
       body: JSON.stringify({
         action: 'svc.liveness',
         requestId: randomUUID(),
-        params: { images: frameImages(framesOf(session.steps)) },
+        params: { images: frameImages(framesOf(session.steps, {}, session.angles)) },
       }),
     })
   let key: string
@@ -83,7 +83,12 @@ test('After a key rotation, a token of a liveness session still works and its re
     await updateProject(store.db, projectId, { livenessOrigins: origin })
     livenessSessionId = await proveLiveness(gallery)
     const { body } = await gallery.rest('POST', '/v1/liveness/sessions', {})
-    open = { sessionId: body.sessionId, token: body.sessionToken, steps: body.steps }
+    open = {
+      sessionId: body.sessionId,
+      token: body.sessionToken,
+      steps: body.steps,
+      angles: body.angles,
+    }
     const before = await readFile(file, 'utf8')
     await runJson(dataDir, keyCommands, 'rotate-master')
     const written = await readFile(file, 'utf8')
@@ -102,6 +107,7 @@ type TokenHolder = {
   readonly sessionId: string
   readonly token: string
   readonly steps: ChallengeStep[]
+  readonly angles: AngleRange[]
 }
 
 test('key create-master writes a key that a server accepts, and never overwrites a file', async () => {

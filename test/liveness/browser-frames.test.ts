@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { updateProject } from '../../src/store/tenancy/projects.ts'
+import { allocate } from '../../src/billing/ledger.ts'
+import { findBalance } from '../../src/store/billing/balances.ts'
+import { updateKey } from '../../src/store/tenancy/key-changes.ts'
+import { budgetLedger, updateProject } from '../../src/store/tenancy/projects.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import {
   answerOf,
@@ -107,7 +110,7 @@ test('A failed attempt returns its causes and the steps of the next one', async 
   assert.deepEqual([failed.state, failed.attemptsLeft, failed.isJudged], ['open', 2, true])
   assert.equal(failed.steps.length, 3)
   assert.ok(failed.causes.length > 0)
-  const { body } = await send({ images: frameImages(framesOf(failed.steps)) })
+  const { body } = await send({ images: frameImages(framesOf(failed.steps, {}, failed.angles)) })
   assert.equal(body.state, 'passed')
 })
 
@@ -164,22 +167,47 @@ test('A browser checks single frames: the causes and the pose, without an attemp
   assert.deepEqual(await checkPeople(), { face: null, causes: ['NO_FACE'] })
   const several = await checkPeople(ada, { name: 'Bea', left: 400 })
   assert.deepEqual(several, { face: null, causes: ['ANOTHER_PERSON'] })
-  const billed = (await service.loggedCalls(client)).filter(({ costMicros }) => costMicros > 0n)
+  const checks = (await service.loggedCalls(client)).filter((row) => row.action === 'svc.analyze')
   assert.deepEqual(
-    billed.map(({ action, costMicros }) => [action, costMicros]),
-    Array.from({ length: 2 }, () => ['svc.analyze', 1000n]),
+    checks.map(({ code, costMicros, transferId }) => [code, costMicros, transferId]),
+    [
+      ['MULTIPLE_FACES', 0n, null],
+      ['OK', 0n, null],
+      ['OK', 0n, null],
+    ],
+    'they are free',
   )
   const refused = await check({ images: frameImages([[ada]]), maxFaces: 3 })
   assert.match(refused.body.detail, /a page may send images only/u)
   assert.equal((await send({ images: answerOf(session).images })).body.state, 'passed')
 })
 
-test('Without the permission svc.analyze, a browser sends attempts only', async () => {
-  const { session, send, check } = await createBrowserSession(['svc.liveness'])
-  const { body } = await check({ images: frameImages([[{ name: 'Ada' }]]) })
-  assert.deepEqual([body.face, body.causes, body.isJudged], [null, [], false])
-  assert.match(body.detail, /svc\.analyze/u)
+test('A key with the permission svc.liveness only, without budget left, is sufficient for checks', async () => {
+  const { client, session, send, check } = await createBrowserSession(['svc.liveness'])
+  const images = frameImages([[{ name: 'Ada' }]])
+  const { store } = service.gallery.database
+  const { balanceMicros } = await findBalance(store.db, budgetLedger(client.project.projectId))
+  const addBudget = (micros: bigint) =>
+    store.write((tx) => allocate(tx, client.project, micros, Date.now()))
+  await addBudget(-balanceMicros)
+  const { body } = await check({ images })
+  await addBudget(balanceMicros)
+  assert.deepEqual([body.face, body.causes, body.detail], [{ yaw: 0, pitch: 0 }, [], null])
+  assert.equal(await client.code('svc.analyze', { images }), 'FORBIDDEN', 'outside of a session')
   assert.equal((await send({ images: answerOf(session).images })).body.state, 'passed')
+})
+
+test('A key that has lost the permission svc.liveness checks no frames', async () => {
+  const { client, send, check, session } = await createBrowserSession([
+    'svc.liveness',
+    'svc.analyze',
+  ])
+  const { keyId } = (await client.rest('GET', '/v1/me')).body
+  const change = { permissions: ['svc.analyze'] }
+  await service.gallery.database.store.write((tx) => updateKey(tx, keyId, change))
+  const images = frameImages([[{ name: 'Ada' }]])
+  assert.match((await check({ images })).body.detail, /svc\.liveness/u)
+  assert.match((await send({ images: answerOf(session).images })).body.detail, /svc\.liveness/u)
 })
 
 test('A token sends 240 requests', async () => {

@@ -9,11 +9,7 @@ import {
   setCameras,
 } from '../support/liveness/fake-camera.ts'
 import { noFace } from '../support/liveness/drawn-head.ts'
-import {
-  shortTimes,
-  startLivenessPages,
-  type LivenessPages,
-} from '../support/liveness/liveness-pages.ts'
+import { startLivenessPages, type LivenessPages } from '../support/liveness/liveness-pages.ts'
 import { cliOutput } from '../support/cli/run-cli.ts'
 import { sequentialTests } from '../support/console/browser/sequential-tests.ts'
 
@@ -167,17 +163,56 @@ describe(
     )
 
     step(
-      'With a key that may not check single frames, frames are taken after a fixed time',
+      'A key with the permission svc.liveness only is sufficient for the default session',
       async () => {
         const environment = { DATA_DIR: pages.facegate.dataDir }
         const permissions = ['--permissions', 'svc.liveness']
         const create = ['key', 'create', '--project', 'default', '--name', 'camera', ...permissions]
         const [key] = /fsk_[\w-]+/u.exec(await cliOutput(create, environment)) ?? []
         await pages.openPage(await pages.startServer('liveness-check', key))
-        await pages.changeElement(`check.times = ${JSON.stringify(shortTimes)}`)
         await pages.start()
         await pages.expectResult()
+        await pages.setOrigin(pages.url)
       },
     )
+
+    step('At the rate limit of the project, the component waits and then passes', async () => {
+      await pages.openPage()
+      let limited = 0
+      await pages.page.route('**/frames', async (route) => {
+        const isCheck = route.request().postData()?.includes('"svc.analyze"') === true
+        const isLimited = limited < (isCheck ? 2 : 3)
+        if (!isLimited) return route.continue()
+        limited++
+        return route.fulfill({
+          status: 429,
+          headers: {
+            'retry-after': '1',
+            'access-control-allow-origin': pages.url,
+            'access-control-expose-headers': 'Retry-After',
+          },
+          json: { isJudged: false, state: 'open', causes: [], face: null, detail: 'too many' },
+        })
+      })
+      await pages.start()
+      await pages.expectResult()
+      assert.equal(limited, 3)
+      await pages.page.unroute('**/frames')
+    })
+
+    step('A service that refuses checks ends an attempt with angles, with the remedy', async () => {
+      const refuse = `check.addEventListener('error', ({ detail }) => (window.failure = detail))`
+      const face = { isJudged: false, causes: [], face: null, detail: 'refused' }
+      await pages.page.route('**/frames', (route) =>
+        route.fulfill({ headers: { 'access-control-allow-origin': pages.url }, json: face }),
+      )
+      await pages.openPage()
+      await pages.changeElement(refuse)
+      await pages.start()
+      await pages.page.getByText(texts.problems.serverFailed).waitFor()
+      const message = await pages.page.evaluate<string>('failure.cause.message')
+      assert.match(message, /requireAngles: false/u)
+      await pages.page.unroute('**/frames')
+    })
   },
 )

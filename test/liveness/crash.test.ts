@@ -20,7 +20,10 @@ type SingleUse = {
 
 async function answerToChallenge(client: GalleryClient) {
   const { body } = await client.rest('POST', '/v1/liveness/sessions', { steps: 2 })
-  return { livenessSessionId: body.sessionId, images: frameImages(framesOf(body.steps)) }
+  return {
+    livenessSessionId: body.sessionId,
+    images: frameImages(framesOf(body.steps, {}, body.angles)),
+  }
 }
 
 const uses: Readonly<Record<'session' | 'reference frame', SingleUse>> = {

@@ -15,11 +15,11 @@ async function readSession(client: GalleryClient, session: { readonly livenessSe
   return (await client.rest('GET', `/v1/liveness/sessions/${session.livenessSessionId}`)).body
 }
 
-test('With requireAngles each step has a random angle, another one for a repeated direction', async () => {
+test('By default each step has a random angle, another one for a repeated direction', async () => {
   const drawn = new Map<string, Set<number>>()
   for (let round = 0; round < 60; round++) {
     const client = await createProject()
-    const { steps, angles = [] } = await createSession(client, { steps: 4, requireAngles: true })
+    const { steps, angles = [] } = await createSession(client, { steps: 4 })
     assert.equal(angles.length, 4)
     const requests = steps.map((step, index) => `${step} ${angles[index]?.degreesMin}`)
     assert.equal(new Set(requests).size, 4, requests.join())
@@ -38,13 +38,14 @@ test('With requireAngles each step has a random angle, another one for a repeate
       [15, 20, 25],
     ],
   )
-  assert.deepEqual((await createSession(await createProject())).angles, [])
+  const angleless = await createSession(await createProject(), { requireAngles: false })
+  assert.deepEqual(angleless.angles, [])
 })
 
 test('A requested angle is shown from its lower to its upper limit, and a failed attempt has new angles', async () => {
   const show = async (degreesOf: (angle: AngleRange, index: number) => number) => {
     const client = await createProject()
-    const session = await createSession(client, { steps: 2, requireAngles: true })
+    const session = await createSession(client, { steps: 2 })
     const frames = framesOf(session.steps)
     const turned = frames.map(([face], index) => {
       const [step, angle] = [session.steps[index - 1], session.angles?.[index - 1]]
@@ -81,7 +82,7 @@ test('A requested angle is shown from its lower to its upper limit, and a failed
 
 test('A movement counts by its furthest frame: a head that passes the requested angle is refused', async () => {
   const client = await createProject()
-  const session = await createSession(client, { steps: 2, requireAngles: true })
+  const session = await createSession(client, { steps: 2 })
   const [front = [], first = [], second = []] = framesOf(session.steps, {}, session.angles)
   const [step, angle] = [session.steps[0], session.angles?.[0]]
   assert.ok(step && angle)

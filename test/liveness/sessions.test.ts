@@ -23,7 +23,7 @@ test('A session has random steps: never the same twice in a row, and at least on
   const challenge = await createSession(client)
   assert.deepEqual([challenge['state'], challenge['attemptsLeft']], ['open', 3])
   assert.equal(challenge['sessionToken'], null, 'the project has no origins')
-  assert.equal(challenge.steps.length, 3)
+  assert.deepEqual([challenge.steps.length, challenge.angles?.length], [3, 3])
   assert.equal(challenge['framesMax'], 10)
   assert.equal(challenge['expiresAtUtc'], new Date(clock.nowMs + 120_000).toISOString())
   const instructions = challenge['instructions'] as Record<string, string>
@@ -113,7 +113,7 @@ test('An attempt is not passed with steps in another order, another person, a sp
   assert.deepEqual([wrong.decision, wrong.reasons], ['uncertain', ['CHALLENGE_NOT_FOLLOWED']])
   assert.equal(wrong.challenge.passed, false)
   const challenge = await createSession(client)
-  const [frontal, ...others] = framesOf(challenge.steps)
+  const [frontal, ...others] = framesOf(challenge.steps, {}, challenge.angles)
   const swapped = [frontal ?? [], ...others.map(([face]) => [{ ...face, name: 'Bea' }])]
   const { livenessSessionId } = challenge
   const substitute = await client.value('svc.liveness', {
@@ -140,8 +140,8 @@ test('Frames are compared quickly with the first, and one frame of another perso
     assert.deepEqual([templates, samePersonAs?.vector.length], ['fast', 256])
   for (const replaced of [1, 2, 3]) {
     const other = await createProject()
-    const { livenessSessionId, steps } = await createSession(other)
-    const frames = framesOf(steps).map((people, index) =>
+    const { livenessSessionId, steps, angles } = await createSession(other)
+    const frames = framesOf(steps, {}, angles).map((people, index) =>
       index === replaced ? people.map((face) => ({ ...face, name: 'Bea' })) : people,
     )
     const images = frameImages(frames)
@@ -184,7 +184,10 @@ test('A frame without exactly one face fails the attempt with its cause, and the
 test('Each step that was not shown has one cause that the person can act on', async () => {
   const causes = async (change: (frames: FakePerson[][]) => FakePerson[][]) => {
     const client = await createProject()
-    const { livenessSessionId, steps } = await createSession(client, { steps: 2 })
+    const { livenessSessionId, steps } = await createSession(client, {
+      steps: 2,
+      requireAngles: false,
+    })
     const images = frameImages(change(framesOf(steps)))
     const { challenge } = await client.value('svc.liveness', { livenessSessionId, images })
     return challenge.causes.map(({ step: _step, ...cause }: { step: string | null }) => cause)
@@ -207,7 +210,7 @@ test('A session is created once for one requestId, and returned to its key only 
   const requestId = randomUUID()
   const first = await createSession(client, { requestId })
   assert.deepEqual(await createSession(client, { requestId: requestId.toUpperCase() }), first)
-  for (const difference of [{ steps: 2 }, { requireAngles: true }]) {
+  for (const difference of [{ steps: 2 }, { requireAngles: false }]) {
     const body = { requestId, ...difference }
     const other = await client.rest('POST', '/v1/liveness/sessions', body)
     assert.equal(other.status, 400)

@@ -34,8 +34,8 @@ test(
     const clients = [nodes.a.client, nodes.b.client]
     const { local } = nodes
     const { body: challenge } = await local.rest('POST', '/v1/liveness/sessions', {})
-    const { sessionId: livenessSessionId, steps } = challenge
-    const images = frameImages(framesOf(steps))
+    const { sessionId: livenessSessionId, steps, angles } = challenge
+    const images = frameImages(framesOf(steps, {}, angles))
     const answers = await callInParallel(clients, 'svc.liveness', { livenessSessionId, images })
     assert.deepEqual(
       [answers.count('OK'), answers.count('LIVENESS_SESSION_NOT_FOUND')],

@@ -41,7 +41,8 @@ export type RecordingOptions = {
  * each step, after a fixed time.
  *
  * @returns JPEG files, at most `framesMax`.
- * @throws LivenessError cameraStopped, notReady; the reason of the signal when it aborts.
+ * @throws LivenessError cameraStopped, notReady; serverFailed for requested angles without guidance;
+ *   the reason of the signal when it aborts.
  */
 export async function recordFrames(options: RecordingOptions): Promise<Blob[]> {
   const { steps, angles, framesMax } = options.session
@@ -59,11 +60,15 @@ export async function recordFrames(options: RecordingOptions): Promise<Blob[]> {
       frames.push(guided.blob)
       continue
     }
+    if (angles.length > 0) throw new LivenessError('serverFailed', { cause: new Error(unguided) })
     isGuided = false
     frames.push(...(await recordTimed(options, step === undefined ? 1 : perStep)))
   }
   return frames
 }
+
+const unguided =
+  'the session requests angles, and no frame was checked: the transport has no checkFrame, or the service refused a check; create the session with requireAngles: false for a page without guidance'
 
 type GuidedFrame = { readonly blob: Blob; readonly check: FrameCheck; readonly share: number }
 

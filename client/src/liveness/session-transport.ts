@@ -5,6 +5,7 @@ import type {
   LivenessTransport,
   SessionProgress,
 } from './liveness-check.ts'
+import { waitMs } from './wait.ts'
 
 /** Where the component gets its session, and where it sends the frames. */
 export type SessionSource = {
@@ -14,7 +15,7 @@ export type SessionSource = {
   readonly session: SessionWithToken | undefined
   /** An address of the page's server that creates a session for a POST request and returns it. */
   readonly sessionUrl: string | undefined
-  /** Whether single frames are checked while the person moves. */
+  /** Whether single frames are checked while the person moves, also without requested angles. */
   readonly isGuided: boolean
 }
 
@@ -28,13 +29,21 @@ type Credential = { readonly sessionId: string; readonly token: string }
 type FramesResponse = JudgedAttempt &
   FrameCheck & { readonly isJudged: boolean; readonly detail: string | null }
 
+/** Seconds: a longer wait is a failure that the person reads. The rate limit of a project ends earlier. */
+const retryAfterSMax = 5
+
 /** Sends the frames from the browser to the service, with the token of the session. */
 export function createSessionTransport(source: SessionSource): LivenessTransport {
   let credential: Credential | undefined
   let { isGuided } = source
   const send = async (action: string, frames: readonly Blob[], signal: AbortSignal) => {
     if (!credential) throw new Error('the session was not opened')
-    return sendFrames({ service: source.service, credential, action, frames, signal })
+    const sent = { service: source.service, credential, action, frames, signal }
+    for (;;) {
+      const { body, retryAfterS } = await sendFrames(sent)
+      if (retryAfterS === 0 || retryAfterS > retryAfterSMax) return body
+      await waitMs(retryAfterS * 1000, signal)
+    }
   }
   const checkFrame = async (frame: Blob, signal: AbortSignal): Promise<FrameCheck | undefined> => {
     const { face, causes, detail } = await send('svc.analyze', [frame], signal)
@@ -95,7 +104,10 @@ type SentFrames = {
   readonly signal: AbortSignal
 }
 
-async function sendFrames(sent: SentFrames): Promise<FramesResponse> {
+/** @returns `retryAfterS` above 0 at a rate limit. */
+async function sendFrames(
+  sent: SentFrames,
+): Promise<{ readonly body: FramesResponse; readonly retryAfterS: number }> {
   const { service, credential, action, signal } = sent
   const images = await Promise.all(
     sent.frames.map(async (frame) => ({
@@ -113,7 +125,8 @@ async function sendFrames(sent: SentFrames): Promise<FramesResponse> {
   })
   const body = (await response.json()) as Partial<FramesResponse>
   // At a rate limit, the state of the session is in the response.
-  if (isFramesResponse(body)) return body
+  if (isFramesResponse(body))
+    return { body, retryAfterS: Number(response.headers.get('retry-after') ?? 0) }
   throw new Error(`the service returned ${response.status}: ${body.detail ?? ''}`)
 }
 

@@ -996,7 +996,7 @@ class CreateLivenessSessionBody(TypedDict):
     steps: NotRequired[int]
     """The number of movements. More are harder to guess. 2..4. Default 3."""
     requireAngles: NotRequired[bool]
-    """Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving. Default False."""
+    """Whether each movement must reach a random angle and not exceed it. The person needs guidance while moving, which the camera component gives. `false` is for pages without guidance; prepared attacks then pass much more often. Default True."""
     requestId: NotRequired[str]
     """A call with the id of an earlier one returns the same session."""
 
@@ -1020,7 +1020,7 @@ class LivenessSession(TypedDict):
     steps: List[Union[Literal["turnLeft", "turnRight", "lookUp", "lookDown"], str]]
     """The movements of the next attempt, in their order; other ones after each failed attempt. Empty unless the session is open."""
     angles: List[LivenessSessionAngle]
-    """With requireAngles, how far the head must move in each step, against the first image. Otherwise empty."""
+    """How far the head must move in each step, against the first image. Empty with `requireAngles: false`."""
     expiresAtUtc: Union[str, None]
     """120 s after the steps were drawn: the frames must arrive before. null unless the session is open."""
     framesMax: int

@@ -141,7 +141,9 @@ export const createPlaygroundSession = defineWrite({
   response: livenessSession,
   prepare: async (call) => {
     const caller = await findOrCreatePlaygroundKey(call)
-    const request = toApiRequest(call.request, createLivenessSession.path, {})
+    // Each check of a single frame would be a call of the playground.
+    const sessionBody = { requireAngles: false }
+    const request = toApiRequest(call.request, createLivenessSession.path, sessionBody)
     const { status, body } = await call.services.createSession(caller, request)
     if (status === 200) return livenessSession.parse(body)
     const { detail } = z.object({ detail: z.string() }).parse(body)

@@ -110,8 +110,8 @@ async function rejectEarly(
   if (rejection) throw rejection
 }
 
-function permissionsOf({ name }: Action, debug: boolean): readonly string[] {
-  return debug ? [name, 'debug'] : [name]
+function permissionsOf({ name, permission = name }: Action, debug: boolean): readonly string[] {
+  return debug ? [permission, 'debug'] : [permission]
 }
 
 /**

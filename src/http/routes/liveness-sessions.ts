@@ -89,7 +89,7 @@ export const createLivenessSession = defineRoute({
   query: z.strictObject({}),
   body: z.strictObject({
     steps: z.int().min(2).max(4).default(3).describe(texts.livenessSessions.stepCount),
-    requireAngles: z.boolean().default(false).describe(texts.livenessSessions.requireAngles),
+    requireAngles: z.boolean().default(true).describe(texts.livenessSessions.requireAngles),
     requestId: z
       .string()
       .refine(isUuid, 'must be a UUID')

@@ -15,6 +15,8 @@ import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 export const sessionFramesPath = '/v1/liveness/sessions/:sessionId/frames'
 
+const sessionPermission = 'svc.liveness'
+
 /** The header of the only credential that is not an API key. */
 const sessionTokenHeader = 'X-Session-Token'
 
@@ -37,7 +39,8 @@ type FoundSession = NonNullable<
 /**
  * Serves the route with which a browser sends the frames of a session. Its body is that of a call with
  * images only, and runs as one: with the limits, the price and the log of the key that created the
- * session. svc.liveness judges an attempt. svc.analyze checks one frame while the person moves.
+ * session. svc.liveness judges an attempt. svc.analyze checks one frame while the person moves, which is
+ * a part of the session: it is free and needs no further permission.
  */
 export function serveSessionFrames(options: ExecuteOptions): Route {
   const route = { method: 'POST', path: sessionFramesPath } as const
@@ -102,10 +105,8 @@ async function runFrames(
   options: ExecuteOptions,
 ): Promise<HttpResponse> {
   // The session permits nothing else, whatever its key permits.
-  const isPermitted = (name: string) =>
-    identity.permissions.some((one) => one === '*' || one === name)
-  const permissions = ['svc.liveness', 'svc.analyze'].filter(isPermitted)
-  const caller = { ...identity, permissions }
+  const isPermitted = identity.permissions.some((one) => one === '*' || one === sessionPermission)
+  const caller = { ...identity, permissions: isPermitted ? [sessionPermission] : [] }
   const authenticate = async () => caller
   const { status, headers, body } = await execute(withPageBudget(request), {
     ...options,
@@ -164,20 +165,22 @@ const faceErrors: ReadonlySet<string> = new Set([
 
 /** Returns the actions of the route, with images of the browser and the parameters of the session. */
 function actionsOf({ actions }: ExecuteOptions, sessionId: string): ExecuteOptions['actions'] {
-  const paramsOf = {
-    'svc.liveness': { livenessSessionId: sessionId },
-    'svc.analyze': { features: ['pose'], facePolicy: 'single' },
-  }
-  const ofSession = Object.entries(paramsOf).map(([name, params]) => {
+  const checkParams = { features: ['pose'], facePolicy: 'single' }
+  const check = { permission: sessionPermission, price: () => 0 }
+  const ofSession = [
+    ['svc.liveness', { livenessSessionId: sessionId }, {}],
+    ['svc.analyze', checkParams, check],
+  ] as const
+  const changed = ofSession.map(([name, params, terms]) => {
     const action = actions.get(name)
     if (!action) throw new Error(`${name} is missing`)
     const withoutNulls = (sent: unknown) => ({
       images: imagesOf(action.withoutNulls(sent)),
       ...params,
     })
-    return [name, { ...action, withoutNulls }] as const
+    return [name, { ...action, ...terms, withoutNulls }] as const
   })
-  return new Map(ofSession)
+  return new Map(changed)
 }
 
 /** @throws ActionError INVALID_REQUEST if the browser sends anything else. */

@@ -48,7 +48,7 @@ const movingDegrees = [12, 16, 20, 24, 28, 32, 36, 40, 44, 48]
 
 /**
  * Returns the views of a solid head by the instruction that they follow, as `drawHead`, but those of
- * each direction by increasing angle, for `followHints`.
+ * each direction by increasing angle.
  */
 export async function drawMovingHead(): Promise<Record<string, string[]>> {
   await using drawing = await openDrawing(testModelsFolder)

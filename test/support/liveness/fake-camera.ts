@@ -1,22 +1,30 @@
 import type { Page } from 'playwright-core'
 
-/** What the fake camera of a page shows: an image for each instruction of the liveness component. */
+/** Text of an instruction → URLs of images. Before any text the first image of the first text is shown. */
+export type CameraImages = Readonly<Record<string, readonly string[]>>
+
+/** What the fake camera of a page shows for each instruction of the liveness component. */
 export type CameraScene = {
-  /**
-   * Text of an instruction → URLs of images: the first is shown for the first time that the text
-   * appears, and so on. Before any text the first image of the first text is shown.
-   */
-  readonly images: Readonly<Record<string, readonly string[]>>
+  /** The views of a direction by increasing angle: each hint selects the next or the previous one. */
+  readonly moving: CameraImages
+  /** For `ignoreHints`: one view for the first time that the text appears, another for the second. */
+  readonly still: CameraImages
 }
 
 /**
- * Replaces the camera of a page by a canvas. It shows the image that belongs to the instruction on
- * the page, moved slightly in each frame as before a real camera. `failCamera` in the page selects an
- * error of `getUserMedia` instead.
+ * Replaces the camera of a page by a canvas. It shows a head that follows the instructions and the
+ * hints on the page, moved slightly in each frame as before a real camera. `failCamera` in the page
+ * selects an error of `getUserMedia` instead.
  */
 export async function installFakeCamera(page: Page, scene: CameraScene): Promise<void> {
-  const images = JSON.stringify(scene.images)
-  await page.addInitScript({ content: `{ const images = ${images}; ${cameraScript} }` })
+  await page.addInitScript({
+    content: `{ const scene = ${JSON.stringify(scene)}; ${cameraScript} }`,
+  })
+}
+
+/** Makes the head move by one angle for each instruction, until the page is loaded again. */
+export async function ignoreHints(page: Page): Promise<void> {
+  await page.evaluate((state) => Object.assign(globalThis, state), { areHintsIgnored: true })
 }
 
 /** Makes the next `getUserMedia` calls fail with the name of a DOMException; '' ends this. */
@@ -31,14 +39,6 @@ export async function holdText(page: Page, text: string | undefined): Promise<vo
   await page.evaluate((held) => {
     ;(globalThis as unknown as CameraState).heldText = held
   }, text)
-}
-
-/**
- * Makes the head follow the hints of the component: the images of an instruction are then its views by
- * increasing angle, of which each hint selects the next or the previous one.
- */
-export async function followHints(page: Page, images: CameraScene['images']): Promise<void> {
-  await page.evaluate(`globalThis.showImages(${JSON.stringify(images)})`)
 }
 
 /** Returns the constraints of every camera request, as JSON. */
@@ -66,40 +66,49 @@ type CameraState = {
 
 /** The script of the page, where the types of the DOM are not known to the tests. */
 const cameraScript = `
-  const toElements = (scene) =>
+  const toElements = (images) =>
     new Map(
-      Object.entries(scene).map(([key, urls]) => [
+      Object.entries(images).map(([key, urls]) => [
         key,
         urls.map((url) => Object.assign(new Image(), { src: url })),
       ]),
     )
-  let elements = toElements(images)
-  let place
-  globalThis.showImages = (scene) => {
-    elements = toElements(scene)
-    place = 0
-    const { shadowRoot } = document.querySelector('facegate-liveness')
+  const moving = toElements(scene.moving)
+  const still = toElements(scene.still)
+  const [firstText] = still.keys()
+  const findRoots = () => [...document.querySelectorAll('*')].flatMap((host) => host.shadowRoot ?? [])
+  let place = 0
+  const observed = new WeakSet()
+  const followHints = (root) => {
+    if (observed.has(root)) return
+    observed.add(root)
     const move = () => {
-      const hint = shadowRoot.querySelector('.hint').textContent
-      place += hint === 'A little further' ? 1 : hint === 'A little back' ? -1 : 0
+      const hint = root.querySelector('.hint')?.textContent
+      // A person moves faster far from the angle.
+      const further = root.querySelector('.bar').value % 1 < 0.7 ? 2 : 1
+      place += hint === 'A little further' ? further : hint === 'A little back' ? -1 : 0
     }
     // The component sets the progress with each hint.
-    const bar = shadowRoot.querySelector('.bar')
-    new MutationObserver(move).observe(bar, { attributeFilter: ['value'] })
+    new MutationObserver(move).observe(root, { subtree: true, attributeFilter: ['value'] })
   }
-  const [firstText] = elements.keys()
   const counts = new Map()
   let lastText = firstText
   const selectImage = () => {
-    const roots = [...document.querySelectorAll('*')].flatMap((host) => host.shadowRoot ?? [])
+    const roots = findRoots()
+    roots.forEach(followHints)
     const texts = roots.map((root) => root.querySelector('.instruction')?.textContent)
-    const shown = texts.find((text) => elements.has(text)) ?? firstText
-    if (shown !== lastText) counts.set(shown, (counts.get(shown) ?? 0) + 1)
-    if (shown !== lastText && place !== undefined) place = 0
+    const shown = texts.find((text) => still.has(text)) ?? firstText
+    if (shown !== lastText) {
+      counts.set(shown, (counts.get(shown) ?? 0) + 1)
+      place = 0
+    }
     lastText = shown
-    const views = elements.get(globalThis.heldText ?? shown)
-    if (place !== undefined) return views[Math.min(Math.max(0, place), views.length - 1)]
-    return views[Math.max(0, (counts.get(shown) ?? 0) - 1) % views.length]
+    const text = globalThis.heldText ?? shown
+    const stillViews = still.get(text)
+    if (globalThis.areHintsIgnored)
+      return stillViews[Math.max(0, (counts.get(shown) ?? 0) - 1) % stillViews.length]
+    const views = moving.get(text) ?? stillViews
+    return views[Math.min(Math.max(0, place), views.length - 1)]
   }
   const openCamera = () => {
     const size = globalThis.isPortrait ? { width: 480, height: 640 } : { width: 640, height: 480 }

@@ -12,11 +12,14 @@ import {
 } from '../facegate/install-examples.ts'
 import { startFacegate, type TestFacegate } from '../facegate/test-facegate.ts'
 import { openChromium, stepTimeoutMs } from '../console/browser/chromium.ts'
-import { drawHead } from './drawn-head.ts'
-import { installFakeCamera } from './fake-camera.ts'
+import { drawHead, drawMovingHead } from './drawn-head.ts'
+import { ignoreHints, installFakeCamera } from './fake-camera.ts'
 
 /** A drawn head fails one attempt of seven. */
 const attemptsMax = 6
+
+/** The steps of an attempt expire, which the component shows. */
+const attemptMsMax = 120_000
 
 /** The fake camera needs no time to read the instructions. */
 export const shortTimes = { moveMs: 400, holdMs: 400 }
@@ -29,7 +32,7 @@ export type LivenessPages = AsyncDisposable & {
   readonly startServer: (name: string, key?: string) => Promise<ExampleServer>
   /** Opens the page of `liveness-check`, or of another example. */
   readonly openPage: (server?: ExampleServer) => Promise<void>
-  /** The same page without checks of single frames, and with a short recording. */
+  /** The same page with sessions without angles, without checks of single frames, and a short recording. */
   readonly openUnguidedPage: () => Promise<void>
   /** Permits the pages of one server, or of none, to send frames. */
   readonly setOrigin: (origin: string) => Promise<void>
@@ -48,8 +51,11 @@ export async function startLivenessPages(): Promise<LivenessPages> {
   const facegate = await startFacegate({ LIVENESS_FAILURES_PER_MINUTE_MAX: '1000' })
   const browser = await openChromium()
   const page = await browser.newPage({ reducedMotion: 'reduce' })
-  page.setDefaultTimeout(stepTimeoutMs)
-  await installFakeCamera(page, { images: await drawHead() })
+  page.setDefaultTimeout(stepTimeoutMs + attemptMsMax)
+  await installFakeCamera(page, { moving: await drawMovingHead(), still: await drawHead() })
+  await page.route(`**${anglelessPath}`, async (route) => {
+    await route.fulfill({ json: await createAngleless(facegate) })
+  })
   const servers: ExampleServer[] = []
   const setOrigin = async (origin: string) => {
     const options = ['project', 'set', 'default', '--liveness-origins', origin]
@@ -74,6 +80,18 @@ export async function startLivenessPages(): Promise<LivenessPages> {
   }
 }
 
+/** A path of the page that creates sessions without angles. */
+const anglelessPath = '/angleless-session'
+
+async function createAngleless({ url, key }: TestFacegate): Promise<unknown> {
+  const response = await fetch(`${url}/v1/liveness/sessions`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ requireAngles: false }),
+  })
+  return response.json()
+}
+
 function pageActions(page: Page, url: string) {
   const openPage = async (server: Pick<ExampleServer, 'url'> = { url }): Promise<void> => {
     await page.goto(server.url)
@@ -83,8 +101,10 @@ function pageActions(page: Page, url: string) {
     page.evaluate(`{ const check = document.querySelector('facegate-liveness'); ${script} }`)
   const openUnguidedPage = async (): Promise<void> => {
     await openPage()
-    const times = JSON.stringify(shortTimes)
-    await changeElement(`check.removeAttribute('guided'); check.times = ${times}`)
+    await ignoreHints(page)
+    await changeElement(`
+      check.setAttribute('session-url', ${JSON.stringify(anglelessPath)})
+      check.times = ${JSON.stringify(shortTimes)}`)
   }
   /** The steps are random, and a drawn head shows some of them less clearly than a real one. */
   const expectResult = async (text = 'Welcome.'): Promise<void> => {
