@@ -74,7 +74,7 @@ test('a folder is imported by the names of its folders, and a second run continu
   assert.match(first.err, /4 of 4 images/u)
   assert.match(
     first.err,
-    /1 images were refused; correct them, then run: facegate import \S+people /u,
+    /refused: 1 image; correct what is wrong, then run: facegate import \S+people /u,
   )
   const again = JSON.parse((await runImport(people, '--json', '--groups', 'guests')).out)
   assert.deepEqual([again.enrolled, again.skipped, again.refused.length], [0, 3, 1])
@@ -191,7 +191,7 @@ test('an error that every image would have ends the import with its remedy, and 
     assert.match(err, message)
     assert.match(
       err,
-      /\n12 images remain; resume with: facegate import \S+people --url \S+ --key '<key>'/u,
+      /\n12 images left; resume with: facegate import \S+people --url \S+ --key '<key>'/u,
     )
     assert.doesNotMatch(err, /fsk_live_/u, 'the key is not printed')
   }
@@ -222,7 +222,7 @@ test('Ctrl-C completes the images in flight, states how to resume and exits with
   assert.equal(code, 130, err)
   const report = JSON.parse(out)
   assert.deepEqual([report.enrolled, report.remaining, analyzed.length], [2, 3, 2])
-  assert.match(err, /facegate: interrupted; 3 images remain; resume with: facegate import /u)
+  assert.match(err, /facegate: interrupted; 3 images left; resume with: facegate import /u)
   const resumed = await runImport(people)
   assert.deepEqual([resumed.code, resumed.out], [0, '3 enrolled, 0 refused, 2 done before\n'])
 })

@@ -143,11 +143,11 @@ test('a shorter retention, and the end of the storage, state which visitors are 
   assert.doesNotMatch(await set('9'), /visitors? /u)
   assert.match(
     await set('7'),
-    /\n1 visitors had no picture for 7 days and are deleted within a minute$/u,
+    /\ndeleted within a minute: 1 visitor without a picture for 7 days$/u,
   )
   assert.match(
     await set('off'),
-    /\n2 visitors stay stored until 7 days after their last picture; facegate visitor delete --all deletes them$/u,
+    /\nstored until 7 days after the last picture: 2 visitors; facegate visitor delete --all deletes all of them$/u,
   )
   const json = await runForJson(`project set ${projectId} --unknown-people 7`)
   assert.equal(json.visitorsOverdue, 1)

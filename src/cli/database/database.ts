@@ -27,6 +27,7 @@ import { type CommandValues, print, toJson } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
 import { withStore } from '../with-store.ts'
+import { quantity } from '../quantity.ts'
 
 /** Restores a copy. @param deletions the file of deletion records, or `none`. */
 export async function restore({ from, deletions, json }: CommandValues<'from' | 'deletions'>) {
@@ -49,7 +50,7 @@ function describeDeletions({
   deletedAgain,
   incompleteBytes,
 }: Pick<ReplayDeletionsResult, 'deletedAgain' | 'incompleteBytes'>): string {
-  const deleted = `${deletedAgain} subjects were deleted again`
+  const deleted = `${quantity(deletedAgain, 'subject')} deleted again`
   return incompleteBytes === 0
     ? deleted
     : `${deleted}; the last line of the file is incomplete (${incompleteBytes} bytes) and was ignored: check whether the file was copied completely`
@@ -182,7 +183,7 @@ export async function exportTo({
   readonly every: number | undefined
 }): Promise<void> {
   const report = (result: ExportDeletionsResult): void =>
-    print(result, json, () => `${result.added} records added, ${result.records} in ${file}`)
+    print(result, json, () => `records added: ${result.added}, in ${file}: ${result.records}`)
   await withStore(async (store) => {
     report(await exportDeletions(store, file))
     if (every !== undefined)
@@ -212,7 +213,7 @@ export async function replayFrom({ from: file, json }: CommandValues<'from'>): P
   })
   const { records, inserted } = result
   const missing = `${inserted} of them missing in the database`
-  print(result, json, () => `${records} records, ${missing}; ${describeDeletions(result)}`)
+  print(result, json, () => `records: ${records}, ${missing}; ${describeDeletions(result)}`)
 }
 
 export async function create({ to: file, json }: CommandValues<'to'>): Promise<void> {
@@ -231,7 +232,7 @@ export async function rotate({ prepared, json }: CommandValues & { readonly prep
 }
 
 function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): string {
-  const lines = [`the keys of ${subjects} subjects are encrypted with a new master key`]
+  const lines = [`the keys of ${quantity(subjects, 'subject')} are encrypted with a new master key`]
   if (renewed > 0) lines.push(`${renewed} of them have a new key, because data was removed`)
   if (unreadable > 0)
     lines.push(

@@ -19,6 +19,7 @@ import {
 } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
 import { requireProject, withStore } from '../with-store.ts'
+import { quantity } from '../quantity.ts'
 
 /** Checks the gallery of a project and prints the report. */
 export async function checkProject({ project, json }: CommandValues<'project'>): Promise<void> {
@@ -47,8 +48,8 @@ function formatHealth(health: GalleryHealth): string {
   const found = healthIssues.filter((issue) => issues[issue] > 0)
   const shown = results.filter((result) => result.issues.length > 0).slice(0, rowsMax)
   return [
-    `gallery    ${subjects} subjects, ${templates} templates`,
-    `left out   ${otherFaces} faces of other models, ${unreadable} that cannot be decrypted`,
+    `gallery    ${quantity(subjects, 'subject')}, ${quantity(templates, 'template')}`,
+    `left out   ${quantity(otherFaces, 'face')} of other models, ${unreadable} that cannot be decrypted`,
     `threshold  ${threshold.toFixed(2)}`,
     misses
       ? `misses     ${(100 * misses.rate).toFixed(1)} % of new pictures, predicted from ${misses.probes} pictures`

@@ -12,6 +12,7 @@ import {
 import { type ImportOptions, resumeCommand } from './import-options.ts'
 import { type ImportPace, type StatedLimit, createImportPace } from './import-pace.ts'
 import { type ImportEntry, listImportEntries, parseJsonText } from './list-entries.ts'
+import { quantity } from '../quantity.ts'
 
 /**
  * Enrolls the images of a folder or a list that the journal does not record as enrolled.
@@ -108,14 +109,14 @@ function finish(report: ImportReport, options: ImportOptions, { signal }: AbortC
   const { refused, remaining } = report
   if (signal.aborted) {
     const reason: unknown = signal.reason
-    const resume = `${remaining} images remain; resume with: ${resumeCommand(options)}`
+    const resume = `${quantity(remaining, 'image')} left; resume with: ${resumeCommand(options)}`
     if (reason instanceof Interruption) throw new Interruption(`interrupted; ${resume}`)
     if (!(reason instanceof LastingFailure)) throw reason
     throw new Error(`${reason.message}\n${resume}`)
   }
   if (refused.length > 0)
     throw new Error(
-      `${refused.length} images were refused; correct them, then run: ${resumeCommand(options)}`,
+      `refused: ${quantity(refused.length, 'image')}; correct what is wrong, then run: ${resumeCommand(options)}`,
     )
 }
 

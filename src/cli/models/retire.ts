@@ -9,6 +9,7 @@ import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, print, showProgress } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
 import { withStore } from '../with-store.ts'
+import { quantity } from '../quantity.ts'
 
 /**
  * Deletes the templates of a former recognizer that no subject needs, and stops loading it.
@@ -38,7 +39,7 @@ export async function retire({
   const result = { modelId, templatesDeleted: templates, facesDeleted: faces }
   print(result, values.json, () =>
     [
-      `${templates} templates of ${modelId} were deleted, and ${faces} faces without other templates`,
+      `deleted ${quantity(templates, 'template')} of ${modelId}, and ${quantity(faces, 'face')} without other templates`,
       'The service does not load the model after the next restart.',
     ].join('\n'),
   )
@@ -51,11 +52,11 @@ async function deleteTemplates(retirement: ModelRetirement, mayDeleteFaces: bool
     if (impact.templates === 0) return { templates: 0, faces: 0 }
     if (impact.dependentSubjects > 0)
       throw new Error(
-        `${impact.dependentSubjects} subjects have no template of ${activeModelId} yet and would be lost; see facegate models status`,
+        `without a template of ${activeModelId}, ${quantity(impact.dependentSubjects, 'subject')} would be lost; see facegate models status`,
       )
     if (impact.facesWithOnlyThisModel > 0 && !mayDeleteFaces)
       throw new Error(
-        `${impact.facesWithOnlyThisModel} faces have no other template and would be deleted; allow it with --delete-faces`,
+        `this deletes ${quantity(impact.facesWithOnlyThisModel, 'face')} without another template; allow it with --delete-faces`,
       )
     const onFirstBatch = await createEntryHook(store, entryOf(retirement, impact.templates))
     return showProgress('templates', (onProgress) =>

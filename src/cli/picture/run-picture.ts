@@ -5,6 +5,7 @@ import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { type CommandValues, UsageError, formatTable, print } from '../command.ts'
 import type { MarkedFace } from './draw-faces.ts'
 import { executeAction } from './execute-action.ts'
+import { quantity } from '../quantity.ts'
 
 type PictureOptions = CommandValues<'picture', 'url' | 'key' | 'draw'>
 
@@ -58,7 +59,7 @@ export async function runIdentify(values: IdentifyPictureOptions): Promise<void>
         best?.subjectId ?? '',
       ]),
     )
-  const gallery = `threshold ${value.threshold.toFixed(2)}, ${value.gallerySize} subjects`
+  const gallery = `threshold ${value.threshold.toFixed(2)}, ${quantity(value.gallerySize, 'subject')}`
   print(value, json, () => `${table()}\n${gallery}`)
 }
 

@@ -29,6 +29,7 @@ import { writeNewFile } from '../command-line/write-new-file.ts'
 import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireProject, withStore } from '../with-store.ts'
+import { quantity } from '../quantity.ts'
 
 type SubjectValues = CommandValues<'project' | 'subject'>
 
@@ -165,7 +166,8 @@ export async function exportSubject({
       return { result, accountId, target: subjectId, detail: { projectId } }
     }),
   )
-  print(written, json, () => `${written.file}: the data of ${subject}, ${written.faces} faces`)
+  const faces = quantity(written.faces, 'face')
+  print(written, json, () => `${written.file}: the data of ${subject}, ${faces}`)
 }
 
 async function readFaces(tx: ReadTx, subject: SubjectRow) {
@@ -223,7 +225,7 @@ export async function remove({ project, subject, json }: SubjectValues): Promise
     return { result, target: row.subjectId, detail: { deletionId: result.deletionId } }
   })
   const { subjectId, embeddingCount, deletionId } = record
-  const deleted = `deleted ${subjectId} with ${embeddingCount} templates`
+  const deleted = `deleted ${subjectId} with ${quantity(embeddingCount, 'template')}`
   print(record, json, () => `${deleted}; deletion record ${deletionId}`)
 }
 

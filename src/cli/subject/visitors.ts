@@ -22,6 +22,7 @@ import {
   printFields,
   withProject,
 } from './subjects.ts'
+import { quantity } from '../quantity.ts'
 
 type VisitorListValues = CommandValues<'project'> & {
   readonly sort: 'seen' | 'visits'
@@ -93,10 +94,11 @@ export async function merge(values: VisitorValues & { readonly into: string }): 
     return { result: await visitors.merge(tx, lookup, subjectId), detail: { subjectId } }
   })
   const { subjectId, embeddingCount } = merged
+  const templates = quantity(embeddingCount, 'template')
   print(
     merged,
     values.json,
-    () => `merged ${values.visitor} into ${subjectId}, which has ${embeddingCount} templates`,
+    () => `merged ${values.visitor} into ${subjectId}, which has ${templates}`,
   )
 }
 
@@ -131,7 +133,7 @@ async function removeAll({
   const deleted = await withProject(project, async (store, { projectId, accountId, name }) => {
     await auditedChange(store, 'visitor.deleteAll', async ({ tx }) => {
       const { total, isCapped } = await countProjectVisitors(tx, { projectId })
-      const visitors = `${isCapped ? 'more than ' : ''}${total} visitors`
+      const visitors = `${isCapped ? 'more than ' : ''}${quantity(total, 'visitor')}`
       if (!yes)
         throw new UsageError(
           `nothing was deleted; with --yes, the command permanently deletes ${visitors} of ${name}`,
@@ -142,7 +144,8 @@ async function removeAll({
     const { records } = await clearVisitors(deletion, projectId)
     return { projectId, visitorsDeleted: records.length }
   })
-  print(deleted, json, () => `deleted ${deleted.visitorsDeleted} visitors of ${project}`)
+  const visitors = quantity(deleted.visitorsDeleted, 'visitor')
+  print(deleted, json, () => `deleted ${visitors} of ${project}`)
 }
 
 type VisitorContext = GalleryChangeContext & {

@@ -28,6 +28,7 @@ import {
 } from '../command.ts'
 import { addCommandLineEntry, auditedChange, commandClock } from '../audit/audited-change.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
+import { quantity } from '../quantity.ts'
 
 export async function create({
   name,
@@ -147,11 +148,11 @@ type Losses = {
 function lossesOf(changed: Project & Losses): readonly string[] {
   const { cropsDeleted, visitorsOverdue, visitorsStored, visitorRetentionDays: days } = changed
   const lost = [
-    cropsDeleted !== undefined && `${cropsDeleted} stored crops were deleted`,
+    cropsDeleted !== undefined && `deleted: ${quantity(cropsDeleted, 'stored crop')}`,
     visitorsOverdue &&
-      `${visitorsOverdue} visitors had no picture for ${days} days and are deleted within a minute`,
+      `deleted within a minute: ${quantity(visitorsOverdue, 'visitor')} without a picture for ${quantity(days, 'day')}`,
     visitorsStored &&
-      `${visitorsStored} visitors stay stored until ${days} days after their last picture; facegate visitor delete --all deletes them`,
+      `stored until ${quantity(days, 'day')} after the last picture: ${quantity(visitorsStored, 'visitor')}; facegate visitor delete --all deletes all of them`,
   ]
   return lost.filter((text) => typeof text === 'string')
 }
@@ -199,7 +200,7 @@ export async function remove(values: CommandValues<'project'> & { readonly yes: 
 function unconfirmed({ name, projectId }: Project, contents: ProjectContents): UsageError {
   const { subjects, visitors, crops, keys, webhooks } = contents
   return new UsageError(
-    `nothing was deleted; with --yes, the command permanently deletes ${name} (${projectId}) with ${subjects} subjects, ${visitors} visitors, ${crops} stored crops, ${keys} valid keys and ${webhooks} webhooks, and returns its budget to the wallet`,
+    `nothing was deleted; with --yes, the command permanently deletes ${name} (${projectId}) with ${quantity(subjects, 'subject')}, ${quantity(visitors, 'visitor')}, ${quantity(crops, 'stored crop')}, ${quantity(keys, 'valid key')} and ${quantity(webhooks, 'webhook')}, and returns its budget to the wallet`,
   )
 }
 
