@@ -15,12 +15,14 @@ const texts = {
     title: 'Similarity of best matches',
     empty:
       'Scores of svc.verify calls, and of svc.identify calls that return a match, appear here.',
+    note: 'Faces for which svc.identify returns no match have no similarity and are not counted. ',
     hint: similarityHint,
     action: undefined,
   },
   liveness: {
     title: 'Liveness scores',
     empty: 'Scores of svc.liveness calls, and of calls with requireLiveness, appear here.',
+    note: '',
     hint: () => 'Live faces have high scores.',
     action: 'svc.liveness',
   },
@@ -39,7 +41,7 @@ type Props = { readonly kind: keyof typeof texts; readonly filters: QueryParams 
 /** The distribution of the scores around the threshold, to choose a threshold. */
 export function ScoresPanel({ kind, filters }: Props) {
   const query = useApiQuery('/analytics/scores', { query: { ...filters, kind } })
-  const { title, empty, hint, action } = texts[kind]
+  const { title, empty, note, hint, action } = texts[kind]
   // The log contains no scores: it shows the calls of the period.
   const counted = countedFilters(filters, query.data)
   const search = searchOfChart([], { ...counted, action, result: 'ok' })
@@ -59,7 +61,8 @@ export function ScoresPanel({ kind, filters }: Props) {
                 search={search}
               />
               <Text size="xs" c="dimmed">
-                {formatCount(matched)} of {formatCount(total)} passed. {hint(edges, counts)}
+                {formatCount(matched)} of {formatCount(total)} passed. {note}
+                {hint(edges, counts)}
               </Text>
             </>
           )

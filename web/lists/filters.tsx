@@ -7,7 +7,7 @@ type FilterBarProps = {
   readonly children: ReactNode
   readonly onClear: () => void
   /** The values of the filters, to count those that are set. */
-  readonly values?: Readonly<Record<string, unknown>>
+  readonly values: Readonly<Record<string, unknown>>
   /** The rows of the list. Without rows and without a filter that is set, there is nothing to filter. */
   readonly rows?: readonly unknown[] | undefined
 }
@@ -16,9 +16,7 @@ type FilterBarProps = {
 export function FilterBar({ children, onClear, values, rows }: FilterBarProps) {
   const [isOpen, setIsOpen] = useState(false)
   const id = useId()
-  const count = Object.values(values ?? {}).filter(
-    (value) => value !== undefined && value !== '',
-  ).length
+  const count = Object.values(values).filter((value) => value !== undefined && value !== '').length
   if (rows?.length === 0 && count === 0) return null
   return (
     <search aria-label="Filters">
@@ -35,9 +33,11 @@ export function FilterBar({ children, onClear, values, rows }: FilterBarProps) {
       </div>
       <div id={id} className="fg-filters" data-folded={isOpen ? undefined : ''}>
         {children}
-        <Button variant="default" size="xs" onClick={onClear}>
-          Clear filters
-        </Button>
+        {count > 0 && (
+          <Button variant="default" size="xs" onClick={onClear}>
+            Clear filters
+          </Button>
+        )}
       </div>
     </search>
   )

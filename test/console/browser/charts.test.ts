@@ -128,6 +128,7 @@ describe('Charts, phones and the keyboard', { skip: skipWithoutBrowser }, () => 
       'Similarity',
     ]) {
       await open('/analytics')
+      await page.getByText('Faces for which svc.identify returns no match').waitFor()
       const marks = page.locator(`figure[aria-label^="${label}"] a`)
       const address = await marks.last().getAttribute('href')
       const total = await marks.count()

@@ -147,6 +147,7 @@ describe('An owner works with lists over several projects', { skip: skipWithoutB
       await page.getByText(text, { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Clear filters' }).click()
       await page.getByText(text, { exact: true }).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Clear filters' }).waitFor({ state: 'detached' })
     }
   })
 

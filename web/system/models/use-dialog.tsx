@@ -16,6 +16,7 @@ export function UseDialog({ model, role, models, onClose }: Props) {
   const [isCombined, setIsCombined] = useState(false)
   const isOfRole = ({ roles }: ModelRow) => roles.includes(role)
   const before = models.filter((each) => isOfRole(each) && each.nextUse === 'active')
+  const others = otherTasks(before, role)
   const pack = packOf(model)
   const isWhole = role === 'liveness' || pack === 'builtin'
   const ofPack = (name: string) => models.filter((each) => isOfRole(each) && packOf(each) === name)
@@ -32,7 +33,7 @@ export function UseDialog({ model, role, models, onClose }: Props) {
       onClose={onClose}
     >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Side title="Now selected" models={before} />
+        <Side title="Now selected" models={before} others={others} />
         <Side title="Selected then" models={after} />
       </SimpleGrid>
       {role === 'recognizer' && pack !== 'builtin' && (
@@ -57,9 +58,25 @@ export function UseDialog({ model, role, models, onClose }: Props) {
   )
 }
 
-type SideProps = { readonly title: string; readonly models: readonly ModelRow[] }
+/**
+ * Returns the other tasks of networks that are in use for them only: a pack is used for the role if a
+ * network that has no other task is.
+ */
+function otherTasks(models: readonly ModelRow[], role: string): ReadonlyMap<ModelRow, string> {
+  const othersOf = ({ roles }: ModelRow) => roles.filter((each) => each !== role)
+  const packs = new Set(models.filter((each) => othersOf(each).length === 0).map(packOf))
+  const others = packs.size === 0 ? [] : models.filter((each) => !packs.has(packOf(each)))
+  return new Map(others.map((each) => [each, othersOf(each).join(' and ')]))
+}
 
-function Side({ title, models }: SideProps) {
+type SideProps = {
+  readonly title: string
+  readonly models: readonly ModelRow[]
+  /** The tasks of networks that are not used for the role. */
+  readonly others?: ReadonlyMap<ModelRow, string>
+}
+
+function Side({ title, models, others }: SideProps) {
   return (
     <section aria-label={title}>
       <div className="fg-caption">{title}</div>
@@ -71,6 +88,7 @@ function Side({ title, models }: SideProps) {
           <Text size="xs" c="dimmed">
             {model.licence}; commercial use: {model.commercialUse}
           </Text>
+          {others?.has(model) && <Text size="xs">in use for {others.get(model)} only</Text>}
           <ModelFigures model={model} />
         </div>
       ))}
