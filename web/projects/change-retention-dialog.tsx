@@ -9,7 +9,10 @@ import type { ProjectPatch } from './project-change.ts'
 type Props = {
   readonly project: ConsoleProject
   /** Null: the default of the service. */
-  readonly change: Pick<ProjectPatch, 'retentionDays' | 'visitorRetentionDays'>
+  readonly change: Pick<
+    ProjectPatch,
+    'retentionDays' | 'visitorRetentionDays' | 'nearMissHours' | 'switches'
+  >
   readonly isPending: boolean
   readonly error: unknown
   readonly onConfirm: (confirmed: ProjectPatch['confirmedLosses']) => void
@@ -19,15 +22,16 @@ type Props = {
 /** Confirms a retention that may be shorter. Counts what its next run deletes. */
 export function ChangeRetentionDialog({ project, change, error, onConfirm, ...props }: Props) {
   const { projectId, name } = project
-  const { retentionDays, visitorRetentionDays } = change
+  const { retentionDays, visitorRetentionDays, nearMissHours, switches } = change
   const losses = useApiQuery('/projects/:projectId/losses', {
     pathParams: { projectId },
     query: {
       retentionDays: retentionDays === null ? 'default' : retentionDays,
       visitorRetentionDays,
+      nearMissHours: switches?.nearMissCrops === false ? 0 : nearMissHours,
     },
   })
-  const { retention, visitorRetention } = losses.data ?? {}
+  const { retention, visitorRetention, nearMisses } = losses.data ?? {}
   const isCounted = losses.data !== undefined && !losses.isFetching
   return (
     <ConfirmDialog
@@ -42,6 +46,7 @@ export function ChangeRetentionDialog({ project, change, error, onConfirm, ...pr
         onConfirm({
           subjects: retention?.deleted.total,
           visitors: visitorRetention?.deleted.total,
+          nearMisses: nearMisses?.deleted.total,
         })
       }
       onClose={props.onClose}
@@ -49,12 +54,32 @@ export function ChangeRetentionDialog({ project, change, error, onConfirm, ...pr
       {!losses.data && 'Counting what is deleted…'}
       {retention && <RetentionEffect loss={retention} one="subject" />}
       {visitorRetention && <RetentionEffect loss={visitorRetention} one="visitor" />}
+      {nearMisses && <NearMissEffect loss={nearMisses} />}
     </ConfirmDialog>
   )
 }
 
+type Loss = NonNullable<ProjectLosses['retention']>
+
+/** A shorter time, or none, deletes the pictures at once. */
+function NearMissEffect({ loss }: { readonly loss: Loss }) {
+  const { days, previousDays, deleted } = loss
+  const changed =
+    days === 0
+      ? 'Pictures of near misses are no longer kept.'
+      : `Pictures of near misses are kept for ${formatQuantity(days * 24, 'hour')} instead of ${previousDays * 24}.`
+  if (days >= previousDays) return <p>{changed} It deletes none earlier than before.</p>
+  return (
+    <p>
+      {changed} This deletes{' '}
+      <strong>{formatLoss({ count: deleted, one: 'picture', many: 'pictures' })}</strong> of this
+      project, at once and permanently.
+    </p>
+  )
+}
+
 type RetentionEffectProps = {
-  readonly loss: NonNullable<ProjectLosses['retention']>
+  readonly loss: Loss
   readonly one: 'subject' | 'visitor'
 }
 

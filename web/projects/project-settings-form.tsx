@@ -137,12 +137,11 @@ type ConfirmChangeProps = Confirmation & {
 
 /** Confirms an unusual threshold or a shorter retention. */
 function ConfirmChange({ change, reason, error, onConfirm, ...props }: ConfirmChangeProps) {
-  const { identifyThreshold } = change
   if (reason === 'threshold')
     return (
       <ChangeThresholdDialog
         {...props}
-        threshold={identifyThreshold ?? 0}
+        threshold={change.identifyThreshold ?? 0}
         error={needsThreshold(error) ? undefined : error}
         onConfirm={() => onConfirm(confirmThreshold(change))}
       />
@@ -277,8 +276,9 @@ function toSettings({ name, ...numbers }: ProjectFormValues) {
 function isRetentionShorter(project: ConsoleProject, change: ProjectPatch): boolean {
   const { retentionDays, visitorRetentionDays = project.visitorRetentionDays } = change
   if (visitorRetentionDays < project.visitorRetentionDays) return true
-  if (retentionDays === undefined) return false
-  return retentionDays === null || retentionDays < project.retentionDays
+  if (project.switches.nearMissCrops && (change.nearMissHours ?? 72) < project.nearMissHours)
+    return true
+  return retentionDays !== undefined && (retentionDays ?? 0) < project.retentionDays
 }
 
 function isThreshold(value: NumberInputValue): boolean {

@@ -7,6 +7,7 @@ import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { countCrops } from '../../store/gallery/crops.ts'
 import { findGallerySize } from '../../store/gallery/galleries.ts'
 import { countUnseenSubjects } from '../../store/gallery/subjects.ts'
+import { countNearMisses } from '../../store/gallery/feedback/near-miss-crops.ts'
 import { countProjectVisitors } from '../../store/gallery/visitors.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
@@ -26,8 +27,8 @@ const boundedCount = z.object({ total: count, isCapped: z.boolean() })
 /** What a change of a retention deletes. */
 const retentionLoss = z
   .object({
-    days: z.int(),
-    previousDays: z.int(),
+    days: z.number(),
+    previousDays: z.number(),
     beforeUtc: z.string().describe(texts.projectEffects.beforeUtc),
     deleted: boundedCount,
     intervalS: z.number().describe(texts.projectEffects.intervalS),
@@ -46,6 +47,8 @@ export const previewLosses = defineRead({
       .optional()
       .describe(texts.projectEffects.retentionDays),
     visitorRetentionDays: z.coerce.number().pipe(visitorRetentionDays).optional(),
+    // 0: they are switched off.
+    nearMissHours: z.coerce.number().pipe(z.int().min(0).max(72)).optional(),
   }),
   response: z.object({
     crops: boundedCount.describe(texts.projectEffects.crops),
@@ -54,6 +57,7 @@ export const previewLosses = defineRead({
       .describe(texts.projectEffects.deletion),
     retention: retentionLoss.describe(texts.projectEffects.retention),
     visitorRetention: retentionLoss.describe(texts.projectEffects.visitorRetention),
+    nearMisses: retentionLoss.describe(texts.projectEffects.nearMisses),
   }),
   handle: async (call) => {
     const { query, services } = call
@@ -132,9 +136,12 @@ async function retentionLosses(tx: ReadTx, { project, change, services }: Retent
     project.retentionDays ?? defaultDays,
   ] as const
   const ofVisitors = [change.visitorRetentionDays, project.visitorRetentionDays] as const
+  const hours = change.switches?.nearMissCrops === false ? 0 : change.nearMissHours
+  const ofNearMisses = [hours && hours / 24, project.nearMissHours / 24] as const
   return {
     retention: await lossesOf(...ofSubjects, countUnseenSubjects),
     visitorRetention: await lossesOf(...ofVisitors, countProjectVisitors),
+    nearMisses: await lossesOf(...ofNearMisses, countNearMisses),
   }
 }
 
@@ -143,12 +150,14 @@ export const confirmedLosses = z.strictObject({
   crops: count.optional(),
   subjects: count.optional(),
   visitors: count.optional(),
+  nearMisses: count.optional(),
 })
 
 export type LossyChange = {
-  readonly switches?: { readonly storeCrops?: boolean | undefined } | undefined
+  readonly switches?: Readonly<Partial<Record<'storeCrops' | 'nearMissCrops', boolean>>> | undefined
   readonly retentionDays?: number | null | undefined
   readonly visitorRetentionDays?: number | undefined
+  readonly nearMissHours?: number | undefined
 }
 
 type ConfirmedChange = RetentionChange & {
@@ -164,13 +173,14 @@ export async function requireConfirmedLosses(
     const { total } = await countCrops(tx, project.projectId)
     requireConfirmed(total, confirmed?.crops, 'stored crops')
   }
-  const { retention, visitorRetention } = await retentionLosses(tx, { project, change, services })
-  for (const [loss, things] of [
-    [retention, 'subjects'],
-    [visitorRetention, 'visitors'],
+  const losses = await retentionLosses(tx, { project, change, services })
+  for (const [loss, confirmedCount, things] of [
+    [losses.retention, confirmed?.subjects, 'subjects'],
+    [losses.visitorRetention, confirmed?.visitors, 'visitors'],
+    [losses.nearMisses, confirmed?.nearMisses, 'pictures of near misses'],
   ] as const)
     if (loss && loss.days < loss.previousDays)
-      requireConfirmed(loss.deleted.total, confirmed?.[things], things)
+      requireConfirmed(loss.deleted.total, confirmedCount, things)
 }
 
 function requireConfirmed(total: number, confirmed = 0, things: string): void {

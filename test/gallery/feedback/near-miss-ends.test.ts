@@ -68,13 +68,23 @@ test('A shorter time and off apply to the stored pictures, a longer time to late
   assert.equal(await service.offered(first), expiry(3))
   await service.pass(2 * hourMs)
   const second = await miss(client, 'svc.identify', params)
-  assertOk(await edit({ nearMissHours: 1 }))
+  const { owner } = service.testConsole
+  const losses = assertOk(await owner.get(`/projects/${projectId}/losses?nearMissHours=1`)).body
+  assert.deepEqual(losses.nearMisses.deleted, { total: 1, isCapped: false })
+  const refused = await edit({ nearMissHours: 1 })
+  assert.equal(refused.status, 409)
+  assert.match(refused.body.detail, /would delete 1 pictures of near misses, but 0 were confirmed/u)
+  const confirmedLosses = { nearMisses: 1 }
+  assertOk(await edit({ nearMissHours: 1, confirmedLosses }))
   assert.deepEqual(
     [await service.offered(first), await service.offered(second)],
     [undefined, expiry(1)],
   )
   assert.equal((await service.rowsOf(client)).length, 1, 'the first one was deleted')
-  const shown = assertOk(await edit({ switches: { nearMissCrops: false } })).body
+  const off = { switches: { nearMissCrops: false } }
+  assert.equal((await edit(off)).status, 409)
+  assert.equal((await service.rowsOf(client)).length, 1, 'nothing is deleted without confirmation')
+  const shown = assertOk(await edit({ ...off, confirmedLosses })).body
   assert.deepEqual([shown.switches.nearMissCrops, shown.nearMissHours], [false, 1])
   assert.deepEqual([await service.rowsOf(client), await service.show(second)], [[], 404])
   await miss(client, 'svc.identify', params)

@@ -5,6 +5,7 @@ import { useHasRole } from '../../api/session.ts'
 import { showUndo } from '../../components/confirm/undo-notification.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { useSaveProject, useUndoChange } from '../project-change.ts'
+import { ChangeRetentionDialog } from '../change-retention-dialog.tsx'
 import { SwitchBillingDialog } from './switch-billing-dialog.tsx'
 import { StopStoringVisitorsDialog } from './stop-storing-visitors-dialog.tsx'
 import { StopStoringCropsDialog } from './stop-storing-crops-dialog.tsx'
@@ -49,18 +50,25 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
 
 const switchNames = Object.keys(switchTexts) as readonly SwitchName[]
 
+/** Switches whose end deletes data, or leaves data that is deleted later. */
+const confirmedOff = new Set<SwitchName>(['storeCrops', 'unknownPeople', 'nearMissCrops'])
+
 /** Whether a change of this switch is confirmed first. */
 function requiresConfirmation(name: SwitchName, isOn: boolean): boolean {
-  return name === 'billing' || (['storeCrops', 'unknownPeople'].includes(name) && !isOn)
+  return name === 'billing' || (confirmedOff.has(name) && !isOn)
 }
+
+const nearMissesOff = { switches: { nearMissCrops: false } } as const
 
 /** The optional features of a project. */
 export function ProjectSwitches({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
   const [toConfirm, setToConfirm] = useState<SwitchName>()
   const undo = useUndoChange(project)
+  const close = (): void => setToConfirm(undefined)
   const { save, isPending, error } = useSaveProject(project, {
     onSuccess: (_saved, { switches = {} }) => {
+      close()
       const [[name, isOn] = []] = Object.entries(switches) as [SwitchName, boolean][]
       if (name === undefined) return
       const [label] = switchTexts[name]
@@ -71,7 +79,6 @@ export function ProjectSwitches({ project }: { readonly project: ConsoleProject 
       })
     },
   })
-  const close = (): void => setToConfirm(undefined)
   return (
     <Stack>
       {switchNames.map((name) => {
@@ -90,10 +97,20 @@ export function ProjectSwitches({ project }: { readonly project: ConsoleProject 
           />
         )
       })}
-      <ErrorNotice title="Couldn't save setting" error={error} />
+      {!toConfirm && <ErrorNotice title="Couldn't save setting" error={error} />}
       {toConfirm === 'storeCrops' && <StopStoringCropsDialog project={project} onClose={close} />}
       {toConfirm === 'unknownPeople' && (
         <StopStoringVisitorsDialog project={project} onClose={close} />
+      )}
+      {toConfirm === 'nearMissCrops' && (
+        <ChangeRetentionDialog
+          project={project}
+          change={nearMissesOff}
+          isPending={isPending}
+          error={error}
+          onConfirm={(confirmedLosses) => save({ ...nearMissesOff, confirmedLosses })}
+          onClose={close}
+        />
       )}
       {toConfirm === 'billing' && <SwitchBillingDialog project={project} onClose={close} />}
     </Stack>

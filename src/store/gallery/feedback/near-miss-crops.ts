@@ -2,6 +2,7 @@ import { formatUtc, hourMs } from '../../../lib/clock.ts'
 import { type LockMode, type ReadTx, type Store, type Tx, sql } from '../../database.ts'
 import { deleteInBatches } from '../../delete-in-batches.ts'
 import type { NearMissCropRow } from '../../gallery-schema.ts'
+import { countListed } from '../../lists.ts'
 import { type LoggedCall, readCalls } from '../../gate/calls.ts'
 import { deleteExpiredData, endOldest } from '../duplicates/subject-merges.ts'
 import type { ProjectChange } from '../../tenancy/projects.ts'
@@ -42,6 +43,14 @@ export async function limitNearMisses(tx: Tx, projectId: string, changed: Projec
   const expiresAtMs = keptMs === 0 ? sql<number>`0` : sql<number>`"storedAtMs" + ${sql.lit(keptMs)}`
   const change = tx.build.updateTable('nearMissCrops').set({ expiresAtMs })
   await tx.run(change.where('projectId', '=', projectId).where('expiresAtMs', '>', expiresAtMs))
+}
+
+type StoredBefore = { readonly projectId: string; readonly beforeUtc: string }
+
+/** Counts the crops that a project stored up to a time. */
+export function countNearMisses(tx: ReadTx, { projectId, beforeUtc }: StoredBefore) {
+  const all = tx.build.selectFrom('nearMissCrops').where('projectId', '=', projectId)
+  return countListed(tx, all.select('cropId').where('storedAtMs', '<=', Date.parse(beforeUtc)))
 }
 
 /** Deletes the crops of near misses whose time has ended. */

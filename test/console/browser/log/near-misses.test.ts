@@ -55,6 +55,9 @@ describe('An admin displays the picture of a near miss', { skip: skipWithoutBrow
     await page.getByText('Enter a number from 1 to 72').waitFor()
     await hours.fill('3')
     await page.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('are kept for 3 hours instead of 24. This deletes').waitFor()
+    await dialog.getByRole('textbox').fill('default')
+    await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Settings saved.').waitFor()
     assert.deepEqual(await settings(), [true, 3])
   })
@@ -103,10 +106,39 @@ describe('An admin displays the picture of a near miss', { skip: skipWithoutBrow
     const { owner, projectId } = browser.testConsole
     await openCall(requestId)
     const switches = { nearMissCrops: false }
-    assertOk(await owner.send('PATCH', `/projects/${projectId}`, { switches }))
+    const confirmedLosses = { nearMisses: 1 }
+    assertOk(await owner.send('PATCH', `/projects/${projectId}`, { switches, confirmedLosses }))
     await region().getByRole('button', { name: 'Show the picture' }).click()
     await region().getByText('No picture of this call is stored.').waitFor()
     await openCall(requestId)
     assert.equal(await region().count(), 0)
+  })
+
+  step('Off and a shorter time are confirmed with the number of pictures', async () => {
+    const { gallery, owner, projectId } = browser.testConsole
+    const switches = { nearMissCrops: true }
+    assertOk(await owner.send('PATCH', `/projects/${projectId}`, { switches }))
+    const images = await imagesOf(1.6)
+    const { bestMatch } = await gallery.value('svc.identify', { images, threshold: 0 })
+    await gallery.value('svc.identify', { images, threshold: bestMatch.similarity + 0.03 })
+    await browser.goto(`/projects/${projectId}`)
+    await page.getByLabel('Pictures of near misses (hours)').fill('2')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('are kept for 2 hours instead of 3. This deletes').waitFor()
+    await dialog.getByText('0 pictures').waitFor()
+    await browser.driver.inspectSchemes('shorter-near-misses')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('switch', { name: 'Keep pictures of near misses' }).click()
+    await dialog.getByText('1 picture', { exact: true }).waitFor()
+    await dialog.getByRole('textbox').fill('default')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Keep pictures of near misses is off.').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(
+      (await gallery.database.store.db.selectFrom('nearMissCrops').select('cropId').execute())
+        .length,
+      0,
+    )
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hourMs } from '../../../../src/lib/clock.ts'
 import { mapSequential } from '../../../../src/lib/account-context.ts'
+import type { ReadTx } from '../../../../src/store/database.ts'
 import type { NearMissCropRow } from '../../../../src/store/gallery-schema.ts'
 import { countedCallOf } from '../ledger-rows.ts'
 import { queries } from '../tracked-queries.ts'
@@ -52,6 +53,9 @@ export const nearMissesContract = {
         ),
       )
     assertSameValues([await listed('s-1'), await listed('s-2')], [[42, 62], [52]])
+    const beforeUtc = new Date(nowMs - 20 * hourMs).toISOString()
+    const count = (tx: ReadTx) => queries.countNearMisses(tx, { projectId, beforeUtc })
+    assertSameValues(await store.read(count), { total: 2, isCapped: false })
     await set({ nearMissHours: 24 })
     assertSameValues([await listed('s-1'), await listed('s-2')], [[-6, 14], [4]])
     await set({ nearMissHours: 72 })
