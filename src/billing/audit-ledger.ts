@@ -3,6 +3,7 @@ import { findBrokenAuditEntries } from '../store/console/audit-log.ts'
 import type { Database } from '../store/schema.ts'
 import { findBrokenDeletions } from '../store/gallery/deletions.ts'
 import { transferHash } from '../store/billing/transfer-hash.ts'
+import rules from './audit-rules.json' with { type: 'json' }
 
 /** The result of one audit rule. */
 export type AuditCheck = {
@@ -12,51 +13,16 @@ export type AuditCheck = {
   readonly detail: string
 }
 
-type AuditRule = {
-  readonly name: string
-  readonly description: string
-  /** In `store/billing/ledger-audit.sql`. */
-  readonly queries: readonly string[]
-}
-
-const auditRules: readonly AuditRule[] = [
-  { name: 'L1', description: 'every balance is the sum of its postings', queries: ['unbalanced'] },
-  { name: 'L2', description: 'every charge matches the request log', queries: ['misbilled'] },
-  { name: 'L3', description: 'no balance and no reservation is negative', queries: ['negative'] },
-  {
-    name: 'L4',
-    description: 'every reservation belongs to a running call, and none is overdue',
-    queries: ['misreserved', 'overdue'],
-  },
-  {
-    name: 'L5',
-    description: 'all paid-in money is in wallets or budgets, or was charged',
-    queries: ['unaccounted', 'misrouted'],
-  },
-  {
-    name: 'L6',
-    description: 'transfers, deletion records and audit rows cannot be changed or deleted',
-    queries: ['mutable'],
-  },
-  { name: 'L7', description: 'every hash chain is complete and unchanged', queries: [] },
-  { name: 'L8', description: 'every amount is a whole number', queries: ['fractional'] },
-  {
-    name: 'L9',
-    description: 'every charge has a row in the request log; no subject is stored incompletely',
-    queries: ['unlogged', 'incomplete'],
-  },
-]
-
 /** Checks the ledger in one consistent snapshot, while other transactions may write. */
 export function auditLedger(db: Database, nowMs: number): Promise<AuditCheck[]> {
   const transaction = db.transaction().setAccessMode('read only')
   return transaction.execute((snapshot) => auditSnapshot(snapshot, nowMs))
 }
 
-/** Checks the ledger within an open transaction. */
+/** Checks the ledger within an open transaction, by the rules and their queries in `ledger-audit.sql`. */
 export async function auditSnapshot(snapshot: Database, nowMs: number): Promise<AuditCheck[]> {
   const checks: AuditCheck[] = []
-  for (const { name, description, queries } of auditRules) {
+  for (const { name, description, queries } of rules) {
     const violations = name === 'L7' ? await findBrokenChains(snapshot) : []
     for (const query of queries)
       violations.push(...(await findAuditViolations(snapshot, query, nowMs)))

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { etagOf, isUnchanged } from './document.ts'
 import { noSuchRoute } from '../lib/errors.ts'
 import type { HttpResponse, HttpRequest } from './route.ts'
+import types from './content-types.json' with { type: 'json' }
 
 type ContentEncoding = 'identity' | 'gzip' | 'br'
 
@@ -157,18 +158,4 @@ function readEncodings(file: string): StaticFile['bytes'] & { readonly identity:
 }
 
 /** The served file types; others, such as source maps, are not served. */
-const contentTypes: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.ico': 'image/x-icon',
-  '.webp': 'image/webp',
-  '.woff2': 'font/woff2',
-  '.wasm': 'application/wasm',
-  '.json': 'application/json; charset=utf-8',
-  '.webmanifest': 'application/manifest+json',
-  '.txt': 'text/plain; charset=utf-8',
-}
+const contentTypes: Readonly<Record<string, string>> = types

@@ -6,6 +6,7 @@ import { describeError } from '../../lib/observability/describe-error.ts'
 import type { ServiceAccess } from '../context/saved-context.ts'
 import { type ImportPace, type StatedLimit, readStatedLimit } from './import-pace.ts'
 import { type ImportEntry, parseJsonText } from './list-entries.ts'
+import failures from './connect-failures.json' with { type: 'json' }
 
 /** The result of an enrollment. */
 export type EnrollResult = {
@@ -160,14 +161,7 @@ export async function requestService(
   }
 }
 
-const connectFailures: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'no service listens there',
-  ENOTFOUND: 'there is no host with this name',
-  EAI_AGAIN: 'the name of the host could not be resolved',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  ECONNRESET: 'the connection was closed',
-}
+const connectFailures: Readonly<Record<string, string>> = failures
 
 /** Returns why a request has no response. */
 export function reasonOf(error: unknown): string {

@@ -27,29 +27,10 @@ import { createOwnerLink } from '../tenancy/console-link.ts'
 import { version } from '../version.ts'
 import { requireAccountId, withStore } from '../with-store.ts'
 import { localAddress, publicAddress, requestStatus } from './service-address.ts'
-
-const causes = 'docs/operations/troubleshooting.md lists the causes and their remedies'
-const addBudget = 'facegate budget allocate, or facegate project set <project> --billing off'
+import texts from './remedies.json' with { type: 'json' }
 
 /** What is checked, and what to do about a problem. */
-const remedies = {
-  node: 'install Node 24',
-  service: `start it with facegate serve, with the same HOST and PORT; ${causes}`,
-  publicUrl: 'correct PUBLIC_URL, or the proxy, the DNS entry or the certificate',
-  database: causes,
-  masterKey: causes,
-  folders: 'set MASTER_KEY_FILE to a file on another disk, or change the mode of the folder',
-  backup: 'run facegate backup --to <file on another disk> every day',
-  builtinModels: 'facegate models prepare',
-  models: 'facegate models install <pack>, or facegate models use builtin',
-  keyExpiring: 'facegate key rotate <key>, or facegate key create',
-  keyExpired: 'facegate key create, and facegate key revoke for the expired one',
-  budgetLow: addBudget,
-  budgetEmpty: addBudget,
-  webhookFailing: 'facegate webhook list, and facegate webhook deliveries for the reason',
-  cameraChanged: 'check the lens, the light and the position of the camera that uses the key',
-  diskLow: 'delete other files, or move DATA_DIR to a larger disk',
-} satisfies Record<AccountAlert['kind'], string> & Record<string, string>
+const remedies = texts satisfies Record<AccountAlert['kind'], string>
 
 type Installation = Awaited<ReturnType<typeof inspectInstallation>>
 

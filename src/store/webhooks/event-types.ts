@@ -1,14 +1,7 @@
+import texts from './event-texts.json' with { type: 'json' }
+
 /** The events that a webhook can receive, with the text of the documentation and the console. */
-export const webhookEventTypes = {
-  'budget.low': 'The budget fell to 20 % of its value after the last allocation.',
-  'budget.exhausted': 'The budget is 0, or too small for a call that was refused.',
-  'key.expiring': 'An API key expires in 14 days, and again: in one day.',
-  'camera.changed': 'The pictures or matches of a key became worse than in the four weeks before.',
-  'subject.expired': 'A subject was deleted because it expired or was not matched for too long.',
-  'identify.matched': 'svc.identify found a match. Contains ids and similarities.',
-  'identify.unmatched': 'svc.identify found a face that matches no subject.',
-  'visitor.returned': 'svc.identify found an unknown person of earlier calls again.',
-} as const
+export const webhookEventTypes = texts
 
 export type WebhookEventType = keyof typeof webhookEventTypes
 
