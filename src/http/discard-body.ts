@@ -32,7 +32,11 @@ const encodedChunkBytesMin = 3 * 1024
  *
  * @returns the payload to send.
  */
-export function discardBody(response: ServerResponse, payload: Payload, limits: DiscardLimits) {
+export function discardBody(
+  response: ServerResponse,
+  payload: Payload,
+  limits: DiscardLimits,
+): Payload {
   const { req: request } = response
   const discarded = readAndDiscard(request, limits)
   const contentLength = Number(request.headers['content-length'] ?? Infinity)

@@ -60,7 +60,10 @@ export async function listPacks(modelsFolder: string): Promise<readonly Installe
  *
  * @throws Error of `readPack` when it cannot be read.
  */
-export async function findPack(modelsFolder: string, name: string) {
+export async function findPack(
+  modelsFolder: string,
+  name: string,
+): Promise<InstalledPack | undefined> {
   const folder = packFolder(modelsFolder, name)
   return isPackName(name) && existsSync(folder) ? readPack(folder) : undefined
 }

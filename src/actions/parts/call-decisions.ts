@@ -10,7 +10,10 @@ type FaceCandidates = {
 }
 
 /** Returns what a search decided: the decision of the face with the highest similarity. */
-export function searchDecision(threshold: number, faces: readonly FaceCandidates[]) {
+export function searchDecision(
+  threshold: number,
+  faces: readonly FaceCandidates[],
+): CallDecision | undefined {
   return bestDecision(
     faces.map(({ qualityScore, candidates: [best, next], isAmbiguous }) => ({
       ...comparisonDecision({ threshold, similarity: best?.similarity ?? null, qualityScore }),

@@ -15,7 +15,11 @@ import { scrubResponses } from '../../store/gate/stored-responses.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 
 /** Deletes a subject with all its data and adds a deletion record. */
-export async function deleteSubject(tx: Tx, subject: SubjectRow, nowUtc: string) {
+export async function deleteSubject(
+  tx: Tx,
+  subject: SubjectRow,
+  nowUtc: string,
+): Promise<DeletionRecord> {
   const { subjectId, galleryId, externalId } = subject
   const record: DeletionRecord = {
     deletionId: newId(),
@@ -210,14 +214,20 @@ export async function deleteSubjects(
 }
 
 /** Deletes all subjects of a gallery. */
-export function clearGallery(options: DeleteSubjectsOptions, galleryId: string) {
+export function clearGallery(
+  options: DeleteSubjectsOptions,
+  galleryId: string,
+): Promise<DeletedSubjects> {
   return deleteSubjects(options, (reading, { after, limit }) =>
     findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
   )
 }
 
 /** Deletes the visitors of a project. */
-export function clearVisitors(options: DeleteSubjectsOptions, projectId: string) {
+export function clearVisitors(
+  options: DeleteSubjectsOptions,
+  projectId: string,
+): Promise<DeletedSubjects> {
   return deleteSubjects(options, (reading, { limit }) =>
     findProjectVisitors(reading, { projectId, limit }),
   )

@@ -9,7 +9,11 @@ type SessionIds = Pick<LivenessSession, 'projectId' | 'sessionId'>
 const sessionSecretBytes = 32
 
 /** Creates the secret of a liveness session, wrapped with the master key. */
-export async function createSessionSecret(tx: Tx, keyring: Keyring, session: SessionIds) {
+export async function createSessionSecret(
+  tx: Tx,
+  keyring: Keyring,
+  session: SessionIds,
+): Promise<WrappedByMasterKey> {
   await tx.lock(masterKeyLock, 'shared')
   return keyring.wrap(randomBytes(sessionSecretBytes), sessionSecretBinding(session))
 }

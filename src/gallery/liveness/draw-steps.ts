@@ -31,7 +31,10 @@ export function drawSteps(count: number, randomInteger: RandomInteger): Challeng
  * Draws the angle of each step. A direction that is requested again gets another angle, so that two
  * frames of a head do not look alike, and one picture of each direction is not sufficient.
  */
-export function drawAngles(steps: readonly ChallengeStep[], randomInteger: RandomInteger) {
+export function drawAngles(
+  steps: readonly ChallengeStep[],
+  randomInteger: RandomInteger,
+): AngleRange[] {
   const angles: AngleRange[] = []
   for (const step of steps) {
     const choices = angleRanges[isTurn(step) ? 'turn' : 'look'].filter(

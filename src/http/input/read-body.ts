@@ -42,7 +42,10 @@ export async function readBytes(request: HttpRequest, bytesMax: number): Promise
 export type JsonBodyLimits = { readonly bodyBytesMax: number; readonly jsonLimits: JsonLimits }
 
 /** Reads an accepted body as a JSON object. @throws HttpError as `readBody` and `parseJsonBody` do. */
-export async function readJson(request: HttpRequest, { bodyBytesMax, jsonLimits }: JsonBodyLimits) {
+export async function readJson(
+  request: HttpRequest,
+  { bodyBytesMax, jsonLimits }: JsonBodyLimits,
+): Promise<Readonly<Record<string, unknown>>> {
   return parseJsonBody(await readBody(request, bodyBytesMax), jsonLimits)
 }
 

@@ -23,7 +23,11 @@ const clockSkewUsMax = usPerS
  * A smaller excess means that another server's clock is ahead. It is kept: reducing it would add
  * tokens with every rejected call.
  */
-export function takeToken(limits: RateLimits, fullAtUs: number | null, nowUs: number) {
+export function takeToken(
+  limits: RateLimits,
+  fullAtUs: number | null,
+  nowUs: number,
+): TokenBucketResult {
   const intervalUs = Math.ceil(usPerS / limits.sustainedPerS)
   const capacityUs = limits.burst * intervalUs
   const storedDebtUs = Math.max((fullAtUs ?? nowUs) - nowUs, 0)

@@ -17,7 +17,10 @@ export type NearestTemplate = StoredTemplate & {
 }
 
 /** Finds the templates of the nearest subjects exactly, of all models, by a scan of all rows. */
-export function nearestByScan(tx: ReadTx, query: NearestQuery) {
+export function nearestByScan(
+  tx: ReadTx,
+  query: NearestQuery,
+): Promise<readonly NearestTemplate[]> {
   const distance = sql<number>`(vectors.embedding <-> ${halfvec(query.probe)}) - vectors.slack`
   const { groups, ...ungrouped } = query
   let vectors = selectVectors(tx, ungrouped)
@@ -38,7 +41,10 @@ export function nearestByScan(tx: ReadTx, query: NearestQuery) {
  * Finds the templates of the nearest subjects with the index, which may miss some. It returns fewer than the limit
  * if the index scan ends before enough rows pass the filter. Call `preferIndex` first.
  */
-export function nearestByIndex(tx: ReadTx, query: NearestQuery) {
+export function nearestByIndex(
+  tx: ReadTx,
+  query: NearestQuery,
+): Promise<readonly NearestTemplate[]> {
   const { probe, modelId, limit } = query
   // These are the exact expressions of the index. With parameters the planner would not use it.
   const type = sql.raw(`halfvec(${probe.length})`)

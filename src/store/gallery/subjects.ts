@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, type Tx, dialectOf } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import { countListed, selectPage } from '../lists.ts'
@@ -227,7 +228,10 @@ export function findUnseenSubjects(tx: ReadTx, { limit, ...filter }: UnseenFilte
 }
 
 /** Counts these subjects, at most `listCountMax`. */
-export function countUnseenSubjects(tx: ReadTx, filter: Omit<UnseenFilter, 'limit'>) {
+export function countUnseenSubjects(
+  tx: ReadTx,
+  filter: Omit<UnseenFilter, 'limit'>,
+): Promise<ListCount> {
   return countListed(tx, selectUnseen(tx, filter).select('subjectId'))
 }
 

@@ -115,7 +115,11 @@ export async function keyNames(
 }
 
 /** Finds the key of a project's playground; undefined before the playground's first call. */
-export async function findPlaygroundKey(tx: ReadTx, projectId: string, now: Date) {
+export async function findPlaygroundKey(
+  tx: ReadTx,
+  projectId: string,
+  now: Date,
+): Promise<keys.KeyIdentity | undefined> {
   const query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')

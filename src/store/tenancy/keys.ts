@@ -182,7 +182,11 @@ export function findKeyOwner(db: Database, keyId: string) {
 }
 
 /** Revokes a key permanently. @returns the time of revocation; undefined if the key is unknown. */
-export async function revokeKey(db: Database, keyId: string, now: Date) {
+export async function revokeKey(
+  db: Database,
+  keyId: string,
+  now: Date,
+): Promise<string | undefined> {
   await db
     .updateTable('keys')
     .set({ revokedAtUtc: now.toISOString() })

@@ -135,7 +135,10 @@ export function unfrozenProjects({ build }: ReadTx) {
 }
 
 /** Returns the project's switches, or the defaults if there is no such project. */
-export async function findProjectSwitches({ build, run }: ReadTx, projectId: string) {
+export async function findProjectSwitches(
+  { build, run }: ReadTx,
+  projectId: string,
+): Promise<ProjectSwitches> {
   const [row] = await run(
     build.selectFrom('projects').select(switchNames).where('projectId', '=', projectId),
   )

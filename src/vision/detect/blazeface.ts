@@ -13,7 +13,10 @@ import type { DetectorCandidate } from './detection.ts'
  * Each anchor has a logit and sixteen numbers relative to it, in px of the input: the centre and size
  * of the box, then six key points.
  */
-export async function runBlazeface(session: ModelSession, pyramid: ImagePyramid) {
+export async function runBlazeface(
+  session: ModelSession,
+  pyramid: ImagePyramid,
+): Promise<DetectorCandidate[]> {
   const { input, tensor, scaleX, scaleY } = letterboxInShape(pyramid, session.input)
   const outputs = await session.run(tensor, input)
   const candidates: DetectorCandidate[] = []

@@ -13,7 +13,10 @@ import type { DetectorCandidate } from './detection.ts'
  * Each anchor has a logit and four numbers relative to it: the centre of the box in tenths of the
  * size of the anchor, vertical first, then the logarithm of the size in fifths.
  */
-export async function runSsd(session: ModelSession, pyramid: ImagePyramid) {
+export async function runSsd(
+  session: ModelSession,
+  pyramid: ImagePyramid,
+): Promise<DetectorCandidate[]> {
   const { frame } = pyramid
   const { input, tensor, scaleX, scaleY } = letterboxInShape(pyramid, session.input)
   const outputs = await session.run(tensor, input)

@@ -115,7 +115,10 @@ export function applyTransform({ a, b, c, d, e, f }: AffineTransform, { x, y }: 
  * closest to `to` in the least-squares sense. In complex numbers it is a line fit:
  * to ≈ k·from + shift.
  */
-export function fitSimilarityTransform(from: readonly Point[], to: readonly Point[]) {
+export function fitSimilarityTransform(
+  from: readonly Point[],
+  to: readonly Point[],
+): AffineTransform {
   assert.equal(from.length, to.length)
   const fromMean = meanOf(from)
   const toMean = meanOf(to)

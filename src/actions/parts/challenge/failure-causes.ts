@@ -120,7 +120,10 @@ function causeOfPicture(face: AnalyzedFace, image: ImageSize): FailureCause | un
 type CheckedFrame = { readonly image: ImageSize; readonly faces: readonly AnalyzedFace[] }
 
 /** Returns what a person can correct in a frame that svc.analyze has checked, or refused with `error`. */
-export function guidanceCauses(value: CheckedFrame | undefined, error: ActionProblem | undefined) {
+export function guidanceCauses(
+  value: CheckedFrame | undefined,
+  error: ActionProblem | undefined,
+): Cause[] {
   if (!value) return error?.code === 'MULTIPLE_FACES' ? [causeOfRejectedFrame(error)] : []
   const [face] = value.faces
   const cause = face ? causeOfPicture(face, value.image) : 'NO_FACE'

@@ -57,7 +57,11 @@ export function convolutionLayer(
 }
 
 /** Adds a convolution with `<prefix>/filters` and `<prefix>/bias` that halves the size. */
-export function downsamplingLayer(builder: FaceApiBuilder, input: FeatureMap, prefix: string) {
+export function downsamplingLayer(
+  builder: FaceApiBuilder,
+  input: FeatureMap,
+  prefix: string,
+): FeatureMap {
   const bias = findWeights(builder, `${prefix}/bias`).data
   return convolutionLayer(builder, input, `${prefix}/filters`, { stride: 2, bias })
 }

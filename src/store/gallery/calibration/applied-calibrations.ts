@@ -79,7 +79,11 @@ export async function addCalibration(
 }
 
 /** Ends the use of all tables of a gallery. @returns their ids. */
-export async function endCalibrations(tx: Tx, galleryId: string, change: CalibrationChange) {
+export async function endCalibrations(
+  tx: Tx,
+  galleryId: string,
+  change: CalibrationChange,
+): Promise<readonly string[]> {
   await tx.lock(`calibration:${galleryId}`, 'exclusive')
   return endUse(tx, { galleryId }, change)
 }
