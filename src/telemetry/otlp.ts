@@ -9,15 +9,7 @@ import {
   type Resource,
 } from '@opentelemetry/resources'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import {
-  BatchSpanProcessor,
-  TracerProvider,
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  type Sampler,
-} from '@opentelemetry/sdk-trace'
+import * as trace from '@opentelemetry/sdk-trace'
 import { newId } from '../lib/ids.ts'
 import { bindToCall } from '../lib/observability/call-trace.ts'
 import { createMetricProducer } from './metric-producer.ts'
@@ -68,10 +60,10 @@ function createResource({ serviceName, version }: TelemetryOptions): Resource {
 
 function createTracerProvider({ tracesUrl, ...options }: TelemetryOptions, resource: Resource) {
   const exporter = new OTLPTraceExporter({ url: tracesUrl })
-  return new TracerProvider({
+  return new trace.TracerProvider({
     resource,
     sampler: createSampler(options.sampler, options.samplerRatio),
-    spanProcessors: [new BatchSpanProcessor({ exporter })],
+    spanProcessors: [new trace.BatchSpanProcessor({ exporter })],
   })
 }
 
@@ -109,13 +101,13 @@ function logSdkDiagnostics(log: TelemetryOptions['log']): void {
 const parentBasedPrefix = 'parentbased_'
 
 /** Creates a sampler by its name in `OTEL_TRACES_SAMPLER`. This SDK does not read the variable. */
-function createSampler(name: SamplerName, ratio: number): Sampler {
+function createSampler(name: SamplerName, ratio: number): trace.Sampler {
   const root = createRootSampler(name.replace(parentBasedPrefix, ''), ratio)
-  return name.startsWith(parentBasedPrefix) ? new ParentBasedSampler({ root }) : root
+  return name.startsWith(parentBasedPrefix) ? new trace.ParentBasedSampler({ root }) : root
 }
 
-function createRootSampler(name: string, ratio: number): Sampler {
-  if (name === 'always_on') return new AlwaysOnSampler()
-  if (name === 'always_off') return new AlwaysOffSampler()
-  return new TraceIdRatioBasedSampler(ratio)
+function createRootSampler(name: string, ratio: number): trace.Sampler {
+  if (name === 'always_on') return new trace.AlwaysOnSampler()
+  if (name === 'always_off') return new trace.AlwaysOffSampler()
+  return new trace.TraceIdRatioBasedSampler(ratio)
 }

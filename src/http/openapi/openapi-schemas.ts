@@ -41,7 +41,6 @@ export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
       ],
     },
     ...components.schemas,
-    Failure: failureSchema(),
     ErrorCode: errorCodeSchema(),
   }
 }
@@ -125,7 +124,10 @@ function successSchema(action: Action): OpenApiObject {
   const item = objectSchema(
     {
       index: { type: 'integer', minimum: 0, description: 'The index of the image.' },
-      correlationId: textSchema(correlationIdDescription),
+      correlationId: {
+        type: 'string',
+        description: 'As sent with the image; `auto-<index>` if it has none.',
+      },
       ok: { type: 'boolean', const: true },
       value: schemaRef(`${schemaName(action)}Value`),
     },
@@ -134,39 +136,23 @@ function successSchema(action: Action): OpenApiObject {
   const items = action.resultPerImage ? { oneOf: [item, schemaRef('FailedItem')] } : item
   const description = 'Empty only with `validateOnly`.'
   const results = { type: 'array', description, items }
-  return envelopeSchema(
+  return objectSchema(
     {
       ok: { type: 'boolean', const: true },
+      requestId: { type: 'string', format: 'uuid', description: 'As sent, or generated.' },
       action: { type: 'string', const: action.name },
       data: objectSchema(
         { results, validation: schemaRef('Validation') },
         { required: ['results'] },
       ),
       errors: { type: 'array', items: schemaRef('Problem'), maxItems: 0 },
+      meta: schemaRef('Meta'),
     },
-    `The response of \`${action.name}\` when it succeeded.`,
-  )
-}
-
-const correlationIdDescription = 'As sent with the image; `auto-<index>` if it has none.'
-
-function failureSchema(): OpenApiObject {
-  return envelopeSchema(
     {
-      ok: { type: 'boolean', const: false },
-      action: textSchema('As sent.'),
-      data: { type: 'null' },
-      errors: { type: 'array', items: schemaRef('Problem'), minItems: 1 },
+      required: ['ok', 'requestId', 'action', 'data', 'errors'],
+      description: `The response of \`${action.name}\` when it succeeded.`,
     },
-    'The response when the action was rejected or failed. Nothing is billed.',
   )
-}
-
-function envelopeSchema({ ok, action, ...rest }: OpenApiObject, description: string) {
-  const requestId = { type: 'string', format: 'uuid', description: 'As sent, or generated.' }
-  const properties = { ok, requestId, action, ...rest, meta: schemaRef('Meta') }
-  const required = ['ok', 'requestId', 'action', 'data', 'errors']
-  return objectSchema(properties, { description, required })
 }
 
 /** `svc.deleteSubject` → `DeleteSubject`. */
@@ -181,8 +167,4 @@ export function schemaRef(name: string): { readonly $ref: string } {
 
 function objectSchema(properties: OpenApiObject, keywords: OpenApiObject): OpenApiObject {
   return { type: 'object', properties, required: Object.keys(properties), ...keywords }
-}
-
-function textSchema(description: string): OpenApiObject {
-  return { type: 'string', description }
 }

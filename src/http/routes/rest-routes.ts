@@ -4,14 +4,7 @@ import { deleteGroup, listGroups, renameGroup } from './groups.ts'
 import { createLivenessSession, getLivenessSession } from './liveness-sessions.ts'
 import { getMe } from './me.ts'
 import type { RestRoute } from './rest-route.ts'
-import {
-  deleteVisitor,
-  getVisitor,
-  ignoreVisitor,
-  listVisitors,
-  mergeVisitor,
-  promoteVisitor,
-} from './visitors.ts'
+import * as visitors from './visitors.ts'
 
 /** The routes that need a key, in the order of the documentation. */
 export const restRoutes: readonly RestRoute[] = [
@@ -21,12 +14,12 @@ export const restRoutes: readonly RestRoute[] = [
   renameGroup,
   deleteGroup,
   sendFeedback,
-  listVisitors,
-  getVisitor,
-  promoteVisitor,
-  mergeVisitor,
-  ignoreVisitor,
-  deleteVisitor,
+  visitors.listVisitors,
+  visitors.getVisitor,
+  visitors.promoteVisitor,
+  visitors.mergeVisitor,
+  visitors.ignoreVisitor,
+  visitors.deleteVisitor,
   listDeletions,
   createLivenessSession,
   getLivenessSession,

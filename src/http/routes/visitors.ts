@@ -3,23 +3,14 @@ import { calibratedServices } from '../../actions/action.ts'
 import { changePermissions } from '../../actions/parts/subject-permissions.ts'
 import { findVisitorsOfSubject } from '../../actions/parts/search/visitors-of-subject.ts'
 import actionExamples from '../../actions/schemas/examples.json' with { type: 'json' }
-import {
-  attributes,
-  displayName,
-  expiresAtUtc,
-  externalId,
-  groups,
-  similarity,
-  subjectId,
-  uuid,
-} from '../../actions/schemas/fields.ts'
+import * as fields from '../../actions/schemas/fields.ts'
 import { deletionRecord, subject } from '../../actions/schemas/subject.ts'
 import examples from './examples.json' with { type: 'json' }
 import { cursor, cutPage, limit, nextCursor, packCursor, unpackCursor } from './pagination.ts'
 import { defineRoute } from './rest-route.ts'
 import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
-const visitorId = uuid.describe(texts.visitors.visitorId)
+const visitorId = fields.uuid.describe(texts.visitors.visitorId)
 /** The parts of a route of one visitor. */
 const ofVisitor = { pathParams: z.object({ visitorId }), query: z.strictObject({}) }
 
@@ -32,7 +23,7 @@ export const visitor = z
     lastSeenAtUtc: z.string().describe(texts.visitors.lastSeenAtUtc),
     embeddingCount: z.int().min(0).describe(texts.visitors.embeddingCount),
     ignored: z.boolean().describe(texts.visitors.ignored),
-    similarity: similarity.optional().describe(texts.visitors.similarity),
+    similarity: fields.similarity.optional().describe(texts.visitors.similarity),
   })
   .meta({ id: 'Visitor' })
 
@@ -56,7 +47,7 @@ export const listVisitors = defineRoute({
   query: z.strictObject({
     sort: z.enum(['-lastSeen', '-visits']).default('-lastSeen').describe(texts.visitors.sort),
     ignored: ignoredFilter,
-    subjectId: subjectId.optional().describe(texts.visitors.subjectId),
+    subjectId: fields.subjectId.optional().describe(texts.visitors.subjectId),
     limit,
     cursor,
   }),
@@ -111,11 +102,11 @@ export const getVisitor = defineRoute({
 /** The person that a visitor becomes. */
 export const promotion = z
   .strictObject({
-    externalId: externalId.optional(),
-    displayName: displayName.optional(),
-    groups: groups.default([]),
-    attributes: attributes.optional(),
-    expiresAtUtc: expiresAtUtc.optional(),
+    externalId: fields.externalId.optional(),
+    displayName: fields.displayName.optional(),
+    groups: fields.groups.default([]),
+    attributes: fields.attributes.optional(),
+    expiresAtUtc: fields.expiresAtUtc.optional(),
   })
   .meta({ id: 'VisitorPromotion' })
 
@@ -142,7 +133,7 @@ export const mergeVisitor = defineRoute({
   summary: 'Add the faces of an unknown person to a subject. The visitor ends.',
   permission: changePermissions.force.permission,
   ...ofVisitor,
-  body: z.strictObject({ subjectId }).meta({ id: 'VisitorMerge' }),
+  body: z.strictObject({ subjectId: fields.subjectId }).meta({ id: 'VisitorMerge' }),
   value: subject,
   example: actionExamples['svc.updateSubject'].value,
   run: ({ pathParams, body, caller, services: { maintenance, visitors } }) =>
