@@ -6,6 +6,7 @@ import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { type ChainedDeletion, withoutDeletionRecord } from '../../store/gallery/deletion-chain.ts'
 import { type DeletionRecord, addDeletion, appendDeletion } from '../../store/gallery/deletions.ts'
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
+import { limitByMatches } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, lockGallery, recordGalleryChange } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
@@ -242,5 +243,6 @@ async function lockSubjects(
   const galleryIds = new Set((await findSubjects(tx, part)).map(({ galleryId }) => galleryId))
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const subjects = await findSubjects(tx, part)
-  return subjects.filter(({ galleryId }) => galleryIds.has(galleryId)).slice(0, part.limit)
+  const locked = subjects.filter(({ galleryId }) => galleryIds.has(galleryId))
+  return limitByMatches(tx, locked.slice(0, part.limit))
 }

@@ -48,8 +48,8 @@ export type RotateKeysOptions = {
 
 /** Subjects per transaction: other calls wait no longer than for one ordinary write. */
 const subjectBatchSize = 200
-/** Fewer, because each of them may have more than a thousand templates and crops to encrypt. */
-const renewBatchSize = 2
+/** One, because it may have more than a thousand templates and crops to encrypt. */
+const renewBatchSize = 1
 
 /**
  * Wraps the keys of all subjects with new gallery keys under a new master key, and then destroys the

@@ -17,6 +17,26 @@ export async function addMatch(tx: Tx, match: MatchVerdictRow): Promise<void> {
   await endOldest(tx, 'matchVerdicts', { ownerId: match.subjectId, kept: undecidedPerSubjectMax })
 }
 
+/**
+ * Returns the first of the subjects, as many as one transaction can process: at least one, and no others
+ * beyond that number of matches together.
+ */
+export async function limitByMatches<Subject extends Pick<MatchVerdictRow, 'subjectId'>>(
+  { build, run }: ReadTx,
+  subjects: readonly Subject[],
+): Promise<readonly Subject[]> {
+  if (subjects.length < 2) return subjects
+  const ids = subjects.map(({ subjectId }) => subjectId)
+  const query = build.selectFrom('matchVerdicts').where('subjectId', 'in', ids).groupBy('subjectId')
+  const rows = await run(query.select(['subjectId', sql<number>`count(*)`.as('matches')]))
+  const counts = new Map(rows.map(({ subjectId, matches }) => [subjectId, matches]))
+  let sum = 0
+  return subjects.filter(({ subjectId }, index) => {
+    sum += counts.get(subjectId) ?? 0
+    return index === 0 || sum <= undecidedPerSubjectMax
+  })
+}
+
 /** The matches of one call. Its id is compared without case. */
 export type MatchedCall = Pick<MatchVerdictRow, 'projectId' | 'galleryId' | 'requestId'>
 

@@ -61,6 +61,38 @@ export const matchVerdictsContract = {
     assertSameValues(counts, [undecidedPerSubjectMax + 1, 1, 1], 'verdicts do not count')
   },
 
+  'one transaction processes subjects up to a number of matches, and at least one subject': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const { projectId } = project
+    await createProjectGallery(fixture)
+    const subjects = ['s-1', 's-2', 's-3'].map((subjectId) => ({ subjectId }))
+    for (const { subjectId } of subjects) await enrollSubject(fixture, subjectId)
+    const add = (subjectId: string, count: number) =>
+      store.write(async (tx) => {
+        for (let index = 0; index < count; index++)
+          await queries.addMatch(tx, {
+            ...{ projectId, galleryId: projectId, subjectId, modelId: 'active', ciphertext },
+            ...{ requestId: 'call', verdictId: `${subjectId}-${count}-${index}` },
+            ...{ resultIndex: 0, faceIndex: 0, matchedAtMs: nowMs, verdict: null },
+            expiresAtMs: nowMs + dayMs,
+          })
+      })
+    const limited = async () =>
+      (await store.read((tx) => queries.limitByMatches(tx, subjects))).map(
+        ({ subjectId }) => subjectId,
+      )
+    assertSameValues(await limited(), ['s-1', 's-2', 's-3'], 'subjects without matches')
+    await add('s-1', queries.undecidedPerSubjectMax - 1)
+    await add('s-2', 1)
+    assertSameValues(await limited(), ['s-1', 's-2', 's-3'], 'exactly the limit')
+    await add('s-2', 2)
+    assertSameValues(await limited(), ['s-1'], 'more than the limit')
+    await add('s-1', 2)
+    assertSameValues(await limited(), ['s-1'], 'the first subject alone has more')
+  },
+
   'matches are found until they end, and their verdicts, templates and subjects change': async (
     fixture: StoreFixture,
   ) => {

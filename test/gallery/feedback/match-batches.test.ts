@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { test } from 'node:test'
+import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
+import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
+import { sql, type ReadTx, type Store } from '../../../src/store/database.ts'
+import {
+  addMatch,
+  undecidedPerSubjectMax,
+} from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { enrollPerson } from '../../support/gallery/feedback.ts'
+import {
+  imageParams,
+  startGallery,
+  type GalleryClient,
+} from '../../support/gallery/test-gallery.ts'
+
+const count = async (tx: ReadTx, where: string): Promise<number> => {
+  const rows = tx.build.selectFrom('subjects').select(sql<number>`count(*)`.as('count'))
+  return (await tx.run(rows.where(sql<boolean>`${sql.raw(where)}`)))[0]?.count ?? 0
+}
+
+/** Returns a store that adds the change of the number of such subjects in each job to a list. */
+function recordChanges(store: Store, where: string, changes: number[]): Store {
+  return {
+    ...store,
+    write: (job) =>
+      store.write(async (tx) => {
+        const before = await count(tx, where)
+        const value = await job(tx)
+        const change = before - (await count(tx, where))
+        if (change > 0) changes.push(change)
+        return value
+      }),
+  }
+}
+
+/** Enrolls people of a group, and stores more than half of the limit of matches for two of them. */
+async function fillSubjects(store: Store, client: GalleryClient, projectId: string) {
+  const names = ['Ann', 'Bea', 'Cleo', 'Dora']
+  const groups = { groups: ['members'] }
+  const ids = await Promise.all(names.map((name) => enrollPerson(client, name, groups)))
+  const matchedAtMs = Date.now()
+  for (const subjectId of ids.toSorted().slice(0, 2))
+    await store.write(async (tx) => {
+      for (let index = 0; index <= undecidedPerSubjectMax / 2; index++)
+        await addMatch(tx, {
+          ...{ projectId, galleryId: projectId, subjectId, modelId: 'people@1' },
+          ...{ verdictId: randomUUID(), requestId: randomUUID(), verdict: null, matchedAtMs },
+          ...{ resultIndex: 0, faceIndex: 0, expiresAtMs: matchedAtMs + 60_000 },
+          ciphertext: Buffer.from('template'),
+        })
+    })
+}
+
+test('A transaction of a group deletion or of a key rotation has a limited number of matches', async () => {
+  const changes: number[] = []
+  await using gallery = await startGallery({
+    wrapStore: (store) => recordChanges(store, 'true', changes),
+  })
+  const { store } = gallery.database
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { projectId } = client.project
+  await fillSubjects(store, client, projectId)
+  const { body } = await client.rest('DELETE', '/v1/groups/members')
+  assert.equal(body.deletedCount, 4)
+  assert.ok(changes.length >= 2 && Math.max(...changes) <= 3, changes.join())
+
+  await fillSubjects(store, client, projectId)
+  await store.db.updateTable('subjects').set({ needsNewKey: 1 }).execute()
+  changes.length = 0
+  const rotated = recordChanges(store, '"needsNewKey" = 1', changes)
+  const masterKeyFile = path.join(gallery.dataDir, 'master.key')
+  const { renewed } = await runAsAllAccounts(() =>
+    rotateKeys({ store: rotated, masterKeyFile, nowMs: Date.now }),
+  )
+  assert.equal(renewed, 4)
+  assert.ok(changes.length >= 3, changes.join())
+  const { matched } = await client.value('svc.identify', imageParams('Ann'))
+  assert.equal(matched, true)
+})
