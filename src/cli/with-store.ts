@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import { storeLocationOf } from '../start/store-location.ts'
@@ -17,12 +18,27 @@ export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<
   const config = readSettings()
   if (!hasDatabase(config))
     throw new Error(`there is no database in ${config.DATA_DIR}; start the service once`)
-  const store = await openStore(storeLocationOf(config))
+  const opened = await openStore(storeLocationOf(config))
+  const store = opened.isShared ? opened : pauseAfterWrites(opened, sleep)
   try {
     return await runAsAllAccounts(() => work(store))
   } finally {
     await store.close()
   }
+}
+
+/**
+ * Pauses after each write for as long as it took. A process that waits for the lock of SQLite retries at
+ * intervals of up to 100 ms: between writes without a pause, it rarely finds the lock released.
+ */
+export function pauseAfterWrites(store: Store, pause: (ms: number) => Promise<unknown>): Store {
+  const write: Store['write'] = async (job) => {
+    const startMs = performance.now()
+    const result = await store.write(job)
+    await pause(performance.now() - startMs)
+    return result
+  }
+  return { ...store, write }
 }
 
 /** Returns whether DATA_DIR contains a database. PostgreSQL itself reports a missing database. */
