@@ -6,6 +6,8 @@ export type DeliveryLoopOptions = DeliverOptions & {
   readonly concurrency: number
 }
 
+type DueWebhook = Awaited<ReturnType<typeof findDueWebhooks>>[number]
+
 export type DeliveryCounts = Readonly<Record<Exclude<DeliveryOutcome, 'released'>, number>>
 
 /** Sends pending events. Several servers can do so on one database. */
@@ -14,24 +16,33 @@ export type DeliveryLoop = ReturnType<typeof createDeliveryLoop>
 /** Events of one webhook that are sent at the same time. */
 const batchSize = 4
 
-/** Batches of one webhook before other webhooks are served. */
+/** Batches of one webhook before other webhooks are served, unless slow responses end its turn. */
 const batchesMax = 25
 
 export function createDeliveryLoop(options: DeliveryLoopOptions) {
   const { store, clock, concurrency, log } = options
   const closing = new AbortController()
-  const busy = new Map<string, Promise<void>>()
+  const busy = new Map<string, { readonly accountId: string; readonly served: Promise<void> }>()
+  // Slow receivers of one account must not delay the events of others.
+  const perAccount = Math.ceil(concurrency / 2)
   const counts = { delivered: 0, retried: 0, failed: 0 }
 
-  const start = (webhookId: string): void => {
+  const start = ({ webhookId, accountId }: DueWebhook): void => {
     const served = serve(webhookId)
       .catch((error: unknown) => log.error({ err: error, webhookId }, 'a webhook was not served'))
       .finally(() => busy.delete(webhookId))
-    busy.set(webhookId, served)
+    busy.set(webhookId, { accountId, served })
+  }
+
+  const canStart = ({ webhookId, accountId }: DueWebhook): boolean => {
+    const ofAccount = [...busy.values()].filter((one) => one.accountId === accountId)
+    return !busy.has(webhookId) && busy.size < concurrency && ofAccount.length < perAccount
   }
 
   const serve = async (webhookId: string): Promise<void> => {
-    for (let batch = 0; batch < batchesMax && !closing.signal.aborted; batch++) {
+    const endMs = performance.now() + options.timeoutMs
+    for (let batch = 0; batch < batchesMax && performance.now() < endMs; batch++) {
+      if (closing.signal.aborted) return
       const nowMs = clock()
       const leaseUntilMs = nowMs + leaseMsOf(options.timeoutMs)
       const claim = { webhookId, nowMs, leaseUntilMs, limit: batchSize }
@@ -51,15 +62,14 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
       if (busy.size >= concurrency || closing.signal.aborted) return
       const filter = { nowMs: clock(), limit: concurrency + busy.size }
       const due = await store.read((tx) => findDueWebhooks(tx, filter))
-      for (const webhookId of due)
-        if (!busy.has(webhookId) && busy.size < concurrency) start(webhookId)
+      for (const webhook of due) if (canStart(webhook)) start(webhook)
     },
     /** The attempts of this process by their outcome. */
     counts: (): DeliveryCounts => ({ ...counts }),
     /** Ends running requests and gives their events back. */
     close: async () => {
       closing.abort()
-      await Promise.all(busy.values())
+      await Promise.all([...busy.values()].map(({ served }) => served))
     },
   }
 }

@@ -1,32 +1,36 @@
 import type { Selectable } from 'kysely'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import { selectPage, type ListOrder } from '../lists.ts'
-import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
 
 export type WebhookDelivery = Selectable<WebhookDeliveryRow>
 export type DeliveryId = Pick<WebhookDelivery, 'eventId' | 'webhookId'>
 
-/** Finds webhooks that are not paused and have a due delivery, the longest due first. */
+/**
+ * Finds webhooks that are not paused and have a due delivery: first the longest due one of each account,
+ * then the second ones.
+ */
 export async function findDueWebhooks(
   tx: ReadTx,
   { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
-): Promise<readonly string[]> {
+): Promise<readonly { readonly webhookId: string; readonly accountId: string }[]> {
   const dueAtMs = sql<number | null>`(select min("dueAtMs") from "webhookDeliveries" d
     where d."webhookId" = webhooks."webhookId" and d.state = 'pending')`
   const due = tx.build
     .selectFrom('webhooks')
-    .select(['webhookId', dueAtMs.as('dueAtMs')])
+    .innerJoin('projects', 'projects.projectId', 'webhooks.projectId')
+    .select(['webhookId', 'accountId', dueAtMs.as('dueAtMs')])
     .where('pausedUntilMs', '<=', nowMs)
-    .where('projectId', 'in', unfrozenProjects(tx))
+    .where('isFrozen', '=', 0)
     .as('due')
-  const query = tx.build
+  const place = sql<number>`row_number() over (partition by "accountId" order by "dueAtMs")`
+  const ranked = tx.build
     .selectFrom(due)
-    .select('webhookId')
+    .select(['webhookId', 'accountId', 'dueAtMs', place.as('place')])
     .where('dueAtMs', '<=', nowMs)
-    .orderBy('dueAtMs')
-    .limit(limit)
-  return (await tx.run(query)).map(({ webhookId }) => webhookId)
+    .as('ranked')
+  const query = tx.build.selectFrom(ranked).select(['webhookId', 'accountId']).orderBy('place')
+  return tx.run(query.orderBy('dueAtMs').limit(limit))
 }
 
 export type DeliveryClaim = {

@@ -122,8 +122,11 @@ export const webhooksContract = {
     const webhook = { projectId, url: 'https://example.com/a', events: ['budget.low'] as const }
     const webhookId = (await store.write((tx) => queries.createWebhook(tx, webhook, nowMs))) ?? ''
     await store.write((tx) => queries.addTestEvent(tx, { webhookId, projectId }, nowMs))
-    const due = (atMs: number) =>
-      store.read((tx) => queries.findDueWebhooks(tx, { nowMs: atMs, limit: 5 }))
+    const due = async (atMs: number) => {
+      const filter = { nowMs: atMs, limit: 5 }
+      const found = await store.read((tx) => queries.findDueWebhooks(tx, filter))
+      return found.map((webhook) => webhook.webhookId)
+    }
     assert.deepEqual(await due(nowMs), [webhookId])
     const claim = (atMs: number) => {
       const lease = { webhookId, nowMs: atMs, leaseUntilMs: atMs + 1000, limit: 4 }

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { accept, startWebhookReceiver } from '../support/webhooks/webhook-receiver.ts'
+import { webhookSettings } from '../support/webhooks/webhook-settings.ts'
+
+/** Creates an account with webhooks at these addresses, each with events to send. */
+async function createWebhooks(gallery: TestGallery, urls: readonly string[], eventCount: number) {
+  const { database, webhooks } = gallery
+  const { project } = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { projectId } = project
+  await database.store.write(async (tx) => {
+    for (const url of urls) {
+      const settings = { projectId, url, events: ['budget.low'] as const }
+      const created = await webhooks.create(tx, settings, Date.now())
+      assert.ok(created)
+      const { webhookId } = created
+      for (let event = 0; event < eventCount; event++)
+        await webhooks.sendTest(tx, { webhookId, projectId }, Date.now())
+    }
+  })
+}
+
+test('Receivers of one account that do not respond do not delay the events of another account', async () => {
+  await using receiver = await startWebhookReceiver()
+  const held: ServerResponse[] = []
+  receiver.respond((response, request) => {
+    if (request.path.startsWith('/slow')) held.push(response)
+    else accept(response, request)
+  })
+  await using gallery = await startGallery({
+    environment: { ...webhookSettings, WEBHOOK_CONCURRENCY: '2', WEBHOOK_TIMEOUT_MS: '60000' },
+  })
+  const slow = ['/slow-1', '/slow-2', '/slow-3', '/slow-4'].map((name) => receiver.url + name)
+  await createWebhooks(gallery, slow, 3)
+  await receiver.waitFor(({ path }) => path.startsWith('/slow'), 3)
+  await createWebhooks(gallery, [`${receiver.url}/other`], 1)
+  await receiver.waitFor(({ path }) => path === '/other')
+  assert.ok(held.length > 0, 'the slow receivers have not responded')
+  for (const response of held) response.end()
+})
