@@ -27,6 +27,8 @@ export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }
     projectId,
     path: '/projects/:projectId/subjects/delete',
     chunkMax,
+    // Subjects with many matches that can get a verdict need further requests.
+    countDone: ({ records, unknownIds }) => records.length + unknownIds.length,
     bodyOf: (subjectIds) => ({ subjectIds, confirm: confirmationOf(subjectIds.length) }),
     onDone: (responses) =>
       onDeleted(responses.reduce((sum, { records }) => sum + records.length, 0)),

@@ -9,6 +9,8 @@ type ChunkedChange<Path extends WritePath<'POST'>> = {
   /** The most subjects of one request. */
   readonly chunkMax: number
   readonly bodyOf: (subjectIds: readonly string[]) => unknown
+  /** The number of subjects that a response is about, from the first of its request; by default all. */
+  readonly countDone?: (response: WriteResponses['POST'][Path]) => number
   readonly onDone: (responses: readonly WriteResponses['POST'][Path][]) => void
 }
 
@@ -40,8 +42,9 @@ export function useChunkedChange<Path extends WritePath<'POST'>>(change: Chunked
         setProgress({ done, isRunning: true, error: undefined })
         const chunk = subjectIds.slice(done, done + chunkMax)
         const parts = { pathParams: { projectId }, body: bodyOf(chunk) }
-        responses.current.push(await api.send('POST', path, parts))
-        done += chunk.length
+        const response = await api.send('POST', path, parts)
+        responses.current.push(response)
+        done += change.countDone?.(response) ?? chunk.length
       }
       setProgress({ done, isRunning: false, error: undefined })
       change.onDone(responses.current)

@@ -7,6 +7,7 @@ import { ActionError } from '../../../lib/errors.ts'
 import { parseInput } from '../../../lib/validation/describe-issue.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
+import { limitByMatches } from '../../../store/gallery/feedback/match-verdicts.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
 import { type ConsoleContext, defineWrite } from '../../server/console-route.ts'
 import { id, invalidField, requireProject } from '../../server/input.ts'
@@ -85,7 +86,10 @@ export const changeGroups = defineWrite({
 const deletionConfirmation = (count: number): string =>
   `delete ${count} ${count === 1 ? 'subject' : 'subjects'}`
 
-/** Deletes subjects, in one transaction. Subjects that no longer exist are reported. */
+/**
+ * Deletes subjects, in one transaction: the first ones of the list, if all have too many matches for it.
+ * Subjects that no longer exist are reported.
+ */
 export const removeSubjects = defineWrite({
   path: '/projects/:projectId/subjects/delete',
   auditAction: 'subject.deleteSeveral',
@@ -100,9 +104,11 @@ export const removeSubjects = defineWrite({
     const expected = deletionConfirmation(subjectIds.length)
     if (confirm !== expected) throw invalidField('body.confirm', `must be: ${expected}`)
     const { projectId, galleryId, found } = await lockSubjects(tx, call, subjectIds)
-    const rows = subjectIds.flatMap((subjectId) => found.get(subjectId) ?? [])
+    const listed = subjectIds.map((subjectId) => found.get(subjectId) ?? { subjectId })
+    const first = await limitByMatches(tx, listed)
+    const rows = first.flatMap(({ subjectId }) => found.get(subjectId) ?? [])
     const records = await mapSequential(rows, (row) => subjects.remove(tx, row))
-    const unknownIds = subjectIds.filter((subjectId) => !found.has(subjectId))
+    const unknownIds = first.flatMap(({ subjectId }) => (found.has(subjectId) ? [] : subjectId))
     return {
       response: { records, unknownIds },
       target: projectId,
