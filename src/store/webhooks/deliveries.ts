@@ -8,7 +8,7 @@ export type DeliveryId = Pick<WebhookDelivery, 'eventId' | 'webhookId'>
 
 /**
  * Finds webhooks that are not paused and have a due delivery: first the longest due one of each account,
- * then the second ones.
+ * then the second ones. Equal ones are in random order, so that a backlog does not always come first.
  */
 export async function findDueWebhooks(
   tx: ReadTx,
@@ -23,14 +23,15 @@ export async function findDueWebhooks(
     .where('pausedUntilMs', '<=', nowMs)
     .where('isFrozen', '=', 0)
     .as('due')
-  const place = sql<number>`row_number() over (partition by "accountId" order by "dueAtMs")`
+  const place = sql<number>`row_number() over (partition by "accountId"
+    order by "dueAtMs", random())`
   const ranked = tx.build
     .selectFrom(due)
     .select(['webhookId', 'accountId', 'dueAtMs', place.as('place')])
     .where('dueAtMs', '<=', nowMs)
     .as('ranked')
   const query = tx.build.selectFrom(ranked).select(['webhookId', 'accountId']).orderBy('place')
-  return tx.run(query.orderBy('dueAtMs').limit(limit))
+  return tx.run(query.orderBy(sql`random()`).limit(limit))
 }
 
 export type DeliveryClaim = {
