@@ -112,8 +112,15 @@ function createMaintenance(options: MaintenanceOptions) {
     }
   }
   const deleteOptions = { store, remove, purge }
+  const change = <Result>(galleryId: string, job: (tx: Tx) => Promise<Result>) =>
+    store.write(async (tx) => {
+      await lockGallery(tx, galleryId, 'exclusive')
+      return job(tx)
+    })
   return {
     purge,
+    /** Changes subjects of a gallery in one transaction, apart from the settlement of the call. */
+    change,
     /**
      * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if
      * there is no group.
@@ -124,10 +131,7 @@ function createMaintenance(options: MaintenanceOptions) {
       ),
     /** Renames a group in one transaction. @throws ActionError as `renameGroup`. */
     renameGroup: (renaming: GroupRenaming) =>
-      store.write(async (tx) => {
-        await lockGallery(tx, renaming.galleryId, 'exclusive')
-        return renameGroup(tx, renaming, formatUtc(options.clock()))
-      }),
+      change(renaming.galleryId, (tx) => renameGroup(tx, renaming, formatUtc(options.clock()))),
     /** Confirms or denies a match in one transaction. @throws ActionError as `decideMatch`. */
     decideMatch: (call: MatchedCall, decision: MatchDecision) =>
       store.write((tx) => options.feedback.decide(tx, call, decision)),

@@ -186,18 +186,25 @@ export const deleteFace = defineJsonRoute({
 
 const facesMax = 200
 
-/** Deletes faces by id. The response omits ids that do not exist. */
+/**
+ * Deletes faces by id, each in a transaction: no other call waits for all of them. The response omits ids
+ * that do not exist.
+ */
 export const deleteFaceList = defineJsonRoute({
   method: 'POST',
   path: '/api/v1/recognition/faces/delete',
   permissions: ['svc.deleteSubject'],
   query: refuseParameters,
   body: z.array(uuid).min(1).max(facesMax),
-  run: (call) =>
-    changeSubjects(call, async (tx) => {
-      const removed = await mapSequential(call.body, (faceId) => removeFace(tx, call, faceId))
-      return removed.filter((face) => face !== undefined)
-    }),
+  run: async (call) => {
+    const { caller, services } = call
+    const { change, purge } = services.maintenance
+    const removed = await mapSequential(call.body, (faceId) =>
+      change(caller.galleryId, (tx) => removeFace(tx, call, faceId)),
+    )
+    await purge(caller.galleryId)
+    return { outcome: { body: removed.filter((face) => face !== undefined) } }
+  },
 })
 
 /** Deletes a subject with all its faces; without the parameter, all subjects. */

@@ -4,37 +4,18 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
-import { sql, type ReadTx, type Store } from '../../../src/store/database.ts'
+import type { Store } from '../../../src/store/database.ts'
 import {
   addMatch,
   undecidedPerSubjectMax,
 } from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { recordChanges } from '../../support/database/record-changes.ts'
 import { enrollPerson } from '../../support/gallery/feedback.ts'
 import {
   imageParams,
   startGallery,
   type GalleryClient,
 } from '../../support/gallery/test-gallery.ts'
-
-const count = async (tx: ReadTx, where: string): Promise<number> => {
-  const rows = tx.build.selectFrom('subjects').select(sql<number>`count(*)`.as('count'))
-  return (await tx.run(rows.where(sql<boolean>`${sql.raw(where)}`)))[0]?.count ?? 0
-}
-
-/** Returns a store that adds the change of the number of such subjects in each job to a list. */
-function recordChanges(store: Store, where: string, changes: number[]): Store {
-  return {
-    ...store,
-    write: (job) =>
-      store.write(async (tx) => {
-        const before = await count(tx, where)
-        const value = await job(tx)
-        const change = before - (await count(tx, where))
-        if (change > 0) changes.push(change)
-        return value
-      }),
-  }
-}
 
 /** Enrolls people of a group, and stores more than half of the limit of matches for two of them. */
 async function fillSubjects(store: Store, client: GalleryClient, projectId: string) {
