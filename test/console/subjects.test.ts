@@ -6,10 +6,6 @@ import {
   subjectDeletionsMax,
   subjectQueryMax,
 } from '../../src/console/pages/gallery/bulk-changes.ts'
-import {
-  addMatch,
-  undecidedPerSubjectMax,
-} from '../../src/store/gallery/feedback/match-verdicts.ts'
 import { fakeImage, takeOf } from '../support/gallery/fake-vision.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 import { createTestSteadyClock } from '../support/gate/test-steady-clock.ts'
@@ -141,25 +137,6 @@ test('Groups of many subjects change in one request; one that cannot change does
   assert.equal((await send('POST', `${path}/groups`, both)).status, 422)
 })
 
-/** Stores matches of a subject that can be confirmed or denied. */
-async function addMatches(subjectId: string, count: number): Promise<void> {
-  const { store } = testConsole.gallery.database
-  const matchedAtMs = Date.now()
-  const { projectId } = testConsole
-  await store.write(async (tx) => {
-    const [subject] = await tx.run(
-      tx.build.selectFrom('subjects').select('galleryId').where('subjectId', '=', subjectId),
-    )
-    assert.ok(subject)
-    for (let index = 0; index < count; index++)
-      await addMatch(tx, {
-        ...{ ...subject, projectId, subjectId, modelId: 'people@1', verdict: null },
-        ...{ verdictId: randomUUID(), requestId: randomUUID(), resultIndex: 0, faceIndex: 0 },
-        ...{ matchedAtMs, expiresAtMs: matchedAtMs + 60_000, ciphertext: Buffer.from('template') },
-      })
-  })
-}
-
 test('Deleting several subjects requires their number, and writes one record for each', async () => {
   const ids = [await enroll('Dan', { externalId: 'dan-1' }), await enroll('Dee')]
   const gone = randomUUID()
@@ -180,21 +157,6 @@ test('Deleting several subjects requires their number, and writes one record for
   const entry = await lastAuditEntry()
   assert.deepEqual([entry.auditAction, entry.detail.subjects], ['subject.deleteSeveral', 2])
   assert.ok(!JSON.stringify(entry).includes('dan-1'), 'no personal data')
-
-  const [full, next] = [await enroll('Finn'), await enroll('Fay')]
-  await addMatches(full, undecidedPerSubjectMax)
-  await addMatches(next, 1)
-  const three = { subjectIds: [gone, full, next], confirm: 'delete 3 subjects' }
-  const partly = assertOk(await send('POST', `${path}/delete`, three)).body
-  assert.deepEqual(partly.unknownIds, [gone])
-  assert.deepEqual(
-    partly.records.map(({ subjectId }: { subjectId: string }) => subjectId),
-    [full],
-    'a transaction deletes a limited number of matches',
-  )
-  const rest = { subjectIds: [next], confirm: 'delete 1 subject' }
-  assert.equal(assertOk(await send('POST', `${path}/delete`, rest)).body.records.length, 1)
-
   const many = Array.from({ length: subjectDeletionsMax + 1 }, () => randomUUID())
   const confirm = `delete ${subjectDeletionsMax + 1} subjects`
   assert.equal((await send('POST', `${path}/delete`, { subjectIds: many, confirm })).status, 422)

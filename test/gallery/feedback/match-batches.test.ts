@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { test } from 'node:test'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
 import type { Store } from '../../../src/store/database.ts'
-import {
-  addMatch,
-  undecidedPerSubjectMax,
-} from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { undecidedPerSubjectMax } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { recordChanges } from '../../support/database/record-changes.ts'
-import { enrollPerson } from '../../support/gallery/feedback.ts'
+import { addMatches, enrollPerson } from '../../support/gallery/feedback.ts'
 import {
   imageParams,
   startGallery,
@@ -22,17 +18,10 @@ async function fillSubjects(store: Store, client: GalleryClient, projectId: stri
   const names = ['Ann', 'Bea', 'Cleo', 'Dora']
   const groups = { groups: ['members'] }
   const ids = await Promise.all(names.map((name) => enrollPerson(client, name, groups)))
-  const matchedAtMs = Date.now()
-  for (const subjectId of ids.toSorted().slice(0, 2))
-    await store.write(async (tx) => {
-      for (let index = 0; index <= undecidedPerSubjectMax / 2; index++)
-        await addMatch(tx, {
-          ...{ projectId, galleryId: projectId, subjectId, modelId: 'people@1' },
-          ...{ verdictId: randomUUID(), requestId: randomUUID(), verdict: null, matchedAtMs },
-          ...{ resultIndex: 0, faceIndex: 0, expiresAtMs: matchedAtMs + 60_000 },
-          ciphertext: Buffer.from('template'),
-        })
-    })
+  for (const subjectId of ids.toSorted().slice(0, 2)) {
+    const subject = { projectId, galleryId: projectId, subjectId }
+    await addMatches(store, subject, undecidedPerSubjectMax / 2 + 1)
+  }
 }
 
 test('A transaction of a group deletion or of a key rotation has a limited number of matches', async () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import type { Store } from '../../../src/store/database.ts'
+import { addMatch } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { imageParams, type GalleryClient } from './test-gallery.ts'
 
 /** A threshold that other people reach, as a look-alike reaches a usual one. */
@@ -38,4 +40,27 @@ export async function denyMatch(client: GalleryClient, picture: object): Promise
   const { status, body } = await sendFeedback(client, { requestId, verdict: 'deny' })
   assert.equal(status, 200, JSON.stringify(body))
   return requestId
+}
+
+type MatchedSubject = {
+  readonly projectId: string
+  readonly galleryId: string
+  readonly subjectId: string
+}
+
+/** Stores matches of a subject that can be confirmed or denied, with templates that nothing decrypts. */
+export async function addMatches(
+  store: Store,
+  subject: MatchedSubject,
+  count: number,
+): Promise<void> {
+  const matchedAtMs = Date.now()
+  const times = { matchedAtMs, expiresAtMs: matchedAtMs + 60_000 }
+  const position = { resultIndex: 0, faceIndex: 0, verdict: null }
+  const template = { modelId: 'people@1', ciphertext: Buffer.from('template') }
+  const match = { ...subject, ...times, ...position, ...template }
+  await store.write(async (tx) => {
+    for (let index = 0; index < count; index++)
+      await addMatch(tx, { ...match, verdictId: randomUUID(), requestId: randomUUID() })
+  })
 }

@@ -4,6 +4,7 @@ import { reportVerdicts, reportedGroupsMax } from '../../../../src/gallery/feedb
 import { dayMs } from '../../../../src/lib/clock.ts'
 import { mapSequential } from '../../../../src/lib/account-context.ts'
 import type { MatchVerdictRow } from '../../../../src/store/gallery-schema.ts'
+import { addMatches } from '../../../support/gallery/feedback.ts'
 import { queries } from '../tracked-queries.ts'
 import {
   assertSameValues,
@@ -70,15 +71,7 @@ export const matchVerdictsContract = {
     const subjects = ['s-1', 's-2', 's-3'].map((subjectId) => ({ subjectId }))
     for (const { subjectId } of subjects) await enrollSubject(fixture, subjectId)
     const add = (subjectId: string, count: number) =>
-      store.write(async (tx) => {
-        for (let index = 0; index < count; index++)
-          await queries.addMatch(tx, {
-            ...{ projectId, galleryId: projectId, subjectId, modelId: 'active', ciphertext },
-            ...{ requestId: 'call', verdictId: `${subjectId}-${count}-${index}` },
-            ...{ resultIndex: 0, faceIndex: 0, matchedAtMs: nowMs, verdict: null },
-            expiresAtMs: nowMs + dayMs,
-          })
-      })
+      addMatches(store, { projectId, galleryId: projectId, subjectId }, count)
     const limited = async () =>
       (await store.read((tx) => queries.limitByMatches(tx, subjects))).map(
         ({ subjectId }) => subjectId,
