@@ -13,6 +13,7 @@ import { shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
 import { isTurn, type ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 
 export type PersonPicture = {
+  readonly file: string
   readonly person: string
   /** As the first frame of a response. */
   readonly first: FaceResult
@@ -38,12 +39,14 @@ const sizes = { minFaceConfidence: 0.6, minFaceSizePx: 20, maxFaces: 20 }
 const firstRequest = { ...sizes, ...challengeFrameRequest() }
 const laterRequest = { ...firstRequest, templates: 'fast' } as const
 
-/** Analyzes the central face of each picture of a set. */
+/** Analyzes the central face of each picture of a set, or of these people of the set. */
 export async function analyzePictures(
   set: string,
   { analyzeImage }: EvaluationVisionClient,
+  people?: ReadonlySet<string>,
 ): Promise<PersonPicture[]> {
-  const { images } = await readFaceSet(set)
+  const all = (await readFaceSet(set)).images
+  const images = people ? all.filter(({ person }) => people.has(person)) : all
   const bar = createProgressBar('images')
   const analyzed = await mapConcurrent(
     images,
@@ -51,7 +54,7 @@ export async function analyzePictures(
       const image = await readImage(file)
       const first = findCentralFace(await analyzeImage(image, firstRequest))
       const later = findCentralFace(await analyzeImage(image, laterRequest))
-      return first && later ? [{ person, first, later }] : []
+      return first && later ? [{ file, person, first, later }] : []
     },
     bar.update,
   )
