@@ -36,7 +36,7 @@ export function CamerasPanel({ filters }: Props) {
       }
     >
       <QueryContent query={query}>
-        {({ weeks, measures, keys }) => {
+        {({ weeks, measures, keys, keyCount }) => {
           const measure = measures.find((one) => one.measure === chosen)
           if (keys.length === 0 || !measure)
             return <NoData title="No calls in eight weeks">Decided calls appear here.</NoData>
@@ -59,6 +59,8 @@ export function CamerasPanel({ filters }: Props) {
               <Text size="xs" c="dimmed">
                 Weeks end now, UTC. A change is stated if the last week is clearly worse than the
                 four weeks before, with at least 50 calls each.
+                {keyCount > keys.length &&
+                  ` The table contains ${keys.length} of ${keyCount} keys, those with changes first.`}
               </Text>
             </>
           )

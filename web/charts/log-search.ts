@@ -54,7 +54,7 @@ export function defaultStartUtc(nowMs: number): string {
   return utcOf(Math.floor(nowMs / hourMs) * hourMs - 23 * hourMs)
 }
 
-/** The filter of the log for a group of a chart. */
+/** The filter of the log for a group of a chart. There is none for `others`, the sum of many keys. */
 export function groupFilter(groupBy: string, id: string): LogSearch {
   const name = {
     project: 'projectId',
@@ -63,7 +63,7 @@ export function groupFilter(groupBy: string, id: string): LogSearch {
     action: 'action',
     outcome: 'outcome',
   }[groupBy]
-  return name === undefined ? {} : { [name]: id }
+  return name === undefined || id === 'others' ? {} : { [name]: id }
 }
 
 const logFilters = ['projectId', 'keyId', 'action', 'code', 'result', 'outcome'] as const

@@ -7,6 +7,7 @@ import {
   describeCameraChange,
   measureValue,
   type CameraMeasure,
+  type KeyDecisions,
 } from '../../lib/observability/camera-changes.ts'
 import { readKeyWeeks } from '../../store/console/key-weeks.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
@@ -15,6 +16,7 @@ import { count, id } from '../server/input.ts'
 import texts from '../field-texts.json' with { type: 'json' }
 
 const weeksShown = 8
+const keysMax = 200
 
 const measure = z.enum(allCameraMeasures)
 
@@ -27,6 +29,9 @@ export const camerasChart = defineRead({
   response: z.object({
     weeks: z.array(z.string()).describe(texts.cameras.weeks),
     measures: z.array(z.object({ measure, name: z.string(), kind: z.enum(['share', 'mean']) })),
+    keyCount: count.meta({
+      description: `The keys with calls; \`keys\` has at most ${keysMax}, those with changes first.`,
+    }),
     keys: z.array(
       z.object({
         keyId: z.string(),
@@ -42,22 +47,20 @@ export const camerasChart = defineRead({
     const filter = { ...query, accountId: identity.accountId, toMs, weeks: weeksShown }
     const weeksByKey = await readKeyWeeks(store, filter)
     const names = await store.read((tx) => keyNames(tx, identity.accountId))
-    const keys = [...weeksByKey].map(([keyId, weeks]) => {
-      const valuesOf = (name: CameraMeasure) =>
-        weeks.map((week) => measureValue(name, week) ?? null)
-      return {
+    const keys = [...weeksByKey]
+      .map(([keyId, weeks]) => ({
         keyId,
+        weeks,
         name: names.get(keyId) ?? keyId,
         calls: weeks.map(({ withoutFace, decided }) => withoutFace + decided),
-        values: Object.fromEntries(
-          allCameraMeasures.map((name) => [name, valuesOf(name)]),
-        ) as Record<CameraMeasure, (number | null)[]>,
-        changes: changesOfLastWeek(weeks).map((change) => ({
-          measure: change.measure,
-          text: describeCameraChange(change),
-        })),
-      }
-    })
+        changes: changesOfLastWeek(weeks),
+      }))
+      .filter(({ calls }) => calls.some((count) => count > 0))
+      .sort((a, b) => b.changes.length - a.changes.length || (a.name < b.name ? -1 : 1))
+    const toValues = (weeks: readonly KeyDecisions[]) => (name: CameraMeasure) => [
+      name,
+      weeks.map((week) => measureValue(name, week) ?? null),
+    ]
     return {
       weeks: Array.from({ length: weeksShown }, (_, index) =>
         formatUtc(toMs - (weeksShown - index) * weekMs),
@@ -66,9 +69,18 @@ export const camerasChart = defineRead({
         const { name: title, kind } = cameraMeasures[name]
         return { measure: name, name: title, kind }
       }),
-      keys: keys
-        .filter(({ calls }) => calls.some((count) => count > 0))
-        .toSorted((a, b) => b.changes.length - a.changes.length || (a.name < b.name ? -1 : 1)),
+      keyCount: keys.length,
+      keys: keys.slice(0, keysMax).map(({ weeks, changes, ...key }) => ({
+        ...key,
+        values: Object.fromEntries(allCameraMeasures.map(toValues(weeks))) as Record<
+          CameraMeasure,
+          (number | null)[]
+        >,
+        changes: changes.map((change) => ({
+          measure: change.measure,
+          text: describeCameraChange(change),
+        })),
+      })),
     }
   },
 })

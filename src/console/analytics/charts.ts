@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { allActions } from '../../actions/all-actions.ts'
 import { verifyThreshold } from '../../actions/verify.ts'
-import { formatUtc } from '../../lib/clock.ts'
+import { dayMs, formatUtc } from '../../lib/clock.ts'
 import { errorTable } from '../../lib/errors.ts'
 import { callOutcomes } from '../../lib/observability/call-decision.ts'
 import {
@@ -18,6 +18,7 @@ import {
   findLatencies,
   readChart,
   type CallGrouping,
+  type ChartFilter,
 } from '../../store/console/call-charts.ts'
 import { scoreBinCount } from '../../store/gate/hourly-counts.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
@@ -27,6 +28,7 @@ import { groupSeries, createTimeBuckets, type TimeBuckets } from './time-buckets
 import { count, id, micros, timeRange } from '../server/input.ts'
 import { defineRead } from '../server/console-route.ts'
 import texts from '../field-texts.json' with { type: 'json' }
+import type { ConsoleServices } from '../services.ts'
 
 const filterFields = {
   projectId: id.optional(),
@@ -65,6 +67,26 @@ const groupColumns = {
   outcome: 'outcome',
 } as const satisfies Readonly<Record<string, CallGrouping>>
 
+/** The most keys or projects with a separate series. The series `others` is the sum of all others. */
+const seriesMax = 200
+
+/** Counts the calls of a chart; by key and by project those with the most calls, and all others. */
+async function readCounts(
+  store: ConsoleServices['store'],
+  { stepMs, ...filter }: ChartFilter & Pick<TimeBuckets, 'stepMs'>,
+  group: keyof typeof groupColumns,
+) {
+  const by = groupColumns[group]
+  const totals = new Map<string, number>()
+  const read = (options: { readonly stepMs: number; readonly ids?: readonly string[] }) =>
+    readChart(store, filter, (tx, part) => countCalls(tx, part, { by, ...options }))
+  if (group === 'key' || group === 'project')
+    for await (const rows of read({ stepMs: dayMs }))
+      for (const { id, calls } of rows) totals.set(id, (totals.get(id) ?? 0) + calls)
+  const largest = [...totals].sort(([, a], [, b]) => b - a).slice(0, seriesMax)
+  return (await Array.fromAsync(read({ stepMs, ids: largest.map(([id]) => id) }))).flat()
+}
+
 export const callsChart = defineRead({
   path: '/analytics/calls',
   query: z.strictObject({
@@ -78,11 +100,11 @@ export const callsChart = defineRead({
   handle: async ({ query, identity, services: { store, clock } }) => {
     const timeBuckets = createTimeBuckets(query, clock())
     const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
-    const grouping = { by: groupColumns[query.by], stepMs: timeBuckets.stepMs }
-    const rows = await readChart(store, filter, (tx, part) => countCalls(tx, part, grouping))
+    const rows = await readCounts(store, filter, query.by)
     return store.read(async (tx) => {
       const names = await readNames(tx, identity.accountId)
-      const seriesById = groupSeries(rows, timeBuckets, { zero: 0, value: ({ calls }) => calls })
+      const add = (sum: number, { calls }: CallCount) => sum + calls
+      const seriesById = groupSeries(rows, timeBuckets, { zero: 0, add })
       const series = [...seriesById].map(([id, counts]) => {
         const total = counts.reduce((sum, count) => sum + count, 0)
         return { id, ...names(id), counts, total }
@@ -109,13 +131,12 @@ export const spendChart = defineRead({
   handle: async ({ query, identity, services: { store, clock } }) => {
     const timeBuckets = createTimeBuckets(query, clock())
     const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
-    const grouping = { by: groupColumns[query.by], stepMs: timeBuckets.stepMs }
-    const counted = await readChart(store, filter, (tx, part) => countCalls(tx, part, grouping))
+    const counted = await readCounts(store, filter, query.by)
     const rows = counted.filter(({ costMicros, meteredMicros }) => costMicros + meteredMicros > 0n)
     return store.read(async (tx) => {
       const names = await readNames(tx, identity.accountId)
       const seriesBy = (value: (row: CallCount) => bigint) =>
-        groupSeries(rows, timeBuckets, { zero: 0n, value })
+        groupSeries(rows, timeBuckets, { zero: 0n, add: (sum, row) => sum + value(row) })
       const metered = seriesBy((row) => row.meteredMicros)
       const series = [...seriesBy((row) => row.costMicros)].map(([id, amounts]) => ({
         id,
@@ -171,11 +192,15 @@ export const latencyChart = defineRead({
     const timeBuckets = createTimeBuckets(query, clock())
     const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
     const { stepMs } = timeBuckets
-    const histograms = new Map(
-      await readChart(store, filter, (tx, part) => findLatencies(tx, part, stepMs)),
-    )
+    const histograms = new Map<number, LatencyHistogram>()
     const overall = createLatencyHistogram()
-    for (const histogram of histograms.values()) addHistogram(overall, histogram)
+    const find = (tx: ReadTx, part: ChartFilter) => findLatencies(tx, part, stepMs)
+    for await (const steps of readChart(store, filter, find))
+      for (const [atMs, histogram] of steps) {
+        addHistogram(overall, histogram)
+        addHistogram(histogram, histograms.get(atMs) ?? createLatencyHistogram())
+        histograms.set(atMs, histogram)
+      }
     const perBucket = (share: number) =>
       timeBuckets.buckets.map((utc) => {
         const histogram = histograms.get(Date.parse(utc))
@@ -218,7 +243,7 @@ export const scoresChart = defineRead({
     const timeBuckets = createTimeBuckets(query, clock())
     const { fromMs, toMs } = timeBuckets
     const filter = { accountId, projectId, kind, fromMs, toMs }
-    const bins = await readChart(store, filter, countScores)
+    const bins = (await Array.fromAsync(readChart(store, filter, countScores))).flat()
     return store.read(async (tx) => {
       const counts = Array.from({ length: scoreBinCount }, () => 0)
       for (const { bin, count } of bins) counts[bin] = (counts[bin] ?? 0) + count

@@ -144,7 +144,7 @@ async function summarizeTraffic({ query, identity, services }: OverviewContext) 
   const filter = { fromMs, toMs, accountId: identity.accountId, projectId: query.projectId }
   const { store } = services
   const count = (tx: ReadTx, part: ChartFilter) => countCalls(tx, part, { by: 'code', stepMs })
-  const rows = await readChart(store, filter, count)
+  const rows = (await Array.fromAsync(readChart(store, filter, count))).flat()
   const series = timeBuckets.buckets.map((atUtc) => ({ atUtc, calls: 0, errors: 0 }))
   const codes = new Map<string, number>()
   for (const { atMs, id: code, calls } of rows) {
@@ -160,7 +160,11 @@ async function summarizeTraffic({ query, identity, services }: OverviewContext) 
   const earlier = { ...filter, fromMs: fromMs - shiftMs, toMs: toMs - shiftMs }
   return {
     ...(await summarize(store, filter, rows)),
-    before: await summarize(store, earlier, await readChart(store, earlier, count)),
+    before: await summarize(
+      store,
+      earlier,
+      (await Array.fromAsync(readChart(store, earlier, count))).flat(),
+    ),
     meteredMicros: String(rows.reduce((sum, row) => sum + row.meteredMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
     topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),
@@ -175,8 +179,8 @@ async function summarize(
   rows: readonly CallCount[],
 ): Promise<z.input<z.ZodObject<typeof trafficFields>>> {
   const latencies = createLatencyHistogram()
-  const days = await readChart(store, filter, (tx, part) => findLatencies(tx, part, dayMs))
-  for (const [, histogram] of days) addHistogram(latencies, histogram)
+  for await (const days of readChart(store, filter, (tx, part) => findLatencies(tx, part, dayMs)))
+    for (const [, histogram] of days) addHistogram(latencies, histogram)
   const calls = rows.reduce((sum, row) => sum + row.calls, 0)
   const ok = rows.reduce((sum, { id: code, calls }) => sum + (code === 'OK' ? calls : 0), 0)
   return {
@@ -194,8 +198,9 @@ async function readSpend({ identity, services: { store, clock } }: OverviewConte
   const filter = { accountId: identity.accountId, fromMs: toMs - forecastDays * dayMs, toMs }
   const grouping = { by: 'projectId', stepMs: dayMs } as const
   const spent = new Map<string, bigint>()
-  const rows = await readChart(store, filter, (tx, part) => countCalls(tx, part, grouping))
-  for (const { id, costMicros } of rows) spent.set(id, (spent.get(id) ?? 0n) + costMicros)
+  const parts = readChart(store, filter, (tx, part) => countCalls(tx, part, grouping))
+  for await (const rows of parts)
+    for (const { id, costMicros } of rows) spent.set(id, (spent.get(id) ?? 0n) + costMicros)
   return spent
 }
 

@@ -34,16 +34,17 @@ export function createTimeBuckets(range: TimeBucketRange, nowMs: number) {
   return { stepMs, fromMs, toMs: endMs, buckets, indexOf }
 }
 
-/** Groups rows by id: one value for each bucket, `zero` where there is no row. */
+/** Groups rows by id: the sum of each bucket, `zero` where there is no row. */
 export function groupSeries<Row extends { readonly atMs: number; readonly id: string }, Value>(
   rows: readonly Row[],
   { buckets, indexOf }: TimeBuckets,
-  { zero, value }: { readonly zero: Value; readonly value: (row: Row) => Value },
+  { zero, add }: { readonly zero: Value; readonly add: (sum: Value, row: Row) => Value },
 ): ReadonlyMap<string, Value[]> {
   const seriesById = new Map<string, Value[]>()
   for (const row of rows) {
     const series = seriesById.get(row.id) ?? buckets.map(() => zero)
-    series[indexOf(row.atMs)] = value(row)
+    const index = indexOf(row.atMs)
+    series[index] = add(series[index] ?? zero, row)
     seriesById.set(row.id, series)
   }
   return seriesById

@@ -106,7 +106,8 @@ export const reportedGroupsMax = 200
  */
 export async function reportVerdicts({ read }: Pick<Store, 'read'>, filter: VerdictFilter) {
   const period = await read((tx) => findVerdictPeriod(tx, filter))
-  const rows = period ? await readChart({ read }, { ...filter, ...period }, countVerdicts) : []
+  const parts = period ? readChart({ read }, { ...filter, ...period }, countVerdicts) : []
+  const rows = (await Array.fromAsync(parts)).flat()
   const sums = new Map<string, (typeof rows)[number]>()
   for (const row of rows) {
     const { projectId, group, confirmed, denied } = row

@@ -21,11 +21,13 @@ export const noDecisions = {
   qualitySum: 0,
 }
 
+const decisionNames = Object.keys(noDecisions) as (keyof KeyDecisions)[]
+
 /** Adds the decisions of several periods. */
 export function addDecisions(all: readonly KeyDecisions[]): KeyDecisions {
-  const names = Object.keys(noDecisions) as (keyof KeyDecisions)[]
-  const entries = names.map((name) => [name, all.reduce((sum, part) => sum + part[name], 0)])
-  return Object.fromEntries(entries) as KeyDecisions
+  const sum = { ...noDecisions }
+  for (const part of all) for (const name of decisionNames) sum[name] += part[name]
+  return sum
 }
 
 type KeyMeasure = {

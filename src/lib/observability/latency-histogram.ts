@@ -38,9 +38,11 @@ export function packLatencies(histogram: LatencyHistogram): Uint8Array {
   return new Uint8Array(histogram.buffer, histogram.byteOffset, histogram.byteLength)
 }
 
-/** Decodes the bytes of `packLatencies`. They are copied, because they may be unaligned. */
+/** Decodes a copy of the bytes of `packLatencies`. Missing bytes of a damaged row count as zeros. */
 export function unpackLatencies(bytes: Uint8Array): LatencyHistogram {
-  return new Uint32Array(bytes.slice().buffer)
+  const histogram = createLatencyHistogram()
+  new Uint8Array(histogram.buffer).set(bytes.subarray(0, histogram.byteLength))
+  return histogram
 }
 
 /**

@@ -19,13 +19,15 @@ export async function readKeyWeeks(
 ): Promise<ReadonlyMap<string, readonly KeyDecisions[]>> {
   const fromMs = filter.toMs - weeks * weekMs
   const sums = new Map<string, KeyDecisions[]>()
-  const rows = await readChart(store, { ...filter, fromMs }, (tx, part) =>
+  const parts = readChart(store, { ...filter, fromMs }, (tx, part) =>
     sumDecisions(tx, part, { startMs: fromMs, stepMs: weekMs }),
   )
-  for (const { keyId, step, ...decisions } of rows) {
-    const keyWeeks = sums.get(keyId) ?? Array.from({ length: weeks }, () => noDecisions)
-    keyWeeks[step] = addDecisions([keyWeeks[step] ?? noDecisions, decisions])
-    sums.set(keyId, keyWeeks)
-  }
+  for await (const rows of parts)
+    for (const { keyId, step, ...decisions } of rows) {
+      const keyWeeks = sums.get(keyId) ?? Array.from({ length: weeks }, () => noDecisions)
+      const sum = keyWeeks[step] ?? noDecisions
+      keyWeeks[step] = sum === noDecisions ? decisions : addDecisions([sum, decisions])
+      sums.set(keyId, keyWeeks)
+    }
   return sums
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { latencyPercentileMs } from '../../../src/lib/observability/latency-histogram.ts'
-import type { Tx } from '../../../src/store/database.ts'
+import type { ReadTx, Tx } from '../../../src/store/database.ts'
 import { queries } from './tracked-queries.ts'
 import { settlementOf } from '../../support/billing/charge-call.ts'
 import { chargeCall, countedCallOf, fundProject } from './ledger-rows.ts'
@@ -199,9 +199,9 @@ export const callsContract = {
     await store.write((tx) => chargeCall(tx, fixture, 'paid', { scores }))
     const filter = { accountId, fromMs: startMs, toMs: startMs + 4 * hourMs }
     const twoDays = { ...filter, fromMs: startMs - 24 * hourMs }
-    const chart = await queries.readChart(store, twoDays, (tx, part) =>
-      queries.countCalls(tx, part, { by: 'projectId', stepMs: hourMs }),
-    )
+    const find = (tx: ReadTx, part: typeof twoDays) =>
+      queries.countCalls(tx, part, { by: 'projectId', stepMs: hourMs })
+    const chart = (await Array.fromAsync(queries.readChart(store, twoDays, find))).flat()
     assertSameValues(chart.map((row) => [row.atMs, row.id, row.calls]).slice(0, 1), [
       [startMs, projectId, 3],
     ])
