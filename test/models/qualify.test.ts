@@ -126,7 +126,10 @@ test(
     const installs = entries.filter(({ auditAction }) => auditAction === 'models.install')
     assert.equal(installs.at(-1)?.target, 'mine')
     const again = await qualify(network, people, ...options)
-    assert.match(again.err, /the pack mine is installed already; pass another --name/u)
+    assert.match(
+      again.err,
+      /the pack mine is installed already; .*, or remove it: facegate models remove mine/u,
+    )
     const refused = await runCli(['models', 'use', 'builtin+mine'], { DATA_DIR: dataDir })
     assert.match(refused.err, /builtin\+mine\/mine has no similarity table yet/u)
     const calibrate = ['--models', 'builtin+mine', '--calibrate', pack]

@@ -27,7 +27,9 @@ export async function qualify(values: QualifyValues): Promise<void> {
   const { onnx, pictures, name, models, json } = values
   const folder = packFolder(modelsFolder(), name)
   if (existsSync(folder))
-    throw new UsageError(`the pack ${name} is installed already; pass another --name`)
+    throw new UsageError(
+      `the pack ${name} is installed already; pass another --name, or remove it: facegate models remove ${name}`,
+    )
   if (!existsSync(onnx)) throw new UsageError(`there is no file ${onnx}`)
   await readFaceSet(pictures)
   const startMs = performance.now()

@@ -96,7 +96,9 @@ const recordBatchSize = 1000
  * Appends to a file every deletion record that it does not contain yet. The file lists the subjects
  * that must not return with an older copy of the database, so store it separately from the copies.
  *
- * @throws Error if the file was written from another database, or from a newer state of this one.
+ * Records of accounts that this database lacks, such as moved ones, stay in the file.
+ *
+ * @throws Error if the file has records of an account from a newer or a different state of the database.
  */
 export async function exportDeletions(
   store: Pick<Store, 'read'>,
