@@ -189,6 +189,24 @@ test('A modified file of deletion records is rejected, and an incomplete last li
   await assert.rejects(replayDeletions(store, records), /line 1 of .* is not a deletion record/u)
 })
 
+test('An export and a restore refuse a file without records, and do not change it', async () => {
+  await using folders = await createFolders()
+  const { dataDir, records } = folders
+  await using gallery = await startGallery({ dataDir })
+  const { store } = gallery.database
+  const [subjectId] = await enroll(gallery, 'A')
+  await gallery.value('svc.deleteSubject', { subjectId })
+  const ofOtherFiles = ['{"keys":[]}', 'SQLite format 3\0', '\0'.repeat(100), '{"deletionId":1}']
+  const tooLong = `{"deletionId":"${'a'.repeat(2 ** 20)}`
+  for (const text of [...ofOtherFiles, tooLong]) {
+    await writeFile(records, text)
+    const refusal = /^Error: the end of .*name the file of the records, or a new one$/u
+    await assert.rejects(exportDeletions(store, records), refusal)
+    await assert.rejects(replayDeletions(store, records), refusal)
+    assert.equal(await readFile(records, 'utf8'), text)
+  }
+})
+
 test('An export is complete when the disk stores only a part of a write', async (t) => {
   await using folders = await createFolders()
   const { dataDir, records } = folders

@@ -13,7 +13,7 @@ import {
 /**
  * Reads an exported file of deletion records, one line of JSON per record. Each record is checked
  * against the hash of the previous record of its account. An incomplete last line, left by an
- * interrupted export, is ignored.
+ * interrupted export, is ignored if it is the beginning of a record.
  *
  * @throws Error that names the line that is not a valid record or does not continue its chain.
  */
@@ -25,7 +25,7 @@ export async function readDeletionsFile(
   let records = 0
   let bytes = 0
   await using handle = await open(file, 'r')
-  for await (const line of completeLines(handle)) {
+  for await (const line of completeLines(handle, file)) {
     records++
     const row = parseLine(line, `line ${records} of ${file}`)
     if (!isNextInChain(ends.get(row.accountId), row))
@@ -46,14 +46,27 @@ export async function readDeletionsFile(
   }
 }
 
-function formatDeletionLine(row: ChainedDeletion): string {
-  return `${JSON.stringify({ ...row, rowHash: Buffer.from(row.rowHash).toString('hex') })}\n`
+/** Each line begins with these characters, by which an incomplete line is distinguished from other files. */
+const lineStart = '{"deletionId":"'
+const lineBytesMax = 1024 * 1024
+
+function formatDeletionLine({ deletionId, ...row }: ChainedDeletion): string {
+  const rowHash = Buffer.from(row.rowHash).toString('hex')
+  return `${JSON.stringify({ deletionId, ...row, rowHash })}\n`
+}
+
+function requireLineStart(rest: Buffer, file: string): void {
+  const start = rest.toString('latin1', 0, lineStart.length)
+  if (rest.length > lineBytesMax || !lineStart.startsWith(start))
+    throw new Error(
+      `the end of ${file} is not the beginning of a deletion record: name the file of the records, or a new one`,
+    )
 }
 
 const lineFeed = 0x0a
 
 /** Yields complete lines without their line feeds, as bytes: their exact lengths are needed. */
-async function* completeLines(handle: FileHandle): AsyncGenerator<Buffer> {
+async function* completeLines(handle: FileHandle, file: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of handle.createReadStream({ autoClose: false, start: 0 })) {
     // A stream without an encoding yields buffers.
@@ -62,6 +75,7 @@ async function* completeLines(handle: FileHandle): AsyncGenerator<Buffer> {
       yield rest.subarray(0, end)
       rest = rest.subarray(end + 1)
     }
+    requireLineStart(rest, file)
   }
 }
 
