@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { databaseUnavailable } from '../../lib/database-unavailable.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Store, Tx } from '../database.ts'
@@ -36,14 +36,10 @@ const queuedWritesMax = 20_000
 
 /**
  * Returns a writer with group commit: all jobs that arrive in one turn of the event loop share a
- * transaction and one fsync. Each job has its own savepoint, so that a job that throws rolls back
- * only its own writes. If the commit fails, no job is written and all of them reject with 503.
+ * transaction and one fsync. Jobs that share one have a savepoint each, so that a job that throws rolls
+ * back only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
-export function createWriter(writerOptions: WriterOptions): Writer {
-  const { connection } = writerOptions
-  const begin = connection.prepare('SAVEPOINT job')
-  const release = connection.prepare('RELEASE job')
-  const options = { ...writerOptions, savepoint: { begin, release } }
+export function createWriter(options: WriterOptions): Writer {
   let waiting = emptyQueue()
   const enqueue = (add: (settle: Settle) => void): Promise<unknown> => {
     const done = Promise.withResolvers<unknown>()
@@ -92,11 +88,6 @@ function emptyQueue(): Queue {
   return { writes: [], calls: [] }
 }
 
-/** With the prepared statements that surround each job. */
-type CommitOptions = WriterOptions & {
-  readonly savepoint: { readonly begin: StatementSync; readonly release: StatementSync }
-}
-
 /**
  * Commits the jobs together. They await only this connection, which works synchronously, so no other
  * work runs between BEGIN and COMMIT. While the disk writes the transaction, other requests are read
@@ -108,7 +99,7 @@ type CommitOptions = WriterOptions & {
  *
  * @throws Error if nothing was committed, or the disk failed.
  */
-async function commit(queue: Queue, options: CommitOptions): Promise<void> {
+async function commit(queue: Queue, options: WriterOptions): Promise<void> {
   const { writes, results } = await commitJobs(queue, options)
   const isAwaited = writes.length > 0 || queue.calls.some(({ job }) => job.kind === 'settle')
   if (isAwaited) {
@@ -119,13 +110,14 @@ async function commit(queue: Queue, options: CommitOptions): Promise<void> {
   for (const settle of writes) settle()
 }
 
-async function commitJobs({ writes, calls }: Queue, options: CommitOptions) {
+async function commitJobs({ writes, calls }: Queue, options: WriterOptions) {
   const { pending, callBatch, transaction } = options
   const committed: (() => void)[] = []
   try {
     transaction.begin()
     const results = calls.length > 0 ? callBatch.run(calls.map(({ job }) => job)) : []
-    for (const job of writes) committed.push(await runJob(job, options))
+    const isOnly = writes.length + calls.length === 1
+    for (const job of writes) committed.push(await runJob(job, isOnly, options))
     pending.flush()
     transaction.commit()
     return {
@@ -154,18 +146,26 @@ function settleCalls(
   }
 }
 
-/** @returns the function that settles the job's promise after the commit. */
-async function runJob(job: QueuedWrite, { connection, tx, pending, savepoint }: CommitOptions) {
+/**
+ * @param isOnly whether the transaction has no other job. It then needs no savepoint, whose pages SQLite
+ *   keeps in a list that it reads from the start after each further statement.
+ * @returns the function that settles the job's promise after the commit.
+ */
+async function runJob(job: QueuedWrite, isOnly: boolean, options: WriterOptions) {
+  const { connection, transaction, tx, pending } = options
   const position = pending.position()
-  savepoint.begin.run()
+  if (!isOnly) connection.exec('SAVEPOINT job')
   try {
     const value = await job.run(tx)
-    savepoint.release.run()
+    if (!isOnly) connection.exec('RELEASE job')
     return () => job.resolve(value)
   } catch (error) {
     if (!connection.isTransaction || isFatal(error)) throw error
     pending.rewind(position)
-    connection.exec('ROLLBACK TO job; RELEASE job')
+    if (isOnly) {
+      transaction.rollback()
+      transaction.begin()
+    } else connection.exec('ROLLBACK TO job; RELEASE job')
     return () => job.reject(error)
   }
 }
