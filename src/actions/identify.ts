@@ -3,7 +3,7 @@ import type { SearchHit } from '../gallery/match.ts'
 import { ActionError, type ActionProblem } from '../lib/errors.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import type { Tx } from '../store/database.ts'
-import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
+import { defineAction, type ActionCall, type ItemOutcome, type ItemOutcomes } from './action.ts'
 import { comparisonErrors } from './parts/action-errors.ts'
 import { searchDecision } from './parts/call-decisions.ts'
 import {
@@ -93,7 +93,7 @@ export const identify = defineAction({
 })
 
 async function identifyImages(call: IdentifyCall) {
-  const { subjects } = call.services
+  const { subjects, matching } = call.services
   const { galleryId } = call.caller
   const unknownGroups = await findUnknownGroups(call)
   const searches = await searchImages(call)
@@ -106,9 +106,16 @@ async function identifyImages(call: IdentifyCall) {
       const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       await storeMatches(call, tx, searches, { outcomes, subjects: hitSubjects })
       await storeNearestFace(call, tx, searches, { outcomes, subjects: hitSubjects })
+      await matching.recordMatches(tx, call.caller, matchedSubjectIds(outcomes))
       return outcomes
     },
   }
+}
+
+/** Only the best candidate of a face counts as matched; the others are merely similar. */
+function matchedSubjectIds(outcomes: ItemOutcomes<IdentifyResult>): string[] {
+  const faces = outcomes.flatMap((outcome) => ('value' in outcome ? outcome.value.faces : []))
+  return faces.flatMap(({ candidates: [best] }) => best?.subjectId ?? [])
 }
 
 /** The faces of one image with their hits. */
@@ -216,9 +223,6 @@ async function toOutcome(
     return { ...faceValue, matched: candidates.length > 0, ...ambiguous, candidates, ...visitor }
   })
   const best = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
-  // Only the best candidate of a face counts as matched; the others are merely similar.
-  const bestIds = best.map(({ subjectId }) => subjectId)
-  await matching.touch(tx, bestIds)
   const bestMatch = best.toSorted((a, b) => b.similarity - a.similarity)[0] ?? null
   const value: IdentifyResult = {
     matched: bestMatch !== null,

@@ -190,7 +190,7 @@ async function compareWithSubject(call: VerifyCall) {
         })
       const best = await matching.lowerDenied(tx, subject, { probes: probe.probes, match })
       const matchValue = toMatchValue(call, best)
-      if (matchValue.matched) await matching.touch(tx, [subject.subjectId])
+      if (matchValue.matched) await matching.recordMatches(tx, caller, [subject.subjectId])
       const autoEnrolledFaceId = matchValue.matched
         ? await autoEnroll(call, tx, subject, { probe, best })
         : undefined

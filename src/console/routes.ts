@@ -13,6 +13,7 @@ import * as crops from './pages/gallery/crops.ts'
 import * as deletions from './pages/gallery/deletions.ts'
 import * as groups from './pages/gallery/groups.ts'
 import * as health from './pages/gallery/health.ts'
+import * as matchDays from './pages/gallery/match-days.ts'
 import * as subjectsCsv from './pages/gallery/subjects-csv.ts'
 import * as subjects from './pages/gallery/subjects.ts'
 import * as visitors from './pages/gallery/visitors.ts'
@@ -43,7 +44,7 @@ const modulesByPage = [
   [keys, keyUsage],
   [webhooks, deliveries],
   [playground],
-  [subjects, subjectsCsv, bulkChanges, health, crops, visitors],
+  [subjects, subjectsCsv, bulkChanges, health, crops, matchDays, visitors],
   [groups, deletions],
   [walletAndBudgets, ledger],
   [models, modelCommands, calibrations, measurements],

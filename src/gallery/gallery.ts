@@ -5,7 +5,7 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { type DeletionRecord, countDeletions, findDeletions } from '../store/gallery/deletions.ts'
 import { deleteExpiredData } from '../store/gallery/duplicates/subject-merges.ts'
 import type { MatchedCall } from '../store/gallery/feedback/match-verdicts.ts'
-import { removeEndedNearMisses } from '../store/gallery/feedback/near-miss-crops.ts'
+import { removeEndedData } from '../store/gallery/feedback/near-miss-crops.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
 import { findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
@@ -154,7 +154,7 @@ function createMaintenance(options: MaintenanceOptions) {
     countDeletions,
     /**
      * Deletes expired subjects, subjects and visitors past their retention, old merges, undecided
-     * matches and old crops of near misses.
+     * matches, old crops of near misses and old counts of matches.
      *
      * @returns the number of subjects and visitors.
      */
@@ -185,7 +185,7 @@ async function sweep(options: MaintenanceOptions, purge: (galleryId: string) => 
     await deleteInBatches(store, (tx, limit) =>
       deleteExpiredData(tx, table, { nowMs: clock(), limit }),
     )
-  await removeEndedNearMisses(store, clock())
+  await removeEndedData(store, clock())
   for (const galleryId of purgeDue) {
     purgeDue.delete(galleryId)
     await purge(galleryId)

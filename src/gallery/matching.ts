@@ -4,9 +4,11 @@ import { mapSequential } from '../lib/account-context.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
 import { findExpiredTemplates, findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findGallery } from '../store/gallery/galleries.ts'
+import { countMatches, utcDayOf } from '../store/gallery/feedback/match-days.ts'
 import { touchSubjects } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations, CalibrationSource } from './calibration/calibrations.ts'
 import { type ComparedMatch, lowerDenied, lowerDeniedHits } from './feedback/denied-faces.ts'
@@ -149,11 +151,20 @@ function otherOperations(options: MatchingOptions) {
     searchThreshold: (reading: ReadTx, request: ThresholdRequest) =>
       searchThreshold(reading, request, nowUtc()),
     readStoredFaces: createReadStoredFaces({ read, decryptStored, calibrations, formerModels }),
-    /** Records activity of subjects. */
-    touch: (tx: Tx, subjectIds: readonly string[]): Promise<void> =>
-      touchSubjects(tx, subjectIds, nowUtc()),
+    /** Records activity of matched subjects, and counts the call for each if the project does. */
+    recordMatches: async (tx: Tx, caller: MatchCaller, subjectIds: readonly string[]) => {
+      const { projectId, switches } = caller
+      const nowMs = clock()
+      // PostgreSQL receives both statements in one round trip.
+      await Promise.all([
+        touchSubjects(tx, subjectIds, formatUtc(nowMs)),
+        switches.matchDays && countMatches(tx, { projectId, subjectIds, day: utcDayOf(nowMs) }),
+      ])
+    },
   }
 }
+
+type MatchCaller = Pick<KeyIdentity, 'projectId' | 'switches'>
 
 /** The sizes of the search include expired subjects until they are deleted. */
 async function countExpired(

@@ -9,6 +9,7 @@ import { addMerge } from '../store/gallery/duplicates/subject-merges.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaceOwners, findSubjectFaces, moveFaces } from '../store/gallery/faces.ts'
 import { findSubjectMatches, moveVerdicts } from '../store/gallery/feedback/match-verdicts.ts'
+import { listMatchDays, moveMatchDays } from '../store/gallery/feedback/match-days.ts'
 import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import { markForNewKey } from '../store/gallery/crops.ts'
@@ -54,6 +55,8 @@ export async function mergeSubjects(
   await moveFaces(tx, { galleryId, fromSubjectId, toSubjectId: subjectId, sequence })
   const verdictIds = await decidedIds(tx, fromSubjectId)
   await moveVerdicts(tx, { from: fromSubjectId, to: subjectId, verdictIds })
+  const days = await listMatchDays(tx, fromSubjectId)
+  await moveMatchDays(tx, { from: fromSubjectId, to: subjectId, days })
   await storeVectors(tx, target)
   const record = await deleteSubject(tx, source, nowUtc)
   await updateSubjectRow(tx, subjectId, {
@@ -122,6 +125,7 @@ async function recordMerge(
     addedGroups: groups.filter((name) => !own.has(name)),
     faceIds: faces.map(({ faceId }) => faceId),
     verdictIds: await decidedIds(tx, source.subjectId),
+    matchDays: await listMatchDays(tx, source.subjectId),
   }
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
   const ids = { mergeId: newId(), galleryId, subjectId }

@@ -54,7 +54,7 @@ export async function beginDeletion(
       `The shared gallery of the account has ${last.subjectCount} subjects, and ${project.name} is the last project that uses it. Create another project with the shared gallery, or delete the subjects first.`,
     )
   const contents = await findContents(tx, project, new Date(nowMs))
-  const change = { switches: { nearMissCrops: false } }
+  const change = { switches: { nearMissCrops: false, matchDays: false } }
   await updateProject(db, projectId, change)
   // Before the webhooks are deleted: a call with this lock may add deliveries to them.
   await nearMisses.limitNearMisses(tx, projectId, change)
@@ -101,7 +101,7 @@ export async function deleteProject(options: Deletion): Promise<bigint> {
       deletion.deleteCompletedAttempts(tx, projectId, limit),
     )
     await removeCrops(store, projectId)
-    await nearMisses.removeEndedNearMisses(store, options.clock())
+    await nearMisses.removeEndedData(store, options.clock())
     const returnedMicros = await store.runExclusive((change) => endProject(change, options))
     if (returnedMicros !== undefined) return returnedMicros
     if (performance.now() > endMs) throw new HttpError(409, callsStillRun)

@@ -139,6 +139,15 @@ export type NearMissCropRow = Omit<CropRow, 'faceId'> & {
   readonly expiresAtMs: number
 }
 
+/** How many calls of a project have matched a subject on a day, for projects that count matches. */
+export type MatchDayRow = {
+  readonly subjectId: string
+  readonly projectId: string
+  /** In UTC, as `2026-11-29`. */
+  readonly day: string
+  readonly matches: number
+}
+
 /** A stored face of a subject, from one image. */
 export type FaceRow = {
   readonly faceId: string

@@ -32,6 +32,7 @@ export type Schema = VectorsSchema & {
   subjectMerges: galleryRows.SubjectMergeRow
   matchVerdicts: galleryRows.MatchVerdictRow
   nearMissCrops: galleryRows.NearMissCropRow
+  matchDays: galleryRows.MatchDayRow
   faces: galleryRows.FaceRow
   templates: galleryRows.TemplateRow
   galleryPages: galleryRows.GalleryPageRow

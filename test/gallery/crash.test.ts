@@ -141,6 +141,38 @@ test('A near miss and its picture are stored together during kill -9', async () 
   await rm(dataDir, { recursive: true, force: true })
 })
 
+const matchedCalls = 40
+
+test('A call that matches a person and its count are stored together during kill -9', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
+  const first = await startGalleryProcess(dataDir)
+  const store = await openStore(dataDir)
+  await store.db.updateTable('projects').set({ matchDays: 1 }).execute()
+  await store.close()
+  const subjectId = await enrollPerson(first.client, 'Ann')
+  const sent = Array.from({ length: matchedCalls }, async (_, index) => {
+    if (index % 2 === 0) await identify(first.client, pictureOf('Ann', index))
+    else await first.client.value('svc.verify', { ...pictureOf('Ann', index), subjectId })
+    void killGalleryProcess(first)
+  })
+  await Promise.allSettled(sent)
+  await killGalleryProcess(first)
+  const after = await openStore(dataDir)
+  const { matched } = await after.db
+    .selectFrom('calls')
+    .select((row) => row.fn.countAll<number>().as('matched'))
+    .where('outcome', '=', 'match')
+    .executeTakeFirstOrThrow()
+  const counted = await after.db.selectFrom('matchDays').selectAll().execute()
+  await after.close()
+  assert.ok(matched > 0)
+  assert.equal(
+    counted.reduce((sum, { matches }) => sum + matches, 0),
+    matched,
+  )
+  await rm(dataDir, { recursive: true, force: true })
+})
+
 const undoneMerges = 20
 
 test('A merge that is undone during kill -9 is undone completely or not at all', async () => {

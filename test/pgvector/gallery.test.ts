@@ -12,6 +12,7 @@ runOnPgvector([
   'gallery/deletion',
   'gallery/expiry',
   'gallery/feedback/feedback',
+  'gallery/feedback/match-days',
   'gallery/feedback/near-miss-ends',
   'gallery/feedback/near-misses',
   'gallery/feedback/stored-denials',

@@ -15,6 +15,7 @@ import {
 import { runMigration } from '../support/migration/run-migration.ts'
 import { callsContract } from './contract/calls.ts'
 import { galleryPagesContract } from './contract/gallery/gallery-pages.ts'
+import { matchDaysContract } from './contract/gallery/match-days.ts'
 import { matchVerdictsContract } from './contract/gallery/match-verdicts.ts'
 import { nearMissesContract } from './contract/gallery/near-misses.ts'
 import { renamedGroupsContract } from './contract/gallery/renamed-groups.ts'
@@ -38,6 +39,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...tenancyContract,
   ...galleriesContract,
   ...galleryPagesContract,
+  ...matchDaysContract,
   ...matchVerdictsContract,
   ...nearMissesContract,
   ...renamedGroupsContract,

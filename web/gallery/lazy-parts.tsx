@@ -19,6 +19,9 @@ const LazySimilarSubjects = lazy(async () => ({
 const LazySubjectVisitors = lazy(async () => ({
   default: (await import('./visitors/subject-visitors.tsx')).SubjectVisitors,
 }))
+const LazySubjectMatchDays = lazy(async () => ({
+  default: (await import('./people/match-days.tsx')).SubjectMatchDays,
+}))
 const LazyVisitorList = lazy(async () => ({
   default: (await import('./visitors/visitor-list.tsx')).VisitorList,
 }))
@@ -52,6 +55,11 @@ export const SimilarSubjects = (props: ComponentProps<typeof LazySimilarSubjects
 export const SubjectVisitors = (props: ComponentProps<typeof LazySubjectVisitors>) => (
   <Suspense>
     <LazySubjectVisitors {...props} />
+  </Suspense>
+)
+export const SubjectMatchDays = (props: ComponentProps<typeof LazySubjectMatchDays>) => (
+  <Suspense fallback={<Skeleton h={60} />}>
+    <LazySubjectMatchDays {...props} />
   </Suspense>
 )
 export const VisitorList = (props: ComponentProps<typeof LazyVisitorList>) => (

@@ -13,7 +13,7 @@ import { ShortId } from '../components/names/short-id.tsx'
 import { subjectNameOf } from '../format/subject-name.ts'
 import { EditSubjectForm } from './edit-subject-form.tsx'
 import { FaceTable } from './face-table.tsx'
-import { EnrollDrawer, SimilarSubjects, SubjectVisitors } from './lazy-parts.tsx'
+import { EnrollDrawer, SimilarSubjects, SubjectMatchDays, SubjectVisitors } from './lazy-parts.tsx'
 import { SubjectThumbnail, useCroppedFaces } from './subjects/subject-thumbnail.tsx'
 
 const SubjectHealth = lazy(async () => ({
@@ -96,6 +96,7 @@ function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsP
       <Suspense fallback={<Skeleton h={60} />}>
         <SubjectHealth projectId={projectId} subject={subject} croppedFaces={croppedFaces} />
       </Suspense>
+      <SubjectMatchDays projectId={projectId} subject={subject} />
       <SubjectVisitors projectId={projectId} subject={subject} />
       {mayWrite && <SimilarSubjects projectId={projectId} subject={subject} onOpen={onOpen} />}
       <Title order={3}>Details</Title>

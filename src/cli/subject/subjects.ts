@@ -14,6 +14,7 @@ import { commandLineName } from '../../store/console/audit-log.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { findMerges } from '../../store/gallery/duplicates/subject-merges.ts'
+import { listMatchDays } from '../../store/gallery/feedback/match-days.ts'
 import { listNearMisses } from '../../store/gallery/feedback/near-miss-crops.ts'
 import { hasExpired } from '../../store/gallery/expired-subjects.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
@@ -156,10 +157,11 @@ export async function exportSubject({
         return { matchedAtUtc: formatUtc(matchedAtMs), ...match }
       })
       const nearMisses = await listNearMisses(tx, subjectId)
+      const matchDays = await listMatchDays(tx, subjectId)
       const content = {
         exportedAtUtc: formatUtc(nowMs),
         project: { projectId, name },
-        subject: { ...details, lastSeenAtUtc, faces, matches, nearMisses },
+        subject: { ...details, lastSeenAtUtc, faces, matches, nearMisses, matchDays },
       }
       await writeNewFile(out, `${JSON.stringify(content, undefined, 2)}\n`)
       const result = { subjectId, file: out, faces: faces.length }
@@ -237,8 +239,7 @@ export async function list({
   limit,
 }: CommandValues<'project', 'group' | 'text'> & { readonly limit: number }): Promise<void> {
   const subjects = await withProject(project, (store, _project, galleryId) => {
-    const unexpiredAtUtc = formatUtc(Date.now())
-    const filter = { galleryId, group, text, limit, unexpiredAtUtc }
+    const filter = { galleryId, group, text, limit, unexpiredAtUtc: formatUtc(Date.now()) }
     return readSubjects(store, filter, loadSubjectDetails)
   })
   printRows(subjects, json, {

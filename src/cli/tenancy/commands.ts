@@ -141,6 +141,7 @@ export const project = defineGroup({
         feedback: optional('<on|off>', onOrOff),
         'unknown-people': optional('<1..90|off>', orDefault(wholeNumber(1, 90), 'off')),
         'near-miss-crops': optional('<1..72|off>', orDefault(wholeNumber(1, 72), 'off')),
+        'match-days': optional('<on|off>', onOrOff),
         billing,
       },
       run: async (values) => (await import('./project.ts')).set(values),

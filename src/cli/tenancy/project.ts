@@ -91,7 +91,9 @@ type NumberOption = 'sustained' | 'burst' | 'threshold' | PeriodOption
 
 type PeriodOption = 'retention-days' | 'unknown-people' | 'near-miss-crops'
 
-type SwitchOption = 'gender' | 'expression' | 'store-crops' | 'auto-enroll' | 'feedback' | 'billing'
+type SwitchOption = 'gender' | 'expression' | 'auto-enroll' | 'billing' | DataOption
+
+type DataOption = 'store-crops' | 'feedback' | 'match-days'
 
 export async function set(values: ProjectSettings): Promise<void> {
   const visitorDays = values['unknown-people']
@@ -104,6 +106,7 @@ export async function set(values: ProjectSettings): Promise<void> {
     feedback: values.feedback,
     unknownPeople: visitorDays === undefined ? undefined : visitorDays !== null,
     nearMissCrops: nearMissHours === undefined ? undefined : nearMissHours !== null,
+    matchDays: values['match-days'],
     billing: values.billing,
   })
   const change = givenOptions({
@@ -126,7 +129,7 @@ export async function set(values: ProjectSettings): Promise<void> {
       await nearMisses.limitNearMisses(tx, projectId, change)
       return { result: undefined, accountId, target: projectId, detail: { ...change, name } }
     })
-    await nearMisses.removeEndedNearMisses(store, commandClock(store)())
+    await nearMisses.removeEndedData(store, commandClock(store)())
     // The switch is changed first: a call that ends later stores no further crop.
     const cropsDeleted = switches.storeCrops === false && {
       cropsDeleted: await removeCrops(store, projectId),
@@ -252,6 +255,7 @@ function describeProject(project: Project): string {
       feedback: onOff(switches.feedback),
       'unknown-people': switches.unknownPeople ? String(row.visitorRetentionDays) : 'off',
       'near-miss-crops': switches.nearMissCrops ? String(row.nearMissHours) : 'off',
+      'match-days': onOff(switches.matchDays),
       billing: onOff(switches.billing),
     }),
   )

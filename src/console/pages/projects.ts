@@ -135,7 +135,7 @@ export const editProject = defineWrite({
       afterCommit: async () => {
         const { store, clock } = services
         if (settings.switches?.storeCrops === false) await removeCrops(store, projectId)
-        await nearMisses.removeEndedNearMisses(store, clock())
+        await nearMisses.removeEndedData(store, clock())
       },
     }
   },

@@ -11,6 +11,7 @@ import {
   findMergesOfSubject,
   replaceMergeCiphertext,
 } from '../../store/gallery/duplicates/subject-merges.ts'
+import type { MatchDay } from '../../store/gallery/feedback/match-days.ts'
 import {
   findMatchTemplates,
   replaceVerdictCiphertext,
@@ -166,6 +167,7 @@ export type MergedState = Pick<
   readonly faceIds: readonly string[]
   /** Confirmed and denied matches. */
   readonly verdictIds: readonly string[]
+  readonly matchDays: readonly MatchDay[]
 }
 
 /** Encrypts what a merge deletes with the key of the remaining subject. */

@@ -1,5 +1,6 @@
 import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
+import { moveMatchDays } from '../../store/gallery/feedback/match-days.ts'
 import { moveVerdicts } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery } from '../../store/gallery/galleries.ts'
 import { addGroups, removeGroups } from '../../store/gallery/groups.ts'
@@ -22,8 +23,9 @@ export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target:
 /**
  * Undoes a merge: creates a subject with the data of the merged one, and moves those of its faces to it
  * that the other subject still has. The groups that the other subject received are removed from it,
- * and the confirmed and denied matches of the merged subject return. The subject has a new id, because the merge
- * recorded the deletion of the former one. Must be called with the gallery locked in exclusive mode.
+ * and the confirmed and denied matches of the merged subject return, with those of its counted
+ * matches that the other subject still has. The subject has a new id, because the merge recorded the
+ * deletion of the former one. Must be called with the gallery locked in exclusive mode.
  *
  * @throws ActionError SUBJECT_NOT_FOUND if there is no such merge, INVALID_REQUEST if one of both
  *   subjects would have no face or it has expired since, EXTERNAL_ID_CONFLICT if another subject has its
@@ -72,6 +74,8 @@ export async function undoMerge(
   await removeGroups(tx, target, state.addedGroups)
   await transferFaces(tx, { target: subject, faceIds }, options)
   await returnVerdicts(tx, { source: target, target: subject, accountId, keys }, state)
+  const [from, to] = [target.subjectId, subject.subjectId]
+  await moveMatchDays(tx, { from, to, days: state.matchDays })
   await removeMerge(tx, mergeId)
   return { subject, target }
 }

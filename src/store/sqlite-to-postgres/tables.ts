@@ -75,6 +75,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   subjectMerges: { column: 'galleryId', key: ['mergeId'], ...swept },
   matchVerdicts: { column: 'galleryId', key: ['verdictId'], ...swept },
   nearMissCrops: { column: 'projectId', key: ['cropId'], batchRows: batchRowsLarge, ...swept },
+  matchDays: { column: 'projectId', key: ['subjectId', 'projectId', 'day'], ...swept },
   faces: { column: 'galleryId', key: ['faceId'] },
   templates: {
     column: 'galleryId',

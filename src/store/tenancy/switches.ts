@@ -7,6 +7,7 @@ export const defaultSwitches: ProjectSwitches = {
   feedback: false,
   unknownPeople: false,
   nearMissCrops: false,
+  matchDays: false,
   billing: true,
 }
 
@@ -25,6 +26,8 @@ export type ProjectSwitches = {
   readonly unknownPeople: boolean
   /** Whether the faces of near misses are kept for `nearMissHours`. */
   readonly nearMissCrops: boolean
+  /** Whether the calls that match a subject are counted by day, for 90 days. */
+  readonly matchDays: boolean
   /** Whether calls are charged to the budget. If not, they are metered in the request log only. */
   readonly billing: boolean
 }

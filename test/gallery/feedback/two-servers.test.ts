@@ -59,6 +59,39 @@ test(
 )
 
 test(
+  'Calls that match the same people on both nodes at a time are all counted, each once',
+  { skip },
+  async () => {
+    const { a, b, local } = await sharedGalleryNodes()
+    const { db } = local.database.store
+    await db.updateTable('projects').set({ matchDays: 1 }).execute()
+    const names = ['Counted 1', 'Counted 2', 'Counted 3']
+    const groups = ['match-days']
+    const subjectIds: string[] = []
+    for (const name of names) subjectIds.push(await enrollPerson(a.client, name, { groups }))
+    const counts = async () => {
+      const rows = db.selectFrom('matchDays').select(['subjectId', 'matches'])
+      const found = await rows.where('subjectId', 'in', subjectIds).execute()
+      return subjectIds.map((id) => {
+        const own = found.filter(({ subjectId }) => subjectId === id)
+        return own.reduce((sum, { matches }) => sum + matches, 0)
+      })
+    }
+    const calls = Array.from({ length: 40 }, (_, index) => {
+      const people = (index % 2 === 0 ? names : names.toReversed()).map((name) => ({ name }))
+      const { client } = index % 4 < 2 ? a : b
+      return identify(client, { ...imageParams(...people), groups, maxFaces: 3 })
+    })
+    for (const { value } of await Promise.all(calls))
+      assert.ok(value.faces.every(({ matched }: { matched: boolean }) => matched))
+    assert.deepEqual(await counts(), [40, 40, 40])
+    for (const subjectId of subjectIds) await a.client.value('svc.deleteSubject', { subjectId })
+    assert.deepEqual(await counts(), [0, 0, 0])
+    await db.updateTable('projects').set({ matchDays: 0 }).execute()
+  },
+)
+
+test(
   'A denial on one node applies to the next call on the other one, and one of two opposite verdicts wins',
   { skip },
   async () => {

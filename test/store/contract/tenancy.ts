@@ -16,6 +16,7 @@ const switches = {
   feedback: false,
   unknownPeople: false,
   nearMissCrops: false,
+  matchDays: false,
 }
 
 export const tenancyContract = {

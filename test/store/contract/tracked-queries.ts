@@ -20,6 +20,7 @@ import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
 import * as initialProject from '../../../src/store/tenancy/create-initial-project.ts'
 import * as matchVerdicts from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import * as matchDays from '../../../src/store/gallery/feedback/match-days.ts'
 import * as nearMissCrops from '../../../src/store/gallery/feedback/near-miss-crops.ts'
 import * as keyUsage from '../../../src/store/console/key-usage.ts'
 import * as keyChanges from '../../../src/store/tenancy/key-changes.ts'
@@ -77,6 +78,7 @@ const allQueries = {
   ...keyChanges,
   ...keyUsage,
   ...matchVerdicts,
+  ...matchDays,
   ...nearMissCrops,
   ...keyList,
   ...keyRoutes,

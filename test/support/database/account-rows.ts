@@ -161,6 +161,10 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       })
       .execute()
     await db
+      .insertInto('matchDays')
+      .values({ subjectId, projectId, day: '2026-01-02', matches: 3 })
+      .execute()
+    await db
       .insertInto('faces')
       .values({
         faceId,

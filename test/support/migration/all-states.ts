@@ -13,6 +13,7 @@ import {
   replaceRecoveryCodes,
 } from '../../../src/store/console/second-factors.ts'
 import type { Store } from '../../../src/store/database.ts'
+import { countMatches, utcDayOf } from '../../../src/store/gallery/feedback/match-days.ts'
 import { addNearMissCrop } from '../../../src/store/gallery/feedback/near-miss-crops.ts'
 import { addMatch } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { endCalibrations } from '../../../src/store/gallery/calibration/applied-calibrations.ts'
@@ -163,6 +164,11 @@ async function addSubjects({ database, openedGallery, createProjectClient }: Tes
     const nearMiss = { cropId: randomUUID(), projectId, subjectId: otherId, ciphertext }
     const times = { storedAtMs: Date.now(), expiresAtMs: Date.now() + hourMs }
     await addNearMissCrop(tx, { ...nearMiss, ...times, requestId: randomUUID() })
+    await tx.run(
+      tx.build.updateTable('projects').set({ matchDays: 1 }).where('projectId', '=', projectId),
+    )
+    const day = utcDayOf(Date.now())
+    await countMatches(tx, { projectId, day, subjectIds: [otherId] })
     const visitors = { ...owner, galleryId: `${projectId}:visitors` }
     const visitor = await subjects.create(tx, visitors, { visitCount: 2, withoutFaces: true })
     await tx.run(change(visitor.subjectId).set({ isIgnored: 1 }))

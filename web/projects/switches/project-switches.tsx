@@ -7,6 +7,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { useSaveProject, useUndoChange } from '../project-change.ts'
 import { ChangeRetentionDialog } from '../change-retention-dialog.tsx'
 import { SwitchBillingDialog } from './switch-billing-dialog.tsx'
+import { StopCountingMatchesDialog } from './stop-counting-matches-dialog.tsx'
 import { StopStoringVisitorsDialog } from './stop-storing-visitors-dialog.tsx'
 import { StopStoringCropsDialog } from './stop-storing-crops-dialog.tsx'
 
@@ -42,6 +43,10 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
     'Keep pictures of near misses',
     'Keeps the encrypted face of calls of svc.identify and svc.verify that miss the threshold by at most 0.05. The request log shows it; each display is audited. Off: stored pictures are deleted.',
   ],
+  matchDays: [
+    'Count matches per day',
+    'Counts for each person on how many calls of a day svc.identify and svc.verify matched it, for 90 days. The page of the person shows it. The counts show when a person was present: the privacy guide lists what to decide first. Off: the counts are deleted.',
+  ],
   billing: [
     'Billing',
     'Charges calls to the budget, and rejects them when it is exhausted. Off: calls are metered in the request log and never rejected for a budget.',
@@ -51,7 +56,12 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
 const switchNames = Object.keys(switchTexts) as readonly SwitchName[]
 
 /** Switches whose end deletes data, or leaves data that is deleted later. */
-const confirmedOff = new Set<SwitchName>(['storeCrops', 'unknownPeople', 'nearMissCrops'])
+const confirmedOff = new Set<SwitchName>([
+  'storeCrops',
+  'unknownPeople',
+  'nearMissCrops',
+  'matchDays',
+])
 
 /** Whether a change of this switch is confirmed first. */
 function requiresConfirmation(name: SwitchName, isOn: boolean): boolean {
@@ -112,6 +122,7 @@ export function ProjectSwitches({ project }: { readonly project: ConsoleProject 
           onClose={close}
         />
       )}
+      {toConfirm === 'matchDays' && <StopCountingMatchesDialog project={project} onClose={close} />}
       {toConfirm === 'billing' && <SwitchBillingDialog project={project} onClose={close} />}
     </Stack>
   )

@@ -7,6 +7,7 @@ import { type LoggedCall, readCalls } from '../../gate/calls.ts'
 import { deleteExpiredData, endOldest } from '../duplicates/subject-merges.ts'
 import type { ProjectChange } from '../../tenancy/projects.ts'
 import { hasExpired } from '../expired-subjects.ts'
+import { deleteEndedMatchDays } from './match-days.ts'
 
 /**
  * Returns how long a project keeps the crops of near misses; 0: it keeps none. The setting stays the
@@ -53,12 +54,13 @@ export function countNearMisses(tx: ReadTx, { projectId, beforeUtc }: StoredBefo
   return countListed(tx, all.select('cropId').where('storedAtMs', '<=', Date.parse(beforeUtc)))
 }
 
-/** Deletes the crops of near misses whose time has ended. */
-export async function removeEndedNearMisses(store: Store, nowMs: number): Promise<void> {
-  const count = await deleteInBatches(store, (tx, limit) =>
+/** Deletes crops of near misses whose time has ended, and counts of matches that are not kept. */
+export async function removeEndedData(store: Store, nowMs: number): Promise<void> {
+  const crops = await deleteInBatches(store, (tx, limit) =>
     deleteExpiredData(tx, 'nearMissCrops', { nowMs, limit }),
   )
-  if (count > 0) await store.checkpoint()
+  const days = await deleteInBatches(store, (tx, limit) => deleteEndedMatchDays(tx, nowMs, limit))
+  if (crops + days > 0) await store.checkpoint()
 }
 
 /** Finds the crop of a call with the subject that it is encrypted for. */

@@ -28,7 +28,7 @@ export const statements: readonly string[] = [
     (_, part) => `create table templates_${part} partition of templates
       for values with (modulus 16, remainder ${part})`,
   ),
-  ...secure(ofProject, 'crops', 'nearMissCrops'),
+  ...secure(ofProject, 'crops', 'nearMissCrops', 'matchDays'),
   ...secure(ofGallery, 'faces', 'templates', 'galleryPages'),
   ...indexPlans('"deletePage"(text, bigint)'),
 ]

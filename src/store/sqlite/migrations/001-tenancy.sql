@@ -18,6 +18,7 @@ create table projects (
   visitorRetentionDays integer not null default 30 check (visitorRetentionDays between 1 and 90),
   nearMissCrops integer not null default 0 check (nearMissCrops in (0, 1)),
   nearMissHours integer not null default 24 check (nearMissHours between 1 and 72),
+  matchDays integer not null default 0 check (matchDays in (0, 1)),
   matchWebhooks integer not null default 0, livenessOrigins text not null default '',
   deletedAtUtc text,
   constraint projects_name_in_account unique (accountId, name)

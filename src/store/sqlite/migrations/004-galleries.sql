@@ -197,6 +197,16 @@ create index near_misses_of_subject on nearMissCrops (subjectId)
 
 create index near_misses_by_expiry on nearMissCrops (expiresAtMs)
 
+-- How many calls of a project have matched a subject on a day in UTC, for projects that count matches.
+create table matchDays (
+  subjectId text not null references subjects on delete cascade,
+  projectId text not null references projects,
+  day text not null, matches integer not null check (matches >= 0),
+  primary key (subjectId, projectId, day)
+) strict, without rowid
+
+create index match_days_of_project on matchDays (projectId, day)
+
 create table faces (
   faceId text primary key, subjectId text not null references subjects on delete cascade,
   galleryId text not null, sequence integer not null,

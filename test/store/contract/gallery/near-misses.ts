@@ -65,7 +65,7 @@ export const nearMissesContract = {
       const change = { switches: { billing: false }, retentionDays: 5 }
       return queries.limitNearMisses({ ...tx, lock: unused, run: unused }, projectId, change)
     })
-    await queries.removeEndedNearMisses(store, nowMs)
+    await queries.removeEndedData(store, nowMs)
     assertSameValues(await listed('s-1'), [14])
     const needingKeys = () =>
       store.read(async (tx) =>
@@ -83,7 +83,7 @@ export const nearMissesContract = {
       assert.equal(await queries.findNearMissCrop(tx, replaced), undefined)
     })
     await set({ switches: { nearMissCrops: false } })
-    await queries.removeEndedNearMisses(store, 0)
+    await queries.removeEndedData(store, 0)
     assertSameValues(await listed('s-1'), [], 'whatever the clock')
   },
 
@@ -102,7 +102,7 @@ export const nearMissesContract = {
       ciphertext,
     }))
     await store.write((tx) => mapSequential(crops, (crop) => queries.addNearMissCrop(tx, crop)))
-    await queries.removeEndedNearMisses(store, nowMs)
+    await queries.removeEndedData(store, nowMs)
     const kept = await store.read((tx) => queries.listNearMisses(tx, 's-1'))
     assertSameValues([kept.length, kept[0]?.requestId], [nearMissesPerProjectMax, 'call-1'])
   },
