@@ -235,7 +235,7 @@ test('The command states what it deletes, requires --yes, and the deleted projec
   await client.value('svc.enroll', imageParams('Eva'))
   await assert.rejects(
     runForLines('project delete garage'),
-    /nothing was deleted; with --yes.*garage .*with 1 subjects, 0 visitors, 0 stored crops, 1 valid keys and 0/u,
+    /nothing was deleted; with --yes.*garage .*with 1 subject, 0 visitors, 0 stored crops, 1 valid key and 0/u,
   )
   const { budgetMicros: left } = await get(`/projects/${projectId}`)
   assert.deepEqual(await runForJson('project delete garage --yes'), {
