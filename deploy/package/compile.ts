@@ -4,8 +4,8 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-/** Sources of committed bytes, which the service does not read. */
-const sourceOnly = new Set(['.ts', '.wat'])
+/** The kinds of files that the service reads. Other files of a checkout are not packed. */
+const dataExtensions = new Set(['.bash', '.f16', '.fish', '.json', '.md', '.sql', '.wasm', '.zsh'])
 
 const mainModule = 'src/cli/main.js'
 const node22Module = 'deploy/package/node-22.js'
@@ -24,11 +24,13 @@ export function compileService(rootDir: string): void {
     })
   for (const entry of entries)
     editFile(path.join(distDir, entry), (source) => importOf(node22Module, entry) + source)
-  for (const entry of globSync('src/**/*', { cwd: rootDir, withFileTypes: true })) {
-    if (!entry.isFile() || sourceOnly.has(path.extname(entry.name))) continue
-    const file = path.join(entry.parentPath, entry.name)
-    cpSync(file, path.join(distDir, path.relative(rootDir, file)))
-  }
+  for (const file of dataFiles(rootDir)) cpSync(path.join(rootDir, file), path.join(distDir, file))
+}
+
+/** Returns the files of `src` that the service reads, beside its modules. */
+export function dataFiles(rootDir: string): readonly string[] {
+  const files = globSync('src/**/[!.]*.*', { cwd: rootDir })
+  return files.filter((file) => dataExtensions.has(path.extname(file)))
 }
 
 function runCompiler(rootDir: string): void {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { rewriteModuleAddresses } from '../../deploy/package/compile.ts'
+import { dataFiles, rewriteModuleAddresses } from '../../deploy/package/compile.ts'
 import { decoderPackage, normalizeLockFile, readLockFile } from '../../deploy/package/lock-file.ts'
 import { publishedManifest, type Manifest } from '../../deploy/package/manifest.ts'
 import { AsyncResourceStack, hashWithArgon2id } from '../../deploy/package/node-22.ts'
@@ -71,6 +73,32 @@ test('The package has the locked versions of the production packages only', () =
   assert.ok('private' in manifest, 'the checkout itself cannot be published')
   const missing = { ...manifest, dependencies: { missing: '^1.0.0' } }
   assert.throws(() => publishedManifest(missing, lock), /does not contain missing/u)
+})
+
+test('The package has only the kinds of files that the service reads', (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'facegate-files-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(path.join(folder, 'src/lib'), { recursive: true })
+  const read = ['src/lib/texts.json', 'src/lib/scan.wasm', 'src/lib/weights.f16']
+  const stray = [
+    '.DS_Store',
+    '.texts.json.swp',
+    'texts.json.orig',
+    'a.log',
+    'a.ts',
+    'a.wat',
+    'core',
+  ]
+  for (const file of [...read, ...stray.map((name) => `src/lib/${name}`)])
+    writeFileSync(path.join(folder, file), 'content')
+  assert.deepEqual(dataFiles(folder).toSorted(), read.toSorted())
+  const committed = execFileSync('git', ['ls-files', 'src'], { cwd: rootDir, encoding: 'utf8' })
+  const expected = committed
+    .trim()
+    .split('\n')
+    .filter((file) => !/\.(?:ts|wat)$/u.test(file))
+  assert.deepEqual(dataFiles(rootDir).toSorted(), expected.toSorted())
+  assert.deepEqual(manifest.files, ['bin/*.js', 'dist'])
 })
 
 test('Addresses of threads refer to compiled files', () => {
