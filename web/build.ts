@@ -1,6 +1,7 @@
 import { globSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type * as Vite from 'vite'
@@ -31,14 +32,34 @@ export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool
       )
     return 'no build tool'
   }
-  await vite.build({
-    configFile: path.join(webDir, 'vite.config.ts'),
-    mode: 'production',
-    logLevel: 'warn',
+  return runAlone(path.join(webDir, '../node_modules/.console-build-lock'), async () => {
+    if (newestModifiedMs(sourceFiles()) < lastBuiltMs()) return 'fresh'
+    await vite.build({
+      configFile: path.join(webDir, 'vite.config.ts'),
+      mode: 'production',
+      logLevel: 'warn',
+    })
+    await buildDocumentation()
+    await compress()
+    return 'built'
   })
-  await buildDocumentation()
-  await compress()
-  return 'built'
+}
+
+/** The longest wait for the build of another process. */
+const lockWaitMs = 600_000
+
+/**
+ * Runs a job while no other process runs one with the same lock file: two builds would delete each
+ * other's files. SQLite releases the lock of a process that ends.
+ */
+export async function runAlone<Result>(lockFile: string, job: () => Promise<Result>) {
+  const lock = new DatabaseSync(lockFile, { timeout: lockWaitMs })
+  try {
+    lock.exec('begin exclusive')
+    return await job()
+  } finally {
+    lock.close()
+  }
 }
 
 /** Returns the input files of the build. The lock file represents the installed packages. */
