@@ -162,5 +162,5 @@ async function createKeys(count: number): Promise<string[]> {
 function runPython(args: readonly string[], environment: Readonly<Record<string, string>>) {
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', ...environment }
   const python = ['-W', 'error', ...args]
-  return promisify(execFile)('python3', python, { cwd: packageFolder, env, timeout: 120_000 })
+  return promisify(execFile)('python3', python, { cwd: packageFolder, env, timeout: 600_000 })
 }
