@@ -208,7 +208,7 @@ test('A differing row is reported, and no server starts', { skip }, async () => 
   )
   await queryAllAccounts(
     url,
-    `update ledgers set "balanceMicros" = "balanceMicros" + 1 where ledger like 'w%'`,
+    `update ledgers set "balanceMicros" = "balanceMicros" + 1 where ledger like 'budget:%'`,
   )
   const { code, err } = await runMigration(dataDir, url)
   assert.equal(code, 1)

@@ -1,12 +1,15 @@
 -- The queries of the audit rules, by their names. A query returns one line of text for each row that
--- breaks the rule. `ledger-audit.ts` replaces the names after colons.
+-- breaks the rule. `ledger-audit.ts` replaces the names after colons. Amounts are summed in two parts,
+-- billions and the rest: SQLite refuses a sum beyond 64 bits, and large amounts can exceed it.
 
 -- unbalanced
 select ledger || ' has the balance ' || "balanceMicros" || ', but its postings sum to '
-  || coalesce("sumMicros", 0) as line
-from ledgers left join (select ledger, sum("amountMicros") as "sumMicros" from "ledgerPostings"
-  group by ledger) as postings using (ledger)
-where "balanceMicros" <> coalesce("sumMicros", 0) limit :violationsMax
+  || coalesce("billions" * 1000000000 + "rest", 0) as line
+from ledgers left join (
+  select ledger, sum("amountMicros" / 1000000000) as "billions", sum("amountMicros" % 1000000000) as "rest"
+  from "ledgerPostings" group by ledger) as postings using (ledger)
+where ("balanceMicros" / 1000000000 - coalesce("billions", 0)) * 1000000000
+  <> coalesce("rest", 0) - "balanceMicros" % 1000000000 limit :violationsMax
 
 -- misbilled
 select 'transfer ' || t."transferId" || ' charges ' || t."amountMicros" || ' for request '
@@ -41,16 +44,22 @@ from attempts
 where state = 'running' and "deadlineMs" < cast(:nowMs as bigint) - 30000 limit :violationsMax
 
 -- unaccounted
-select 'account ' || "accountId" || ' has ' || "totalMicros" || ' in its ledgers, but its payments '
-  || 'minus its charges are ' || "netMicros" as line
+select 'account ' || "accountId" || ' has ' || (balances."billions" * 1000000000 + balances."rest")
+  || ' in its ledgers, but its payments minus its charges are '
+  || (net."billions" * 1000000000 + net."rest") as line
 from (
-  select "accountId", sum("balanceMicros") as "totalMicros" from ledgers group by "accountId") as balances
+  select "accountId", sum("balanceMicros" / 1000000000) as "billions",
+    sum("balanceMicros" % 1000000000) as "rest"
+  from ledgers group by "accountId") as balances
 join (
-  select "accountId", sum(case kind when 'topUp' then "amountMicros" when 'charge' then -"amountMicros"
-    else 0 end) as "netMicros"
-  from ledgers join "ledgerTransfers" on chain = ledger group by "accountId") as net
+  select "accountId", sum(sign * ("amountMicros" / 1000000000)) as "billions",
+    sum(sign * ("amountMicros" % 1000000000)) as "rest"
+  from ledgers join (
+    select chain, "amountMicros", case kind when 'topUp' then 1 when 'charge' then -1 else 0 end as sign
+    from "ledgerTransfers") as signed on chain = ledger group by "accountId") as net
   using ("accountId")
-where "totalMicros" <> "netMicros" limit :violationsMax
+where (balances."billions" - net."billions") * 1000000000 <> net."rest" - balances."rest"
+limit :violationsMax
 
 -- misrouted
 select 'transfer ' || "transferId" || ' is from ' || "fromLedger" || ' to ' || "toLedger" as line

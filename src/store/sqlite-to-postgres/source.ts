@@ -24,7 +24,7 @@ export function openMigrationSource(dataDir: string) {
       queryRows<TableRow>(batchSql(table, after), keyParameters(after)),
     countRows: ({ name }: Table): number =>
       queryRows<{ count: number }>(`select count(*) as count from "${name}"`)[0]?.count ?? 0,
-    /** Returns the sum of each column of money. */
+    /** Returns the sum of each column of money. SQLite refuses a sum beyond 64 bits, so it adds two parts. */
     sumAmounts: ({ name }: Table): ReadonlyMap<string, bigint> => {
       const columns = queryRows<{ name: string }>('select name from pragma_table_info(:name)', {
         name,
@@ -32,10 +32,11 @@ export function openMigrationSource(dataDir: string) {
       const amounts = columns.filter((column) => column.name.endsWith('Micros'))
       return new Map(
         amounts.map((column) => {
-          const [sum] = queryRows<{ sumMicros: bigint | null }>(
-            `select sum("${column.name}") as sumMicros from "${name}"`,
+          const [sum] = queryRows<{ billions: number | null; rest: number | null }>(
+            `select sum("${column.name}" / 1000000000) as billions,
+              sum("${column.name}" % 1000000000) as rest from "${name}"`,
           )
-          return [column.name, sum?.sumMicros ?? 0n]
+          return [column.name, BigInt(sum?.billions ?? 0) * 1_000_000_000n + BigInt(sum?.rest ?? 0)]
         }),
       )
     },

@@ -68,19 +68,28 @@ export function findProjectNames(tx: ReadTx, accountId: string) {
   return tx.run(query.orderBy('createdAtUtc').orderBy('name'))
 }
 
-/** Sums the allocations to each budget. The wallet's chain contains all of them and no charges. */
+/**
+ * Sums the allocations to each budget. The wallet's chain contains all of them and no charges. SQLite
+ * refuses a sum beyond 64 bits, so it adds two parts.
+ */
 async function findAllocations(
   tx: ReadTx,
   accountId: string,
 ): Promise<ReadonlyMap<string, bigint>> {
   const query = tx.build
     .selectFrom('ledgerTransfers')
-    .select(['fromLedger', 'toLedger', sql<bigint>`sum("amountMicros")`.as('sumMicros')])
+    .select([
+      'fromLedger',
+      'toLedger',
+      sql<bigint>`sum("amountMicros" / 1000000000)`.as('billionMicros'),
+      sql<bigint>`sum("amountMicros" % 1000000000)`.as('restMicros'),
+    ])
     .where('chain', '=', walletLedger(accountId))
     .where('kind', '=', 'allocate')
     .groupBy(['fromLedger', 'toLedger'])
   const sums = new Map<string, bigint>()
-  for (const { fromLedger, toLedger, sumMicros } of await tx.run(query)) {
+  for (const { fromLedger, toLedger, billionMicros, restMicros } of await tx.run(query)) {
+    const sumMicros = billionMicros * 1_000_000_000n + restMicros
     sums.set(toLedger, (sums.get(toLedger) ?? 0n) + sumMicros)
     sums.set(fromLedger, (sums.get(fromLedger) ?? 0n) - sumMicros)
   }

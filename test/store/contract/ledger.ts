@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { auditLedger } from '../../../src/billing/audit-ledger.ts'
+import { allocate, topUp } from '../../../src/billing/ledger.ts'
+import { microsMax } from '../../../src/lib/money.ts'
+import type { ReadTx } from '../../../src/store/database.ts'
 import { queries } from './tracked-queries.ts'
 import { chargeCall, fundProject } from './ledger-rows.ts'
 import { compareNullable, nowMs, assertSameValues, type StoreFixture } from './store-fixture.ts'
@@ -168,6 +171,34 @@ export const ledgerContract = {
     }
     const broken = (await auditLedger(db, nowMs)).filter(({ ok }) => !ok).map(({ name }) => name)
     assertSameValues(broken, ['L1', 'L2', 'L4', 'L5', 'L9'])
+  },
+
+  'amounts whose sum exceeds 64 bits are audited and summed exactly': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project, accountId } = fixture
+    const { projectId } = project
+    const target = { accountId, projectId }
+    await store.write(async (tx) => {
+      await topUp(tx, accountId, microsMax, nowMs)
+      for (const amountMicros of [microsMax, -microsMax, microsMax, -1n])
+        await allocate(tx, target, amountMicros, nowMs)
+      await topUp(tx, accountId, microsMax - 1n, nowMs)
+    })
+    assertSameValues(
+      (await auditLedger(store.db, nowMs)).filter(({ ok }) => !ok),
+      [],
+    )
+    const find = (tx: ReadTx) => queries.findProjectSummaries(tx, accountId, projectId)
+    const [summary] = await store.read(find)
+    assertSameValues(summary?.allocatedMicros, microsMax - 1n)
+    await store.db
+      .updateTable('ledgers')
+      .set({ balanceMicros: microsMax - 2n })
+      .where('ledger', '=', queries.budgetLedger(projectId))
+      .execute()
+    for (const rule of ['unbalanced', 'unaccounted'] as const)
+      assertSameValues((await queries.findAuditViolations(store.db, rule, nowMs)).length, 1, rule)
   },
 
   'money is read exactly, and other numbers beyond 2^53 are rejected': async ({

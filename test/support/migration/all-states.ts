@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { topUp } from '../../../src/billing/ledger.ts'
 import { createEntryHook } from '../../../src/cli/audit/audited-change.ts'
 import { addDistinctSubjects } from '../../../src/store/gallery/duplicates/distinct-subjects.ts'
 import { createSetupLink } from '../../../src/console/auth/setup.ts'
@@ -12,6 +13,7 @@ import {
   confirmSecondFactor,
   replaceRecoveryCodes,
 } from '../../../src/store/console/second-factors.ts'
+import { microsMax } from '../../../src/lib/money.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { countMatches, utcDayOf } from '../../../src/store/gallery/feedback/match-days.ts'
 import { addNearMissCrop } from '../../../src/store/gallery/feedback/near-miss-crops.ts'
@@ -51,9 +53,11 @@ export async function addAllStates(testConsole: TestConsole): Promise<string> {
   return (await gallery.createProjectClient({ galleryMode: 'isolated' })).key
 }
 
-async function addProjects({ db }: Store): Promise<void> {
+async function addProjects({ db, write }: Store): Promise<void> {
   const now = new Date()
   const accountId = await createAccount(db, 'never used', now)
+  // The amounts of all accounts sum to more than 64 bits.
+  await write((tx) => topUp(tx, accountId, microsMax, now.getTime()))
   const add = (name: string, galleryMode: 'isolated' | 'shared') =>
     createProject(db, { accountId, name, galleryMode }, now)
   await add('never called', 'isolated')
