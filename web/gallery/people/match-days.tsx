@@ -93,6 +93,7 @@ function NoMatches({ projectId, days }: { readonly projectId: string; readonly d
       {mayWrite ? (
         <Anchor
           inherit
+          underline="always"
           renderRoot={(props) => <Link {...props} to="/projects/$id" params={{ id: projectId }} />}
         >
           {name}
