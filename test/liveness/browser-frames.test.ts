@@ -168,13 +168,9 @@ test('A browser checks single frames: the causes and the pose, without an attemp
   const several = await checkPeople(ada, { name: 'Bea', left: 400 })
   assert.deepEqual(several, { face: null, causes: ['ANOTHER_PERSON'] })
   const checks = (await service.loggedCalls(client)).filter((row) => row.action === 'svc.analyze')
-  assert.deepEqual(
-    checks.map(({ code, costMicros, transferId }) => [code, costMicros, transferId]),
-    [
-      ['MULTIPLE_FACES', 0n, null],
-      ['OK', 0n, null],
-      ['OK', 0n, null],
-    ],
+  assert.deepEqual(checks.map(({ code }) => code).toSorted(), ['MULTIPLE_FACES', 'OK', 'OK'])
+  assert.ok(
+    checks.every(({ costMicros, transferId }) => costMicros === 0n && transferId === null),
     'they are free',
   )
   const refused = await check({ images: frameImages([[ada]]), maxFaces: 3 })
