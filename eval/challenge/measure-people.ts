@@ -6,13 +6,14 @@
  * Each frontal picture of a person is a first frame. Every other picture of the person whose pose
  * differs by a step is a response to that step, and every two or three that show different steps one
  * after another are a response to these. The pictures are of different days, so similarity, expression
- * and glasses differ more than in frames of one recording. Prints how many passed, and the reasons of
- * the others, then how many pairs of pictures the quick comparison accepts: each picture as a first
- * frame with each other one.
+ * and glasses differ more than in frames of one recording. Prints how many passed, also of those whose
+ * angles a session requests, and the reasons of the others, then how many pairs of pictures the quick
+ * comparison accepts: each picture as a first frame with each other one.
  */
 import { markdownTable } from '../../bench/support/table.ts'
 import { openVision } from '../../src/cli/evaluate/open-vision.ts'
 import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { angleRanges, isTurn } from '../../src/lib/liveness/challenge-steps.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import { challengeLimits } from '../../src/vision/liveness/challenge/challenge-limits.ts'
 import type { ChallengeJudgement } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
@@ -29,15 +30,27 @@ const pictures = await analyzePictures(source, vision)
 const responses = Map.groupBy(findResponses(pictures, calibration), ({ kind }) => kind)
 console.log(
   markdownTable(
-    ['responses', 'people', 'count', 'passed', 'without the similarity', 'reasons'],
+    [
+      'responses',
+      'people',
+      'count',
+      'passed',
+      'without the similarity',
+      'within the angles',
+      'of these passed',
+      'reasons',
+    ],
     [...responses].map(([kind, ofKind]) => {
       const judgements = ofKind.map(({ frames, steps }) => judgeChallenge(frames, steps))
+      const withinAngles = judgements.filter(isWithinAngles)
       return [
         kind,
         `${new Set(ofKind.map(({ person }) => person)).size}`,
         `${judgements.length}`,
         percent(judgements, ({ passed }) => passed),
         percent(judgements, ({ reasons }) => reasons.every((each) => each === 'DIFFERENT_PERSON')),
+        `${withinAngles.length}`,
+        percent(withinAngles, ({ passed }) => passed),
         reasonCounts(judgements),
       ]
     }),
@@ -81,6 +94,15 @@ function printQuickComparison(): void {
     ['different people', ...cells(different)],
   ]
   console.log(`\n${markdownTable(header, table)}`)
+}
+
+/** Whether a session with angles can request each movement. */
+function isWithinAngles({ steps }: ChallengeJudgement): boolean {
+  return steps.every(({ step, yaw, pitch }) => {
+    const degrees = isTurn(step) ? yaw : pitch
+    const { degreesMax = 0 } = angleRanges[isTurn(step) ? 'turn' : 'look'].at(-1) ?? {}
+    return degrees !== null && Math.abs(degrees) <= degreesMax
+  })
 }
 
 function percent(
