@@ -28,21 +28,25 @@ export function drawSteps(count: number, randomInteger: RandomInteger): Challeng
 }
 
 /**
- * Draws the angle of each step. A direction that is requested again gets another angle, so that two
- * frames of a head do not look alike, and one picture of each direction is not sufficient.
+ * Draws the angle of each step. The ranges of a direction that is requested again are not adjacent, so
+ * that two frames of a head do not look alike, and one picture of each direction is not sufficient. All
+ * angles that follow this rule have the same probability, because the others are drawn again.
  */
 export function drawAngles(
   steps: readonly ChallengeStep[],
   randomInteger: RandomInteger,
 ): AngleRange[] {
-  const angles: AngleRange[] = []
-  for (const step of steps) {
-    const choices = angleRanges[isTurn(step) ? 'turn' : 'look'].filter(
-      (range) => !angles.some((angle, index) => angle === range && steps[index] === step),
-    )
-    const range = choices[randomInteger(choices.length)]
-    if (!range) throw new RangeError('the random number is out of its range')
-    angles.push(range)
+  for (;;) {
+    const angles = steps.map((step) => {
+      const ranges = angleRanges[isTurn(step) ? 'turn' : 'look']
+      const range = ranges[randomInteger(ranges.length)]
+      if (!range) throw new RangeError('the random number is out of its range')
+      return range
+    })
+    const touches = (one: AngleRange, other: AngleRange) =>
+      one.degreesMin <= other.degreesMax && other.degreesMin <= one.degreesMax
+    const isRepeated = (angle: AngleRange, index: number) =>
+      angles.some((one, at) => at < index && steps[at] === steps[index] && touches(one, angle))
+    if (!angles.some(isRepeated)) return angles
   }
-  return angles
 }
