@@ -41,7 +41,7 @@ import {
 const stepCounts = [2, 3, 4]
 /** Sequences of each person for each number of steps. */
 const followedCount = 3
-const preparedCount = 12
+const preparedCount = 48
 
 /** The angles of a prepared head, degrees: those of `draw-challenge-attacks.ts`, and others. */
 const preparedAngles = [
