@@ -12,6 +12,9 @@ const distDir = path.join(webDir, 'dist')
 /** The pages of the site that are beside the programs that they describe. */
 const readmeFolders = '{bench,client,clients/*,eval,examples,examples/*,fuzz,soak,test,test/nodes}'
 
+/** The longest wait for the build of another process. */
+const lockWaitMs = 600_000
+
 if (import.meta.main) await buildConsole()
 
 /**
@@ -44,9 +47,6 @@ export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool
     return 'built'
   })
 }
-
-/** The longest wait for the build of another process. */
-const lockWaitMs = 600_000
 
 /**
  * Runs a job while no other process runs one with the same lock file: two builds would delete each
