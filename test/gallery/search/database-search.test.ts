@@ -160,7 +160,8 @@ async function assertVerifiesAsFound(
 ): Promise<void> {
   const hits = await matching.search(galleryId, probes, options)
   await store.read(async (reading) => {
-    for (const { subjectId, ...hit } of hits) {
+    for (const { subjectId, mayBeDenied, ...hit } of hits) {
+      assert.equal(mayBeDenied, false, 'no match was denied')
       const [subject] = await findSubjectsByIds(reading, galleryId, [subjectId])
       assert.ok(subject)
       const verified = await matching.matchSubject(reading, subject, probes)
