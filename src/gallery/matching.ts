@@ -1,10 +1,10 @@
-import { formatUtc, type Clock } from '../lib/clock.ts'
+import { dayOf, formatUtc, type Clock } from '../lib/clock.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
 import { findExpiredTemplates, findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findGallery } from '../store/gallery/galleries.ts'
-import { countMatches, utcDayOf } from '../store/gallery/feedback/match-days.ts'
+import { countMatches } from '../store/gallery/feedback/match-days.ts'
 import { touchSubjects } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findIdentifyThreshold } from '../store/tenancy/projects.ts'
@@ -154,11 +154,11 @@ function otherOperations(options: MatchingOptions) {
     /** Records activity of matched subjects, and counts the call for each if the project does. */
     recordMatches: async (tx: Tx, caller: MatchCaller, subjectIds: readonly string[]) => {
       const { projectId, switches } = caller
-      const nowMs = clock()
+      const seenAtUtc = nowUtc()
       // PostgreSQL receives both statements in one round trip.
       await Promise.all([
-        touchSubjects(tx, subjectIds, formatUtc(nowMs)),
-        switches.matchDays && countMatches(tx, { projectId, subjectIds, day: utcDayOf(nowMs) }),
+        touchSubjects(tx, subjectIds, seenAtUtc),
+        switches.matchDays && countMatches(tx, { projectId, subjectIds, day: dayOf(seenAtUtc) }),
       ])
     },
   }

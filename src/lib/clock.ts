@@ -23,6 +23,11 @@ export function formatUtc(ms: number): string {
   return new Date(ms).toISOString()
 }
 
+/** Returns the day of a time that `formatUtc` formatted, as `2026-11-29`. */
+export function dayOf(utc: string): string {
+  return utc.slice(0, 'yyyy-mm-dd'.length)
+}
+
 const isoPattern =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/u
 

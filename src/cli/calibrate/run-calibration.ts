@@ -8,7 +8,7 @@ import {
 import { calibrateGallery } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { parseCalibration } from '../../gallery/calibration/read-calibration.ts'
 import { readGallery } from '../../gallery/calibration/read-templates.ts'
-import { formatUtc } from '../../lib/clock.ts'
+import { dayOf, formatUtc } from '../../lib/clock.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { recognizerModelId } from '../../models/model-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
@@ -63,7 +63,7 @@ async function runCalibration(
   const templates = await showProgress('templates', (onProgress) =>
     readGallery(filter, { store, masterKeyFile, onProgress }),
   )
-  const measuredOn = nowUtc.slice(0, 10)
+  const measuredOn = dayOf(nowUtc)
   const result = await showProgress('pairs', (onProgress) =>
     calibrateGallery(templates, {
       galleryId,

@@ -1,3 +1,4 @@
+import { dayOf } from '../../lib/clock.ts'
 import { existsSync } from 'node:fs'
 import { access, constants, mkdir, open, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -152,7 +153,7 @@ async function write(pack: InstalledModel, output: CalibrationOutput): Promise<v
 }
 
 function calibrationSetOf(source: string, { modelId, pictures, people }: VerificationReport) {
-  const measuredOn = new Date().toISOString().slice(0, 10)
+  const measuredOn = dayOf(new Date().toISOString())
   return { modelId, set: path.basename(source), measuredOn, people, pictures }
 }
 

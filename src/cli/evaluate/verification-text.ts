@@ -9,6 +9,7 @@ import type {
   VerificationReport,
 } from '../../evaluation/verification/evaluate-verification.ts'
 import { formatTable } from '../command.ts'
+import { quantity } from '../quantity.ts'
 import { unusableLines } from './report-lines.ts'
 
 /** Returns the report for people. */
@@ -59,7 +60,7 @@ function curveLines(title: string, { genuine, impostor, areaUnderCurve, points }
 function pointText(point: AcceptancePoint, impostor: number): string {
   const { score, tar, impostorsAccepted, impostorsNeeded, fewPairs } = point
   const few = fewPairs
-    ? `; counted from ${impostorsAccepted} ${impostorsAccepted === 1 ? 'pair' : 'pairs'}: ${percent(fewPairs.tar)}`
+    ? `; counted from ${quantity(impostorsAccepted, 'pair')}: ${percent(fewPairs.tar)}`
     : ''
   if (score === null || tar === null)
     return `not measurable with ${count(impostor)} pairs, counted from ${count(impostorsNeeded)}${few}`

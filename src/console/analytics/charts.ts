@@ -17,6 +17,7 @@ import {
   countScores,
   findLatencies,
   readChart,
+  readWholeChart,
   type CallGrouping,
   type ChartFilter,
 } from '../../store/console/call-charts.ts'
@@ -243,7 +244,7 @@ export const scoresChart = defineRead({
     const timeBuckets = createTimeBuckets(query, clock())
     const { fromMs, toMs } = timeBuckets
     const filter = { accountId, projectId, kind, fromMs, toMs }
-    const bins = (await Array.fromAsync(readChart(store, filter, countScores))).flat()
+    const bins = await readWholeChart(store, filter, countScores)
     return store.read(async (tx) => {
       const counts = Array.from({ length: scoreBinCount }, () => 0)
       for (const { bin, count } of bins) counts[bin] = (counts[bin] ?? 0) + count

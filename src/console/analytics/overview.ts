@@ -9,6 +9,7 @@ import {
   countCalls,
   findLatencies,
   readChart,
+  readWholeChart,
   type CallCount,
   type ChartFilter,
 } from '../../store/console/call-charts.ts'
@@ -144,7 +145,7 @@ async function summarizeTraffic({ query, identity, services }: OverviewContext) 
   const filter = { fromMs, toMs, accountId: identity.accountId, projectId: query.projectId }
   const { store } = services
   const count = (tx: ReadTx, part: ChartFilter) => countCalls(tx, part, { by: 'code', stepMs })
-  const rows = (await Array.fromAsync(readChart(store, filter, count))).flat()
+  const rows = await readWholeChart(store, filter, count)
   const series = timeBuckets.buckets.map((atUtc) => ({ atUtc, calls: 0, errors: 0 }))
   const codes = new Map<string, number>()
   for (const { atMs, id: code, calls } of rows) {
@@ -160,11 +161,7 @@ async function summarizeTraffic({ query, identity, services }: OverviewContext) 
   const earlier = { ...filter, fromMs: fromMs - shiftMs, toMs: toMs - shiftMs }
   return {
     ...(await summarize(store, filter, rows)),
-    before: await summarize(
-      store,
-      earlier,
-      (await Array.fromAsync(readChart(store, earlier, count))).flat(),
-    ),
+    before: await summarize(store, earlier, await readWholeChart(store, earlier, count)),
     meteredMicros: String(rows.reduce((sum, row) => sum + row.meteredMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
     topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),

@@ -1,7 +1,7 @@
 /** The thread of `measurements.ts`: reads the templates of one gallery, compares them and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { runAsAccount } from '../../lib/account-context.ts'
-import { formatUtc } from '../../lib/clock.ts'
+import { dayOf, formatUtc } from '../../lib/clock.ts'
 import type { Store } from '../../store/database.ts'
 import { openStore } from '../../store/open-store.ts'
 import { checkStoredGallery, onlyUrgent } from '../health/check-stored-gallery.ts'
@@ -49,7 +49,7 @@ async function measure(opened: Store): Promise<MeasurementMessage> {
       subjectB,
     })),
     downTo: undefined,
-    measuredOn: nowUtc.slice(0, 10),
+    measuredOn: dayOf(nowUtc),
     onProgress: reportProgress('pairs'),
   })
   const chart = {

@@ -44,6 +44,13 @@ export async function* readChart<Filter extends ChartRange, Row>(
   }
 }
 
+/** Returns all rows of a chart at once. */
+export async function readWholeChart<Filter extends ChartRange, Row>(
+  ...chart: Parameters<typeof readChart<Filter, Row>>
+): Promise<Row[]> {
+  return (await Array.fromAsync(readChart(...chart))).flat()
+}
+
 async function findPartEnd(tx: ReadTx, { fromMs, toMs }: ChartRange): Promise<number> {
   const query = tx.build
     .selectFrom('callHours')

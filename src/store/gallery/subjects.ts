@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { dayOf } from '../../lib/clock.ts'
 import { type ReadTx, type Tx, dialectOf } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import { countListed, selectPage } from '../lists.ts'
@@ -68,7 +69,7 @@ export async function removeSubject(tx: Tx, subjectId: string): Promise<void> {
 /** Records that subjects were matched. Once a day is enough for retention and saves disk writes. */
 export async function touchSubjects(tx: Tx, subjectIds: readonly string[], nowUtc: string) {
   if (subjectIds.length === 0) return
-  const today = nowUtc.slice(0, 'yyyy-mm-dd'.length)
+  const today = dayOf(nowUtc)
   await tx.run(
     tx.build
       .updateTable('subjects')

@@ -5,8 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { subjectCommands } from '../../../src/cli/subject/commands.ts'
 import { project } from '../../../src/cli/tenancy/commands.ts'
-import { dayMs } from '../../../src/lib/clock.ts'
-import { utcDayOf } from '../../../src/store/gallery/feedback/match-days.ts'
+import { dayMs, dayOf, formatUtc } from '../../../src/lib/clock.ts'
 import { createLineRunner, runJson } from '../../support/cli/run-json.ts'
 import {
   imageOf,
@@ -48,12 +47,12 @@ const rowsOf = async ({ project: { projectId } }: Client) => {
   return (await rows.where('projectId', '=', projectId).execute()).length
 }
 
-const today = () => utcDayOf(service.state.nowMs)
+const today = () => dayOf(formatUtc(service.state.nowMs))
 
 /** Continues at a time of a day. */
 const continueAt = (daysLater: number, time: string) =>
   service.pass(
-    Date.parse(`${utcDayOf(service.state.nowMs + daysLater * dayMs)}T${time}Z`) -
+    Date.parse(`${dayOf(formatUtc(service.state.nowMs + daysLater * dayMs))}T${time}Z`) -
       service.state.nowMs,
   )
 

@@ -202,6 +202,7 @@ export const callsContract = {
     const find = (tx: ReadTx, part: typeof twoDays) =>
       queries.countCalls(tx, part, { by: 'projectId', stepMs: hourMs })
     const chart = (await Array.fromAsync(queries.readChart(store, twoDays, find))).flat()
+    assert.deepEqual(await queries.readWholeChart(store, twoDays, find), chart)
     assertSameValues(chart.map((row) => [row.atMs, row.id, row.calls]).slice(0, 1), [
       [startMs, projectId, 3],
     ])

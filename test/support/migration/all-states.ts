@@ -13,9 +13,10 @@ import {
   confirmSecondFactor,
   replaceRecoveryCodes,
 } from '../../../src/store/console/second-factors.ts'
+import { dayOf, formatUtc } from '../../../src/lib/clock.ts'
 import { microsMax } from '../../../src/lib/money.ts'
 import type { Store } from '../../../src/store/database.ts'
-import { countMatches, utcDayOf } from '../../../src/store/gallery/feedback/match-days.ts'
+import { countMatches } from '../../../src/store/gallery/feedback/match-days.ts'
 import { addNearMissCrop } from '../../../src/store/gallery/feedback/near-miss-crops.ts'
 import { addMatch } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { endCalibrations } from '../../../src/store/gallery/calibration/applied-calibrations.ts'
@@ -171,7 +172,7 @@ async function addSubjects({ database, openedGallery, createProjectClient }: Tes
     await tx.run(
       tx.build.updateTable('projects').set({ matchDays: 1 }).where('projectId', '=', projectId),
     )
-    const day = utcDayOf(Date.now())
+    const day = dayOf(formatUtc(Date.now()))
     await countMatches(tx, { projectId, day, subjectIds: [otherId] })
     const visitors = { ...owner, galleryId: `${projectId}:visitors` }
     const visitor = await subjects.create(tx, visitors, { visitCount: 2, withoutFaces: true })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { dayOf, formatUtc } from '../../../lib/clock.ts'
 import * as matchDays from '../../../store/gallery/feedback/match-days.ts'
 import { findProjectNames } from '../../../store/tenancy/project-summaries.ts'
 import { defineRead } from '../../server/console-route.ts'
@@ -17,7 +18,7 @@ export const getMatchDays = defineRead({
   }),
   handle: (call) =>
     call.services.store.read(async (tx) => ({
-      lastDay: matchDays.utcDayOf(call.services.clock()),
+      lastDay: dayOf(formatUtc(call.services.clock())),
       dayCount: matchDays.matchDaysKept,
       projects: await findProjectNames(tx, call.identity.accountId),
       items: await matchDays.listMatchDays(tx, (await requireSubject(tx, call)).subjectId),

@@ -1,14 +1,9 @@
-import { dayMs, formatUtc } from '../../../lib/clock.ts'
+import { dayMs, dayOf, formatUtc } from '../../../lib/clock.ts'
 import { type ReadTx, type Tx, sql } from '../../database.ts'
 import type { MatchDayRow } from '../../gallery-schema.ts'
 
 /** The days whose matches are kept, with the current one. */
 export const matchDaysKept = 90
-
-/** Returns a day in UTC, as `2026-11-29`. */
-export function utcDayOf(ms: number): string {
-  return formatUtc(ms).slice(0, 'yyyy-mm-dd'.length)
-}
 
 const key = ['subjectId', 'projectId', 'day'] as const
 const columns = [...key, 'matches'] as const
@@ -62,7 +57,7 @@ export async function moveMatchDays({ build, run }: Tx, { from, to, days }: Move
 
 /** Deletes matches of days that are not kept, and of projects that count none. @returns the number. */
 export async function deleteEndedMatchDays({ build, run }: Tx, nowMs: number, limit: number) {
-  const firstDay = utcDayOf(nowMs - (matchDaysKept - 1) * dayMs)
+  const firstDay = dayOf(formatUtc(nowMs - (matchDaysKept - 1) * dayMs))
   const ended = build
     .selectFrom(['projects as p', 'matchDays as m'])
     .select(['m.subjectId', 'm.projectId', 'm.day'])

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { dayMs } from '../../../../src/lib/clock.ts'
-import { utcDayOf } from '../../../../src/store/gallery/feedback/match-days.ts'
+import { dayMs, dayOf, formatUtc } from '../../../../src/lib/clock.ts'
 import { skipWithoutBrowser } from '../../../support/console/browser/chromium.ts'
 import {
   desktopViewport,
@@ -51,7 +50,7 @@ describe('An owner sees on which days a person was matched', { skip: skipWithout
       .values({
         subjectId,
         projectId: browser.testConsole.projectId,
-        day: utcDayOf(Date.now() - daysAgo * dayMs),
+        day: dayOf(formatUtc(Date.now() - daysAgo * dayMs)),
         matches,
       })
       .execute()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { dayMs } from '../../../../src/lib/clock.ts'
+import { dayMs, dayOf, formatUtc } from '../../../../src/lib/clock.ts'
 import { mapSequential } from '../../../../src/lib/account-context.ts'
 import { queries } from '../tracked-queries.ts'
 import {
@@ -62,7 +62,7 @@ export const matchDaysContract = {
 
   'matches of days are kept for 90 days': async (fixture: StoreFixture) => {
     const { count, listed, deleteEnded } = await prepare(fixture)
-    const dayBefore = (days: number) => queries.utcDayOf(nowMs - days * dayMs)
+    const dayBefore = (days: number) => dayOf(formatUtc(nowMs - days * dayMs))
     assert.equal(dayBefore(0), '2026-03-04')
     await mapSequential([0, 89, 90, 91], (days) => count(dayBefore(days), ['s-1']))
     assert.equal(await deleteEnded(), 2)
