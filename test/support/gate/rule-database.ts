@@ -28,10 +28,21 @@ export type RuleDatabase = AsyncDisposable & {
 
 export const ruleAccountId = 'account'
 
+/**
+ * All rows are rolled back. If autovacuum analyzes the tables meanwhile, they are planned as empty, and
+ * each statement reads the rows of all rolled back transactions: 260 s instead of 15 s.
+ */
+const withoutAutovacuum = `do $$ declare name text; begin
+    for name in select relname from pg_class
+      where relkind = 'r' and relnamespace = current_schema()::regnamespace
+    loop execute format('alter table %I set (autovacuum_enabled = off)', name); end loop;
+  end $$`
+
 export async function openRuleDatabase(): Promise<RuleDatabase> {
   const database = await createMigratedDatabase()
   const client = new Client({ connectionString: database.url, types: { getTypeParser } })
   await client.connect()
+  await client.query(withoutAutovacuum)
   const query: RuleDatabase['query'] = async (text, values = []) =>
     readRows(await client.query(text, [...values]))
   return {
