@@ -20,5 +20,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
     chunkSizeWarningLimit: 700,
+    // Modules that ten pages or more share are one file: a page loads fewer files.
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 10 }] } },
+    },
   },
 })
