@@ -24,7 +24,7 @@ const areas = {
       'search/database-maintenance',
     ],
   },
-  gate: { folders: ['test/gate'], separate: ['crash'] },
+  gate: { folders: ['test/billing', 'test/gate'], separate: ['crash'] },
   http: { folders: ['test/http'], separate: ['hostile-input', 'body-budget'] },
   liveness: {
     folders: ['test/liveness'],
@@ -79,6 +79,7 @@ const longest = [
   'test/areas/gallery.ts',
   'test/areas/clients.ts',
   'test/areas/postgres.ts',
+  'test/areas/gate.ts',
   'test/docs/site.test.ts',
   'test/docs/code-blocks.test.ts',
   'test/areas/operations.ts',
