@@ -6,6 +6,7 @@ import { comprefaceRoutes } from '../compreface/compreface-routes.ts'
 import type { Config } from '../config.ts'
 import { createSetupLink, setupLinkPath } from '../console/auth/setup.ts'
 import { createCalibrations } from '../gallery/calibration/calibrations.ts'
+import { isMasterKeyReadable } from '../gallery/keys/keyring.ts'
 import type { ReEmbedVisionClient } from '../gallery/re-embed/re-embed.ts'
 import { createConnectionStats } from '../http/connections/connection-stats.ts'
 import { type ExecuteOptions, execute } from '../http/execute.ts'
@@ -37,6 +38,7 @@ import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './ht
 import { type Observability, openObservability } from './observability.ts'
 import { type OpenedDatabase, openDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
+import { masterKeyPath } from './store-location.ts'
 import {
   type SystemMonitor,
   type SystemMonitorSources,
@@ -216,7 +218,7 @@ function createReadiness(config: Config, store: Store, vision: VisionPool) {
   return {
     /** Returns the reasons why calls cannot be served now, one sentence each. */
     notReady: async (): Promise<readonly string[]> =>
-      isShuttingDown ? [shutdownReason] : findReasons(store, vision, config.DATA_DIR),
+      isShuttingDown ? [shutdownReason] : findReasons(store, vision, config),
     /** Reports not ready from now on, and resolves after `SHUTDOWN_DELAY_MS`. */
     announceShutdown: async (): Promise<void> => {
       isShuttingDown = true
@@ -225,14 +227,15 @@ function createReadiness(config: Config, store: Store, vision: VisionPool) {
   }
 }
 
-async function findReasons(store: Store, vision: VisionPool, dataDir: string): Promise<string[]> {
+async function findReasons(store: Store, vision: VisionPool, config: Config): Promise<string[]> {
   const reasons: string[] = []
   if (!vision.isReady()) reasons.push('no vision worker is running')
   const accounts = store.db.selectFrom('accounts').select('accountId').limit(1)
   const rows = await runAsAllAccounts(() => accounts.execute()).catch(() => undefined)
   if (!rows) reasons.push('the database does not respond')
   else if (rows.length === 0) reasons.push('the database has no account')
-  if (!store.isShared && freeBytes(dataDir) < freeBytesMin)
+  if (!isMasterKeyReadable(masterKeyPath(config))) reasons.push('the master key cannot be read')
+  if (!store.isShared && freeBytes(config.DATA_DIR) < freeBytesMin)
     reasons.push('less than 1 GiB of disk is free')
   return reasons
 }

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, copyFile, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  copyFile,
+  lstat,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { randomUUID } from 'node:crypto'
@@ -123,6 +134,42 @@ test('key create-master writes a key that a server accepts, and never overwrites
   await using gallery = await startGallery({ dataDir })
   await gallery.value('svc.enroll', imageParams('Ann'))
   assert.equal(await readFile(file, 'utf8'), written)
+})
+
+test('While the master key cannot be read, searches end with 503, and find everyone afterwards', async () => {
+  await using gallery = await startGallery()
+  const file = path.join(gallery.dataDir, 'master.key')
+  await gallery.value('svc.enroll', imageParams('Ann'))
+  // The subject is not in memory yet, and its key is wrapped with a key that the server has not read.
+  await runJson(gallery.dataDir, keyCommands, 'rotate-master')
+  await chmod(file, 0o644)
+  for (const action of ['svc.identify', 'svc.enroll']) {
+    const { status, body } = await gallery.call(action, imageParams('Ann'))
+    assert.deepEqual([status, body], [503, { detail: 'The master key cannot be read.' }])
+  }
+  await chmod(file, 0o600)
+  assert.equal((await gallery.value('svc.identify', imageParams('Ann'))).matched, true)
+})
+
+test('A rotation keeps the owner, the group and the mode of the key file, and follows a link', async () => {
+  await using folder = await createFolder()
+  await using disk = await createFolder()
+  const { dataDir, file } = folder
+  await runJson(dataDir, keyCommands, `create-master --to ${disk.file}`)
+  await symlink(disk.file, file)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) await chown(disk.file, 0, 1000)
+  await chmod(disk.file, isRoot ? 0o640 : 0o600)
+  const { uid, gid, mode } = await stat(disk.file)
+  await using gallery = await startGallery({ dataDir })
+  await gallery.value('svc.enroll', imageParams('Ann'))
+  const before = await readFile(disk.file, 'utf8')
+  await runJson(dataDir, keyCommands, 'rotate-master')
+  assert.ok((await lstat(file)).isSymbolicLink())
+  assert.notEqual(await readFile(disk.file, 'utf8'), before)
+  const after = await stat(disk.file)
+  assert.deepEqual([after.uid, after.gid, after.mode], [uid, gid, mode])
+  assert.equal((await gallery.value('svc.identify', imageParams('Ann'))).matched, true)
 })
 
 test('The group may read a master key file of root, as with mounted secrets; other users may not', async (t) => {

@@ -156,6 +156,15 @@ test('a later start prints only the address, and the key is still valid', async 
   await assertDetects(secondStart)
 })
 
+test('a server that cannot read its master key is not ready', async () => {
+  const file = path.join(dataDir, 'master.key')
+  const readiness = async () => (await fetch(`${secondStart.url}/readyz`)).json()
+  await chmod(file, 0o644)
+  assert.deepEqual(await readiness(), { detail: 'the master key cannot be read' })
+  await chmod(file, 0o600)
+  assert.deepEqual(await readiness(), { ready: true })
+})
+
 test('a server that shuts down reports it, accepts calls during the delay, then ends', async () => {
   const readiness = async () => (await fetch(`${secondStart.url}/readyz`)).status
   assert.equal(await readiness(), 200)

@@ -2,6 +2,7 @@ import { type KeyObject, createSecretKey, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { decrypt, encrypt, keyBytes } from '../../lib/crypto/aes-gcm.ts'
+import { unavailable } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import type { GalleryKeyRow, SubjectRow } from '../../store/gallery-schema.ts'
@@ -29,20 +30,49 @@ type MasterKeys = ReadonlyMap<string, Buffer>
 export function openKeyring(file: string) {
   let keys = readMasterKeys(file)
   return {
+    /** @throws HttpError 503 if the file cannot be read. */
     wrap: (key: Buffer, associatedData: string): WrappedByMasterKey => {
-      keys = readMasterKeys(file)
+      keys = orUnavailable(() => readMasterKeys(file))
       const [newest] = keys
       if (!newest) throw new Error(`${file} contains no master key`)
       const [masterKeyId, masterKey] = newest
       return { masterKeyId, wrapped: encrypt(masterKey, key, associatedData) }
     },
-    /** @throws Error if the file does not contain the master key, or the bytes were changed. */
+    /**
+     * @throws HttpError 503 if the file cannot be read or does not contain the master key, and Error if
+     *   the bytes were changed.
+     */
     unwrap: ({ masterKeyId, wrapped }: WrappedByMasterKey, associatedData: string): Buffer => {
-      if (!keys.has(masterKeyId)) keys = readMasterKeys(file)
-      const masterKey = keys.get(masterKeyId)
-      if (!masterKey) throw new Error(`the master key ${masterKeyId} is not in ${file}`)
+      const masterKey = orUnavailable(() => {
+        if (!keys.has(masterKeyId)) keys = readMasterKeys(file)
+        return requireKey(keys, masterKeyId, file)
+      })
       return decrypt(masterKey, wrapped, associatedData)
     },
+  }
+}
+
+/** A key that cannot be read now may be readable later: no data is damaged, and the call ends. */
+function orUnavailable<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw unavailable('The master key cannot be read.', 5, cause)
+  }
+}
+
+function requireKey(keys: MasterKeys, id: string, file: string): Buffer {
+  const key = keys.get(id)
+  if (!key) throw new Error(`the master key ${id} is not in ${file}`)
+  return key
+}
+
+/** Returns whether the file can be read and contains a key. */
+export function isMasterKeyReadable(file: string): boolean {
+  try {
+    return readMasterKeys(file).size > 0
+  } catch {
+    return false
   }
 }
 
@@ -71,9 +101,7 @@ export function addMasterKey(file: string): string {
 
 /** Destroys all other keys. Data that they wrapped can never be decrypted again. */
 export function destroyOtherMasterKeys(file: string, id: string): void {
-  const key = readMasterKeys(file).get(id)
-  if (!key) throw new Error(`the master key ${id} is not in ${file}`)
-  replaceMasterKeys(file, new Map([[id, key]]))
+  replaceMasterKeys(file, new Map([[id, requireKey(readMasterKeys(file), id, file)]]))
 }
 
 function newMasterKey(): [string, Buffer] {
@@ -115,18 +143,35 @@ function parseLine(line: string, file: string): [string, Buffer] {
   return [id, key]
 }
 
-/** Replaces the file in one step, then overwrites the bytes of the old file with zeros. */
-function replaceMasterKeys(file: string, keys: MasterKeys): void {
-  const oldFile = fs.existsSync(file) ? fs.openSync(file, 'r+') : undefined
+/**
+ * Replaces the file in one step, then overwrites the bytes of the old file with zeros. A link is
+ * followed, and the new file has the owner, the group and the mode of the old one.
+ */
+function replaceMasterKeys(linkOrFile: string, keys: MasterKeys): void {
+  const isReplaced = fs.existsSync(linkOrFile)
+  const file = isReplaced ? fs.realpathSync(linkOrFile) : linkOrFile
+  const oldFile = isReplaced ? fs.openSync(file, 'r+') : undefined
   const text = [...keys].map(([id, key]) => `${id} ${key.toString('base64')}\n`).join('')
   const newFile = `${file}.new`
-  fs.writeFileSync(newFile, text, { mode: 0o600, flush: true })
-  fs.renameSync(newFile, file)
+  try {
+    fs.writeFileSync(newFile, text, { mode: 0o600, flush: true })
+    if (oldFile !== undefined) copyAccess(fs.fstatSync(oldFile), newFile)
+    fs.renameSync(newFile, file)
+  } catch (error) {
+    fs.rmSync(newFile, { force: true })
+    throw error
+  }
   syncFolder(path.dirname(file))
   if (oldFile === undefined) return
   fs.writeSync(oldFile, Buffer.alloc(fs.fstatSync(oldFile).size), 0, undefined, 0)
   fs.fsyncSync(oldFile)
   fs.closeSync(oldFile)
+}
+
+function copyAccess({ uid, gid, mode }: fs.Stats, file: string): void {
+  if (process.platform === 'win32') return
+  fs.chownSync(file, uid, gid)
+  fs.chmodSync(file, mode & 0o777)
 }
 
 /** A rename is durable only after its folder was written to disk. */

@@ -1,3 +1,4 @@
+import { HttpError } from '../../lib/errors.ts'
 import type { Store } from '../../store/database.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { type Keyring, createMasterKeyFile, openKeyring, unwrapGalleryKey } from './keyring.ts'
@@ -35,8 +36,13 @@ export function listWrappedKeys(store: Pick<Store, 'read'>) {
 
 /** @throws Error if a master key is not in the file of the keyring. */
 export function requireUnwrappable(keyring: Keyring, { galleryKeys, secrets }: WrappedKeys): void {
-  for (const key of galleryKeys) unwrapGalleryKey(keyring, key)
-  for (const secret of secrets) keyring.unwrap(secret, secret.binding)
+  try {
+    for (const key of galleryKeys) unwrapGalleryKey(keyring, key)
+    for (const secret of secrets) keyring.unwrap(secret, secret.binding)
+  } catch (error) {
+    // The start and commands report the cause, which names the file.
+    throw error instanceof HttpError && error.cause instanceof Error ? error.cause : error
+  }
 }
 
 /** @throws Error if the database was written with a master key that the file does not contain. */

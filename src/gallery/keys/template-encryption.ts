@@ -1,5 +1,6 @@
 import { endianness } from 'node:os'
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
+import { HttpError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ReadTx } from '../../store/database.ts'
 import type { FaceRow } from '../../store/gallery-schema.ts'
@@ -62,7 +63,11 @@ function templateAssociatedData(binding: TemplateBinding): string {
   return `${accountId}|${galleryId}|${subjectId}|${faceId}|${modelId}`
 }
 
-/** Decrypts a stored template. Returns undefined if its ciphertext was changed or moved. */
+/**
+ * Decrypts a stored template. Returns undefined if its ciphertext was changed or moved.
+ *
+ * @throws HttpError 503 if the database or the master key cannot be read now.
+ */
 export type DecryptStoredTemplate = (
   reading: ReadTx,
   row: StoredTemplate,
@@ -97,6 +102,7 @@ export function createDecryptStoredTemplate(
         key.fill(0)
       }
     } catch (error) {
+      if (error instanceof HttpError) throw error
       const alert = { alert: 'template-tampered', galleryId, subjectId, faceId }
       log.error(
         { ...alert, err: error },

@@ -1,4 +1,4 @@
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, HttpError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 import { findCrop, findReEmbedSource } from '../../store/gallery/crops.ts'
@@ -107,6 +107,7 @@ async function decryptForReEmbed(
     const key = await keys.unwrap(reading, first)
     return { jpeg: decryptCrop(key, binding, source.crop.ciphertext), templates }
   } catch (error) {
+    if (error instanceof HttpError) throw error
     const alert = { alert: 'crop-tampered', galleryId, subjectId, faceId }
     log.error({ ...alert, err: error }, 'a stored crop cannot be decrypted; it is not used')
     return 'failed'

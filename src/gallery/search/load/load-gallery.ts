@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { unavailable } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Store, StoreLocation } from '../../../store/database.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
@@ -71,7 +72,9 @@ export async function loadGallery(
   const results = await Promise.allSettled(
     threads.map((thread) => runThread(thread, load, options)),
   )
-  for (const result of results) if (result.status === 'rejected') throw result.reason
+  for (const result of results)
+    if (result.status === 'rejected')
+      throw unavailable('The gallery cannot be loaded.', 1, result.reason)
   const pagesStored = pages.stored()
   if (pagesStored > 0) await store.checkpoint()
   const seconds = Number(((performance.now() - startMs) / 1000).toFixed(1))

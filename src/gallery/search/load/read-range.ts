@@ -1,3 +1,4 @@
+import { HttpError } from '../../../lib/errors.ts'
 import type { ReadTx, Store } from '../../../store/database.ts'
 import type { GalleryPageRow } from '../../../store/gallery-schema.ts'
 import { findSubjectGroups, listGroups } from '../../../store/gallery/groups.ts'
@@ -85,6 +86,7 @@ export function readRange(range: LoadRange, deps: ReadRangeDeps): Promise<RangeC
       try {
         packed.push(await openPage(reading, page, { range, deps }))
       } catch (error) {
+        if (error instanceof HttpError) throw error
         const { afterSequence, toSequence } = page
         damagedPages.push({ galleryId, afterSequence, toSequence, error })
         await readFaces(afterSequence, toSequence)
