@@ -176,15 +176,6 @@ test('Ports, volumes and probes match the service', () => {
     upstreams,
     servers.map(([name]) => `${name}:${port}`),
   )
-  const checklist = read('../docs/operations/production-checklist.md')
-  const [line = ''] = /^- .* need no key\. The proxy does not publish them,/mu.exec(checklist) ?? []
-  const routes = line.match(/\/\w+/gu) ?? []
-  assert.equal(routes.length, 3)
-  assert.match(caddy, new RegExp(`@inside path ${routes.join(' ')}\n`, 'u'))
-  for (const route of routes) {
-    assert.match(read('haproxy/haproxy.cfg'), new RegExp(`return status 404 .*${route}[ }]`, 'u'))
-    assert.match(read('kubernetes/ingress.yaml'), new RegExp(`path: ${route}\n`, 'u'))
-  }
 })
 
 test('The grace period of a server is longer than its shutdown', () => {

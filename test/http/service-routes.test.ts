@@ -98,6 +98,22 @@ test('Requests for the readiness share their checks, at most ten in a second', a
   await assertShared('/readyz', 'readiness', 100)
 })
 
+test('The routes for operators are served at their exact path only', async () => {
+  for (const route of ['/healthz', '/readyz', '/metrics']) {
+    const encoded = `/%${route.charCodeAt(1).toString(16)}${route.slice(2)}`
+    const statusOf = async (target: string) => {
+      const client = await openRawClient(url)
+      client.send(rawGet(target, 'Connection: close\r\n'))
+      return Number(/^HTTP\/1\.1 (\d+)/u.exec(await client.readToEnd())?.[1])
+    }
+    for (const target of [route, `${route}?a=1`, `http://test${route}`])
+      assert.equal(await statusOf(target), 200, target)
+    const others = [`${route}/`, `${route}/?a=1`, encoded, `${encoded}/`, `/${route}`]
+    for (const target of [...others, `http://test${route}/`])
+      assert.equal(await statusOf(target), 404, target)
+  }
+})
+
 test('A response is never older than its request', async () => {
   const readCount = async (): Promise<number> => {
     const text = await (await fetch(`${url}/metrics`)).text()

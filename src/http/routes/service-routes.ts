@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HttpError, noSuchRoute } from '../../lib/errors.ts'
 import { serveCreatedDocument, serveDocument } from '../document.ts'
 import { type ApiExtensions, type ApiLimits, openApiDocument } from '../openapi/openapi.ts'
 import type { Route } from '../route.ts'
@@ -31,7 +32,7 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
     () => JSON.stringify(openApiDocument(version, limits, extensions)),
     { contentType: 'application/json; charset=utf-8' },
   )
-  return [
+  const operatorRoutes: readonly Route[] = [
     {
       method: 'GET',
       path: '/healthz',
@@ -62,9 +63,28 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
         body: await readMetrics(),
       }),
     },
+  ]
+  return [
+    ...operatorRoutes.map(requireExactPath),
     { method: 'GET', path: '/v1/openapi.json', handle: description },
     { method: 'GET', path: '/docs/samples/group.jpg', handle: servePhotograph() },
   ]
+}
+
+/**
+ * Proxies do not publish the routes for operators, and most compare the path as text. Therefore other
+ * spellings, with a slash at the end or with percent-encoded letters, return 404.
+ */
+function requireExactPath(route: Route): Route {
+  return {
+    ...route,
+    handle: (request) => {
+      // The target of a request may be a complete URL.
+      if (request.path.replace(/^https?:\/\/[^/]*/u, '') !== route.path)
+        throw new HttpError(404, noSuchRoute)
+      return route.handle(request)
+    },
+  }
 }
 
 /** Serves a photograph of three people for the first call, which the caller may send from anywhere. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +12,8 @@ import { rootDir } from '../paths.ts'
 /** HAProxy with the configuration of `deploy/haproxy`, in front of two installations. */
 export type HaProxy = AsyncDisposable & {
   readonly url: string
+  /** The address with TLS, if the options name a certificate. */
+  readonly tlsUrl: string
   /** Replaces the map of the keys and reloads the configuration, as an operator does. */
   readonly routeKeys: (map: string) => Promise<void>
 }
@@ -30,15 +32,31 @@ type HaProxyOptions = {
   /** The content of the maps. */
   readonly keys: string
   readonly hosts: string
+  /** A file with a certificate and its key: HAProxy also listens with TLS, at `tlsUrl`. */
+  readonly certificate?: string
 }
 
-export async function startHaProxy({ a, b, keys, hosts }: HaProxyOptions): Promise<HaProxy> {
+export async function startHaProxy({
+  a,
+  b,
+  keys,
+  hosts,
+  certificate,
+}: HaProxyOptions): Promise<HaProxy> {
   assert.ok(program, haproxySkipReason)
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-haproxy-'))
   const writeMap = (name: string, text: string) => writeFile(path.join(folder, name), text)
   await Promise.all([writeMap('keys.map', keys), writeMap('hosts.map', hosts)])
   const listen = `127.0.0.1:${await freePort()}`
-  const child = spawn(program, ['-W', '-f', path.join(rootDir, 'deploy/haproxy/haproxy.cfg')], {
+  const tlsPort = await freePort()
+  const shipped = path.join(rootDir, 'deploy/haproxy/haproxy.cfg')
+  const file = certificate === undefined ? shipped : path.join(folder, 'haproxy.cfg')
+  if (certificate !== undefined) {
+    const bind = 'bind "${LISTEN}"\n'
+    const withTls = `${bind}    bind 127.0.0.1:${tlsPort} ssl crt ${certificate}\n`
+    await writeFile(file, (await readFile(shipped, 'utf8')).replace(bind, withTls))
+  }
+  const child = spawn(program, ['-W', '-f', file], {
     env: {
       LISTEN: listen,
       MAPS: folder,
@@ -52,6 +70,7 @@ export async function startHaProxy({ a, b, keys, hosts }: HaProxyOptions): Promi
   await waitForResponse(url)
   return {
     url,
+    tlsUrl: `https://127.0.0.1:${tlsPort}`,
     routeKeys: async (map) => {
       await writeMap('keys.map', map)
       child.kill('SIGUSR2')
