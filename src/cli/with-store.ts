@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
@@ -43,7 +43,8 @@ export function pauseAfterWrites(store: Store, pause: (ms: number) => Promise<un
 
 /** Returns whether DATA_DIR contains a database. PostgreSQL itself reports a missing database. */
 export function hasDatabase({ DATA_DIR, DATABASE_URL }: Config): boolean {
-  return DATABASE_URL !== '' || existsSync(path.join(DATA_DIR, 'facegate.db'))
+  if (DATABASE_URL !== '') return true
+  return statSync(path.join(DATA_DIR, 'facegate.db'), { throwIfNoEntry: false }) !== undefined
 }
 
 /** @throws Error when no project has this id or name, it was deleted, or several have this name. */

@@ -105,6 +105,14 @@ test('The dashboard queries only metrics that the service exports', () => {
       )
 })
 
+test('A server that is not scraped is an alert, even if others are', async () => {
+  const page = await readFile(path.join(rootDir, 'docs/operations/observability.md'), 'utf8')
+  const [, job = ''] = /job_name: (\S+)/u.exec(page) ?? []
+  const down = rules.find(({ alert }) => alert === 'FacegateDown')
+  assert.ok(down !== undefined && down.expr.includes(`up{job="${job}"} == 0`))
+  assert.ok(down.expr.includes('absent('), 'no server was ever scraped')
+})
+
 test('An unknown metric, label or value in a query is reported', () => {
   assert.deepEqual(unknownNames('rate(facegate_nothing_total[5m])'), ['facegate_nothing_total'])
   assert.deepEqual(unknownNames('sum by (colour) (facegate_ready)'), ['colour'])

@@ -13,7 +13,7 @@ const systemFailures: Readonly<Record<string, string>> = {
 /** The plain form of the failures of SQLite, by the low byte of their code. */
 const databaseFailures: Readonly<Record<number, string>> = {
   11: 'the database file is damaged; use an intact copy (facegate restore)',
-  13: 'the disk of the database is full',
+  13: 'the disk is full',
   14: 'the database file cannot be opened; it must be a file that this user may write',
   26: 'the database file is not a database; use an intact copy (facegate restore)',
 }
@@ -23,6 +23,8 @@ export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('errcode' in error) return databaseFailures[Number(error.errcode) & 0xff] ?? error.message
   if (!('code' in error) || !('syscall' in error)) return error.message
+  if (error.code === 'EACCES' && 'port' in error)
+    return `this user may not open port ${String(error.port)}; set PORT to 1024 or higher`
   const failure = systemFailures[String(error.code)]
   if (failure === undefined) return error.message
   // A failure of an open file has no path.
