@@ -55,6 +55,7 @@ const variants: readonly Variant[] = [
   ]),
   without('SubjectChanges', 'UpdateSubjectParams', ['images', 'subjectId']),
   without('SubjectFilter', 'ListSubjectsQuery', ['cursor']),
+  without('GroupFilter', 'ListGroupsQuery', ['cursor']),
   without('DeletionFilter', 'ListDeletionsQuery', ['cursor']),
   without('ImageSearchValue', 'IdentifyValue', ['probe', 'candidates'], ['image']),
   without('StoredSearchValue', 'IdentifyValue', ['image', 'faces'], ['probe', 'candidates']),

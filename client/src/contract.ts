@@ -927,8 +927,17 @@ export interface GetSubjectQuery {
   readonly include?: 'faces' | undefined
 }
 
-export interface GroupList {
+export interface ListGroupsQuery {
+  /** The maximum number of items per page. 1..200. Default 50. */
+  readonly limit?: number | undefined
+  /** `nextCursor` of the previous page. At most 1024 characters. */
+  readonly cursor?: string | undefined
+}
+
+export interface GroupPage {
   items: Group[]
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
 }
 
 export interface Group {

@@ -8,7 +8,9 @@ import type {
   GetSubjectQuery,
   DeletionPage,
   ListDeletionsQuery,
-  GroupList,
+  Group,
+  GroupPage,
+  ListGroupsQuery,
   Me,
   SubjectPage,
   ListSubjectsQuery,
@@ -56,7 +58,12 @@ export type Routes = {
     ) => Promise<Subject>
   }
   readonly groups: {
-    readonly list: (options?: RouteOptions) => Promise<GroupList['items']>
+    /** Every group, by name. */
+    readonly list: (
+      query?: Omit<ListGroupsQuery, 'cursor'>,
+      options?: RouteOptions,
+    ) => AsyncIterable<Group>
+    readonly page: (query?: ListGroupsQuery, options?: RouteOptions) => Promise<GroupPage>
     /**
      * Deletes every subject of the group permanently; with `dryRun` it only counts them. It is not
      * retried when the connection breaks: `deletions.list` returns what was deleted.
@@ -100,6 +107,8 @@ export function createRoutes(send: SendRequest): Routes {
     send<Value>(serviceRequestOf(route), options)
   const subjectPage: Routes['subjects']['page'] = (query, options) =>
     sendTo({ method: 'GET', route: '/v1/subjects', query }, options)
+  const groupPage: Routes['groups']['page'] = (query, options) =>
+    sendTo({ method: 'GET', route: '/v1/groups', query }, options)
   const deletionPage: Routes['deletions']['page'] = (query, options) =>
     sendTo({ method: 'GET', route: '/v1/deletions', query }, options)
   return {
@@ -118,10 +127,8 @@ export function createRoutes(send: SendRequest): Routes {
       },
     },
     groups: {
-      list: async (options) => {
-        const page = await sendTo<GroupList>({ method: 'GET', route: '/v1/groups' }, options)
-        return page.items
-      },
+      list: (query, options) => iterateItems((cursor) => groupPage({ ...query, cursor }, options)),
+      page: groupPage,
       delete: (name, query, options) => {
         const route = '/v1/groups/{name}'
         return sendTo(

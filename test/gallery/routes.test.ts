@@ -74,11 +74,13 @@ test('A group is listed with its size, and deleted with all its subjects', async
       duplicateCheck: 'off',
     })
   }
-  const { body } = await client.rest('GET', '/v1/groups')
-  assert.deepEqual(body.items, [
-    { name: 'all', subjectCount: 120 },
-    { name: 'even', subjectCount: 60 },
-  ])
+  const { body: groupPage } = await client.rest('GET', '/v1/groups?limit=1')
+  assert.deepEqual(groupPage.items, [{ name: 'all', subjectCount: 120 }])
+  const nextPage = await client.rest('GET', `/v1/groups?cursor=${groupPage.nextCursor}`)
+  const even = { name: 'even', subjectCount: 60 }
+  assert.deepEqual(nextPage.body, { items: [even], nextCursor: null })
+  const groupNumber = Buffer.from('1').toString('base64url')
+  assert.equal((await client.rest('GET', `/v1/groups?cursor=${groupNumber}`)).status, 400)
   const dryRun = await client.rest('DELETE', '/v1/groups/even?dryRun=true')
   assert.deepEqual(dryRun.body, { group: 'even', dryRun: true, deletedCount: 60, records: [] })
   const deletion = await client.rest('DELETE', '/v1/groups/even')

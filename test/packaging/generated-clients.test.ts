@@ -197,7 +197,7 @@ async function realResponses(): Promise<readonly ValidatedResponse[]> {
   const routes = [
     ['listSubjects', 'SubjectPage', '/v1/subjects?include=faces&total=true'],
     ['getSubject', 'Subject', `/v1/subjects/${subjectId}`],
-    ['listGroups', 'GroupList', '/v1/groups'],
+    ['listGroups', 'GroupPage', '/v1/groups'],
   ] as const
   const ofRoutes = await Promise.all(
     routes.map(async ([operation, component, url]) => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Mapping, Optional
 
 from .contract import (
     DeletionFilter,
@@ -11,7 +11,10 @@ from .contract import (
     GetSubjectQuery,
     Group,
     GroupDeletion,
+    GroupFilter,
+    GroupPage,
     ListDeletionsQuery,
+    ListGroupsQuery,
     ListSubjectsQuery,
     LivenessSession,
     Subject,
@@ -66,9 +69,17 @@ class AsyncGroups:
         self._groups = groups
         self._run = run
 
-    async def list(self, *, options: CallOptions = _DEFAULTS) -> List[Group]:
-        items: List[Group] = await self._run(self._groups.list, options=options)
-        return items
+    async def page(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[ListGroupsQuery]
+    ) -> GroupPage:
+        page: GroupPage = await self._run(self._groups.page, options=options, **query)
+        return page
+
+    def list(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[GroupFilter]
+    ) -> AsyncIterator[Group]:
+        """Every group, by name."""
+        return _items(self._run, self._groups.page, query, options)
 
     async def delete(
         self, name: str, *, dry_run: bool = False, options: CallOptions = _DEFAULTS

@@ -838,8 +838,17 @@ class GetSubjectQuery(TypedDict):
     """`faces` adds the details of the templates."""
 
 
-class GroupList(TypedDict):
+class ListGroupsQuery(TypedDict):
+    limit: NotRequired[int]
+    """The maximum number of items per page. 1..200. Default 50."""
+    cursor: NotRequired[str]
+    """`nextCursor` of the previous page. At most 1024 characters."""
+
+
+class GroupPage(TypedDict):
     items: List[Group]
+    nextCursor: Union[str, None]
+    """`cursor` of the next page; null on the last."""
 
 
 class Group(TypedDict):
@@ -1295,6 +1304,11 @@ class SubjectFilter(TypedDict):
     """The maximum number of items per page. 1..200. Default 50."""
     include: NotRequired[Literal["faces"]]
     """`faces` adds the details of the templates."""
+
+
+class GroupFilter(TypedDict):
+    limit: NotRequired[int]
+    """The maximum number of items per page. 1..200. Default 50."""
 
 
 class DeletionFilter(TypedDict):

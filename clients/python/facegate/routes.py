@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Mapping, Optional
 
 from .contract import (
     DeletionFilter,
@@ -12,7 +12,10 @@ from .contract import (
     GetSubjectQuery,
     Group,
     GroupDeletion,
+    GroupFilter,
+    GroupPage,
     ListDeletionsQuery,
+    ListGroupsQuery,
     ListSubjectsQuery,
     LivenessSession,
     Subject,
@@ -67,11 +70,19 @@ class Groups:
     def __init__(self, send: Send) -> None:
         self._send = send
 
-    def list(self, *, options: CallOptions = _DEFAULTS) -> List[Group]:
-        items: List[Group] = self._send(
-            route_request("GET", "/v1/groups"), body_reader(), options
-        )["items"]
-        return items
+    def page(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[ListGroupsQuery]
+    ) -> GroupPage:
+        page: GroupPage = self._send(
+            route_request("GET", "/v1/groups", query=query), body_reader(), options
+        )
+        return page
+
+    def list(
+        self, *, options: CallOptions = _DEFAULTS, **query: Unpack[GroupFilter]
+    ) -> Iterator[Group]:
+        """Every group, by name."""
+        return _items(self._send, "/v1/groups", query, options)
 
     def delete(
         self, name: str, *, dry_run: bool = False, options: CallOptions = _DEFAULTS

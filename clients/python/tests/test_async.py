@@ -50,7 +50,8 @@ class AsyncTests(unittest.IsolatedAsyncioTestCase):
             names = [each["externalId"] async for each in client.subjects.list(limit=1)]
             self.assertEqual(sorted(map(str, names)), ["badge-1", "badge-2"])
             await client.delete_subject({"externalId": "badge-1"})
-            self.assertEqual(await client.groups.list(), [{"name": "staff", "subjectCount": 1}])
+            groups = [group async for group in client.groups.list()]
+            self.assertEqual(groups, [{"name": "staff", "subjectCount": 1}])
             await client.groups.delete("staff")
             self.assertEqual(len([each async for each in client.deletions.list(limit=1)]), 2)
             price = (await client.validate("svc.deleteSubject", {"subjectId": subject})).price_micros

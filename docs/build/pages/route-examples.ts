@@ -25,7 +25,7 @@ console.log(subject.externalId, subject.groups)`,
 print(subject["externalId"], subject["groups"])`,
   },
   listGroups: {
-    typescript: `for (const { name, subjectCount } of await facegate.groups.list())
+    typescript: `for await (const { name, subjectCount } of facegate.groups.list())
   console.log(name, subjectCount)`,
     python: `for group in facegate.groups.list():
     print(group["name"], group["subjectCount"])`,

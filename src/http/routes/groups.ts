@@ -3,6 +3,7 @@ import examples from '../../actions/schemas/examples.json' with { type: 'json' }
 import { groupName } from '../../actions/schemas/fields.ts'
 import { deletionRecord } from '../../actions/schemas/subject.ts'
 import { ActionError } from '../../lib/errors.ts'
+import { cursor, cutPage, limit, nextCursor, packCursor, unpackCursor } from './pagination.ts'
 import { defineRoute } from './rest-route.ts'
 import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
@@ -12,14 +13,16 @@ export const listGroups = defineRoute({
   method: 'GET',
   path: '/v1/groups',
   name: 'listGroups',
-  summary: 'List the groups of the gallery. A group exists while at least one subject is in it.',
+  summary: 'List the groups of the gallery by name. A group has at least one subject.',
   permission: 'subjects:read',
-  query: z.strictObject({}),
-  value: z.object({ items: z.array(group) }).meta({ id: 'GroupList' }),
-  example: { items: [{ name: 'staff', subjectCount: 120 }] },
-  run: async ({ caller, services: { subjects } }) => {
-    const items = await subjects.read((reading) => subjects.listGroups(reading, caller.galleryId))
-    return { items }
+  query: z.strictObject({ limit, cursor }),
+  value: z.object({ items: z.array(group), nextCursor }).meta({ id: 'GroupPage' }),
+  example: { items: [{ name: 'staff', subjectCount: 120 }], nextCursor: null },
+  run: async ({ query, caller: { galleryId }, services: { subjects } }) => {
+    const filter = { after: unpackCursor(query.cursor, z.string()), limit: query.limit + 1 }
+    const found = await subjects.read((reading) => subjects.listGroups(reading, galleryId, filter))
+    const { page: items, last } = cutPage(found, query.limit)
+    return { items, nextCursor: last ? packCursor(last.name) : null }
   },
 })
 
