@@ -2,7 +2,7 @@ import { claimDeliveries, findDueWebhooks } from '../store/webhooks/deliveries.t
 import { deliver, type DeliverOptions, type DeliveryOutcome } from './deliver.ts'
 
 export type DeliveryLoopOptions = DeliverOptions & {
-  /** Webhooks that are served at the same time. */
+  /** Webhooks that are served at the same time, without one of each further account. */
   readonly concurrency: number
 }
 
@@ -16,6 +16,9 @@ export type DeliveryLoop = ReturnType<typeof createDeliveryLoop>
 /** Events of one webhook that are sent at the same time. */
 const batchSize = 4
 
+/** One webhook of each further account is served beyond the concurrency, up to this multiple of it. */
+const busyFactorMax = 8
+
 /** Batches of one webhook before other webhooks are served, unless slow responses end its turn. */
 const batchesMax = 25
 
@@ -23,8 +26,9 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
   const { store, clock, concurrency, log } = options
   const closing = new AbortController()
   const busy = new Map<string, { readonly accountId: string; readonly served: Promise<void> }>()
-  // Slow receivers of one account must not delay the events of others.
+  // Slow receivers of some accounts must not delay the events of others.
   const perAccount = Math.ceil(concurrency / 2)
+  const busyMax = concurrency * busyFactorMax
   const counts = { delivered: 0, retried: 0, failed: 0 }
 
   const start = ({ webhookId, accountId }: DueWebhook): void => {
@@ -35,8 +39,9 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
   }
 
   const canStart = ({ webhookId, accountId }: DueWebhook): boolean => {
-    const ofAccount = [...busy.values()].filter((one) => one.accountId === accountId)
-    return !busy.has(webhookId) && busy.size < concurrency && ofAccount.length < perAccount
+    const { length } = [...busy.values()].filter((one) => one.accountId === accountId)
+    if (busy.has(webhookId) || length >= perAccount) return false
+    return busy.size < (length === 0 ? busyMax : concurrency)
   }
 
   const serve = async (webhookId: string): Promise<void> => {
@@ -59,7 +64,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
   return {
     /** Starts the deliveries that are due and returns without waiting for their responses. */
     run: async () => {
-      if (busy.size >= concurrency || closing.signal.aborted) return
+      if (busy.size >= busyMax || closing.signal.aborted) return
       const filter = { nowMs: clock(), limit: concurrency + busy.size }
       const due = await store.read((tx) => findDueWebhooks(tx, filter))
       for (const webhook of due) if (canStart(webhook)) start(webhook)

@@ -22,7 +22,7 @@ async function createWebhooks(gallery: TestGallery, urls: readonly string[], eve
   })
 }
 
-test('Receivers of one account that do not respond do not delay the events of another account', async () => {
+test('Receivers of three accounts that do not respond do not delay the events of another account', async () => {
   await using receiver = await startWebhookReceiver()
   const held: ServerResponse[] = []
   receiver.respond((response, request) => {
@@ -32,9 +32,15 @@ test('Receivers of one account that do not respond do not delay the events of an
   await using gallery = await startGallery({
     environment: { ...webhookSettings, WEBHOOK_CONCURRENCY: '2', WEBHOOK_TIMEOUT_MS: '60000' },
   })
-  const slow = ['/slow-1', '/slow-2', '/slow-3', '/slow-4'].map((name) => receiver.url + name)
-  await createWebhooks(gallery, slow, 3)
-  await receiver.waitFor(({ path }) => path.startsWith('/slow'), 3)
+  for (const account of ['a', 'b', 'c']) {
+    const slow = [1, 2, 3, 4].map((number) => `/slow-${account}-${number}`)
+    await createWebhooks(
+      gallery,
+      slow.map((name) => receiver.url + name),
+      3,
+    )
+    await receiver.waitFor(({ path }) => path.startsWith(`/slow-${account}`), 3)
+  }
   await createWebhooks(gallery, [`${receiver.url}/other`], 1)
   await receiver.waitFor(({ path }) => path === '/other')
   assert.ok(held.length > 0, 'the slow receivers have not responded')
