@@ -163,6 +163,11 @@ export type Action = Omit<
   /** By default it has the name of the action. Only a route replaces it. */
   readonly permission?: string
   /**
+   * Calls with different scopes are different requests: the response of one is not replayed for the
+   * other. By default there is none. A route that changes the price or the permission sets it.
+   */
+  readonly replayScope?: string
+  /**
    * Returns the parameters without the fields that are null although they are optional: they count as
    * absent. The parameters need not be valid.
    */

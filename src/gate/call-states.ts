@@ -20,7 +20,10 @@ export type ReceivedCall = {
 
 /** What the gate checks and bills of a received call. A retry has the same content. */
 export type CallContent = {
-  readonly action: { readonly price: (imageCount: number, params: unknown) => number }
+  readonly action: {
+    readonly price: (imageCount: number, params: unknown) => number
+    readonly replayScope?: string
+  }
   readonly params: unknown
   readonly debug: boolean
   /** The key needs all of them. */

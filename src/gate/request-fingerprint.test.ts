@@ -24,6 +24,13 @@ test('The fingerprint depends on all content, but not on the order of fields', (
   )
 })
 
+test('Requests with different replay scopes, or with one and without, have different fingerprints', () => {
+  const ofScope = (replayScope?: string) => fingerprintOf({ ...scope, params: {}, replayScope })
+  const values = [ofScope(), ofScope(''), ofScope('a'), ofScope('b')]
+  for (const kind of ['hash', 'responseKey'] as const)
+    assert.equal(new Set(values.map((value) => value[kind].toString('hex'))).size, 4)
+})
+
 test('The fingerprint of stored requests stays the same in later versions', () => {
   const images = [{ kind: 'image', bytes: 'A'.repeat(5000) }, 'B'.repeat(4096), 'C'.repeat(4090)]
   const params = { z: [1, null, 'Zoë 🙂'], images, a: { b: {}, x: -0.5 } }

@@ -9,6 +9,7 @@ export type RequestContent = {
   readonly action: string
   readonly params: unknown
   readonly debug: boolean
+  readonly replayScope?: string | undefined
 }
 
 /** Two independent values derived from the content: one to compare, one to encrypt the response. */
@@ -19,9 +20,10 @@ export type RequestFingerprint = { readonly hash: Buffer; readonly responseKey: 
  * derived from the stored hash.
  */
 export function fingerprintOf(content: RequestContent): RequestFingerprint {
-  const { projectId, requestId, action, params, debug } = content
+  const { projectId, requestId, action, params, debug, replayScope } = content
   const text = createHashText()
-  addValue(text, [projectId, requestId, action, params, debug])
+  const scope = replayScope === undefined ? [] : [replayScope]
+  addValue(text, [projectId, requestId, action, params, debug, ...scope])
   // Node takes three times as long for a secret that is passed as a buffer.
   const secret = createSecretKey(text.digest())
   const derive = (purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest()

@@ -19,6 +19,7 @@ runOnPostgres([
   'http/lists',
   'http/unstorable-text',
   'liveness/browser-frames',
+  'liveness/check-replays',
   'liveness/limits',
   'liveness/reference-frames',
   'liveness/session-angles',

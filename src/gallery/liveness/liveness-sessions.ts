@@ -81,6 +81,12 @@ export function createLivenessSessions(options: LivenessSessionsOptions) {
     spendFrame: async (tx: Tx, projectId: string, sessionId: string): Promise<void> => {
       if (!(await removeFrame(tx, { projectId, sessionId, nowMs: clock() }))) throw noFrame()
     },
+    /** @throws ActionError LIVENESS_SESSION_NOT_FOUND unless the session has an open attempt. */
+    requireOpen: (projectId: string, sessionId: string): Promise<void> =>
+      store.read(async (tx) => {
+        const isOpen = await findAttempt(tx, { projectId, sessionId, nowMs: clock() })
+        if (!isOpen) throw sessionNotFound()
+      }),
     /** @throws ActionError LIVENESS_SESSION_NOT_FOUND; RATE_LIMITED at the limit of failures. */
     findAttempt: (projectId: string, sessionId: string): Promise<Attempt> =>
       store.read(async (tx) => {

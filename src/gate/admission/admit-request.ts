@@ -25,7 +25,8 @@ export function createAdmitRequest(call: AuthenticatedCall, content: CallContent
   const key = callKeyOf(call)
   const { projectId, requestId, action } = key
   const { params, debug } = content
-  const fingerprint = fingerprintOf({ projectId, requestId, action, params, debug })
+  const { replayScope } = content.action
+  const fingerprint = fingerprintOf({ projectId, requestId, action, params, debug, replayScope })
   return { call, key, content, fingerprint, token: newId() }
 }
 

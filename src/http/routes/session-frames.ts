@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Action, Services } from '../../actions/action.ts'
 import type { analyze } from '../../actions/analyze.ts'
 import { guidanceCauses } from '../../actions/parts/challenge/failure-causes.ts'
 import { attemptCauses } from '../../actions/schemas/challenge.ts'
@@ -40,7 +41,8 @@ type FoundSession = NonNullable<
  * Serves the route with which a browser sends the frames of a session. Its body is that of a call with
  * images only, and runs as one: with the limits, the price and the log of the key that created the
  * session. svc.liveness judges an attempt. svc.analyze checks one frame while the person moves, which is
- * a part of the session: it is free and needs no further permission.
+ * a part of the session: it is free, needs no further permission, and runs only while the session is
+ * open. Its response is not replayed for a call of svc.analyze with a price.
  */
 export function serveSessionFrames(options: ExecuteOptions): Route {
   const route = { method: 'POST', path: sessionFramesPath } as const
@@ -164,16 +166,16 @@ const faceErrors: ReadonlySet<string> = new Set([
 ])
 
 /** Returns the actions of the route, with images of the browser and the parameters of the session. */
-function actionsOf({ actions }: ExecuteOptions, sessionId: string): ExecuteOptions['actions'] {
+function actionsOf({ actions, services }: ExecuteOptions, sessionId: string) {
   const checkParams = { features: ['pose'], facePolicy: 'single' }
-  const check = { permission: sessionPermission, price: () => 0 }
   const ofSession = [
-    ['svc.liveness', { livenessSessionId: sessionId }, {}],
-    ['svc.analyze', checkParams, check],
+    ['svc.liveness', { livenessSessionId: sessionId }, () => ({})],
+    ['svc.analyze', checkParams, (action: Action) => checkTerms(action, sessionId, services)],
   ] as const
-  const changed = ofSession.map(([name, params, terms]) => {
+  const changed = ofSession.map(([name, params, termsOf]) => {
     const action = actions.get(name)
     if (!action) throw new Error(`${name} is missing`)
+    const terms = termsOf(action)
     const withoutNulls = (sent: unknown) => ({
       images: imagesOf(action.withoutNulls(sent)),
       ...params,
@@ -181,6 +183,19 @@ function actionsOf({ actions }: ExecuteOptions, sessionId: string): ExecuteOptio
     return [name, { ...action, ...terms, withoutNulls }] as const
   })
   return new Map(changed)
+}
+
+/** Returns what differs between a check of a session and a call of its action. */
+function checkTerms(action: Action, sessionId: string, { livenessSessions }: Services) {
+  return {
+    permission: sessionPermission,
+    price: () => 0,
+    replayScope: `liveness session ${sessionId}`,
+    run: async (call: Parameters<Action['run']>[0]) => {
+      await livenessSessions.requireOpen(call.caller.projectId, sessionId)
+      return action.run(call)
+    },
+  }
 }
 
 /** @throws ActionError INVALID_REQUEST if the browser sends anything else. */
