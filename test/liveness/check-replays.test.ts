@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { createKey } from '../../src/store/tenancy/keys.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 import { frameImages } from '../support/gallery/challenge-frames.ts'
 import {
@@ -24,10 +25,15 @@ async function createClient() {
   await updateProject(db, client.project.projectId, { livenessOrigins: origin })
   const createCheckedSession = async () => {
     const session = await createSession(client)
-    return { session, check: (requestId = randomUUID()) => check(session, requestId) }
+    const check = (requestId = randomUUID()) => send(session, 'svc.analyze', images, requestId)
+    const attempt = (frames: object, requestId: string) =>
+      send(session, 'svc.liveness', frames, requestId)
+    return { session, check, attempt }
   }
-  const check = async (
+  const send = async (
     session: CreatedSession & Record<string, unknown>,
+    action: string,
+    sent: object,
     requestId: string,
     // oxlint-disable-next-line typescript/no-explicit-any
   ): Promise<Record<string, any>> => {
@@ -39,7 +45,7 @@ async function createClient() {
         'content-type': 'application/json',
         'x-session-token': String(session['sessionToken']),
       },
-      body: JSON.stringify({ action: 'svc.analyze', requestId, params: { images } }),
+      body: JSON.stringify({ action, requestId, params: { images: sent } }),
     })
     assert.equal(response.status, 200)
     // oxlint-disable-next-line typescript/no-explicit-any
@@ -126,4 +132,25 @@ test('A session that was passed, has failed or has expired checks no frame', asy
     ({ code }) => code === 'LIVENESS_SESSION_NOT_FOUND',
   )
   assert.equal(refused.length, 3)
+})
+
+test('Frames of an attempt are charged once, and need svc.liveness also as a replay', async () => {
+  const { client, createCheckedSession, costs } = await createClient()
+  const { session, attempt } = await createCheckedSession()
+  const { images: frames } = answerOf(session)
+  const requestId = randomUUID()
+  assert.equal((await attempt(frames, requestId)).state, 'passed')
+  const { livenessSessionId } = session
+  const call = [{ livenessSessionId, images: frames }, { requestId }] as const
+  const { body } = await client.call('svc.liveness', ...call)
+  assert.deepEqual([body.ok, body.meta], [true, { idempotencyReplay: true }])
+  const charged = (await costs()).filter((micros) => micros > 0n)
+  assert.deepEqual(charged, [2000n], 'the price of svc.liveness, which both ways have')
+  const { db } = service.gallery.database.store
+  const { projectId } = client.project
+  const weak = { projectId, name: 'weak', permissions: ['svc.analyze'], expiresAtUtc: null }
+  const { key } = await createKey(db, weak, new Date(service.clock.nowMs))
+  const refused = await service.gallery.withKey(key).call('svc.liveness', ...call)
+  assert.equal(refused.body.errors[0]?.code, 'FORBIDDEN')
+  assert.equal(refused.body.data, null)
 })
