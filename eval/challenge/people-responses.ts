@@ -8,7 +8,7 @@ import type { FaceResult } from '../../src/vision/image-analysis.ts'
 import type { ChallengeFrame } from '../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { challengeLimits } from '../../src/vision/liveness/challenge/challenge-limits.ts'
 import { compareFrames } from '../../src/vision/liveness/challenge/compare-frames.ts'
-import { challengeFrameRequest } from '../../src/vision/liveness/challenge/frame-request.ts'
+import { challengeFrameRequest } from './sequences/frame-request.ts'
 import { shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
 import { isTurn, type ChallengeStep } from '../../src/lib/liveness/challenge-steps.ts'
 

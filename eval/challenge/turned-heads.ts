@@ -7,7 +7,7 @@ import {
 import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
 import type { Point3 } from '../../src/vision/landmarks/mesh.ts'
-import { challengeFrameRequest } from '../../src/vision/liveness/challenge/frame-request.ts'
+import { challengeFrameRequest } from './sequences/frame-request.ts'
 import { drawView, viewKinds, type ViewSource } from './drawn-views.ts'
 import type { Surface } from './render-surface.ts'
 

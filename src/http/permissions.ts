@@ -7,12 +7,18 @@ export type PermissionInfo = { readonly permission: string; readonly summary: st
 const summariesOf = (permission: string): string[] =>
   restRoutes.filter((route) => route.permission === permission).map(({ summary }) => summary)
 
-const actionNames: ReadonlySet<string> = new Set(allActions.map(({ name }) => name))
+const { permission: force } = changePermissions.force
+
+/** They have a separate summary. */
+const otherPermissions: ReadonlySet<string> = new Set([
+  force,
+  ...allActions.map(({ name }) => name),
+])
 
 /** The permissions of routes that are not the permission of an action. */
 const routePermissions = [
   ...new Set(restRoutes.flatMap(({ permission }) => permission ?? [])),
-].filter((permission) => !actionNames.has(permission))
+].filter((permission) => !otherPermissions.has(permission))
 
 /** Every permission of a key: one for each action, those of routes and of parameters, and `*`. */
 export const allPermissions: readonly PermissionInfo[] = [
@@ -25,7 +31,7 @@ export const allPermissions: readonly PermissionInfo[] = [
     summary: summariesOf(permission).join(' '),
   })),
   {
-    permission: changePermissions.force.permission,
+    permission: force,
     summary: 'Add faces that do not resemble the subject (`force`), and merge subjects.',
   },
   { permission: 'debug', summary: 'Request debug information about a result.' },

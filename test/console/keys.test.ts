@@ -156,6 +156,7 @@ test('The usage of a key counts calls, failures and cost of 24 hours and 30 days
 test('Each preset selects permissions that exist, and only one preset deletes', async () => {
   const permissions = await get('/permissions')
   const all = permissions.map(({ permission }: { permission: string }) => permission)
+  assert.equal(new Set(all).size, all.length, 'each permission is listed once')
   const deleting = permissionPresets.filter(({ select }) => {
     const selected = select(all)
     assert.ok(selected.length > 0)

@@ -10,6 +10,7 @@ import { writeCalibration } from '../../src/evaluation/calibration/write-calibra
 import { selectModelSet } from '../../src/cli/models/models-option.ts'
 import { createCalibrations } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityAt, similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { requireRecognizerDecoding } from '../../src/models/decoding.ts'
 import { describeCoverage } from '../../src/models/select-models.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import { decodeFloat16, encodeFloat16 } from '../../src/models/template/float16.ts'
@@ -213,6 +214,16 @@ test('a recognizer is rejected without a similarity table and accepted after cal
   )
   await writeFile(path.join(packPath, 'net.cohort.f16'), Buffer.alloc(32_000))
   await assert.rejects(readCohort(await readModel()), /net\.cohort\.f16 was altered/u)
+  const notNumbers = Buffer.alloc(32_000, Buffer.from([0, 0x7e]))
+  await writeFile(path.join(packPath, 'net.cohort.f16'), notNumbers)
+  const installed = await readModel()
+  const decoding = requireRecognizerDecoding(installed.model)
+  assert.ok(decoding.cohort)
+  const changed = { ...decoding, cohort: { ...decoding.cohort, sha256: sha256Of(notNumbers) } }
+  await assert.rejects(
+    readCohort({ ...installed, model: { ...installed.model, decoding: changed } }),
+    /net\.cohort\.f16 must contain finite numbers only/u,
+  )
 })
 
 test('--models accepts folders and single models and reports missing ones', async () => {

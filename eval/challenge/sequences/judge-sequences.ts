@@ -7,7 +7,7 @@ import type {
   ChallengeJudgement,
 } from '../../../src/vision/liveness/challenge/challenge-judgement.ts'
 import { compareFrames } from '../../../src/vision/liveness/challenge/compare-frames.ts'
-import { challengeFrameRequest } from '../../../src/vision/liveness/challenge/frame-request.ts'
+import { challengeFrameRequest } from './frame-request.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { mapConcurrent } from '../../../src/evaluation/map-concurrent.ts'
 import { readImage, type AnalyzeImage } from '../../../src/evaluation/face-images.ts'

@@ -7,6 +7,7 @@ import type { FaceRow } from '../../store/gallery-schema.ts'
 import { findGallery } from '../../store/gallery/galleries.ts'
 import type { StoredTemplate } from '../../store/gallery/templates.ts'
 import type { Template } from '../../vision/embed/template.ts'
+import { assertTemplateVector } from '../calibration/similarity.ts'
 import type { SubjectKeys } from './keyring.ts'
 
 /** The ids that a template is bound to. A ciphertext cannot be decrypted with other ids. */
@@ -17,12 +18,17 @@ export type TemplateBinding = Pick<FaceRow, 'galleryId' | 'subjectId' | 'faceId'
 
 const densityBytes = 8
 
-/** Encrypts a template with its subject's key: density (float64), then the vector (float32). */
+/**
+ * Encrypts a template with its subject's key: density (float64), then the vector (float32).
+ *
+ * @throws AssertionError if a search could not load it: one such template would end all searches.
+ */
 export function encryptTemplate(
   key: Buffer,
   binding: TemplateBinding,
   { vector, density }: Template,
 ): Buffer {
+  assertTemplateVector({ vector, density })
   const plaintext = Buffer.alloc(densityBytes + vector.byteLength)
   plaintext.writeDoubleLE(density)
   for (const [index, value] of vector.entries())

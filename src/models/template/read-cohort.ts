@@ -32,5 +32,7 @@ export async function readCohort({
     throw new Error(
       `the cohort ${filePath} must contain at least ${neighbours} rows of ${dimensions} numbers`,
     )
+  if (!cohort.every(Number.isFinite))
+    throw new Error(`the cohort ${filePath} must contain finite numbers only`)
   return { cohort, neighbours }
 }

@@ -8,7 +8,7 @@ import { readRecognizerCalibration } from '../../../src/start/active-models.ts'
 import type { FaceResult } from '../../../src/vision/image-analysis.ts'
 import type { Landmarks } from '../../../src/vision/landmarks/mesh.ts'
 import { judgeFaces as judgeFacesWith } from '../../../src/vision/liveness/challenge/compare-frames.ts'
-import { challengeFrameRequest } from '../../../src/vision/liveness/challenge/frame-request.ts'
+import { challengeFrameRequest } from '../../../eval/challenge/sequences/frame-request.ts'
 import { samplePhotograph } from '../../support/facegate/test-facegate.ts'
 import { readBehindSource, readChallengeSource } from '../../support/vision/challenge-source.ts'
 import {

@@ -1,4 +1,4 @@
-import type { AnalysisRequest, FaceResult } from '../../image-analysis.ts'
+import type { AnalysisRequest, FaceResult } from '../../../src/vision/image-analysis.ts'
 
 /**
  * Returns what to analyze in a frame of a response to a challenge, besides the size of faces.
