@@ -158,7 +158,7 @@ async function parseRequest(
 
 function toRunnableCall(
   { name, params, permissions, units, run }: CompreFaceCall,
-  { request: { signal }, options: { services } }: CompreFaceRequest,
+  { request: { method, signal }, options: { gate, services } }: CompreFaceRequest,
   requestId: string,
 ): RunnableCall<CompreFaceReply, CompreFaceSettlement> {
   return {
@@ -167,13 +167,12 @@ function toRunnableCall(
     debug: false,
     action: { price: () => units },
     signal,
-    run: (admitted) =>
-      run({
-        caller: admitted,
-        services: calibratedServices(services, admitted),
-        signal,
-        requestId,
-      }),
+    run: (admitted) => {
+      const calibrated = calibratedServices(services, admitted)
+      const runNow = () => run({ caller: admitted, services: calibrated, signal, requestId })
+      // Only lists have the method GET.
+      return method === 'GET' ? gate.queueRead(admitted.accountId, runNow, signal) : runNow()
+    },
     toSettlement: (reply) => toSettlement(reply, { requestId, action: name }),
   }
 }

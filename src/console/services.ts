@@ -6,6 +6,7 @@ import type { GalleryMeasurements, MeasurementResult } from '../gallery/calibrat
 import type { GalleryHealth } from '../gallery/health/check-gallery.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
 import type { DeletionCertificate } from '../lib/crypto/deletion-certificate.ts'
+import type { KeyedQueue } from '../lib/limits/keyed-queue.ts'
 import type { RateLimits } from '../lib/limits/token-bucket.ts'
 import type { AuthThrottle } from '../gate/auth-throttle.ts'
 import type { HttpResponse, HttpRequest } from '../http/route.ts'
@@ -37,6 +38,8 @@ export type ConsoleServices = {
   readonly log: Log
   /** Defaults for projects and accounts without a setting. */
   readonly defaults: ConsoleDefaults
+  /** The queue of lists and searches, shared with the gate. */
+  readonly queueRead: KeyedQueue
   /** The throttle of failed authentication, shared with the gate. */
   readonly authThrottle: AuthThrottle
   readonly signInThrottle: SignInThrottle

@@ -1,4 +1,5 @@
 import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
+import { createKeyedQueue } from '../lib/limits/keyed-queue.ts'
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
 import { type RateLimits, describeBucket } from '../lib/limits/token-bucket.ts'
@@ -48,6 +49,13 @@ export type GateOptions = AdmissionSettings & {
   readonly outboxMax: number
   /** Whether `Authorization: Bearer` is accepted like `X-Api-Key`. */
   readonly bearerKeys: boolean
+}
+
+/** Two reads of an account leave connections and processors of the database to other accounts. */
+const longReads = {
+  runningMax: 2,
+  waitingMax: 100,
+  detail: 'Too many lists and searches of the account are waiting. Send the request again.',
 }
 
 /** The checks that every call passes before its action runs, and the ways to end a call. */
@@ -109,6 +117,8 @@ export function createGate(store: Store, options: GateOptions) {
       await runAsAllAccounts(storedBytes.dropExcess)
       await store.dropOldLogMonths?.(clock() - options.logMsMax)
     },
+    /** Runs a list or a search; the key is the account. */
+    queueRead: createKeyedQueue(longReads),
     /** Slows down failed authentication; other sign-ins share it. */
     authThrottle,
     stats: () => ({ ...recorder.stats(), ...inFlight.stats() }),

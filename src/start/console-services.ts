@@ -81,6 +81,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
   return {
     ...options,
     authThrottle: gate.authThrottle,
+    queueRead: gate.queueRead,
     signInThrottle: createSignInThrottle(clock),
     failedSignInLog: createFailedSignInLog(options),
     anonymousLimit: createAnonymousLimit(clock),

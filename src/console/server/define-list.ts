@@ -101,7 +101,8 @@ export function defineList<
     path: list.path,
     query,
     response,
-    handle: async (call) => (await readPage(anyList, call as ConsoleContext<Paging>)) as never,
+    handle: async (call) =>
+      (await queueRead(call, () => readPage(anyList, call as ConsoleContext<Paging>))) as never,
   })
   return { list, pages, csv: csvRouteOf(anyList) }
 }
@@ -115,6 +116,12 @@ function sortParameter({ sortBy, isDescending }: Pick<AnyList, 'sortBy' | 'isDes
 function parseSort(text: string): ListSort<string> {
   const isDescending = text.startsWith('-')
   return { by: text.slice(isDescending ? 1 : 0), isDescending }
+}
+
+/** Runs a read in the queue of the account, apart from the reads of its keys. */
+function queueRead<T>(call: ConsoleContext, read: () => Promise<T>): Promise<T> {
+  const { services, identity, request } = call
+  return services.queueRead(`console ${identity.accountId}`, read, request.signal)
 }
 
 /** Reads a page that starts after the position of the cursor, or ends before it. */
@@ -158,11 +165,12 @@ function csvRouteOf(list: AnyList): CsvRoute {
     query: list.filter.extend({ sort: sortParameter(list) }),
     response: z.undefined(),
     columns: Object.keys(list.item.shape),
-    rows: async function* rows(request) {
-      const call = request as ConsoleContext<Paging>
+    rows: async function* rows(received) {
+      const call = received as ConsoleContext<Paging>
       const sort = parseSort(call.query.sort)
       for (let after: z.core.util.JSONType | undefined; ;) {
-        const page = await list.find(call, { after, limit: csvPageRows, sort })
+        const request = { after, limit: csvPageRows, sort }
+        const page = await queueRead(call, () => list.find(call, request))
         for (const { item } of page) yield item
         const last = page.at(-1)
         if (!last || page.length < csvPageRows) return

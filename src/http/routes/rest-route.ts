@@ -157,13 +157,15 @@ function describeSent({ query, body }: RestRoute, request: HttpRequest, sentBody
 async function admitAndRun(
   route: RestRoute,
   { caller, content, describeRequest }: Awaited<ReturnType<typeof readCall>>,
-  { requestId, startMs, addHeaders }: RequestScope,
+  { request, requestId, startMs, addHeaders }: RequestScope,
   { gate }: RestOptions,
 ): Promise<HttpResponse> {
+  const isList = route.query instanceof z.ZodObject && 'limit' in route.query.shape
   const received = { requestId, startMs, action: `${route.method} ${route.path}`, describeRequest }
   const end = await passGate({ caller, received, gate }, content, async (admitted, { run }) => {
     const { caller: current } = admitted.call
-    const value = await runAsAccount(current.accountId, () => run(current))
+    const read = () => runAsAccount(current.accountId, () => run(current))
+    const value = await (isList ? gate.queueRead(current.accountId, read, request.signal) : read())
     const body = await parseResponse(route.value, value)
     await gate.finish(admitted)
     return { status: 200, body }

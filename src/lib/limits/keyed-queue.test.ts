@@ -35,3 +35,42 @@ test('a queue with a thousand entries rejects further work with 503', async () =
   await Promise.all(waiting)
   assert.equal(await enqueue('a', async () => 1), 1)
 })
+
+test('two of four run, a failure frees a place, and work whose client disconnects does not start', async () => {
+  const enqueue = createKeyedQueue({ runningMax: 2, waitingMax: 4, detail: 'full' })
+  const client = new AbortController()
+  const started: string[] = []
+  const held = new Map<string, PromiseWithResolvers<void>>()
+  const begin = (name: string, signal?: AbortSignal) => {
+    const end = Promise.withResolvers<void>()
+    held.set(name, end)
+    const result = enqueue(
+      'a',
+      async () => {
+        started.push(name)
+        await end.promise
+      },
+      signal,
+    )
+    return Promise.allSettled([result])
+  }
+  const one = begin('one')
+  const two = begin('two')
+  const left = begin('left', client.signal)
+  const three = begin('three')
+  await assert.rejects(
+    enqueue('a', async () => {}),
+    { status: 503 },
+  )
+  client.abort()
+  const [{ reason }] = (await left) as [PromiseRejectedResult]
+  assert.equal(reason.status, 499)
+  held.get('one')?.reject(new Error('one'))
+  await one
+  await nextTick()
+  assert.deepEqual(started, ['one', 'two', 'three'])
+  held.get('two')?.resolve()
+  held.get('three')?.resolve()
+  await Promise.all([two, three])
+  assert.equal(await enqueue('a', async () => 1), 1)
+})

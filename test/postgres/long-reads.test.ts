@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { startConsole } from '../support/console/test-console.ts'
+import { createMigratedDatabase } from '../support/database/engine.ts'
+import { postgresSkipReason } from '../support/database/postgres-server.ts'
+import { imageParams } from '../support/gallery/test-gallery.ts'
+
+test(
+  'While lists of one account wait for the database, calls of every account are answered',
+  { skip: postgresSkipReason ?? false },
+  async () => {
+    await using database = await createMigratedDatabase()
+    await using service = await startConsole({ environment: { DATABASE_URL: database.url } })
+    const { gallery, owner, projectId } = service
+    const other = await gallery.createProjectClient({ galleryMode: 'isolated' })
+    await gallery.value('svc.enroll', { ...imageParams('Ada'), groups: ['staff'] })
+    const admin = new Client({ connectionString: database.url })
+    await admin.connect()
+    const countWaiting = async () => {
+      const { rows } = await admin.query<{ count: number }>(
+        `select count(*)::int as count from pg_locks
+         where not granted and relation = '"subjectGroups"'::regclass`,
+      )
+      return rows[0]?.count ?? 0
+    }
+    await admin.query('begin')
+    await admin.query('lock table "subjectGroups" in access exclusive mode')
+    const lists = Array.from({ length: 20 }, (_, index) => [
+      gallery.rest('GET', index % 2 === 0 ? '/v1/groups' : '/v1/subjects?q=ada&total=true'),
+      owner.get(`/projects/${projectId}/groups`),
+    ]).flat()
+    // Two lists of keys and two of the console.
+    while ((await countWaiting()) < 4) await sleep(5)
+    for (const client of [other, gallery, other, gallery, other])
+      assert.equal((await client.value('svc.detect', imageParams('Ben'))).faces.length, 1)
+    assert.equal(await countWaiting(), 4)
+    await admin.query('rollback')
+    const statuses = (await Promise.all(lists)).map(({ status }) => status)
+    assert.deepEqual(new Set(statuses), new Set([200]))
+    await admin.end()
+  },
+)
