@@ -1,7 +1,7 @@
 import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
-import { createKeyedQueue } from '../lib/limits/keyed-queue.ts'
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
+import { createKeyedQueue } from '../lib/limits/keyed-queue.ts'
 import { type RateLimits, describeBucket } from '../lib/limits/token-bucket.ts'
 import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'

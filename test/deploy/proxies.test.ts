@@ -14,6 +14,7 @@ import { readConfig } from '../../src/config.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { haproxySkipReason, startHaProxy } from '../support/network/haproxy.ts'
+import { serverLimits } from '../support/network/server-limits.ts'
 import { rootDir } from '../support/paths.ts'
 
 const read = (file: string): string => readFileSync(path.join(rootDir, file), 'utf8')
@@ -52,12 +53,7 @@ async function startServer(opened: AsyncDisposableStack): Promise<string> {
     routes: [],
     fallback: ({ clientIp, origin }) => ({ status: 200, body: { clientIp, origin } }),
     proxies: readConfig({ TRUST_PROXY: documentedTrustProxy() }).TRUST_PROXY,
-    headersMsMax: 10_000,
-    requestMsMax: 30_000,
-    connectionsMax: 100,
-    connectionsPerAddressMax: 100,
-    writeMsMax: 20_000,
-    drainMsMax: 100,
+    ...serverLimits,
     log: createLog('silent'),
   })
   opened.defer(() => server.close())

@@ -11,6 +11,7 @@ import type { Route } from '../../src/http/route.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/http/server.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { openRawClient, rawGet, type RawClient } from '../support/network/raw-client.ts'
+import { serverLimits } from '../support/network/server-limits.ts'
 
 const chunk = Buffer.alloc(64 * 1024, 'a')
 const largeBytes = 64 * 1024 * 1024
@@ -51,12 +52,7 @@ async function serve(limits: Partial<HttpServerOptions>): Promise<TestServer> {
   const stats = createConnectionStats()
   const server = createHttpServer({
     routes,
-    headersMsMax: 10_000,
-    requestMsMax: 30_000,
-    connectionsMax: 100,
-    connectionsPerAddressMax: 100,
-    writeMsMax: 20_000,
-    drainMsMax: 100,
+    ...serverLimits,
     connectionStats: stats,
     log: createLog('silent'),
     ...limits,

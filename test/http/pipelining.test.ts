@@ -8,6 +8,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { chunksParsedMax, countParsedChunks, tinyChunk } from '../support/network/parsed-chunks.ts'
 import { countResponses, openRawClient, rawGet } from '../support/network/raw-client.ts'
+import { serverLimits } from '../support/network/server-limits.ts'
 
 const largeBody = Buffer.alloc(256 * 1024, 'a')
 
@@ -70,12 +71,7 @@ let url: string
 before(async () => {
   server = createHttpServer({
     routes,
-    headersMsMax: 10_000,
-    requestMsMax: 30_000,
-    connectionsMax: 100,
-    connectionsPerAddressMax: 100,
-    writeMsMax: 20_000,
-    drainMsMax: 100,
+    ...serverLimits,
     log: createLog('silent'),
   })
   url = await server.listen('127.0.0.1', 0)

@@ -5,6 +5,7 @@ import { serviceRoutes } from '../../src/http/routes/service-routes.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { countResponses, openRawClient, rawGet } from '../support/network/raw-client.ts'
+import { serverLimits } from '../support/network/server-limits.ts'
 
 /** How many times the metrics were rendered and the readiness was checked. */
 const runs = { metrics: 0, readiness: 0 }
@@ -28,12 +29,7 @@ before(async () => {
   }
   server = createHttpServer({
     routes: serviceRoutes({ version: 'test', limits: {}, notReady, metrics: metrics.text }),
-    headersMsMax: 10_000,
-    requestMsMax: 30_000,
-    connectionsMax: 100,
-    connectionsPerAddressMax: 100,
-    writeMsMax: 20_000,
-    drainMsMax: 100,
+    ...serverLimits,
     log: createLog('silent'),
   })
   url = await server.listen('127.0.0.1', 0)

@@ -1,4 +1,3 @@
-import { dayOf } from '../../lib/clock.ts'
 import { existsSync } from 'node:fs'
 import { access, constants, mkdir, open, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -20,6 +19,7 @@ import {
   requireImpostorPairs,
 } from '../../gallery/calibration/measure/build-calibration.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
+import { dayOf } from '../../lib/clock.ts'
 import { requireRecognizerDecoding } from '../../models/decoding.ts'
 import { findInstalledModel, manifestFileName, readPack } from '../../models/installed-packs.ts'
 import { type InstalledModel, type ModelSet, isCalibrated } from '../../models/model-set.ts'

@@ -43,6 +43,7 @@ import {
 import { withGateSteps, withRunStep, type BeforeStep } from '../gate/call-steps.ts'
 import { createFakeVisionClient, fakeCalibrations, fakeImage } from './fake-vision.ts'
 import type { FakeVisionClient, FakeModels, FakePerson } from './fake-vision.ts'
+import { serverLimits } from '../network/server-limits.ts'
 
 /** The complete service with a fake vision client, which reads images that list their people. */
 export type TestGallery = AsyncDisposable &
@@ -191,12 +192,9 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     proxies: config.TRUST_PROXY,
     corsOrigins: config.CORS_ORIGINS,
     bearerKeys: config.BEARER_KEYS === 'on',
-    headersMsMax: 10_000,
-    requestMsMax: 30_000,
+    ...serverLimits,
     connectionsMax: 1000,
     connectionsPerAddressMax: 1000,
-    writeMsMax: 20_000,
-    drainMsMax: 100,
     bodyBudget,
     log,
   })

@@ -27,6 +27,7 @@ import { serviceDatabaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-client.ts'
 import { withGateSteps, withRunStep, type BeforeStep } from './call-steps.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
+import { serverLimits } from '../network/server-limits.ts'
 
 /** The HTTP server, the gate and the database, with actions that need no image. */
 export type TestGate = AsyncDisposable &
@@ -90,12 +91,9 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
         handle,
       },
     ],
-    headersMsMax: 1e4,
-    requestMsMax: 3e4,
-    connectionsMax: 1e3,
+    ...serverLimits,
+    connectionsMax: 1000,
     connectionsPerAddressMax: 1000,
-    writeMsMax: 20_000,
-    drainMsMax: 100,
     bodyBudget: createBodyBudget(bodyBudgetLimits(config)),
     log,
     ...(options.observer && { observer: options.observer }),
