@@ -3,7 +3,7 @@
  *
  *   node eval/fit-liveness.ts <folder written by eval/simulate-attacks.ts>
  *
- * Prints the weights and the bias for `src/models/builtin/networks/networks.ts`. Also prints the
+ * Prints the weights and the bias for `src/models/builtin/networks/constants.ts`. Also prints the
  * distribution of scores on people outside the fit (five folds by person); the thresholds are chosen
  * from this distribution.
  */

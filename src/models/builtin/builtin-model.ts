@@ -28,21 +28,10 @@ export type BuiltinModel = {
   readonly notFor: string
   readonly input: ModelInput
   readonly outputs: readonly ModelOutput[]
-  /** Constants that depend on the weights: anchors, crop factors, the order of labels. */
+  /** See `networks/constants.ts`. */
   readonly constants: ModelConstants
   readonly golden: Golden
 }
-
-/** The facts that `networks.json` contains. */
-export type FileFacts = Omit<BuiltinModel, 'id' | 'roles' | 'constants' | 'source' | 'input'> & {
-  readonly source: Omit<ConversionSource, 'conversion'>
-  readonly input: Omit<ModelInput, 'colourOrder'>
-}
-
-/** The other facts, which `networks.ts` states with their literal types. */
-export type NetworkFacts = Pick<BuiltinModel, 'roles' | 'constants'> &
-  Pick<ConversionSource, 'conversion'> &
-  Pick<ModelInput, 'colourOrder'>
 
 /** The ONNX file that the service loads, in the folder of models. */
 export type OnnxArtifact = { readonly file: string; readonly sha256: string }
@@ -108,7 +97,7 @@ type ModelOutput = {
   readonly meaning: string
 }
 
-type ModelConstants = { readonly [name: string]: ModelConstant }
+export type ModelConstants = { readonly [name: string]: ModelConstant }
 type ModelConstant = number | string | boolean | readonly ModelConstant[] | ModelConstants
 
 /** The expected outputs for `goldenInput`, of `networks.json`: output name → summary. */

@@ -37,6 +37,21 @@ test('every output has golden values and a tolerance below 1 % of its mean', () 
   }
 })
 
+test('every role, order of colours and conversion is known', () => {
+  const roles = new Set(['detector', 'landmarks', 'recognizer', 'attributes', 'liveness'])
+  const members = {
+    'tfjs-graph': new Set(['from', 'outputs', 'isAnySize']),
+    'face-api': new Set(['from', 'network']),
+  }
+  for (const entry of entries) {
+    const { conversion } = entry.source
+    assert.ok(entry.roles.length > 0 && new Set(entry.roles).isSubsetOf(roles), entry.id)
+    assert.ok(['RGB', 'BGR', 'grey'].includes(entry.input.colourOrder), entry.id)
+    assert.ok(new Set(Object.keys(conversion)).isSubsetOf(members[conversion.from]), entry.id)
+    if (conversion.from === 'face-api') assert.equal(conversion.network, entry.id)
+  }
+})
+
 test('every channel has a mean', () => {
   for (const { input } of entries)
     assert.equal(input.mean.length, input.colourOrder === 'grey' ? 1 : 3)

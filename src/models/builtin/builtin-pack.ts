@@ -1,8 +1,9 @@
-import type { BuiltinModel, BuiltinModelId, FileFacts, NetworkFacts } from './builtin-model.ts'
+import type { BuiltinModel, BuiltinModelId } from './builtin-model.ts'
+import { constants } from './networks/constants.ts'
 import data from './networks/networks.json' with { type: 'json' }
-import { networks } from './networks/networks.ts'
 
-const files: Readonly<Record<BuiltinModelId, FileFacts>> = data
+/** The types of a JSON module have no literals, such as the orders of colours; a test checks them. */
+const files = data as Readonly<Record<BuiltinModelId, Omit<BuiltinModel, 'id' | 'constants'>>>
 
 /**
  * The pack that needs no download: the weights are part of installed npm packages and are converted
@@ -11,25 +12,14 @@ const files: Readonly<Record<BuiltinModelId, FileFacts>> = data
  */
 export const builtinPack = {
   models: Object.fromEntries(
-    Object.entries(networks).map(([id, facts]) => [id, toModel(id as BuiltinModelId, facts)]),
+    Object.entries(constants).map(([id, ofModel]) => [
+      id,
+      { id, ...files[id as BuiltinModelId], constants: ofModel },
+    ]),
   ) as {
     readonly [Id in BuiltinModelId]: BuiltinModel &
-      (typeof data)[Id] & { readonly constants: (typeof networks)[Id]['constants'] }
+      (typeof data)[Id] & { readonly constants: (typeof constants)[Id] }
   },
-}
-
-function toModel(
-  id: BuiltinModelId,
-  { conversion, colourOrder, ...facts }: NetworkFacts,
-): BuiltinModel {
-  const { source, input, ...file } = files[id]
-  return {
-    id,
-    ...file,
-    ...facts,
-    source: { ...source, conversion },
-    input: { ...input, colourOrder },
-  }
 }
 
 /** The licence of a model as its package states it. */
