@@ -15,10 +15,7 @@ export type TransferFilter = TimeFilter &
   }
 
 /** Finds the transfers of an account, by default the newest first. */
-export function findTransfers(
-  tx: ReadTx,
-  filter: TransferFilter,
-): Promise<readonly LedgerTransfer[]> {
+export function findTransfers(tx: ReadTx, filter: TransferFilter) {
   const { isAscending = false, after, limit } = filter
   const ledgers = accountLedgers(tx, filter.accountId)
   const query = matchingTransfers(selectTransfers(tx), filter)
@@ -62,19 +59,12 @@ function matchingTransfers(
 }
 
 /** Finds one transfer by its id. */
-export async function findTransfer(
-  tx: ReadTx,
-  transferId: number,
-): Promise<LedgerTransfer | undefined> {
+export async function findTransfer(tx: ReadTx, transferId: number) {
   return (await tx.run(selectTransfers(tx).where('t.transferId', '=', transferId)))[0]
 }
 
 /** Finds the top-up of a wallet by the id of its request. */
-export async function findTopUp(
-  tx: ReadTx,
-  wallet: string,
-  requestId: string,
-): Promise<LedgerTransfer | undefined> {
+export async function findTopUp(tx: ReadTx, wallet: string, requestId: string) {
   const query = selectTransfers(tx)
     .where('t.chain', '=', wallet)
     .where('t.requestId', '=', requestId)

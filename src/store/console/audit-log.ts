@@ -49,10 +49,7 @@ export type AuditFilter = TimeFilter &
 const playgroundActions = ['playground.call', 'playground.session']
 
 /** Finds entries of the audit log, by default the newest first. */
-export async function findAuditEntries(
-  tx: ReadTx,
-  filter: AuditFilter,
-): Promise<readonly Omit<Selectable<AuditLogRow>, 'rowHash'>[]> {
+export async function findAuditEntries(tx: ReadTx, filter: AuditFilter) {
   const { isAscending = false, after, limit } = filter
   const page = selectPage(matchingEntries(tx, filter).selectAll(), {
     columns: ['atMs', 'auditId'],

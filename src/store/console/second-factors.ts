@@ -13,10 +13,7 @@ export async function replaceSecondFactor(
   await tx.run(tx.build.insertInto('secondFactors').values(factor))
 }
 
-export async function findSecondFactor(
-  tx: ReadTx,
-  userId: string,
-): Promise<SecondFactor | undefined> {
+export async function findSecondFactor(tx: ReadTx, userId: string) {
   const query = tx.build.selectFrom('secondFactors').selectAll().where('userId', '=', userId)
   return (await tx.run(query))[0]
 }

@@ -1,14 +1,8 @@
-import type { SessionRow, UserRow } from '../console-schema.ts'
+import type { SessionRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../database.ts'
 
-export type SessionWithUser = SessionRow &
-  Pick<UserRow, 'accountId' | 'name' | 'role' | 'disabledAtUtc'>
-
 /** Finds a session and its user by the hash of the token. */
-export async function findSession(
-  tx: ReadTx,
-  tokenHash: Uint8Array,
-): Promise<SessionWithUser | undefined> {
+export async function findSession(tx: ReadTx, tokenHash: Uint8Array) {
   const query = tx.build
     .selectFrom('sessions')
     .innerJoin('users', 'users.userId', 'sessions.userId')

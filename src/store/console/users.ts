@@ -57,11 +57,7 @@ export async function addInviteLink(tx: Tx, link: LinkRow): Promise<void> {
 }
 
 /** Finds a link that has not expired. */
-export async function findInviteLink(
-  tx: ReadTx,
-  tokenHash: Uint8Array,
-  nowMs: number,
-): Promise<LinkRow | undefined> {
+export async function findInviteLink(tx: ReadTx, tokenHash: Uint8Array, nowMs: number) {
   const query = tx.build.selectFrom('links').selectAll().where('tokenHash', '=', tokenHash)
   return (await tx.run(query.where('expiresAtMs', '>', nowMs)))[0]
 }

@@ -1,10 +1,8 @@
-import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import type { CropRow, FaceRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
 import { deleteInBatches } from '../delete-in-batches.ts'
 import { countListed } from '../lists.ts'
-import type { Schema } from '../schema.ts'
 import { lockProjectGallery } from './galleries.ts'
 import { findFaceTemplates } from './templates.ts'
 
@@ -22,10 +20,7 @@ export async function findCrop(tx: ReadTx, faceId: string): Promise<CropRow | un
 export type CroppedFace = Pick<FaceRow, 'subjectId' | 'faceId'>
 
 /** Finds the faces of subjects that have a stored crop, the best picture of each subject first. */
-export async function findCroppedFaces(
-  tx: ReadTx,
-  subjectIds: readonly string[],
-): Promise<readonly CroppedFace[]> {
+export async function findCroppedFaces(tx: ReadTx, subjectIds: readonly string[]) {
   if (subjectIds.length === 0) return []
   const query = tx.build
     .selectFrom('faces')
@@ -37,10 +32,7 @@ export async function findCroppedFaces(
 }
 
 /** Finds the stored crop of a face of this subject; undefined for a face of another subject. */
-export async function findSubjectCrop(
-  tx: ReadTx,
-  { subjectId, faceId }: CroppedFace,
-): Promise<CropRow | undefined> {
+export async function findSubjectCrop(tx: ReadTx, { subjectId, faceId }: CroppedFace) {
   const query = tx.build
     .selectFrom('crops')
     .innerJoin('faces', 'faces.faceId', 'crops.faceId')
@@ -142,11 +134,7 @@ export async function listGalleriesNeedingKeys(tx: ReadTx): Promise<readonly str
 }
 
 /** Finds subjects of a gallery that need a new key. */
-export function findSubjectsNeedingKey(
-  tx: ReadTx,
-  galleryId: string,
-  limit: number,
-): Promise<readonly Selectable<Schema['subjects']>[]> {
+export function findSubjectsNeedingKey(tx: ReadTx, galleryId: string, limit: number) {
   const query = tx.build
     .selectFrom('subjects')
     .selectAll()
@@ -195,10 +183,7 @@ export async function replaceCropCiphertext(
 }
 
 /** Finds the stored crops of a subject, also those of near misses. */
-export function findSubjectCrops(
-  { build, run }: ReadTx,
-  subjectId: string,
-): Promise<readonly SubjectCrop[]> {
+export function findSubjectCrops({ build, run }: ReadTx, subjectId: string) {
   const ofFaces = build
     .selectFrom('crops')
     .innerJoin('faces', 'faces.faceId', 'crops.faceId')

@@ -72,10 +72,7 @@ export type DeletionFilter = DeletionScope &
   }
 
 /** Finds deletion records, by default the newest first. */
-export async function findDeletions(
-  tx: ReadTx,
-  filter: DeletionFilter,
-): Promise<readonly StoredDeletion[]> {
+export async function findDeletions(tx: ReadTx, filter: DeletionFilter) {
   const { isAscending = false, after } = filter
   let query = matchingDeletions(tx, filter).selectAll()
   if (after !== undefined) query = query.where('seq', isAscending ? '>' : '<', after)
@@ -85,12 +82,6 @@ export async function findDeletions(
     galleryId: row.galleryId,
     record: deletionRecordOf(row),
   }))
-}
-
-export type StoredDeletion = {
-  readonly seq: number
-  readonly galleryId: string
-  readonly record: DeletionRecord
 }
 
 /** Counts deletion records, at most `listCountMax`. */

@@ -1,5 +1,5 @@
 import { type ReadTx, dialectOf, sql } from '../database.ts'
-import type { SubjectRow, TemplateRow } from '../gallery-schema.ts'
+import type { SubjectRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
 import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { GallerySize } from './galleries.ts'
@@ -38,10 +38,7 @@ export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter): Promi
 }
 
 /** Finds the templates of a gallery's expired subjects. */
-export function findExpiredTemplates(
-  tx: ReadTx,
-  filter: ExpiryFilter,
-): Promise<readonly Pick<TemplateRow, 'faceId' | 'modelId'>[]> {
+export function findExpiredTemplates(tx: ReadTx, filter: ExpiryFilter) {
   const query = tx.build
     .selectFrom('faces')
     .innerJoin('templates', 'templates.faceId', 'faces.faceId')

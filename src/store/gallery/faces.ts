@@ -130,11 +130,7 @@ type FaceMove = Omit<SubjectChange, 'subjectId'> & {
 }
 
 /** Finds the subjects of faces of a gallery. */
-export function findFaceOwners(
-  tx: ReadTx,
-  galleryId: string,
-  faceIds: readonly string[],
-): Promise<readonly Pick<FaceRow, 'faceId' | 'subjectId'>[]> {
+export function findFaceOwners(tx: ReadTx, galleryId: string, faceIds: readonly string[]) {
   const query = tx.build
     .selectFrom('faces')
     .select(['faceId', 'subjectId'])

@@ -86,10 +86,7 @@ export async function recordGalleryChange(tx: Tx, change: GalleryChange): Promis
 }
 
 /** Finds the gallery's newest key, which encrypts the keys of new subjects. */
-export async function findNewestGalleryKey(
-  tx: ReadTx,
-  galleryId: string,
-): Promise<GalleryKeyRow | undefined> {
+export async function findNewestGalleryKey(tx: ReadTx, galleryId: string) {
   const query = tx.build
     .selectFrom('galleryKeys')
     .selectAll()
@@ -100,10 +97,7 @@ export async function findNewestGalleryKey(
   return (await tx.run(query))[0]
 }
 
-export async function findGalleryKey(
-  tx: ReadTx,
-  keyId: string,
-): Promise<GalleryKeyRow | undefined> {
+export async function findGalleryKey(tx: ReadTx, keyId: string) {
   const query = tx.build.selectFrom('galleryKeys').selectAll().where('keyId', '=', keyId)
   return (await tx.run(query))[0]
 }

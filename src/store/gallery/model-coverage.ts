@@ -63,10 +63,7 @@ export async function templateCountsByModel(tx: ReadTx): Promise<ReadonlyMap<str
 }
 
 /** Counts the templates of an account by model. */
-export function countAccountTemplates(
-  tx: ReadTx,
-  accountId: string,
-): Promise<readonly { readonly modelId: string; readonly faces: number }[]> {
+export function countAccountTemplates(tx: ReadTx, accountId: string) {
   const query = tx.build
     .selectFrom('templates')
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')

@@ -83,14 +83,8 @@ export async function countTemplates(
   return rows[0]?.templates ?? 0
 }
 
-/** The number of stale vectors of a gallery. */
-export type StaleVectors = { readonly galleryId: string; readonly count: number }
-
 /** Counts the stale vectors of these models in each gallery that has any. */
-export function findStaleVectors(
-  { build, run }: ReadTx,
-  modelIds: readonly string[],
-): Promise<readonly StaleVectors[]> {
+export function findStaleVectors({ build, run }: ReadTx, modelIds: readonly string[]) {
   const query = build
     .selectFrom('vectors')
     .select((row) => ['galleryId', row.fn.countAll<number>().as('count')])

@@ -9,10 +9,7 @@ export type BucketState = Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst'
 }
 
 /** Reads the bucket of a project without locking it. */
-export async function readBucketState(
-  tx: ReadTx,
-  projectId: string,
-): Promise<BucketState | undefined> {
+export async function readBucketState(tx: ReadTx, projectId: string) {
   const query = tx.build
     .selectFrom('projects')
     .innerJoin('buckets', 'buckets.projectId', 'projects.projectId')

@@ -73,9 +73,7 @@ export function listCalibrationStates(tx: ReadTx) {
 }
 
 /** Lists the applied migrations in their order. */
-export async function listMigrations(
-  db: Database,
-): Promise<readonly { readonly name: string; readonly timestamp: string }[]> {
+export async function listMigrations(db: Database) {
   const { rows } = await sql<{ readonly name: string; readonly timestamp: string }>`
     select name, timestamp from kysely_migration order by name`.execute(db)
   return rows

@@ -5,10 +5,7 @@ export function listCertificateKeys(tx: ReadTx): Promise<readonly CertificateKey
   return tx.run(tx.build.selectFrom('certificateKeys').selectAll())
 }
 
-export async function findCertificateKey(
-  tx: ReadTx,
-  accountId: string,
-): Promise<CertificateKeyRow | undefined> {
+export async function findCertificateKey(tx: ReadTx, accountId: string) {
   const query = tx.build.selectFrom('certificateKeys').selectAll()
   return (await tx.run(query.where('accountId', '=', accountId)))[0]
 }

@@ -1,18 +1,12 @@
-import type { Database, KeyRow } from '../schema.ts'
-
-/** The hash of a secret of a key, and the account by which its calls are routed. */
-export type KeyRoute = Pick<KeyRow, 'keyId' | 'hash'> & { readonly accountId: string }
+import type { Database } from '../schema.ts'
 
 /**
  * Lists the hashes of all keys and of their former secrets, also of revoked ones, whose calls get a
- * precise error. Keys of frozen projects are left out.
+ * precise error, with the account by which calls are routed. Keys of frozen projects are left out.
  *
  * @param accountId undefined: of all accounts.
  */
-export async function listKeyRoutes(
-  db: Database,
-  accountId: string | undefined,
-): Promise<readonly KeyRoute[]> {
+export async function listKeyRoutes(db: Database, accountId: string | undefined) {
   let query = db
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')

@@ -149,15 +149,8 @@ export function findDeliveries(
   return tx.run(page)
 }
 
-export type LastAttempt = Pick<WebhookDelivery, 'webhookId' | 'status' | 'error'> & {
-  readonly attemptedAtMs: number
-}
-
 /** Finds the last attempt of each of these webhooks that has one. */
-export function findLastAttempts(
-  tx: ReadTx,
-  webhookIds: readonly string[],
-): Promise<readonly LastAttempt[]> {
+export function findLastAttempts(tx: ReadTx, webhookIds: readonly string[]) {
   if (webhookIds.length === 0) return Promise.resolve([])
   const ranked = tx.build
     .selectFrom('webhookDeliveries')

@@ -165,11 +165,7 @@ export async function addWebhookSecret(
 }
 
 /** Finds the valid secrets of a webhook, the newest first. */
-export function findWebhookSecrets(
-  tx: ReadTx,
-  webhookId: string,
-  nowMs: number,
-): Promise<readonly WrappedWebhookSecret[]> {
+export function findWebhookSecrets(tx: ReadTx, webhookId: string, nowMs: number) {
   const query = tx.build
     .selectFrom('webhookSecrets')
     .selectAll()

@@ -1,11 +1,8 @@
 import type { GalleryCalibrationRow } from '../../gallery-schema.ts'
 import type { ReadTx, Tx } from '../../database.ts'
 
-/** A table that a gallery uses, without its definition. */
-export type CalibrationInUse = Pick<GalleryCalibrationRow, 'calibrationId' | 'galleryId'>
-
-/** Lists the tables in use of all galleries. */
-export function findCalibrationsInUse(tx: ReadTx): Promise<readonly CalibrationInUse[]> {
+/** Lists the tables in use of all galleries, without their definitions. */
+export function findCalibrationsInUse(tx: ReadTx) {
   const query = tx.build.selectFrom('galleryCalibrations').select(['calibrationId', 'galleryId'])
   return tx.run(query.where('endedAtUtc', 'is', null))
 }
@@ -30,10 +27,7 @@ export async function findCalibrationsById(
 const historyMax = 100
 
 /** Finds the newest tables of a gallery, in use or not, the newest first. */
-export function findGalleryCalibrations(
-  { build, run }: ReadTx,
-  galleryId: string,
-): Promise<readonly GalleryCalibrationRow[]> {
+export function findGalleryCalibrations({ build, run }: ReadTx, galleryId: string) {
   return run(
     build
       .selectFrom('galleryCalibrations')
@@ -46,10 +40,7 @@ export function findGalleryCalibrations(
 }
 
 /** Finds the tables that the galleries of an account use. */
-export function findAccountCalibrations(
-  { build, run }: ReadTx,
-  accountId: string,
-): Promise<readonly GalleryCalibrationRow[]> {
+export function findAccountCalibrations({ build, run }: ReadTx, accountId: string) {
   return run(
     build
       .selectFrom('galleryCalibrations')

@@ -1,7 +1,6 @@
-import type { FaceRow, SubjectRow } from '../../gallery-schema.ts'
 import { type ReadTx, sql } from '../../database.ts'
 import { selectExpiredIds } from '../expired-subjects.ts'
-import { selectStoredTemplates, type StoredTemplate } from '../templates.ts'
+import { selectStoredTemplates } from '../templates.ts'
 
 export type GalleryTemplatesFilter = {
   readonly galleryId: string
@@ -10,16 +9,12 @@ export type GalleryTemplatesFilter = {
   readonly nowUtc: string
 }
 
-export type TemplateWithSubject = StoredTemplate &
-  Pick<SubjectRow, 'externalId'> &
-  Pick<FaceRow, 'createdAtUtc'>
-
 /** Reads a page of a gallery's templates of one model, in the order of their random face ids. */
 export function findGalleryTemplates(
   tx: ReadTx,
   { galleryId, modelId, nowUtc }: GalleryTemplatesFilter,
   page: { readonly afterFaceId: string; readonly limit: number },
-): Promise<readonly TemplateWithSubject[]> {
+) {
   return tx.run(
     selectStoredTemplates(tx)
       .select(['subjects.externalId', 'faces.createdAtUtc'])
@@ -32,13 +27,11 @@ export function findGalleryTemplates(
   )
 }
 
-/** The numbers of a gallery's templates of one model, and of its faces without one. */
-export type TemplateCounts = { readonly templates: number; readonly otherFaces: number }
-
+/** Counts a gallery's templates of one model, and its faces without one. */
 export async function countGalleryTemplates(
   { build, run }: ReadTx,
   { galleryId, modelId, nowUtc }: GalleryTemplatesFilter,
-): Promise<TemplateCounts> {
+) {
   const faces = build
     .selectFrom('faces')
     .where('faces.galleryId', '=', galleryId)
