@@ -10,8 +10,6 @@ export class LedgerError extends Error {
   override readonly name = 'LedgerError'
 }
 
-type BudgetOwner = { readonly accountId: string; readonly projectId: string }
-
 /** External → wallet. @throws LedgerError if the amount is not positive or the wallet overflows. */
 export function topUp(tx: Tx, accountId: string, amountMicros: Micros, atMs: number) {
   return topUpWith(tx, { accountId, requestId: null }, amountMicros, atMs)
@@ -57,7 +55,7 @@ function topUpWith(
  */
 export async function allocate(
   tx: Tx,
-  { accountId, projectId }: BudgetOwner,
+  { accountId, projectId }: { readonly accountId: string; readonly projectId: string },
   amountMicros: Micros,
   atMs: number,
 ): Promise<number> {

@@ -70,14 +70,12 @@ export type CliCommand = {
   readonly arguments: ValueDeclarations
   /** The commands of a group; a command that runs has none. */
   readonly commands: readonly CliCommand[]
-  readonly run: CommandRun
+  /**
+   * @throws UsageError for invalid arguments: one line on standard error, exit code 2.
+   * @throws Error when the command fails: one line on standard error, exit code 1.
+   */
+  readonly run: (args: readonly string[]) => Promise<void>
 }
-
-/**
- * @throws UsageError for invalid arguments: one line on standard error, exit code 2.
- * @throws Error when the command fails: one line on standard error, exit code 1.
- */
-type CommandRun = (args: readonly string[]) => Promise<void>
 
 /** What a command receives: the texts of its options and arguments, and whether it prints JSON. */
 export type CommandValues<
@@ -131,12 +129,10 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
   return [line(head), ...rows.map(line)].join('\n')
 }
 
-type OnProgress = (done: number, total: number) => void
-
 /** Shows a progress bar for work that reports its progress. */
 export async function showProgress<Result>(
   unit: string,
-  work: (onProgress: OnProgress) => Result | Promise<Result>,
+  work: (onProgress: (done: number, total: number) => void) => Result | Promise<Result>,
 ): Promise<Result> {
   const bar = createProgressBar(unit)
   const result = await work(bar.update)

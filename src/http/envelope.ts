@@ -1,6 +1,5 @@
 import {
   type Action,
-  type ActionResult,
   type Caller,
   type ItemOutcome,
   type ItemOutcomes,
@@ -173,17 +172,14 @@ export function toRunnableCall(
       const calibrated = calibratedServices(services, admitted)
       const { requestId } = echoed
       const call = { params, caller: admitted, services: calibrated, signal, debug, requestId }
-      return toCallOutput(await action.run(call))
+      const result = await action.run(call)
+      return 'effect' in result ? result : { outcome: result }
     },
     toSettlement: (outcomes) =>
       outcomes instanceof ActionError
         ? toErrorSettlement(echoed, outcomes)
         : toSettlement(echoed, action, outcomes.map(action.validate)),
   }
-}
-
-function toCallOutput(result: ActionResult) {
-  return 'effect' in result ? result : { outcome: result }
 }
 
 /** Builds the response of a failed call, and its copy without the ids of deleted subjects. */

@@ -18,7 +18,7 @@ import { discardBody } from './discard-body.ts'
 import {
   createIncomingBody,
   discardBytesMaxDefault,
-  isBodyPending,
+  hasBody,
   unlimitedBodyBudget,
   type BodyBudget,
   type IncomingBody,
@@ -259,7 +259,9 @@ function send(
   const isRaw = body === undefined || isText || Buffer.isBuffer(body) || body instanceof Readable
   if (!isRaw) void reply.header('content-type', 'application/json; charset=utf-8')
   const payload = isRaw ? body : JSON.stringify(body)
-  const isPending = isBodyPending(reply.request.raw)
+  const request = reply.request.raw
+  // The client has announced a body that has not arrived in full.
+  const isPending = !request.complete && hasBody(request)
   return reply
     .code(status)
     .headers({ ...defaultHeaders, ...serverTiming(), ...headers })

@@ -81,7 +81,8 @@ export async function startDatabase(
   const { log } = options
   await using opened = new AsyncDisposableStack()
   const { store } = opened.use(serverStore)
-  const clock = databaseClock(store, options.clock)
+  // Several servers use the clock of their database, so that a key expires on all at the same time.
+  const clock = options.clock === systemClock ? (store.timeOfDay ?? systemClock) : options.clock
   const gate = createGate(store, gateOptions(config, store, clock))
   const expired = await gate.expireLeftover()
   if (expired > 0) log.warn({ expired }, 'expired calls left by a previous process')
@@ -96,11 +97,6 @@ export async function startDatabase(
       runAsAllAccounts(() => createFirstProject(store, config.STARTER_CREDIT_MICROS, clock)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
-}
-
-/** Several servers use the clock of their database, so that a key expires on all at the same time. */
-function databaseClock({ timeOfDay }: Store, clock: Clock): Clock {
-  return clock === systemClock && timeOfDay ? timeOfDay : clock
 }
 
 /** Creates the first project with its starting budget, in one transaction. Returns its API key. */

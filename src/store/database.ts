@@ -31,9 +31,6 @@ export type StoreOptions = {
   readonly version?: string
 }
 
-/** Runs a job in a transaction. Resolves when its writes are on the disk. */
-type RunWrite = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
-
 /** One transaction with both interfaces for writing. */
 export type ExclusiveTransaction = { readonly db: Database; readonly tx: Tx }
 
@@ -41,8 +38,11 @@ export type ExclusiveTransaction = { readonly db: Database; readonly tx: Tx }
 export type Store = {
   /** Typed queries, each on its own or in a transaction that may await other work. */
   readonly db: Database
-  /** Runs short jobs that await only the database. SQLite commits several of them together. */
-  readonly write: RunWrite
+  /**
+   * Runs short jobs that await only the database, each in a transaction. SQLite commits several of them
+   * together. Resolves when the writes are on the disk.
+   */
+  readonly write: <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
   /**
    * Runs a transaction that may await other work and use both kysely's queries and a job's
    * statements. All calls wait for it, so it is for operators' changes, not for calls.

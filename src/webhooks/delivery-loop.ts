@@ -49,7 +49,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
     for (let batch = 0; batch < batchesMax && performance.now() < endMs; batch++) {
       if (closing.signal.aborted) return
       const nowMs = clock()
-      const leaseUntilMs = nowMs + leaseMsOf(options.timeoutMs)
+      const leaseUntilMs = nowMs + options.timeoutMs + leaseMarginMs
       const claim = { webhookId, nowMs, leaseUntilMs, limit: batchSize }
       const claimed = await store.write((tx) => claimDeliveries(tx, claim))
       if (claimed.length === 0) return
@@ -83,6 +83,4 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
  * After its lease, another server may send an event again. A lease is longer than a request and the
  * transactions around it, so this only happens if the server was stopped in between.
  */
-function leaseMsOf(timeoutMs: number): number {
-  return timeoutMs + 50_000
-}
+const leaseMarginMs = 50_000

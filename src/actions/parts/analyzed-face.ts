@@ -21,8 +21,6 @@ export const features = [
   'attributes',
 ] as const
 
-type Feature = (typeof features)[number]
-
 export const percent = z.int().min(0).max(100)
 const probability = z.number().min(0).max(1)
 
@@ -60,7 +58,7 @@ export const analyzedFace = face
   .meta({ id: 'AnalyzedFace' })
 
 type RequestedFeatures = {
-  readonly features: readonly Feature[]
+  readonly features: readonly (typeof features)[number][]
   readonly livenessThreshold?: number | undefined
 }
 

@@ -96,14 +96,9 @@ export function defineGroup({
     arguments: {},
     run: async (args) => {
       const { command, rest } = findCommand(commands, args, path)
-      if (!command) throw new UsageError(missingCommand(path, commands))
+      const names = commands.map(({ name }) => name).join(', ')
+      if (!command) throw new UsageError(`${path} needs one of its commands: ${names}`)
       await command.run(rest)
     },
   }
-}
-
-/** The message for a group without the name of one of its commands. */
-function missingCommand(group: string, commands: readonly CliCommand[]): string {
-  const names = commands.map(({ name }) => name)
-  return `${group} needs one of its commands: ${names.join(', ')}`
 }

@@ -14,7 +14,7 @@ import { percent, unusableLines } from './report-lines.ts'
 /** Runs `facegate evaluate attributes`. @param values.out the image file of the tables. */
 export async function runAttributes(values: EvaluationValues<'out'>): Promise<void> {
   const { folder, json, out, models } = values
-  await checkImageOutput('--out', out)
+  await checkImageOutput(out)
   const labels = await readAttributeLabels(folder)
   await using vision = await openVision(models)
   const { predictions, unusable } = await showProgress('images', (onProgress) =>

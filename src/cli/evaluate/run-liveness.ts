@@ -10,7 +10,7 @@ import { percent, unusableLines } from './report-lines.ts'
 
 /** Runs `facegate evaluate liveness`. @param values.out the image file of the curves. */
 export async function runLiveness({ folder, json, out, models }: EvaluationValues<'out'>) {
-  await checkImageOutput('--out', out)
+  await checkImageOutput(out)
   const presentations = await readPresentations(folder)
   await using vision = await openVision(models)
   const results = await showProgress('images', (onProgress) =>

@@ -43,7 +43,7 @@ export type QualifiedRecognizer = Awaited<ReturnType<typeof runVerification>>
  */
 export async function runVerification(options: VerificationValues) {
   const { source } = options
-  await checkImageOutput('--out', options.out)
+  await checkImageOutput(options.out)
   checkCalibrationTarget(options.calibrate)
   const faceSet = await readFaceSet(source)
   const groups = await readGroups(source, faceSet.images)
@@ -162,18 +162,17 @@ const imageExtensions = new Set(['.svg', '.png'])
 
 /**
  * Checks before an evaluation that its result can be written, and creates the folder of the file.
- * Nothing is done if `file` is undefined.
  *
- * @param option the option that names the file.
+ * @param file the value of `--out`. Nothing is done if it is undefined.
  * @throws UsageError that names the file, the rule and the remedy.
  */
-export async function checkImageOutput(option: string, file: string | undefined): Promise<void> {
+export async function checkImageOutput(file: string | undefined): Promise<void> {
   if (file === undefined) return
   if (!imageExtensions.has(path.extname(file).toLowerCase()))
     throw new UsageError(
-      `${option} ${file} is neither .svg nor .png; choose a name with one of these extensions`,
+      `--out ${file} is neither .svg nor .png; choose a name with one of these extensions`,
     )
-  await checkOutputFile(option, file)
+  await checkOutputFile('--out', file)
 }
 
 /**

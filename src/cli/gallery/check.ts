@@ -10,13 +10,7 @@ import { readActiveSet } from '../../models/active-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { galleryIdOf } from '../../store/tenancy/projects.ts'
-import {
-  type CommandValues,
-  createProgressBar,
-  formatRows,
-  formatTable,
-  print,
-} from '../command.ts'
+import { type CommandValues, formatRows, formatTable, print, showProgress } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
 import { requireProject, withStore } from '../with-store.ts'
 import { quantity } from '../quantity.ts'
@@ -26,15 +20,12 @@ export async function checkProject({ project, json }: CommandValues<'project'>):
   await withStore(async (store) => {
     const galleryId = galleryIdOf(await requireProject(store, project))
     const { recognizer } = await readActiveSet(modelsFolder())
-    const bar = createProgressBar('templates')
-    const health = await checkStoredGallery(store, {
-      galleryId,
-      shipped: await readRecognizerCalibration(recognizer),
-      masterKeyFile: masterKeyPath(readSettings()),
-      onTemplates: () => undefined,
-      onProgress: bar.update,
-    })
-    bar.end()
+    const shipped = await readRecognizerCalibration(recognizer)
+    const masterKeyFile = masterKeyPath(readSettings())
+    const options = { galleryId, shipped, masterKeyFile, onTemplates: () => undefined }
+    const health = await showProgress('templates', (onProgress) =>
+      checkStoredGallery(store, { ...options, onProgress }),
+    )
     print(health, json, () => formatHealth(health))
   })
 }

@@ -89,7 +89,7 @@ export async function moveToPostgres(options: MoveOptions) {
   const compareMs = nowMs() - compareStartMs
 
   const completedAtUtc = nowUtc()
-  await target.write((on) => completeProgress(on, completedAtUtc))
+  await target.write((on) => completeProgress.run(on, { completedAtUtc }))
   writeMigrationMarker(dataDir, { ...migration, completedAtUtc })
   const copyMs = compareStartMs - copyStartMs
   const summary = {

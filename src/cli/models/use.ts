@@ -34,7 +34,9 @@ export async function use({
  * @throws Error when MODEL_LICENCES refuses one of them.
  */
 export async function usePack(folder: string, name: string, role?: SelectableModel['role']) {
-  const before = await readSet(folder, name)
+  const reading = readActiveSet(folder)
+  // A return to the built-in models must work even when the selection cannot be read.
+  const before = await (name === 'builtin' ? reading.catch(() => builtinSet) : reading)
   const selectable = await listSelectable(folder, name)
   const selected = selectModels(before, selectable, { name, role })
   const after = name === 'builtin' ? await removeBrokenRecognizers(selected) : selected
@@ -62,12 +64,6 @@ export async function usePack(folder: string, name: string, role?: SelectableMod
       'The service uses these models after the next restart.',
     ],
   }
-}
-
-/** A return to the built-in models must work even when the selection cannot be read. */
-async function readSet(folder: string, name: string): Promise<ModelSet> {
-  const reading = readActiveSet(folder)
-  return name === 'builtin' ? reading.catch(() => builtinSet) : reading
 }
 
 /** A former recognizer with a missing or altered file would prevent the start of the service. */

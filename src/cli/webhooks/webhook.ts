@@ -146,7 +146,8 @@ export async function sendTestEvent({ webhookId, json }: CommandValues<'webhookI
       const found = await requireWebhook(tx, webhookId)
       const result = await webhooks.sendTest(tx, found, nowMs)
       const { accountId, pausedUntilMs, failures } = found
-      if (pausedUntilMs > nowMs) console.error(describePause(pausedUntilMs, failures))
+      const pause = `paused until ${formatUtc(pausedUntilMs)} after ${failures} failed attempts`
+      if (pausedUntilMs > nowMs) console.error(`the webhook was ${pause}; the test ends the pause`)
       return { result, accountId, target: webhookId, detail: { eventId: result } }
     })
     return waitForAttempt(store, { webhookId, eventId, limit: 1 })
@@ -159,11 +160,6 @@ export async function sendTestEvent({ webhookId, json }: CommandValues<'webhookI
         : `the event ${eventId} was not delivered: ${error}`,
     )
   print(delivery, json, () => `the event ${eventId} was delivered, status ${status}`)
-}
-
-function describePause(pausedUntilMs: number, failures: number): string {
-  const pause = `paused until ${formatUtc(pausedUntilMs)} after ${failures} failed attempts`
-  return `the webhook was ${pause}; the test ends the pause`
 }
 
 /** Returns the delivery when its first attempt has ended, or after `testWaitMs`. */

@@ -14,8 +14,6 @@ export const firstSteps = [
   'backup',
 ] as const
 
-type FirstStep = { readonly step: (typeof firstSteps)[number]; readonly isDone: boolean }
-
 type InstallationState = {
   readonly projects: readonly ProjectSummary[]
   readonly hasInstalledModels: boolean
@@ -26,7 +24,7 @@ export async function findFirstSteps(
   tx: ReadTx,
   { identity, services }: ConsoleContext,
   { projects, hasInstalledModels }: InstallationState,
-): Promise<readonly FirstStep[]> {
+) {
   const { accountId, userId } = identity
   const factor = userId === null ? undefined : await findSecondFactor(tx, userId)
   const [lastUsed] = await findKeys(tx, {

@@ -120,7 +120,8 @@ function callFilter({ query, identity, services: { clock } }: LogContext): LogFi
     result,
     outcome,
     ...(nearMiss !== undefined && { nearMiss: nearMiss === 'true' }),
-    ...(requestId !== undefined && requestIdFilter(requestId)),
+    // A complete id is one value; a shorter text is a prefix.
+    ...(isUuid(requestId) ? { requestId } : { requestIdPrefix: requestId }),
     fromMs: fromUtc?.getTime(),
     toMs: toUtc?.getTime(),
   }
@@ -161,11 +162,6 @@ async function readByLatency(
     .filter((call) => !after || compare(call, ...after) > 0)
     .sort((a, b) => compare(a, b.latencyMs, b.callId))
     .slice(0, limit)
-}
-
-/** A complete id is one value; a shorter text is a prefix. */
-function requestIdFilter(text: string): { requestId?: string; requestIdPrefix?: string } {
-  return isUuid(text) ? { requestId: text } : { requestIdPrefix: text }
 }
 
 /** @throws HttpError 422 if the prefix matches too many calls. */

@@ -8,16 +8,7 @@ import type { AgeMetrics, AttributesReport, ConfusionMatrix } from './attributes
  * @param file the image to write: `.svg` or `.png`.
  */
 export async function drawAttributes(file: string, report: AttributesReport): Promise<void> {
-  await writeSvg(file, svgOf(report))
-}
-
-/** px */
-const width = 720
-const cellPx = 64
-const headPx = 48
-const barPx = 26
-
-function svgOf({ age, gender, expression }: AttributesReport): string {
+  const { age, gender, expression } = report
   const parts = [
     ...(age ? [drawAgeBars(age)] : []),
     ...(gender ? [drawConfusion('gender', gender)] : []),
@@ -29,13 +20,20 @@ function svgOf({ age, gender, expression }: AttributesReport): string {
     top += heightPx
     return group
   })
-  return [
+  const lines = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${Math.max(1, top)}" font-family="sans-serif" font-size="13">`,
     `<rect width="${width}" height="${Math.max(1, top)}" fill="white"/>`,
     ...groups,
     '</svg>',
-  ].join('\n')
+  ]
+  await writeSvg(file, lines.join('\n'))
 }
+
+/** px */
+const width = 720
+const cellPx = 64
+const headPx = 48
+const barPx = 26
 
 type SvgPart = { readonly svg: string; readonly heightPx: number }
 

@@ -86,7 +86,7 @@ export async function openGalleryCalibrations(options: GalleryCalibrationsOption
   let byGallery: ReadonlyMap<string, Calibrations> = new Map()
   const load = async (): Promise<void> => {
     const found = await runAsAllAccounts(() => loadTables(tables, options))
-    if (hasSameKeys(found, tables)) return
+    if (new Set(found.keys()).symmetricDifference(tables).size === 0) return
     tables = found
     byGallery = toCalibrations(shipped, found)
   }
@@ -147,10 +147,6 @@ function toTable(row: GalleryCalibrationRow, log: Pick<Log, 'error'>): GalleryTa
     log.error({ ...alert, err: error }, 'a stored calibration is invalid; it is not used')
     return { galleryId, calibration: undefined }
   }
-}
-
-function hasSameKeys(a: Tables, b: Tables): boolean {
-  return a.size === b.size && [...a.keys()].every((id) => b.has(id))
 }
 
 function toCalibrations(shipped: Calibrations, tables: Tables): ReadonlyMap<string, Calibrations> {

@@ -46,11 +46,6 @@ export function createIncomingBody(stream: Readable, budget: BodyBudget) {
   }
 }
 
-/** Returns whether the client has announced a body that has not arrived in full. */
-export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
-  return !complete && hasBody({ headers })
-}
-
 /** Returns whether a request has a body that is not empty, as far as its headers state it. */
 export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

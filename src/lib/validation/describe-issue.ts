@@ -175,15 +175,11 @@ export function parseInput<Schema extends z.ZodType>(
   const described = { schema: jsonSchema, input: withoutNulls, root }
   const { issues } = second.error
   const listed = issues.slice(0, problemsMax).flatMap((issue) => describeIssue(issue, described))
-  const problems = withoutRepetitions(listed)
+  // The validator reports an empty list as two issues of a text: its type and its length.
+  const byRule = new Map(listed.map((problem) => [`${problem.path} ${problem.rule}`, problem]))
+  const problems = [...byRule.values()]
   const others = issues.slice(problemsMax).map((issue) => ('keys' in issue ? issue.keys.length : 1))
   return { success: false, problems, count: others.reduce((a, b) => a + b, problems.length) }
-}
-
-/** The validator reports an empty list as two issues of a text: its type and its length. */
-function withoutRepetitions(problems: readonly InputProblem[]): InputProblem[] {
-  const byRule = new Map(problems.map((problem) => [`${problem.path} ${problem.rule}`, problem]))
-  return [...byRule.values()]
 }
 
 /** Parses the input like `parseInput`. @throws ActionError INVALID_REQUEST with one problem per field. */

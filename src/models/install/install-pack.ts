@@ -52,7 +52,10 @@ export async function installPack(
     const finished = await finishModel(staging, model, { ...weights, sha256 })
     models.push(await carryCalibration(staging, finished, previousPack))
   }
-  for (const model of models) await assertRuns({ folder: staging, model }, options.smokeTest)
+  for (const model of models) {
+    const problem = await options.smokeTest({ folder: staging, model })
+    if (problem !== undefined) throw new Error(`${model.id} does not work: ${problem}`)
+  }
 
   const finished: PackManifest = { ...manifest, models }
   await rejectChangeOfActive(modelsFolder, finished)
@@ -90,11 +93,6 @@ async function finishModel(
       `${model.file} does not match the checksum in the manifest (sha256 ${sha256}, expected ${model.sha256})`,
     )
   return { ...model, sha256, ...(source && { source: { ...source, sha256: fetched.sha256 } }) }
-}
-
-async function assertRuns(model: InstalledModel, smokeTest: InstallOptions['smokeTest']) {
-  const problem = await smokeTest(model)
-  if (problem !== undefined) throw new Error(`${model.model.id} does not work: ${problem}`)
 }
 
 /**

@@ -45,10 +45,12 @@ const queueIntervalMs = 1000
 const storedProblemsMax = 50
 
 /** Opens the monitor of this server. It writes nothing before its start. */
-export function openSystemMonitor(config: Pick<Config, 'PORT'>, sources: SystemMonitorSources) {
+export function openSystemMonitor({ PORT }: Pick<Config, 'PORT'>, sources: SystemMonitorSources) {
   const { version, store, vision, clock, log } = sources
-  const server = serverName(config)
   const { pid } = process
+  // Servers on one machine have different ports. Port 0 stands for any free port, so the process id
+  // is added.
+  const server = PORT === 0 ? `${hostname()} process ${pid}` : `${hostname()}:${PORT}`
   const latency = createMinuteLatency()
   let queuedMax = 0
   const measureQueue = (): void => void (queuedMax = Math.max(queuedMax, vision.stats().queued))
@@ -57,10 +59,11 @@ export function openSystemMonitor(config: Pick<Config, 'PORT'>, sources: SystemM
     measureQueue()
     const stored = await report()
     const atMs = clock()
+    const workerBytes = stored.workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
     const sample = { ...latency.take(), queuedMax, workersUp: vision.stats().workersUp }
     queuedMax = 0
     await store.write(async (tx) => {
-      await addSample(tx, { server, atMs, ...memoryOf(stored), ...sample })
+      await addSample(tx, { server, atMs, ...stored.memory, workerBytes, ...sample })
       await storeReport(tx, { server, pid, reportedAtMs: atMs, report: JSON.stringify(stored) })
       await deleteOldHistory(tx, atMs - systemHistoryMs)
     })
@@ -112,16 +115,6 @@ function createMinuteLatency() {
       return taken
     },
   }
-}
-
-/** Servers on one machine have different ports. Port 0 stands for any free port, so the process id is added. */
-function serverName({ PORT }: Pick<Config, 'PORT'>): string {
-  return PORT === 0 ? `${hostname()} process ${process.pid}` : `${hostname()}:${PORT}`
-}
-
-function memoryOf({ memory, workers }: ServerReport) {
-  const workerBytes = workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
-  return { ...memory, workerBytes }
 }
 
 async function reportServer({

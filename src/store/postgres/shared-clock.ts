@@ -68,8 +68,8 @@ export async function joinSharedClock(
   pool: ConnectionPool,
   options: SharedClockOptions,
 ): Promise<SharedClock> {
-  const { version, log, monotonicUs = processUs, nowMs = Date.now } = options
-  const { isServer = true, hasGalleries = true } = options
+  const { monotonicUs = () => performance.now() * 1000, nowMs = Date.now } = options
+  const { version, log, isServer = true, hasGalleries = true } = options
   const self = { nodeId: newId(), host: hostname(), pid: process.pid, version, hasGalleries }
   const startedAtUtc = new Date(nowMs()).toISOString()
   let offsetUs = 0
@@ -120,10 +120,6 @@ function writeNodes<T>(
   job: (transaction: PostgresTransaction) => Promise<T>,
 ): Promise<T> {
   return runAsAllAccounts(() => transact(pool, { access: 'write' }, job))
-}
-
-function processUs(): number {
-  return performance.now() * 1000
 }
 
 const lockNodes = prepare(`select pg_advisory_xact_lock(hashtextextended('nodes', 0))`)

@@ -49,7 +49,7 @@ const createProgressTables = `
 const insertProgress = prepare(
   'insert into migration ("migrationId", "startedAtUtc") values (:migrationId, :startedAtUtc)',
 )
-const setCompleted = prepare('update migration set "completedAtUtc" = :completedAtUtc')
+export const completeProgress = prepare('update migration set "completedAtUtc" = :completedAtUtc')
 
 export async function createProgress(
   on: QueryRunner,
@@ -57,10 +57,6 @@ export async function createProgress(
 ): Promise<void> {
   await on.run({ text: createProgressTables })
   await insertProgress.run(on, migration)
-}
-
-export async function completeProgress(on: QueryRunner, completedAtUtc: string): Promise<void> {
-  await setCompleted.run(on, { completedAtUtc })
 }
 
 const selectTableProgress = prepare<TableProgress>(

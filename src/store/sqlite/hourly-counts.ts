@@ -58,14 +58,10 @@ export function createHourlyCountStatements(connection: DatabaseSync) {
  */
 export function registerSumLatencies(connection: DatabaseSync): void {
   connection.aggregate('sumLatencies', {
-    start: emptyBytes,
+    start: () => packLatencies(createLatencyHistogram()),
     step: (sum, added) => mergeLatencies(sum, added),
     deterministic: true,
   })
-}
-
-function emptyBytes(): Uint8Array {
-  return packLatencies(createLatencyHistogram())
 }
 
 function mergeLatencies(stored: unknown, added: unknown): Uint8Array {

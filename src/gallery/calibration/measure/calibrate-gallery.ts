@@ -29,9 +29,7 @@ export type CalibrateGalleryOptions = {
   readonly onProgress: (done: number, total: number) => void
 }
 
-export type GalleryCalibrationResult = ReturnType<typeof calibrateGallery>
-
-export type GalleryCalibrationReport = GalleryCalibrationResult['report']
+export type GalleryCalibrationReport = ReturnType<typeof calibrateGallery>['report']
 
 /** The rates at which groups are compared. */
 const groupFmrs = [1e-3, 1e-4]

@@ -35,8 +35,6 @@ export function validateImage(image: EncodedImage, limits: ImageLimits, path: st
   return bytes
 }
 
-type HeaderType = 'JPEG' | 'PNG'
-
 /**
  * A progressive photograph of a camera has about ten scans, and every scan passes over all pixels.
  * A file with more scans than this limit is built to keep a decoder busy.
@@ -77,7 +75,7 @@ type TypeCheck = {
   readonly extraTypes: readonly ExtraImageType[] | undefined
 }
 
-function checkHeader(bytes: Buffer, type: HeaderType, limits: ImageLimits, field: string): void {
+function checkHeader(bytes: Buffer, type: 'JPEG' | 'PNG', limits: ImageLimits, field: string) {
   const header = type === 'PNG' ? readPngHeader(bytes) : readJpegHeader(bytes)
   if (!header)
     throw new ActionError('IMAGE_DECODE_FAILED', `${field}: the ${type} header is damaged`)
