@@ -1,3 +1,4 @@
+import type { FaceApiNetworkName } from '../convert/face-api/convert-face-api.ts'
 import type { GraphModelOptions } from '../convert/tfjs/convert-graph-model.ts'
 import type { ActivationRanges } from '../convert/onnx/quantize.ts'
 import type { Measurement } from '../pack-manifest.ts'
@@ -62,13 +63,6 @@ export type SourceFile = { readonly path: string; readonly sha256: string }
 type Conversion =
   | ({ readonly from: 'tfjs-graph' } & GraphModelOptions)
   | { readonly from: 'face-api'; readonly network: FaceApiNetworkName }
-
-export type FaceApiNetworkName =
-  | 'ssd_mobilenetv1'
-  | 'face_landmark_68'
-  | 'face_recognition'
-  | 'face_expression'
-  | 'age_gender'
 
 /** As the package that contains the weights states it, or "not stated". See also `builtinLicence`. */
 type Provenance = {

@@ -1,4 +1,3 @@
-import type { FaceApiNetworkName } from '../../builtin/builtin-model.ts'
 import { buildGraph, type Graph } from '../onnx/graph.ts'
 import type { FeatureMap, Padding } from '../onnx/layers.ts'
 import { readWeights, type WeightsGroup } from '../weights.ts'
@@ -27,13 +26,15 @@ export function convertFaceApi(
   return graph.graph
 }
 
-const architectures: Readonly<Record<FaceApiNetworkName, (builder: FaceApiBuilder) => void>> = {
+export type FaceApiNetworkName = keyof typeof architectures
+
+const architectures = {
   ssd_mobilenetv1: buildSsdMobilenetv1,
   face_landmark_68: buildFaceLandmark68,
   face_recognition: buildFaceRecognition,
   face_expression: buildFaceExpression,
   age_gender: buildAgeGender,
-}
+} satisfies Readonly<Record<string, (builder: FaceApiBuilder) => void>>
 
 /** Age in years and the probabilities of two genders for a square image (112 px): TinyXception. */
 function buildAgeGender(builder: FaceApiBuilder): void {
