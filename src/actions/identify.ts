@@ -94,15 +94,19 @@ export const identify = defineAction({
 
 async function identifyImages(call: IdentifyCall) {
   const { subjects, matching } = call.services
-  const { galleryId } = call.caller
+  const { galleryId, switches } = call.caller
   const unknownGroups = await findUnknownGroups(call)
+  const readSequence = () => subjects.read((reading) => matching.sequence(reading, galleryId))
+  const subjectSequence = switches.unknownPeople ? await readSequence() : 0
   const searches = await searchImages(call)
-  const visitors = await searchVisitors(call, facesOf(searches))
+  const visitors = await searchVisitors(call, facesOf(searches), subjectSequence)
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, galleryId, 'shared')
-      const hitSubjects = await loadHitSubjects(subjects, tx, galleryId, hitsOf(searches))
-      const facts = { ...(await searchFacts(call, tx)), hitSubjects, unknownGroups, visitors }
+      const state = await searchFacts(call, tx)
+      const found = { hits: hitsOf(searches), threshold: state.threshold }
+      const hitSubjects = await loadHitSubjects(call, tx, found)
+      const facts = { ...state, hitSubjects, unknownGroups, visitors }
       const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       await storeMatches(call, tx, searches, { outcomes, subjects: hitSubjects })
       await storeNearestFace(call, tx, searches, { outcomes, subjects: hitSubjects })

@@ -24,7 +24,7 @@ import {
 } from './serve-route.ts'
 
 /** One run of an action, with its price and its permission. */
-type PreparedAction<Value> = {
+export type PreparedAction<Value> = {
   readonly name: string
   readonly units: number
   readonly params: { readonly images: readonly CompreFaceImage[] }

@@ -9,7 +9,7 @@ import type {
 } from '../gate/call-states.ts'
 import { isRefusal, type CallOutput, type Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
-import { ActionError, HttpError } from '../lib/errors.ts'
+import { ActionError, GalleryChangedError, HttpError, unavailable } from '../lib/errors.ts'
 import { retryAfterHeader } from './error-response.ts'
 
 /** A call with its key, before the gate decides about it. */
@@ -91,14 +91,27 @@ export type RunnableCall<Outcome, S extends Settlement> = CallContent & {
   readonly toSettlement: (outcome: Outcome | ActionError) => S
 }
 
-/** Admits a call, runs it and settles it: its effect, its charge and its response in one transaction. */
+/** The most runs of a call. Few changes of a gallery concern the subjects that a call has found. */
+const runsMax = 10
+
+/**
+ * Admits a call, runs it and settles it: its effect, its charge and its response in one transaction. If
+ * subjects that it has found end in between, it runs again.
+ */
 export function runCall<Outcome, S extends Settlement>(
   incoming: IncomingCall,
   content: RunnableCall<Outcome, S> | UnreadableContent,
 ): Promise<CallEnd<S>> {
   return passGate(incoming, content, async (admitted, call) => {
-    const output = await outputOf(call, admitted.call.caller)
-    return incoming.gate.settle(admitted, { output, toSettlement: call.toSettlement })
+    for (let runs = 1; ; runs++) {
+      try {
+        const output = await outputOf(call, admitted.call.caller)
+        return await incoming.gate.settle(admitted, { output, toSettlement: call.toSettlement })
+      } catch (error) {
+        if (!(error instanceof GalleryChangedError)) throw error
+        if (runs === runsMax) throw unavailable(error.message, 1, error)
+      }
+    }
   })
 }
 

@@ -160,6 +160,11 @@ export function unavailable(detail: string, retryAfterS = 1, cause?: unknown): H
   return new HttpError(503, detail, { headers: { 'retry-after': String(retryAfterS) }, cause })
 }
 
+/** A call runs again after this error, because subjects that it has found have ended meanwhile. */
+export class GalleryChangedError extends Error {
+  override readonly message = 'The gallery changed during the call; send it again.'
+}
+
 /** The detail of a 404 response. */
 export const noSuchRoute =
   'No such route. Calls of actions go to POST /v1/face/execute; GET /v1/openapi.json lists all routes.'

@@ -2,6 +2,7 @@ import { runOnPgvector } from '../support/database/engine.ts'
 
 runOnPgvector([
   'actions/identify-stored',
+  'actions/search/changed-gallery',
   'cli/feedback',
   'cli/subjects',
   'cli/visitors',

@@ -7,8 +7,9 @@ import { extractOrRefuse, requireUsable } from '../../actions/parts/pictures/ext
 import { debugInfo, toFaceValue } from '../../actions/parts/response-fields.ts'
 import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { verify, verifyThreshold } from '../../actions/verify.ts'
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, GalleryChangedError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import type { Tx } from '../../store/database.ts'
 import { pluginVersions, toCompreFaceFace } from '../face-response.ts'
 import {
   type ImageQuery,
@@ -20,6 +21,7 @@ import {
 import { type CompreFaceImage, readImages } from '../input/read-images.ts'
 import {
   type AnalyzeOutput,
+  type PreparedAction,
   type PreparedRunContext,
   confidenceParams,
   needsAnalysis,
@@ -27,7 +29,7 @@ import {
   prepareAnalysis,
   toCompreFaceCall,
 } from '../prepare-action.ts'
-import type { CompreFaceRequest, CompreFaceRoute } from '../serve-route.ts'
+import type { CompreFaceRoute } from '../serve-route.ts'
 import { findSubjectByName, subjectName } from './subjects.ts'
 
 /** Compares the one face of an image with every face of another image, the most similar first. */
@@ -199,16 +201,15 @@ export const verifyFace: CompreFaceRoute = {
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
-    const owner = await findOwner(compreFaceRequest)
-    // For an unknown face a new id: the call fails with SUBJECT_NOT_FOUND after its admission.
-    const subjectId = owner?.subjectId ?? newId()
-    const params = { images: [image], subjectId, ...confidenceParams(query) }
+    const faceId = readImageId(compreFaceRequest.request)
+    const params = { images: [image], ...confidenceParams(query) }
+    const prepare = (subjectId: string) => prepareAction(verify, { ...params, subjectId })
     return toCompreFaceCall({
-      main: prepareAction(verify, params),
+      main: { ...prepare(newId()), run: (context) => runForOwner(context, faceId, prepare) },
       images: [image],
       query,
       toResponse: (value, [analysis]) => {
-        const { similarity, externalId } = value
+        const { similarity, subjectId, externalId } = value
         const face = toCompreFaceFace(value.probe, query, { analysis, source: value })
         const result = [{ ...face, subject: externalId ?? subjectId, similarity }]
         return { result, ...pluginVersions(query, value) }
@@ -217,11 +218,25 @@ export const verifyFace: CompreFaceRoute = {
   },
 }
 
-async function findOwner({ request, caller: { galleryId }, options }: CompreFaceRequest) {
-  const { subjects } = options.services
-  const faceId = readImageId(request)
-  const filter = { galleryId, faceId, limit: 1 }
-  return subjects.read(async (reading) => (await subjects.listFaces(reading, filter))[0])
+/** @throws GalleryChangedError if the subject of the face ends during the call. */
+async function runForOwner<Value>(
+  context: PreparedRunContext,
+  faceId: string,
+  prepare: (subjectId: string) => PreparedAction<Value>,
+) {
+  const { caller, services } = context
+  const filter = { galleryId: caller.galleryId, faceId, limit: 1 }
+  const [owner] = await services.subjects.read((tx) => services.subjects.listFaces(tx, filter))
+  const fail = (error: unknown): never => {
+    const isMissing = error instanceof ActionError && error.code === 'SUBJECT_NOT_FOUND'
+    throw owner && isMissing ? new GalleryChangedError() : error
+  }
+  // For an unknown face a new id: the call fails with SUBJECT_NOT_FOUND.
+  const output = await prepare(owner?.subjectId ?? newId())
+    .run(context)
+    .catch(fail)
+  if ('outcome' in output) return output
+  return { ...output, effect: async (tx: Tx) => Promise.resolve(output.effect(tx)).catch(fail) }
 }
 
 /** svc.enroll with the name of the subject as externalId, and with the rules of enrollment. */

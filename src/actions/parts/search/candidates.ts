@@ -1,17 +1,17 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../../../gallery/match.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
-import type { SubjectDetails, Subjects } from '../../../gallery/subjects.ts'
+import type { SubjectDetails } from '../../../gallery/subjects.ts'
 import type { ReadTx, Tx } from '../../../store/database.ts'
 import type { FaceEvent } from '../../../store/webhooks/events.ts'
 import type { ActionCall } from '../../action.ts'
 import type { candidate, matchLevel } from '../../schemas/fields.ts'
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, GalleryChangedError } from '../../../lib/errors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 
 export type MatchCandidate = z.input<typeof candidate>
 
-/** The subjects of search hits, by id. A subject that was deleted since the search is missing. */
+/** The subjects of search hits, by id. Below the threshold, one that has ended is missing. */
 export type HitSubjects = ReadonlyMap<string, HitSubject>
 
 type HitSubject = SubjectDetails & { readonly row: SubjectRow }
@@ -19,24 +19,30 @@ type HitSubject = SubjectDetails & { readonly row: SubjectRow }
 /** Subjects per statement: a batch of images can have 20,000 hits. */
 const subjectsPerQuery = 500
 
-/** Loads the subjects of all hits of a call, with few statements. */
+/**
+ * Loads the subjects of all hits of a call, with few statements.
+ *
+ * @throws GalleryChangedError if a match has ended since the search: its faces can belong to another
+ *   subject, and the search can have left out further matches.
+ */
 export async function loadHitSubjects(
-  { findByIds, loadDetails }: Pick<Subjects, 'findByIds' | 'loadDetails'>,
+  { caller: { galleryId }, services: { subjects } }: SearchCall,
   tx: Tx,
-  galleryId: string,
-  hits: readonly SearchHit[],
+  { hits, threshold }: { readonly hits: readonly SearchHit[]; readonly threshold: number },
 ): Promise<HitSubjects> {
   const subjectIds = [...new Set(hits.map(({ subjectId }) => subjectId))]
   const found = new Map<string, HitSubject>()
   for (let index = 0; index < subjectIds.length; index += subjectsPerQuery) {
     const ids = subjectIds.slice(index, index + subjectsPerQuery)
-    const rows = await findByIds(tx, galleryId, ids)
+    const rows = await subjects.findByIds(tx, galleryId, ids)
     const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
-    for (const details of await loadDetails(tx, rows)) {
+    for (const details of await subjects.loadDetails(tx, rows)) {
       const row = rowsById.get(details.subjectId)
       if (row) found.set(details.subjectId, { ...details, row })
     }
   }
+  const matches = hits.filter(({ similarity }) => similarity >= threshold)
+  if (!matches.every(({ subjectId }) => found.has(subjectId))) throw new GalleryChangedError()
   return found
 }
 

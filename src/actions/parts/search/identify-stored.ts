@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../../gallery/match.ts'
 import { mergeTemplates, spreadShares } from '../../../lib/density/merge-templates.ts'
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, GalleryChangedError } from '../../../lib/errors.ts'
 import type { ReadTx, Tx } from '../../../store/database.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { Template } from '../../../vision/embed/template.ts'
@@ -56,19 +56,20 @@ export async function identifyStored(call: IdentifyStoredCall) {
   return {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, galleryId, 'shared')
-      // The subject may have been deleted during the search.
-      await findProbeSubject(call, tx)
+      // The subject may have been deleted during the search, or the face moved.
+      const { subjectId } = await findProbeSubject(call, tx)
+      if (subjectId !== probe.subjectId) throw new GalleryChangedError()
       return [await toOutcome(call, tx, search)] satisfies ItemOutcomes
     },
   }
 }
 
 async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch) {
-  const { params, caller, services } = call
-  const { subjects, matching } = services
+  const { params, services } = call
+  const { matching } = services
   const { probe, hits } = search
   const facts = await searchFacts(call, tx)
-  const hitSubjects = await loadHitSubjects(subjects, tx, caller.galleryId, hits)
+  const hitSubjects = await loadHitSubjects(call, tx, { hits, threshold: facts.threshold })
   const found = toCandidates(hitSubjects, search.decidedHits)
   const split = splitAtThreshold(facts.threshold, found)
   const candidates = split.above.slice(0, params.maxCandidates)

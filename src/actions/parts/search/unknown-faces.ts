@@ -1,5 +1,5 @@
 import type { SearchHit } from '../../../gallery/match.ts'
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, GalleryChangedError } from '../../../lib/errors.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { FaceEvent } from '../../../store/webhooks/events.ts'
@@ -21,6 +21,8 @@ export type SearchedFace = ProbeFace & {
 export type VisitorSearch = {
   /** The number of the last change of the visitors that the search included. */
   readonly sequence: number
+  /** The same of the subjects. */
+  readonly subjectSequence: number
   /** The visitors of each face without a match that is good enough to enroll. */
   readonly hitsOf: ReadonlyMap<ProbeFace, readonly SearchHit[]>
 }
@@ -53,10 +55,13 @@ export async function searchExtractOptions({
 /**
  * Searches the visitors of the gallery for the faces that match no subject; undefined if there is
  * nothing to record. With `groups`, a face without a match can be a person of other groups.
+ *
+ * @param subjectSequence the number of the last change of the subjects before their search.
  */
 export async function searchVisitors(
   call: SearchCall,
   faces: readonly SearchedFace[],
+  subjectSequence: number,
 ): Promise<VisitorSearch | undefined> {
   const { params, caller, services } = call
   const { subjects, matching, visitors } = services
@@ -76,7 +81,7 @@ export async function searchVisitors(
     const hits = await matching.search(galleryId, face.probes, { limit: hitsMax })
     return [face, hits] as const
   })
-  return { sequence, hitsOf: new Map(await Promise.all(found)) }
+  return { sequence, subjectSequence, hitsOf: new Map(await Promise.all(found)) }
 }
 
 function hasMatch(hits: readonly { readonly similarity: number }[], threshold: number): boolean {
@@ -106,6 +111,7 @@ type PictureFaces = {
  * create one visitor.
  *
  * @returns the visits, in the order of the faces; without any, an empty list.
+ * @throws GalleryChangedError if a subject that changed since the search matches: a promoted visitor.
  */
 export async function recordVisits(
   call: SearchCall,
@@ -118,10 +124,14 @@ export async function recordVisits(
   if (!search || unknown.length === 0) return []
   const { caller, services } = call
   const { subjects, matching, visitors } = services
+  const probes = unknown.map((face) => face.probes)
+  const since = { galleryId: caller.galleryId, sequence: search.subjectSequence, faces: probes }
+  const changed = await matching.matchChangedSince(tx, since)
+  if (changed.some((ofFace) => hasMatch(ofFace, threshold))) throw new GalleryChangedError()
   const galleryId = visitors.galleryIdOf(caller.galleryId)
   await subjects.lock(tx, galleryId, 'exclusive')
   const hits = await currentHits(matching, tx, {
-    since: { galleryId, sequence: search.sequence, faces: unknown.map(({ probes }) => probes) },
+    since: { galleryId, sequence: search.sequence, faces: probes },
     hits: unknown.map((face) => search.hitsOf.get(face) ?? []),
   })
   const request = { galleryId, projectId: caller.projectId, requested: 'auto' } as const
