@@ -171,12 +171,14 @@ const failed = (code: string, retryAfterS: number | null = null) => ({
 /** Enrolls a row with these answers, the last one for all further attempts. @returns the waits too. */
 async function enrollWith(...answers: readonly (typeof ok | ReturnType<typeof failed>)[]) {
   const waits: number[] = []
-  let attempt = 0
+  const requestIds: string[] = []
   const result = await enrollEntry(row, {
-    send: async () => answers[Math.min(attempt++, answers.length - 1)] ?? ok,
+    requestId: 'first',
+    send: async (requestId) =>
+      answers[Math.min(requestIds.push(requestId), answers.length) - 1] ?? ok,
     waitS: async (seconds) => void waits.push(seconds),
   })
-  return { result, waits, attempt }
+  return { result, waits, requestIds, attempt: requestIds.length }
 }
 
 test('An import of pictures waits as long as the service requires, and lists a refused picture', async () => {
@@ -200,6 +202,24 @@ test('An import of pictures waits as long as the service requires, and lists a r
   assert.deepEqual((await enrollWith(overloaded, ok)).waits, [1])
   const last = Array.from({ length: attemptsMax - 1 }, () => failed('RATE_LIMITED', 1))
   assert.equal((await enrollWith(...last, ok)).attempt, attemptsMax)
+})
+
+test('A row is sent with another request id if its stored response need not be true any more', async () => {
+  const replayOf = <Answer extends { envelope: object }>(answer: Answer, meta: object): Answer => ({
+    ...answer,
+    envelope: { ...answer.envelope, meta: { idempotencyReplay: true, ...meta } },
+  })
+  const redacted = replayOf(ok, { redacted: true })
+  const full = replayOf(failed('GALLERY_FULL'), {})
+  const { result, requestIds } = await enrollWith(redacted, full, failed('RATE_LIMITED'), ok)
+  assert.equal(result.result, 'enrolled')
+  const [first = '', second = '', third = '', fourth] = requestIds
+  assert.deepEqual(
+    [first, second, third, fourth],
+    ['first', await contentUuid(first), await contentUuid(second), third],
+  )
+  const replay = await enrollWith(replayOf(ok, {}))
+  assert.deepEqual([replay.result.result, replay.attempt], ['enrolled', 1])
 })
 
 test('An import of pictures stops for a failure that every further row would have', async () => {

@@ -34,14 +34,20 @@ const errorSchema = z.object({
   path: z.string().optional(),
 })
 
-const envelopeSchema = z.object({ ok: z.boolean(), errors: z.array(errorSchema) })
+const metaSchema = z.object({ idempotencyReplay: z.boolean(), redacted: z.boolean() }).partial()
+const envelopeSchema = z.object({
+  ok: z.boolean(),
+  errors: z.array(errorSchema),
+  meta: metaSchema.optional(),
+})
 
 const attemptsMax = 20
 const waitMsMax = 30_000
 
 /**
  * Returns a function that enrolls one image with `svc.enroll`. The requestId is derived from the
- * content, so that a retry after a lost response does not enroll the image twice.
+ * content, so that a retry after a lost response does not enroll the image twice. If the service returns
+ * a stored response that need not be true any more, the next requestId is derived from this one.
  *
  * @throws LastingFailure when every further image would fail, or the service does not respond in 20
  *   attempts; AbortError when `signal` is aborted before the image is sent.
@@ -53,13 +59,21 @@ export function createEnrollSender(
   return async (entry) => {
     const image = await readFile(entry.file).catch((cause: unknown) => describeError(cause))
     if (typeof image === 'string') return { ok: false, code: 'FILE_NOT_READABLE', message: image }
-    const body = JSON.stringify(toRequest(image, entry, options))
+    const params = toParams(image, entry, options)
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
-    const request = { method: 'POST', headers, body, redirect: 'manual' } as const
+    const request = { method: 'POST', headers, redirect: 'manual' } as const
+    let requestId = contentUuid(JSON.stringify(params))
     for (let attempt = 1; ; attempt++) {
       await pace.waitForTurn(signal)
-      const response = await fetch(`${url}/v1/face/execute`, request).catch(() => undefined)
+      const body = JSON.stringify({ action: 'svc.enroll', requestId, params })
+      const sent = fetch(`${url}/v1/face/execute`, { ...request, body })
+      const response = await sent.catch(() => undefined)
       const result = response && (await parseResponse(response, entry, pace))
+      if (result === 'outdated') {
+        requestId = contentUuid(requestId)
+        attempt = 0
+        continue
+      }
       if (result) return result
       if (attempt === attemptsMax)
         throw new LastingFailure(
@@ -75,21 +89,20 @@ export function createEnrollSender(
 
 const pngSignature = Buffer.from('\x89PNG', 'latin1')
 
-function toRequest(
+function toParams(
   image: Buffer,
   { externalId, displayName, groups }: ImportEntry,
   { groups: addedGroups, facePolicy }: EnrollSenderOptions,
 ) {
   // By the content: exports of other services have file names with a wrong extension.
   const contentType = image.subarray(0, 4).equals(pngSignature) ? 'image/png' : 'image/jpeg'
-  const params = {
+  return {
     images: [{ kind: 'image', bytes: image.toString('base64'), contentType }],
     externalId,
     displayName,
     groups: [...new Set([...groups, ...addedGroups])],
     facePolicy,
   }
-  return { action: 'svc.enroll', requestId: contentUuid(JSON.stringify(params)), params }
 }
 
 /** Returns a UUID (version 8, RFC 9562) derived from a text: equal texts have equal UUIDs. */
@@ -98,7 +111,10 @@ function contentUuid(content: string): string {
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/u, '$1-$2-8$3-8$4-$5')
 }
 
-/** Returns undefined when the call should be retried. @throws LastingFailure. */
+/**
+ * Returns undefined when the call should be retried, and `outdated` for the stored response of an
+ * earlier run if it is an error or a subject in it was deleted. @throws LastingFailure.
+ */
 async function parseResponse(response: Response, entry: ImportEntry, pace: ImportPace) {
   const { status } = response
   const text = await response.text().catch(() => '')
@@ -107,12 +123,14 @@ async function parseResponse(response: Response, entry: ImportEntry, pace: Impor
   if (status !== 200) return { ok: false, code: `HTTP_${status}`, message: detailOf(text) || text }
   const envelope = parseJsonText(envelopeSchema, text)
   if (!envelope) return undefined
+  const { ok, meta = {} } = envelope
+  if (meta.idempotencyReplay && (!ok || meta.redacted)) return 'outdated'
   const [error] = envelope.errors
   if (error?.code === 'RATE_LIMITED') {
     pace.learn(response.headers)
     return undefined
   }
-  return envelope.ok ? { ok: true } : toRefusal(error, entry)
+  return ok ? { ok } : toRefusal(error, entry)
 }
 
 function toRefusal(error: EnrollError | undefined, entry: ImportEntry): EnrollResult {

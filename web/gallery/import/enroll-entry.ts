@@ -11,8 +11,9 @@ export class ImportStop extends Error {
 type EnrollAnswer = Pick<PlaygroundResponse, 'envelope' | 'status' | 'retryAfterS'>
 
 type EnrollSteps = {
-  /** Sends the call. Its requestId must be the same in each attempt. */
-  readonly send: () => Promise<EnrollAnswer>
+  /** Derived from the content of the row. */
+  readonly requestId: string
+  readonly send: (requestId: string) => Promise<EnrollAnswer>
   /** @throws if the user stops the import. */
   readonly waitS: (seconds: number) => Promise<void>
 }
@@ -25,18 +26,26 @@ const waitDefaultS = 1
 const lastingCodes: ReadonlySet<string> = new Set(['PAYMENT_REQUIRED', 'FORBIDDEN', 'GALLERY_FULL'])
 
 /**
- * Enrolls one row, and waits as long as the service requires between attempts.
+ * Enrolls one row, and waits as long as the service requires between attempts. All attempts have the
+ * same requestId. If the service returns the stored response of an earlier import that need not be true
+ * any more, the next requestId is derived from it.
  *
  * @throws ImportStop for a failure that every further row would have.
  */
 export async function enrollEntry(
   { line, name }: Pick<RowResult, 'line' | 'name'>,
-  { send, waitS }: EnrollSteps,
+  { requestId: firstId, send, waitS }: EnrollSteps,
 ): Promise<RowResult> {
+  let requestId = firstId
   for (let attempt = 1; ; attempt++) {
-    const { envelope, status, retryAfterS } = await send()
+    const { envelope, status, retryAfterS } = await send(requestId)
     // The server validates its responses; a status other than 200 has only a detail.
-    const body = envelope as ResultEnvelope & { readonly detail?: string }
+    const body = envelope as EnrollBody
+    if (isOutdated(body)) {
+      requestId = await contentUuid(requestId)
+      attempt = 0
+      continue
+    }
     const [problem] = body.errors ?? []
     if (status === 200 && body.ok) return { line, name, ...enrolledOf(body) }
     const isBusy = problem?.code === 'RATE_LIMITED' || status === 429 || status === 503
@@ -53,6 +62,16 @@ export async function enrollEntry(
     const message = problem.hint === undefined ? text : `${text} ${problem.hint}`
     return { line, name, result: 'refused', message }
   }
+}
+
+type EnrollBody = ResultEnvelope & {
+  readonly detail?: string
+  readonly meta?: { readonly idempotencyReplay?: true; readonly redacted?: true }
+}
+
+/** Whether a response is a stored one, with an error or without a subject that was deleted since. */
+function isOutdated({ ok, meta }: EnrollBody): boolean {
+  return meta?.idempotencyReplay === true && (!ok || meta.redacted === true)
 }
 
 const repeatedPictureText = 'already has the template of this picture'

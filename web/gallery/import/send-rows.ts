@@ -46,11 +46,14 @@ export async function sendEnrollment(
   read.image.bitmap?.close()
   const params = { images: [toImageItem(read.image)], ...values, duplicateCheck }
   const requestId = await contentUuid(JSON.stringify({ projectId, params }))
-  const call = { action: 'svc.enroll', requestId, params }
   return enrollEntry(
     { line, name },
     {
-      send: () => api.send('POST', '/playground', { body: { projectId, call } }),
+      requestId,
+      send: (id) => {
+        const call = { action: 'svc.enroll', requestId: id, params }
+        return api.send('POST', '/playground', { body: { projectId, call } })
+      },
       waitS: (seconds) => waitSeconds(seconds, signal),
     },
   )

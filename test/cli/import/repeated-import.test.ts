@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { runCli } from '../../support/cli/run-cli.ts'
+import { fakeImage } from '../../support/gallery/fake-vision.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+
+let gallery: TestGallery
+let people: string
+let journal: string
+before(async () => {
+  gallery = await startGallery()
+})
+after(() => gallery[Symbol.asyncDispose]())
+beforeEach(async () => {
+  people = await mkdtemp(path.join(tmpdir(), 'facegate-import-'))
+  journal = path.join(people, 'journal')
+})
+afterEach(() => rm(people, { recursive: true }))
+
+/** Writes one image per person. */
+async function writePeople(...names: string[]): Promise<void> {
+  for (const name of names)
+    await writeFile(path.join(people, `${name}.jpg`), fakeImage(`${people} ${name}`).bytes)
+}
+
+const runImport = ({ url, key }: Pick<TestGallery, 'url' | 'key'>) =>
+  runCli(['import', people, '--url', url, '--key', key, '--journal', journal])
+
+test('an import within 24 hours after the deletion of its subjects enrolls them again', async () => {
+  await writePeople('ann', 'ben')
+  const subjectsOf = async () => {
+    const pages = ['ann', 'ben'].map((name) =>
+      gallery.rest('GET', `/v1/subjects?externalId=${name}`),
+    )
+    return (await Promise.all(pages)).flatMap(({ body }) => body.items)
+  }
+  const importAll = async () => {
+    const { code, out, err } = await runImport(gallery)
+    assert.deepEqual([code, out], [0, '2 enrolled, 0 refused, 0 done before\n'], err)
+    const subjects = await subjectsOf()
+    assert.equal(subjects.length, 2)
+    return subjects
+  }
+  for (let round = 0; round < 3; round++) {
+    const subjects = await importAll()
+    await rm(journal)
+    // A lost journal of a successful import: nothing is executed or charged again.
+    assert.deepEqual(await importAll(), subjects)
+    await rm(journal)
+    for (const { subjectId } of subjects) await gallery.value('svc.deleteSubject', { subjectId })
+  }
+})
+
+test('an image that was refused within 24 hours is sent again', async () => {
+  await using limited = await startGallery({ environment: { GALLERY_TEMPLATES_MAX: '1' } })
+  const { subjectId } = await limited.value('svc.enroll', imageParams('Holder'))
+  await writePeople('ann')
+  const full = await runImport(limited)
+  assert.equal(full.code, 1)
+  assert.match(full.err, /GALLERY_FULL: .*delete subjects/u)
+  await limited.value('svc.deleteSubject', { subjectId })
+  const { code, out, err } = await runImport(limited)
+  assert.deepEqual([code, out], [0, '1 enrolled, 0 refused, 0 done before\n'], err)
+})
