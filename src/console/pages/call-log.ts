@@ -6,8 +6,11 @@ import { findAttemptStatus } from '../../store/gate/attempt-status.ts'
 import {
   countCallsByPrefix,
   countLoggedCalls,
+  findCallsById,
   searchCalls,
+  searchLatencies,
   type CallFilter,
+  type CallLatency,
   type LoggedCall,
 } from '../../store/gate/calls.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
@@ -19,7 +22,7 @@ import { callOutcomes } from '../../lib/observability/call-decision.ts'
 import { listCountMax } from '../../lib/limits/list-limits.ts'
 import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
 import { id, micros, requireCall, resolveTimeRange, timeRange } from '../server/input.ts'
-import { defineList } from '../server/define-list.ts'
+import { defineList, type PageRequest } from '../server/define-list.ts'
 import { callFeedback, readFeedback } from './feedback.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
@@ -87,11 +90,11 @@ export const { pages: listLog, csv: logCsv } = defineList({
   sortBy: ['time', 'latency'],
   isDescending: true,
   position: z.tuple([z.number(), z.int()]),
-  find: async (call, { after, limit, sort }) => {
+  find: async (call, page) => {
     const filter = callFilter(call)
+    const { sort } = page
     const { store } = call.services
     await store.read((tx) => requireSelectivePrefix(tx, filter.requestIdPrefix))
-    const page = { after, limit, isDescending: sort.isDescending }
     const calls = await (sort.by === 'latency' ? readByLatency : readByTime)(store, filter, page)
     const formatCall = await store.read((tx) => createLogFormatter(tx, filter.accountId))
     const by = sort.by === 'latency' ? 'latencyMs' : 'atMs'
@@ -127,15 +130,11 @@ function callFilter({ query, identity, services: { clock } }: LogContext): LogFi
   }
 }
 
-type LogPage = {
-  readonly after: readonly [value: number, callId: number] | undefined
-  readonly limit: number
-  readonly isDescending: boolean
-}
+type LogPage = PageRequest<readonly [value: number, callId: number]>
 
-function readByTime(store: Store, filter: LogFilter, { after, limit, isDescending }: LogPage) {
+function readByTime(store: Store, filter: LogFilter, { after, limit, sort }: LogPage) {
   const position = after && { atMs: after[0], callId: after[1] }
-  return searchCalls(store, { ...filter, sort: { isDescending }, after: position, limit })
+  return searchCalls(store, { ...filter, sort, after: position, limit })
 }
 
 /**
@@ -144,24 +143,31 @@ function readByTime(store: Store, filter: LogFilter, { after, limit, isDescendin
  *
  * @throws HttpError 422 if there are too many of them.
  */
-async function readByLatency(
-  store: Store,
-  filter: LogFilter,
-  { after, limit, isDescending }: LogPage,
-) {
-  const calls = await searchCalls(store, { ...filter, limit: listCountMax + 1 })
-  if (calls.length > listCountMax)
-    throw new HttpError(
-      422,
-      `At most ${listCountMax} calls can be sorted by latency. Choose a shorter period or more filters.`,
-    )
-  const direction = isDescending ? -1 : 1
-  const compare = (a: LoggedCall, latencyMs: number, callId: number): number =>
-    direction * (a.latencyMs - latencyMs || a.callId - callId)
-  return calls
-    .filter((call) => !after || compare(call, ...after) > 0)
-    .sort((a, b) => compare(a, b.latencyMs, b.callId))
-    .slice(0, limit)
+async function readByLatency(store: Store, filter: LogFilter, page: LogPage) {
+  const { after, limit, sort, once } = page
+  const direction = sort.isDescending ? -1 : 1
+  const compare = (a: CallLatency, b: CallLatency): number =>
+    direction * (a.latencyMs - b.latencyMs || a.callId - b.callId)
+  const sorted = await once(async () => (await readLatencies(store, filter)).sort(compare))
+  const last = after && { latencyMs: after[0], callId: after[1] }
+  const rest = sorted.filter((call) => !last || compare(call, last) > 0)
+  const calls: LoggedCall[] = []
+  // Calls that were deleted since are replaced by the next ones.
+  while (calls.length < limit && rest.length > 0) {
+    const ids = rest.splice(0, limit - calls.length).map(({ callId }) => callId)
+    calls.push(...(await store.read((tx) => findCallsById(tx, ids))))
+  }
+  return calls.sort(compare)
+}
+
+/** @throws HttpError 422 if there are too many calls. */
+async function readLatencies(store: Store, filter: LogFilter): Promise<CallLatency[]> {
+  const calls = await searchLatencies(store, { ...filter, limit: listCountMax + 1 })
+  if (calls.length <= listCountMax) return calls
+  throw new HttpError(
+    422,
+    `At most ${listCountMax} calls can be sorted by latency. Choose a shorter period or more filters.`,
+  )
 }
 
 /** @throws HttpError 422 if the prefix matches too many calls. */

@@ -21,10 +21,12 @@ import {
 import { type RequestedTimes, resolveTimeRange } from './input.ts'
 
 /** The part of a list to read: at most `limit` items after a position. */
-type PageRequest<Position, SortBy extends string = string> = {
+export type PageRequest<Position, SortBy extends string = string> = {
   readonly after: Position | undefined
   readonly limit: number
   readonly sort: ListSort<SortBy>
+  /** Runs a read. The pages of a download run only the first one, and receive its result. */
+  readonly once: <Result>(read: () => Promise<Result>) => Promise<Result>
 }
 
 type ListSort<SortBy extends string> = {
@@ -141,6 +143,7 @@ async function readPage(list: AnyList, call: ConsoleContext<Paging>) {
     limit: rows + 1,
     // The page before a position is read in the opposite order.
     sort: { by, isDescending: isDescending !== isBefore },
+    once: (read) => read(),
   })
   const { page, last } = cutPage(found, rows)
   const items = isBefore ? page.toReversed() : page
@@ -168,8 +171,11 @@ function csvRouteOf(list: AnyList): CsvRoute {
     rows: async function* rows(received) {
       const call = received as ConsoleContext<Paging>
       const sort = parseSort(call.query.sort)
+      let first: Promise<unknown> | undefined
+      // The pages of a list run the same read.
+      const once = <Result>(read: () => Promise<Result>) => (first ??= read()) as Promise<Result>
       for (let after: z.core.util.JSONType | undefined; ;) {
-        const request = { after, limit: csvPageRows, sort }
+        const request = { after, limit: csvPageRows, sort, once }
         const page = await queueRead(call, () => list.find(call, request))
         for (const { item } of page) yield item
         const last = page.at(-1)

@@ -67,6 +67,16 @@ export function searchCalls(source: CallSource, filter: CallFilter): Promise<Log
   return readInSteps(source, filter, readCalls)
 }
 
+/** A call and its latency. */
+export type CallLatency = Pick<LoggedCall, 'callId' | 'latencyMs'>
+
+/** Finds the latencies of the same rows. The other columns of a failure can have some kB. */
+export function searchLatencies(source: CallSource, filter: CallFilter): Promise<CallLatency[]> {
+  return readInSteps(source, filter, (tx, part) =>
+    tx.run(pageOfCalls(tx.build, part).select(['callId', 'latencyMs'])),
+  )
+}
+
 /** Counts the rows that a list contains, at most `listCountMax`. */
 export async function countLoggedCalls(
   source: CallSource,
@@ -189,5 +199,13 @@ export function countCallsByPrefix(tx: ReadTx, prefix: string, max: number): Pro
 
 /** Finds one row by its id. */
 export async function findCall(tx: ReadTx, callId: number): Promise<LoggedCall | undefined> {
-  return (await tx.run(tx.build.selectFrom('calls').selectAll().where('callId', '=', callId)))[0]
+  return (await findCallsById(tx, [callId]))[0]
+}
+
+/** Finds rows by their ids, in any order. Rows that were deleted are not among them. */
+export function findCallsById(
+  tx: ReadTx,
+  callIds: readonly number[],
+): Promise<readonly LoggedCall[]> {
+  return tx.run(tx.build.selectFrom('calls').selectAll().where('callId', 'in', callIds))
 }

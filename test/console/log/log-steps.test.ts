@@ -11,8 +11,9 @@ const keyId = newId()
 
 let testConsole: TestConsole
 let readCount: () => number
+let rowCount: () => number
 before(async () => {
-  ;({ testConsole, readCount } = await startCountingConsole())
+  ;({ testConsole, readCount, rowCount } = await startCountingConsole())
   const { projectId, gallery } = testConsole
   await fillCalls(gallery.database.store, { projectId, keyId, count: callCount })
 })
@@ -74,4 +75,22 @@ test('Up to 10,000 calls are sorted by latency, and more are refused', async () 
     )
   }
   assert.equal((await owner.get('/log?sort=latency')).status, 422)
+})
+
+test('A download sorted by latency reads each call twice: for the order and for its row', async () => {
+  const fromUtc = new Date(Date.now() - 2000 * 1000).toISOString()
+  const rowsBefore = rowCount()
+  const { text } = assertOk(
+    await testConsole.owner.get(`/log.csv?sort=-latency&fromUtc=${fromUtc}`),
+  )
+  const rows = rowCount() - rowsBefore
+  const [header = '', ...lines] = text.trimEnd().split('\r\n')
+  const column = header.split(',').indexOf('latencyMs')
+  const latencies = lines.map((line) => Number(line.split(',')[column]))
+  assert.ok(latencies.length > 1000)
+  assert.deepEqual(
+    latencies,
+    Array.from(latencies, (_, index) => latencies.length - index),
+  )
+  assert.ok(rows < 3 * latencies.length, `${rows} rows were read for ${latencies.length} calls`)
 })

@@ -136,6 +136,14 @@ export const callsContract = {
     const search = async (filter: object) =>
       (await queries.searchCalls(store, { limit: 9, ...filter })).map((row) => row.requestId)
     assertSameValues(await search({ accountId, keyId, result: 'failed' }), ['R3', 'R1'])
+    const latencies = await queries.searchLatencies(store, { accountId, code: 'OK', limit: 9 })
+    const ids = latencies.map(({ callId }) => callId)
+    const found = await store.read((tx) => queries.findCallsById(tx, ids))
+    assertSameValues(found.map((row) => row.requestId).toSorted(), ['R0', 'R2'])
+    assertSameValues(
+      latencies.map(({ latencyMs }) => latencyMs),
+      found.map(({ latencyMs }) => latencyMs),
+    )
     await store.read(async (tx) => {
       const changed = { projectId: project.projectId, threshold: 0.8, fromMs: nowMs }
       assertSameValues(await queries.countChangedDecisions(tx, changed), {

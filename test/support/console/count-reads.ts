@@ -1,18 +1,32 @@
+import type { ReadTx } from '../../../src/store/database.ts'
 import { startConsole, type TestConsole } from './test-console.ts'
 
-/** A console with the number of transactions that have read its database. */
-type CountingConsole = { readonly testConsole: TestConsole; readonly readCount: () => number }
+/** A console with the number of transactions that have read its database, and of their rows. */
+type CountingConsole = {
+  readonly testConsole: TestConsole
+  readonly readCount: () => number
+  readonly rowCount: () => number
+}
 
 export async function startCountingConsole(): Promise<CountingConsole> {
   let count = 0
+  let rowCount = 0
+  const countRows = (tx: ReadTx): ReadTx => ({
+    ...tx,
+    run: async (query) => {
+      const rows = await tx.run(query)
+      rowCount += rows.length
+      return rows
+    },
+  })
   const testConsole = await startConsole({
     wrapStore: (store) => ({
       ...store,
       read: (job) => {
         count += 1
-        return store.read(job)
+        return store.read((tx) => job(countRows(tx)))
       },
     }),
   })
-  return { testConsole, readCount: () => count }
+  return { testConsole, readCount: () => count, rowCount: () => rowCount }
 }
