@@ -49,6 +49,8 @@ export type LinkRow = {
   readonly tokenHash: Uint8Array
   /** The user of the password; null: the link creates an owner. */
   readonly userId: string | null
+  /** The owner who created it in the console; null: the command line or the first start. */
+  readonly creatorId: string | null
   readonly expiresAtMs: number
 }
 

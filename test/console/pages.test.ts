@@ -65,6 +65,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
     ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],
     ['POST', `/users/${invited.user.userId}/invite`, undefined],
+    ['DELETE', `/users/${invited.user.userId}/invite`, { confirm: invited.user.name }],
     ['POST', '/password', { current: validPassword, next: validPassword }],
   ]
   for (const [method, path, body] of writes) assertOk(await send(method, path, body))

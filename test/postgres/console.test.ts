@@ -4,6 +4,7 @@ runOnPostgres([
   'cli/installation',
   'console/auth/held-writes',
   'console/auth/session',
+  'console/auth/setup-links',
   'console/auth/sign-in-throttle',
   'console/calibration-measurement',
   'console/calibrations',

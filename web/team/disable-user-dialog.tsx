@@ -37,8 +37,9 @@ export function DisableUserDialog({ user, isPending, error, onConfirm, onClose }
           <strong>
             {formatLoss({ count: data.count, one: 'open session', many: 'open sessions' })}
           </strong>{' '}
-          and deletes unused invite and password links of the user. The audit log stays. An owner
-          can enable the account again; ended sessions and deleted links do not return.
+          and deletes the unused invite and password links for the user and those that the user
+          created. The audit log stays. An owner can enable the account again; ended sessions and
+          deleted links do not return.
         </>
       )}
     </ConfirmDialog>

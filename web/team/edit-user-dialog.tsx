@@ -55,6 +55,11 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
     <Stack>
       <Select
         label="Role"
+        description={
+          user.role === 'owner' && role !== 'owner'
+            ? 'Deletes the unused links that the user created.'
+            : undefined
+        }
         allowDeselect={false}
         data={roleOptions}
         value={role}

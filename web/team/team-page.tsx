@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useHasRole, useSignedInSession } from '../api/session.ts'
@@ -11,6 +11,7 @@ import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 import { InviteUserDialog } from './invite-user-dialog.tsx'
 import { EditUserDialog } from './edit-user-dialog.tsx'
+import { RevokeLinkDialog } from './revoke-link-dialog.tsx'
 import type { TeamMember } from '../api/responses.ts'
 
 const route = getRouteApi('/team')
@@ -22,6 +23,7 @@ export function TeamPage() {
   const { user: currentUser } = useSignedInSession()
   const [isInviting, setIsInviting] = useState(false)
   const [selected, setSelected] = useState<TeamMember>()
+  const [revoked, setRevoked] = useState<TeamMember>()
   const { sort } = route.useSearch()
   const navigate = route.useNavigate()
   return (
@@ -48,9 +50,11 @@ export function TeamPage() {
               caption="Users"
               rows={items}
               rowKey={({ userId }) => userId}
-              columns={
-                mayWrite ? [...columns, editColumn(currentUser.userId, setSelected)] : columns
-              }
+              columns={[
+                ...columns,
+                linkColumn(mayWrite ? setRevoked : undefined),
+                ...(mayWrite ? [editColumn(currentUser.userId, setSelected)] : []),
+              ]}
               empty={null}
               sort={sort}
               onSortChange={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
@@ -60,6 +64,7 @@ export function TeamPage() {
       </div>
       {isInviting && <InviteUserDialog onClose={() => setIsInviting(false)} />}
       {selected && <EditUserDialog user={selected} onClose={() => setSelected(undefined)} />}
+      {revoked && <RevokeLinkDialog user={revoked} onClose={() => setRevoked(undefined)} />}
     </Page>
   )
 }
@@ -85,6 +90,34 @@ const columns: readonly Column<TeamMember>[] = [
     renderCell: ({ lastSeenAtUtc }) => <UtcTime timestampUtc={lastSeenAtUtc} fallback="Never" />,
   },
 ]
+
+/** The unused link that sets the password of a user, with a button for owners. */
+function linkColumn(onRevoke?: (user: TeamMember) => void): Column<TeamMember> {
+  return {
+    name: 'Open link',
+    renderCell: (user) =>
+      user.openLink === null ? (
+        'none'
+      ) : (
+        <Group gap="xs">
+          <span>
+            until <UtcTime timestampUtc={user.openLink.expiresAtUtc} />, by{' '}
+            {user.openLink.createdBy}
+          </span>
+          {onRevoke && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={`Revoke the link of ${user.name}`}
+              onClick={() => onRevoke(user)}
+            >
+              Revoke
+            </Button>
+          )}
+        </Group>
+      ),
+  }
+}
 
 function editColumn(ownUserId: string, onSelect: (user: TeamMember) => void): Column<TeamMember> {
   return {

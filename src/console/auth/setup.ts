@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { commandLineName } from '../../store/console/audit-log.ts'
 import * as storedUsers from '../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import { removeSecondFactor } from '../../store/console/second-factors.ts'
@@ -17,12 +18,19 @@ const linkLifetimeMs = 24 * 3_600_000
  * Creates a setup link and returns its token. The link sets a password once, within 24 hours.
  *
  * @param userId the user of the link; null for an owner.
+ * @param creatorId the owner who creates it in the console; null for all others.
  */
-export async function createSetupLink(tx: Tx, userId: string | null, nowMs: number) {
+export async function createSetupLink(
+  tx: Tx,
+  userId: string | null,
+  nowMs: number,
+  creatorId: string | null = null,
+) {
   const token = generateToken()
   await storedUsers.addInviteLink(tx, {
     tokenHash: hashToken(token),
     userId,
+    creatorId,
     expiresAtMs: nowMs + linkLifetimeMs,
   })
   return token
@@ -63,18 +71,19 @@ export const setUp = defineWrite({
   },
   handle: async (call, { tx }) => {
     const { body, services, prepared: passwordHash } = call
-    const { userId, tokenHash } = await requireSetupLink(tx, body.token, services)
-    await storedUsers.removeInviteLink(tx, tokenHash)
+    const { userId, creatorName } = await requireSetupLink(tx, body.token, services)
+    await storedUsers.removeInviteLink(tx, userId)
     const user =
       userId === null ? await findOrCreateOwner(tx, call) : await storedUsers.findUser(tx, userId)
     if (!user) throw new Error('the user of a setup link does not exist')
     requireEnabled(user)
     await storedUsers.updateUser(tx, user.userId, { password: passwordHash })
     await endUserSessions(tx, user.userId)
+    await storedUsers.removeInviteLink(tx, user.userId)
     // A person who lost the authenticator app regains access with a link.
     await removeSecondFactor(tx, user.userId)
-    const { userId: target, role } = user
-    return { ...(await createSession(tx, user, call)), target, detail: { role } }
+    const detail = { role: user.role, linkCreatedBy: creatorName ?? commandLineName }
+    return { ...(await createSession(tx, user, call)), target: user.userId, detail }
   },
 })
 

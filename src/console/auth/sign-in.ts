@@ -9,7 +9,13 @@ import {
   endSession,
   endUserSessions,
 } from '../../store/console/sessions.ts'
-import { type ConsoleUser, findUser, hasActiveUser, updateUser } from '../../store/console/users.ts'
+import {
+  type ConsoleUser,
+  findUser,
+  hasActiveUser,
+  removeInviteLink,
+  updateUser,
+} from '../../store/console/users.ts'
 import type { Tx } from '../../store/database.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../server/console-route.ts'
 import { checkOwnPassword, checkPassword, codeRequired, wrongPassword } from './check-password.ts'
@@ -115,6 +121,7 @@ export const changePassword = defineWrite({
     await updateUser(tx, user.userId, { password: passwordHash })
     // The user's other sessions were started with the old password.
     await endUserSessions(tx, user.userId)
+    await removeInviteLink(tx, user.userId)
     return { ...(await createSession(tx, user, { services, request })), target: user.userId }
   },
 })

@@ -1,5 +1,6 @@
 import type { SessionRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../database.ts'
+import { removeCreatedLinks } from './users.ts'
 
 /** Finds a session and its user by the hash of the token. */
 export async function findSession(tx: ReadTx, tokenHash: Uint8Array) {
@@ -25,7 +26,9 @@ export async function endSession(tx: Tx, tokenHash: Uint8Array): Promise<void> {
   await tx.run(tx.build.deleteFrom('sessions').where('tokenHash', '=', tokenHash))
 }
 
+/** Ends all sessions of a user, and deletes the links that were created in them. */
 export async function endUserSessions(tx: Tx, userId: string): Promise<void> {
+  await removeCreatedLinks(tx, userId)
   await tx.run(tx.build.deleteFrom('sessions').where('userId', '=', userId))
 }
 

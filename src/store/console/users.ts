@@ -47,28 +47,32 @@ export async function hasActiveUser(tx: ReadTx): Promise<boolean> {
 
 /** Creates a link and deletes the older one for the same user. */
 export async function addInviteLink(tx: Tx, link: LinkRow): Promise<void> {
-  const { userId } = link
-  await tx.lock(`links of ${userId ?? 'owners'}`, 'exclusive')
-  const older = tx.build.deleteFrom('links')
-  await tx.run(
-    userId === null ? older.where('userId', 'is', null) : older.where('userId', '=', userId),
-  )
+  await removeInviteLink(tx, link.userId)
   await tx.run(tx.build.insertInto('links').values(link))
 }
 
-/** Finds a link that has not expired. */
+/** Deletes the link of a user; null: of an owner. @returns false if there is none. */
+export async function removeInviteLink(tx: Tx, userId: string | null): Promise<boolean> {
+  await tx.lock(`links of ${userId ?? 'owners'}`, 'exclusive')
+  const query = tx.build.deleteFrom('links').where('userId', userId === null ? 'is' : '=', userId)
+  return (await tx.run(query.returning('tokenHash'))).length > 0
+}
+
+/** Deletes the links that a user created. */
+export async function removeCreatedLinks(tx: Tx, creatorId: string): Promise<void> {
+  await tx.run(tx.build.deleteFrom('links').where('creatorId', '=', creatorId))
+}
+
+/** Finds a link that has not expired. The name of its creator is null for the command line. */
 export async function findInviteLink(tx: ReadTx, tokenHash: Uint8Array, nowMs: number) {
-  const query = tx.build.selectFrom('links').selectAll().where('tokenHash', '=', tokenHash)
-  return (await tx.run(query.where('expiresAtMs', '>', nowMs)))[0]
+  return (await tx.run(openLinks(tx, nowMs).where('tokenHash', '=', tokenHash)))[0]
 }
 
-/** Deletes a link after its use, because each is valid once. */
-export async function removeInviteLink(tx: Tx, tokenHash: Uint8Array): Promise<void> {
-  await tx.run(tx.build.deleteFrom('links').where('tokenHash', '=', tokenHash))
+export function listOpenLinks(tx: ReadTx, nowMs: number) {
+  return tx.run(openLinks(tx, nowMs))
 }
 
-/** Deletes the open links of a user. */
-export async function removeInviteLinksOf(tx: Tx, userId: string): Promise<void> {
-  await tx.lock(`links of ${userId}`, 'exclusive')
-  await tx.run(tx.build.deleteFrom('links').where('userId', '=', userId))
+function openLinks(tx: ReadTx, nowMs: number) {
+  const query = tx.build.selectFrom('links').where('expiresAtMs', '>', nowMs).selectAll('links')
+  return query.leftJoin('users', 'users.userId', 'creatorId').select('name as creatorName')
 }

@@ -40,6 +40,7 @@ describe('A viewer of the console', { skip: skipWithoutBrowser }, () => {
     const deletedId = await enroll('Bob')
     const confirm = deletedId.slice(0, 8)
     assertOk(await owner.send('DELETE', `${subjects}/${deletedId}`, { confirm }))
+    assertOk(await owner.send('POST', '/users', { name: 'Invited', role: 'viewer' }))
     const key = { projectId, name: 'door', permissions: ['svc.identify'] }
     const { keyId } = assertOk(await owner.send('POST', '/keys', key)).body
     const webhook = { projectId, url: 'https://hooks.invalid/path', events: ['budget.low'] }

@@ -13,6 +13,36 @@ async function addUser({ store, accountId }: StoreFixture, userId: string): Prom
 }
 
 export const secondFactorsContract = {
+  'an open link has its creator, and is deleted with the sessions of the creator': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store } = fixture
+    await addUser(fixture, 'l1')
+    await addUser(fixture, 'l2')
+    await store.write(async (tx) => {
+      const add = (byte: number, userId: string, creatorId: string | null) => {
+        const tokenHash = Buffer.alloc(32, byte)
+        const link = { tokenHash, userId, creatorId, expiresAtMs: nowMs + 1 }
+        return queries.addInviteLink(tx, link)
+      }
+      const creatorsAt = async (atMs: number) => {
+        const links = await queries.listOpenLinks(tx, atMs)
+        return Object.fromEntries(links.map(({ userId, creatorName }) => [userId, creatorName]))
+      }
+      await add(1, 'l1', 'l2')
+      await add(2, 'l2', null)
+      assert.deepEqual(await creatorsAt(nowMs), { l1: 'l2', l2: null })
+      assert.deepEqual(await creatorsAt(nowMs + 1), {})
+      await queries.removeCreatedLinks(tx, 'l1')
+      await add(3, 'l2', 'l1')
+      assert.deepEqual(await creatorsAt(nowMs), { l1: 'l2', l2: 'l1' })
+      await queries.removeCreatedLinks(tx, 'l1')
+      assert.deepEqual(await creatorsAt(nowMs), { l1: 'l2' })
+      await queries.endUserSessions(tx, 'l2')
+      assert.deepEqual(await creatorsAt(nowMs), {})
+    })
+  },
+
   'a second factor is confirmed, and each of its codes is used once': async (
     fixture: StoreFixture,
   ) => {

@@ -259,7 +259,8 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ userId, masterKeyId: 'm', wrapped: hash })
       .execute()
     await db.insertInto('recoveryCodes').values({ userId, codeHash: hash }).execute()
-    await db.insertInto('links').values({ tokenHash: hash, userId, expiresAtMs: 1 }).execute()
+    const link = { tokenHash: hash, userId, creatorId: userId, expiresAtMs: 1 }
+    await db.insertInto('links').values(link).execute()
     await db
       .insertInto('auditLog')
       .values({

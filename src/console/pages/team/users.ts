@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
+import { commandLineName } from '../../../store/console/audit-log.ts'
 import * as storedUsers from '../../../store/console/users.ts'
 import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
 import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
-import type { ReadTx } from '../../../store/database.ts'
+import type { ReadTx, Tx } from '../../../store/database.ts'
 import { count, invalidField, name, requireUser } from '../../server/input.ts'
 import { isSessionOpen } from '../../auth/identity.ts'
-import { defineRead, defineWrite } from '../../server/console-route.ts'
+import { type ConsoleContext, defineRead, defineWrite } from '../../server/console-route.ts'
 import {
   setupLinkPath,
   createSetupLink,
@@ -24,6 +25,10 @@ const userItem = z.object({
   lastSeenAtUtc: z.string().nullable(),
   disabled: z.boolean(),
   hasSecondFactor: z.boolean(),
+  openLink: z
+    .object({ expiresAtUtc: z.string(), createdBy: z.string() })
+    .nullable()
+    .meta({ description: 'An unused link that sets the password of the user.' }),
 })
 
 const invitation = z.object({
@@ -36,11 +41,10 @@ const invitation = z.object({
 export const listTeam = defineRead({
   path: '/users',
   response: z.object({ items: z.array(userItem) }),
-  handle: async ({ identity, services: { store } }) => {
+  handle: async ({ identity, services: { store, clock } }) => {
     return store.read(async (tx) => {
       const users = await storedUsers.listUsers(tx, identity.accountId)
-      const protectedIds = await idsWithSecondFactor(tx)
-      return { items: users.map((user) => toUserResponse(user, protectedIds)) }
+      return { items: users.map(await createUserMapper(tx, clock())) }
     })
   },
 })
@@ -65,7 +69,8 @@ export const inviteUser = defineWrite({
   auditAction: 'user.invite',
   body: z.strictObject({ name, role }),
   response: invitation,
-  handle: async ({ body, identity, services, request }, { tx }) => {
+  handle: async (call, { tx }) => {
+    const { body, identity, services } = call
     if (await storedUsers.findUserByName(tx, body.name))
       throw invalidField(
         'body.name',
@@ -75,13 +80,9 @@ export const inviteUser = defineWrite({
     const nowMs = services.clock()
     const { accountId } = identity
     const invited = await addUserWithoutPassword(tx, { ...body, accountId }, nowMs)
-    const path = setupLinkPath(await createSetupLink(tx, invited.userId, nowMs), invited.name)
-    const inviteLink = (services.publicUrl || request.origin) + path
-    return {
-      response: { user: toUserResponse(invited, new Set()), inviteLink },
-      target: invited.userId,
-      detail: body,
-    }
+    const inviteLink = await createInviteLink(tx, invited, call)
+    const user = (await createUserMapper(tx, nowMs))(invited)
+    return { response: { user, inviteLink }, target: invited.userId, detail: body }
   },
 })
 
@@ -94,9 +95,36 @@ export const resendInvite = defineWrite({
     const user = await requireUser(tx, call)
     requireEnabled(user)
     const { userId, name } = user
-    const token = await createSetupLink(tx, userId, call.services.clock())
-    const inviteLink = (call.services.publicUrl || call.request.origin) + setupLinkPath(token, name)
+    // The own password is changed with the current one, which a stolen session does not have.
+    if (userId === call.identity.userId)
+      throw new HttpError(409, 'Change your own password on the page Account.')
+    const inviteLink = await createInviteLink(tx, user, call)
     return { response: { inviteLink }, target: userId, detail: { name } }
+  },
+})
+
+/** Creates a link in the name of the signed-in owner and returns its full URL. */
+async function createInviteLink(
+  tx: Tx,
+  { userId, name }: storedUsers.ConsoleUser,
+  { identity, services, request }: ConsoleContext,
+): Promise<string> {
+  const token = await createSetupLink(tx, userId, services.clock(), identity.userId)
+  return (services.publicUrl || request.origin) + setupLinkPath(token, name)
+}
+
+export const revokeInvite = defineWrite({
+  method: 'DELETE',
+  path: '/users/:userId/invite',
+  minimumRole: 'owner',
+  auditAction: 'user.revokeInvite',
+  body: z.strictObject({ confirm: z.string().max(128) }),
+  handle: async (call, { tx }) => {
+    const { userId, name } = await requireUser(tx, call)
+    if (call.body.confirm !== name) throw invalidField('body.confirm', 'must repeat the user name')
+    if (!(await storedUsers.removeInviteLink(tx, userId)))
+      throw new HttpError(404, 'The user has no open link.')
+    return { response: undefined, target: userId, detail: { name } }
   },
 })
 
@@ -113,17 +141,18 @@ export const editUser = defineWrite({
     if (user.userId === identity.userId)
       throw new HttpError(409, 'You cannot change your own role or disable your own account.')
     const { role = user.role, disabled } = body
-    const nowUtc = new Date(services.clock()).toISOString()
+    const nowMs = services.clock()
+    const nowUtc = new Date(nowMs).toISOString()
     const requested = disabled ? (user.disabledAtUtc ?? nowUtc) : null
     const disabledAtUtc = disabled === undefined ? user.disabledAtUtc : requested
     await storedUsers.updateUser(tx, user.userId, { role, disabledAtUtc })
     await requireOwner(tx, identity.accountId)
     if (disabledAtUtc !== null) {
       await endUserSessions(tx, user.userId)
-      await storedUsers.removeInviteLinksOf(tx, user.userId)
+      await storedUsers.removeInviteLink(tx, user.userId)
     }
-    const changed = { ...user, role, disabledAtUtc }
-    const response = toUserResponse(changed, await idsWithSecondFactor(tx))
+    if (role !== 'owner') await storedUsers.removeCreatedLinks(tx, user.userId)
+    const response = (await createUserMapper(tx, nowMs))({ ...user, role, disabledAtUtc })
     return { response, target: user.userId, detail: { ...body, name: user.name } }
   },
 })
@@ -163,16 +192,21 @@ export const removeSecondFactorOfUser = defineWrite({
   },
 })
 
-/** The ids of the users who enter a code to sign in. */
-async function idsWithSecondFactor(tx: ReadTx): Promise<ReadonlySet<string>> {
+/** Returns a function that adds the second factor and the open link to a user. */
+async function createUserMapper(tx: ReadTx, nowMs: number) {
   const factors = await listSecondFactors(tx)
-  return new Set(factors.flatMap(({ userId, isConfirmed }) => (isConfirmed ? [userId] : [])))
-}
-
-function toUserResponse(
-  { userId, name, role, createdAtUtc, lastSeenAtUtc, disabledAtUtc }: storedUsers.ConsoleUser,
-  protectedIds: ReadonlySet<string>,
-) {
-  const [disabled, hasSecondFactor] = [disabledAtUtc !== null, protectedIds.has(userId)]
-  return { userId, name, role, createdAtUtc, lastSeenAtUtc, disabled, hasSecondFactor }
+  const protectedIds = new Set(factors.flatMap((row) => (row.isConfirmed ? [row.userId] : [])))
+  const links = await storedUsers.listOpenLinks(tx, nowMs)
+  return ({ disabledAtUtc, ...user }: storedUsers.ConsoleUser): z.input<typeof userItem> => {
+    const { userId, name, role, createdAtUtc, lastSeenAtUtc } = user
+    const [disabled, hasSecondFactor] = [disabledAtUtc !== null, protectedIds.has(userId)]
+    const link = links.find((row) => row.userId === userId)
+    const openLink = link
+      ? {
+          expiresAtUtc: new Date(link.expiresAtMs).toISOString(),
+          createdBy: link.creatorName ?? commandLineName,
+        }
+      : null
+    return { userId, name, role, createdAtUtc, lastSeenAtUtc, disabled, hasSecondFactor, openLink }
+  }
 }

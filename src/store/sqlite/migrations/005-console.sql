@@ -19,7 +19,7 @@ create index sessions_of_user on sessions (userId)
 
 create table links (
   tokenHash blob not null check (length(tokenHash) = 32) primary key,
-  userId text references users, expiresAtMs integer not null
+  userId text references users, creatorId text references users, expiresAtMs integer not null
 ) strict, without rowid
 
 create table secondFactors (
