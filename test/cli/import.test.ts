@@ -261,7 +261,8 @@ test('without a stated limit, the rate is derived from an answer RATE_LIMITED', 
         'content-type': 'application/json',
         ...(isLimited && { 'ratelimit-limit': '60', 'ratelimit-reset': '2', 'retry-after': '0' }),
       })
-      response.end(JSON.stringify({ ok: !isLimited, errors }))
+      const project = { projectId: 'project' }
+      response.end(JSON.stringify({ ok: !isLimited, errors, project }))
     })
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { describeError } from '../../lib/observability/describe-error.ts'
 import type { ServiceAccess } from '../context/saved-context.ts'
-import { type ImportPace, type StatedLimit, readStatedLimit } from './import-pace.ts'
+import { type ImportPace, readStatedLimit } from './import-pace.ts'
 import { type ImportEntry, parseJsonText } from './list-entries.ts'
 import failures from './connect-failures.json' with { type: 'json' }
 
@@ -142,22 +142,28 @@ function toRefusal(error: EnrollError | undefined, entry: ImportEntry): EnrollRe
 
 const answerMsMax = 15_000
 
+const meSchema = z.object({ project: z.object({ projectId: z.string() }) })
+
 /**
  * Checks before an import that the service can be reached and accepts the key.
  *
- * @returns the rate limit of the project; undefined if the service does not state it.
+ * @returns the project of the key, and its rate limit if the service states it.
  * @throws Error with the remedy.
  */
-export async function checkService({ url, key }: ServiceAccess): Promise<StatedLimit | undefined> {
+export async function checkService({ url, key }: ServiceAccess) {
   const headers = { 'x-api-key': key }
-  const response = await requestService(url, '/v1/subjects?limit=1', { headers }, answerMsMax)
+  const response = await requestService(url, '/v1/me', { headers }, answerMsMax)
+  const { status } = response
   const body = await response.text()
-  if (response.status >= 300 && response.status < 400)
+  if (status >= 300 && status < 400)
     throw new Error(`${url} is a redirect, which is not followed with the key; check --url`)
-  // 403: the key may enroll although it may not list subjects.
-  if (response.status === 401 || response.status === 404 || response.status === 405)
-    throw new Error(lastingFailure(response.status, detailOf(body)))
-  return readStatedLimit(response.headers)
+  if (lastingStatuses.has(status)) throw new Error(lastingFailure(status, detailOf(body)))
+  const facts = parseJsonText(meSchema, body)
+  if (facts) return { ...facts.project, limit: readStatedLimit(response.headers) }
+  const detail = detailOf(body).replace(/\.$/u, '') || 'no project of the key'
+  throw new Error(
+    `${url} returned HTTP ${status}: ${detail}; check --url, or run the command later`,
+  )
 }
 
 /** Sends a request to a service. @throws Error with the remedy when there is no response. */

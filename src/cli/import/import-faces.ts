@@ -22,7 +22,8 @@ import { quantity } from '../quantity.ts'
 export async function importFaces(options: ImportOptions): Promise<void> {
   const service = requireService(options)
   const entries = await listImportEntries(options.source)
-  const journal = await openImportJournal(options.journal)
+  const { projectId, limit } = await checkService(service)
+  const journal = await openImportJournal(options.journal, projectId)
   const pending = entries.filter((entry) => !journal.isDone(entry))
   const stop = new AbortController()
   const interrupt = (): void => {
@@ -36,16 +37,15 @@ export async function importFaces(options: ImportOptions): Promise<void> {
     const counts =
       pending.length === 0
         ? { enrolled: 0, refused: [], remaining: 0 }
-        : await enrollAll(pending, { options, service, journal, stop })
+        : await enrollAll(pending, { options, service, limit, journal, stop })
     finish({ ...counts, skipped: entries.length - pending.length }, options, stop)
   } finally {
     process.off('SIGINT', interrupt)
   }
 }
 
-/** Checks the service, and prints the rate of the import. */
-async function preparePace(service: ServiceAccess, rate?: number): Promise<ImportPace> {
-  const limit = await checkService(service)
+/** Prints the rate of the import. */
+function preparePace(limit: StatedLimit | undefined, rate?: number): ImportPace {
   const perS = Math.min(rate ?? Infinity, limit?.sustainedPerS ?? Infinity)
   console.error(`rate: ${describeRate(rate, limit)}`)
   return createImportPace(Number.isFinite(perS) ? perS : undefined, (learned) => {
@@ -68,6 +68,7 @@ function describeRate(rate: number | undefined, limit: StatedLimit | undefined):
 type EnrollAllOptions = {
   readonly options: ImportOptions
   readonly service: ServiceAccess
+  readonly limit: StatedLimit | undefined
   readonly journal: ImportJournal
   /** Aborted with the reason, which ends the import. */
   readonly stop: AbortController
@@ -75,9 +76,9 @@ type EnrollAllOptions = {
 
 async function enrollAll(
   pending: readonly ImportEntry[],
-  { options, service, journal, stop }: EnrollAllOptions,
+  { options, service, limit, journal, stop }: EnrollAllOptions,
 ) {
-  const pace = await preparePace(service, options.rate)
+  const pace = preparePace(limit, options.rate)
   const { groups = [], 'face-policy': facePolicy } = options
   const { signal } = stop
   const enroll = createEnrollSender({ ...service, groups, facePolicy, pace, signal })
@@ -105,7 +106,7 @@ type ImportReport = Awaited<ReturnType<typeof enrollAll>> & { readonly skipped: 
 
 /** Prints the report. @throws Error unless every image is enrolled. */
 function finish(report: ImportReport, options: ImportOptions, { signal }: AbortController): void {
-  printReport(report, options.json)
+  printReport(report, options)
   const { refused, remaining } = report
   if (signal.aborted) {
     const reason: unknown = signal.reason
@@ -120,8 +121,12 @@ function finish(report: ImportReport, options: ImportOptions, { signal }: AbortC
     )
 }
 
-function printReport(report: ImportReport, isJson: boolean): void {
-  if (isJson) return console.log(toJson(report))
+function printReport(report: ImportReport, { json, journal }: ImportOptions): void {
+  if (report.skipped > 0)
+    console.error(
+      `${quantity(report.skipped, 'image')} not sent: enrolled in this project before by ${journal}; to send all images, pass another --journal`,
+    )
+  if (json) return console.log(toJson(report))
   for (const { file, code, message } of report.refused) console.log(`${file}: ${code}: ${message}`)
   const { enrolled, skipped, refused, remaining } = report
   const rest = remaining === 0 ? '' : `, ${remaining} not sent`
@@ -131,10 +136,18 @@ function printReport(report: ImportReport, isJson: boolean): void {
 /** The results of an import so far, one JSON object per line. */
 type ImportJournal = Awaited<ReturnType<typeof openImportJournal>>
 
-const lineSchema = z.object({ file: z.string(), externalId: z.string(), ok: z.boolean() })
+const lineSchema = z.object({
+  projectId: z.string(),
+  file: z.string(),
+  externalId: z.string(),
+  ok: z.boolean(),
+})
 
-/** Rejected images do not count as done: the configuration of the server may change. */
-async function openImportJournal(journalFile: string) {
+/**
+ * Rejected images do not count as done: the configuration of the server may change. Neither do those
+ * that were enrolled in another project.
+ */
+async function openImportJournal(journalFile: string, projectId: string) {
   const done = new Set<string>()
   const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
     JSON.stringify([file, externalId])
@@ -145,11 +158,11 @@ async function openImportJournal(journalFile: string) {
   for (const line of recorded.split('\n')) {
     // An interrupted import can leave an incomplete line.
     const result = parseJsonText(lineSchema, line)
-    if (result?.ok) done.add(keyOf(result))
+    if (result?.ok && result.projectId === projectId) done.add(keyOf(result))
   }
   return {
     isDone: (entry: ImportEntry): boolean => done.has(keyOf(entry)),
     record: ({ file, externalId }: ImportEntry, result: EnrollResult): Promise<void> =>
-      appendFile(journalFile, `${JSON.stringify({ file, externalId, ...result })}\n`),
+      appendFile(journalFile, `${JSON.stringify({ projectId, file, externalId, ...result })}\n`),
   }
 }
