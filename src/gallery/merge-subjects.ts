@@ -113,7 +113,7 @@ async function recordMerge(
   const { projectId, externalId, displayName, attributes, expiresAtUtc } = source
   const bySubject = await findSubjectGroups(tx, [source.subjectId, subjectId])
   const groups = bySubject.get(source.subjectId) ?? []
-  const own = new Set(bySubject.get(subjectId))
+  const own = bySubject.get(subjectId) ?? []
   const faces = await findSubjectFaces(tx, source.subjectId)
   const state: MergedState = {
     projectId,
@@ -121,8 +121,6 @@ async function recordMerge(
     displayName,
     attributes,
     expiresAtUtc,
-    groups,
-    addedGroups: groups.filter((name) => !own.has(name)),
     faceIds: faces.map(({ faceId }) => faceId),
     verdictIds: await decidedIds(tx, source.subjectId),
     matchDays: await listMatchDays(tx, source.subjectId),
@@ -132,7 +130,9 @@ async function recordMerge(
   const ciphertext = encryptMerge(await keys.unwrap(tx, target), { ...ids, accountId }, state)
   const mergedAtMs = Date.parse(nowUtc)
   const expiresAtMs = mergedAtMs + mergeUndoDays * dayMs
-  await addMerge(tx, { ...ids, mergedAtMs, expiresAtMs, ciphertext })
+  const added = Object.fromEntries(groups.map((name) => [name, !own.includes(name)]))
+  const memberships = JSON.stringify(added)
+  await addMerge(tx, { ...ids, mergedAtMs, expiresAtMs, memberships, ciphertext })
   return ids.mergeId
 }
 

@@ -1,6 +1,7 @@
 import { ActionError, invalidRequest } from '../lib/errors.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
 import { listGroups, renameGroupOfSubjects, type GroupCount } from '../store/gallery/groups.ts'
+import { renameGroupInMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { renameGroupInFilters } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/database.ts'
 
@@ -17,7 +18,7 @@ export type GroupRenaming = {
 export const renamedSubjectsMax = 5000
 
 /**
- * Renames a group of a gallery, also in the filters of webhooks. Must be called with the gallery locked in exclusive mode.
+ * Renames a group of a gallery, also in the filters of webhooks and in the merges that can be undone. Must be called with the gallery locked in exclusive mode.
  *
  * @returns the group with its new name.
  * @throws ActionError GROUP_NOT_FOUND; INVALID_REQUEST if the new name is in use, because two united
@@ -41,6 +42,7 @@ export async function renameGroup(
       `the group has ${subjectCount} subjects; at most ${renamedSubjectsMax} can be renamed at once. Change the groups of the subjects with svc.updateSubject`,
     )
   const sequence = await recordGalleryChange(tx, { galleryId })
+  await renameGroupInMerges(tx, { galleryId, name, newName })
   await renameGroupInFilters(tx, { galleryId, name, newName })
   await renameGroupOfSubjects(tx, { galleryId, name, newName, sequence, nowUtc })
   return { name: newName, subjectCount }

@@ -139,7 +139,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Marks the faces as changed: the search in memory filters by groups and must reload them. */
-async function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate): Promise<void> {
+export async function changeGroups(
+  tx: Tx,
+  subject: SubjectRow,
+  update: Pick<SubjectUpdate, 'addGroups' | 'removeGroups'>,
+): Promise<void> {
   const { subjectId, galleryId } = subject
   const before = (await findSubjectGroups(tx, [subjectId])).get(subjectId) ?? []
   await removeGroups(tx, subject, update.removeGroups ?? [])

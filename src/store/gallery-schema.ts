@@ -101,7 +101,9 @@ export type SubjectMergeRow = {
   readonly mergedAtMs: number
   /** The end of the time in which the merge can be undone. The row is deleted then. */
   readonly expiresAtMs: number
-  /** The data of the deleted subject and the ids of its faces, encrypted with the key of `subjectId`. */
+  /** JSON: each group of the deleted subject, and whether the merge added `subjectId` to it. */
+  readonly memberships: string
+  /** Other data of the deleted subject and the ids of its faces, encrypted with the key of `subjectId`. */
   readonly ciphertext: Uint8Array
 }
 

@@ -7,10 +7,7 @@ import {
   replaceSubjectKey,
   replaceTemplateCiphertext,
 } from '../../store/gallery/crops.ts'
-import {
-  findMergesOfSubject,
-  replaceMergeCiphertext,
-} from '../../store/gallery/duplicates/subject-merges.ts'
+import { findMergesOfSubject, updateMerge } from '../../store/gallery/duplicates/subject-merges.ts'
 import type { MatchDay } from '../../store/gallery/feedback/match-days.ts'
 import {
   findMatchTemplates,
@@ -44,8 +41,7 @@ export async function renewSubjectKey(tx: Tx, subject: SubjectToRenew, keys: Sub
     const binding = { accountId, galleryId, subjectId, mergeId }
     const state = decrypted(() => decryptMerge(oldKey, binding, ciphertext))
     if (!state) unreadable += 1
-    else
-      await replaceMergeCiphertext(tx, { mergeId, ciphertext: encryptMerge(key, binding, state) })
+    else await updateMerge(tx, mergeId, { ciphertext: encryptMerge(key, binding, state) })
   }
   await replaceSubjectKey(tx, subjectId, wrapped)
   return unreadable
@@ -161,9 +157,6 @@ export type MergedState = Pick<
   SubjectRow,
   'projectId' | 'externalId' | 'displayName' | 'attributes' | 'expiresAtUtc'
 > & {
-  readonly groups: readonly string[]
-  /** The groups that the remaining subject received. */
-  readonly addedGroups: readonly string[]
   readonly faceIds: readonly string[]
   /** Confirmed and denied matches. */
   readonly verdictIds: readonly string[]

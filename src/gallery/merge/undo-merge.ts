@@ -3,15 +3,21 @@ import { findSubjectFaces } from '../../store/gallery/faces.ts'
 import { moveMatchDays } from '../../store/gallery/feedback/match-days.ts'
 import { moveVerdicts } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery } from '../../store/gallery/galleries.ts'
-import { addGroups, removeGroups } from '../../store/gallery/groups.ts'
-import { findMerges, removeMerge } from '../../store/gallery/duplicates/subject-merges.ts'
+import { addGroups } from '../../store/gallery/groups.ts'
+import {
+  findMerges,
+  findMergesOfSubject,
+  membershipsOf,
+  removeMerge,
+  storeMemberships,
+} from '../../store/gallery/duplicates/subject-merges.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'
-import type { SubjectRow } from '../../store/gallery-schema.ts'
+import type { SubjectMergeRow, SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
 import { type FaceChangeOptions, type OnExpiredDeleted, createSubject } from '../enrollment.ts'
 import { decryptMerge, encryptForSubject, type MergedState } from '../keys/subject-encryption.ts'
 import { mergeUndoDays, transferFaces } from '../merge-subjects.ts'
-import { externalIdOf } from '../subject-update.ts'
+import { changeGroups, externalIdOf } from '../subject-update.ts'
 
 export type MergeUndo = { readonly galleryId: string; readonly mergeId: string }
 
@@ -22,8 +28,8 @@ export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target:
 
 /**
  * Undoes a merge: creates a subject with the data of the merged one, and moves those of its faces to it
- * that the other subject still has. The groups that the other subject received are removed from it,
- * and the confirmed and denied matches of the merged subject return, with those of its counted
+ * that the other subject still has. The groups that only this merge gave to the other subject are removed
+ * from it, and the confirmed and denied matches of the merged subject return, with those of its counted
  * matches that the other subject still has. The subject has a new id, because the merge recorded the
  * deletion of the former one. Must be called with the gallery locked in exclusive mode.
  *
@@ -70,14 +76,29 @@ export async function undoMerge(
       onDeleted,
     },
   )
-  await addGroups(tx, subject, state.groups)
-  await removeGroups(tx, target, state.addedGroups)
+  await addGroups(tx, subject, [...membershipsOf(merge).keys()])
+  await removeAddedGroups(tx, target, merge)
   await transferFaces(tx, { target: subject, faceIds }, options)
   await returnVerdicts(tx, { source: target, target: subject, accountId, keys }, state)
   const [from, to] = [target.subjectId, subject.subjectId]
   await moveMatchDays(tx, { from, to, days: state.matchDays })
   await removeMerge(tx, mergeId)
   return { subject, target }
+}
+
+/** Another merge into the subject that includes a group keeps it, and its undo removes it. */
+async function removeAddedGroups(tx: Tx, target: SubjectRow, merge: SubjectMergeRow) {
+  const merges = await findMergesOfSubject(tx, target.subjectId)
+  const others = merges
+    .filter(({ mergeId }) => mergeId !== merge.mergeId)
+    .map((other) => ({ ...other, groups: membershipsOf(other) }))
+  const removeGroups: string[] = []
+  for (const [name, isAdded] of membershipsOf(merge)) {
+    const other = others.find(({ groups }) => groups.has(name))
+    if (isAdded && other) await storeMemberships(tx, other.mergeId, other.groups.set(name, true))
+    else if (isAdded) removeGroups.push(name)
+  }
+  await changeGroups(tx, target, { removeGroups })
 }
 
 async function returnVerdicts(

@@ -15,7 +15,8 @@ let testConsole: TestConsole
 let project: string
 const clock = { offsetMs: 0 }
 before(async () => {
-  testConsole = await startConsole({ clock: () => Date.now() + clock.offsetMs })
+  const environment = { COMPREFACE_API: 'on' }
+  testConsole = await startConsole({ environment, clock: () => Date.now() + clock.offsetMs })
   project = `/projects/${testConsole.projectId}`
 })
 after(() => testConsole[Symbol.asyncDispose]())
@@ -42,9 +43,12 @@ async function enrollAndMerge(name: string, fields: object = {}) {
     attributes: { floor: 2 },
     ...fields,
   })
+  return { target, source, mergeId: await merge(source, target) }
+}
+
+async function merge(source: string, target: string): Promise<string> {
   const body = { sourceSubjectId: source, confirm: source.slice(0, 8) }
-  const { mergeId } = assertOk(await send('POST', `/subjects/${target}/merge`, body)).body
-  return { target, source, mergeId }
+  return assertOk(await send('POST', `/subjects/${target}/merge`, body)).body.mergeId
 }
 
 const undo = (mergeId: string) => send('POST', `/merges/${mergeId}/undo`)
@@ -80,6 +84,47 @@ test('The undo of a merge restores the subject with its data, groups and faces',
   assert.ok(!JSON.stringify(entry).includes('mia-2'), 'no personal data')
   assert.equal((await undo(mergeId)).status, 404, 'only once')
   assert.ok(!(await mergeIds()).includes(mergeId))
+})
+
+test('The undo of a merge follows a group that was renamed since', async () => {
+  const { target, mergeId } = await enrollAndMerge('Rex', { groups: ['both', 'east'] })
+  const renaming = ['POST', '/v1/groups/east/rename', { name: 'west' }] as const
+  assert.equal((await testConsole.gallery.rest(...renaming)).status, 200)
+  const { subject } = assertOk(await undo(mergeId)).body
+  assert.deepEqual(subject.groups, ['both', 'west'])
+  assert.deepEqual((await subjectOf(target)).groups, ['both', 'own'])
+})
+
+test('A group of two merged subjects is removed by the undo of the last merge', async () => {
+  for (const order of ['older first', 'newer first']) {
+    const { target, mergeId } = await enrollAndMerge(`Sol, ${order}`)
+    const source = await enroll(`Sam, ${order}`, { groups: ['added', 'mine'] })
+    const second = await merge(source, target)
+    const merges = order === 'older first' ? [mergeId, second] : [second, mergeId]
+    for (const undone of merges) {
+      assert.ok(
+        (await subjectOf(target)).groups.includes('added'),
+        `${order}: a merge is in effect`,
+      )
+      assertOk(await undo(undone))
+    }
+    assert.deepEqual((await subjectOf(target)).groups, ['both', 'own'], order)
+  }
+})
+
+test('After the undo of a merge of a subject without faces, its groups are in no search', async () => {
+  const { gallery } = testConsole
+  const target = await enroll('Uli')
+  const { body } = await gallery.rest('POST', '/api/v1/recognition/subjects', { subject: 'empty' })
+  assert.equal(body.subject, 'empty')
+  const found = await gallery.rest('GET', '/v1/subjects?externalId=empty')
+  const [{ subjectId: source }] = found.body.items
+  await gallery.value('svc.updateSubject', { subjectId: source, addGroups: ['vault'] })
+  const mergeId = await merge(source, target)
+  const search = { ...imageParams('Uli'), groups: ['vault'] }
+  assert.equal((await gallery.value('svc.identify', search)).bestMatch.subjectId, target)
+  assertOk(await undo(mergeId))
+  assert.equal((await gallery.value('svc.identify', search)).matched, false)
 })
 
 test('An undo is refused while it would leave a subject without a face or without its external id', async () => {

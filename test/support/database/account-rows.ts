@@ -129,7 +129,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
     const merge = { mergeId: subjectId, galleryId, subjectId, mergedAtMs: 1, expiresAtMs: 2 }
     await db
       .insertInto('subjectMerges')
-      .values({ ...merge, ciphertext: hash })
+      .values({ ...merge, memberships: '{}', ciphertext: hash })
       .execute()
     await db
       .insertInto('matchVerdicts')

@@ -1,5 +1,5 @@
 import type { SubjectMergeRow } from '../../gallery-schema.ts'
-import { type ReadTx, type Tx, sql } from '../../database.ts'
+import { type ReadTx, type Tx, dialectOf, sql } from '../../database.ts'
 
 export async function addMerge({ build, run }: Tx, merge: SubjectMergeRow): Promise<void> {
   await run(build.insertInto('subjectMerges').values(merge))
@@ -28,19 +28,48 @@ export function findMerges(
 /** The newest merges that a list has. */
 const mergesMax = 1_000
 
-/** Finds the merges into a subject. */
+/** Finds the merges into a subject, the oldest first. */
 export function findMergesOfSubject(
   { build, run }: ReadTx,
   subjectId: string,
 ): Promise<readonly SubjectMergeRow[]> {
-  return run(build.selectFrom('subjectMerges').selectAll().where('subjectId', '=', subjectId))
+  const query = build.selectFrom('subjectMerges').selectAll().where('subjectId', '=', subjectId)
+  return run(query.orderBy('mergedAtMs').orderBy('mergeId'))
 }
 
-export async function replaceMergeCiphertext(
+export async function updateMerge(
   { build, run }: Tx,
-  { mergeId, ciphertext }: Pick<SubjectMergeRow, 'mergeId' | 'ciphertext'>,
+  mergeId: string,
+  change: Partial<Pick<SubjectMergeRow, 'ciphertext' | 'memberships'>>,
 ): Promise<void> {
-  await run(build.updateTable('subjectMerges').set({ ciphertext }).where('mergeId', '=', mergeId))
+  await run(build.updateTable('subjectMerges').set(change).where('mergeId', '=', mergeId))
+}
+
+/** The groups of a merged subject, and whether the merge added the remaining subject to them. */
+export function membershipsOf({ memberships }: Pick<SubjectMergeRow, 'memberships'>) {
+  return new Map(Object.entries(JSON.parse(memberships) as Record<string, boolean>))
+}
+
+export function storeMemberships(tx: Tx, mergeId: string, memberships: Map<string, boolean>) {
+  return updateMerge(tx, mergeId, { memberships: JSON.stringify(Object.fromEntries(memberships)) })
+}
+
+/** Renames a group in what the merges of a gallery can be undone with. */
+export async function renameGroupInMerges(
+  tx: Tx,
+  { galleryId, name, newName }: { galleryId: string; name: string; newName: string },
+): Promise<void> {
+  const query = tx.build
+    .selectFrom('subjectMerges')
+    .select(['mergeId', 'memberships'])
+    .where('galleryId', '=', galleryId)
+  const withText = query.where(dialectOf(tx.build).contains('memberships', JSON.stringify(name)))
+  for (const merge of await tx.run(withText)) {
+    const renamed = [...membershipsOf(merge)].map(
+      ([group, isAdded]) => [group === name ? newName : group, isAdded] as const,
+    )
+    await storeMemberships(tx, merge.mergeId, new Map(renamed))
+  }
 }
 
 export async function removeMerge({ build, run }: Tx, mergeId: string): Promise<void> {

@@ -142,11 +142,13 @@ create index distinct_from_subject on distinctSubjects (subjectId)
 
 create index distinct_from_other on distinctSubjects (otherId)
 
--- What a merge can be undone with, encrypted with the key of the subject that remains.
+-- What a merge can be undone with, encrypted with the key of the subject that remains, except for the
+-- groups, which can be renamed.
 create table subjectMerges (
   mergeId text primary key, galleryId text not null,
   subjectId text not null references subjects on delete cascade,
-  mergedAtMs integer not null, expiresAtMs integer not null, ciphertext blob not null
+  mergedAtMs integer not null, expiresAtMs integer not null, memberships text not null,
+  ciphertext blob not null
 ) strict, without rowid
 
 create index merges_of_subject on subjectMerges (subjectId)
