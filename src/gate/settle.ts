@@ -189,8 +189,9 @@ async function addFaceEvents(
   const { call, projectId, requestId } = reservation
   const { keyId } = call.caller
   const receivers = await findFaceEventReceivers(tx, projectId, settlement.faceEvents ?? [])
-  for (const { type, webhookIds, faces } of receivers) {
-    const data = { requestId, keyId, [type === 'identify.matched' ? 'matches' : 'faces']: faces }
+  for (const { type, webhookIds, faces, omitted } of receivers) {
+    const name = type === 'identify.matched' ? 'matches' : 'faces'
+    const data = { requestId, keyId, [name]: faces, ...(omitted > 0 && { omitted }) }
     const event = { projectId, type, data, atMs: nowMs }
     await addEvent(tx, event, { outboxMax, webhookIds })
   }

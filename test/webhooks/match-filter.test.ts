@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MatchFilter } from '../../src/store/webhooks/events.ts'
+import { eventFacesBytesMax, type MatchFilter } from '../../src/store/webhooks/events.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { deliveriesOf } from '../support/webhooks/webhook-settings.ts'
 
@@ -51,4 +51,33 @@ test('A webhook with a filter receives only the matches of its groups and simila
   assert.equal((await sentTo(both)).length, 2, 'the filter has the new name')
   assert.equal((await sentTo(watched)).length, 3)
   assert.equal((await sentTo(other)).length, 0)
+})
+
+test('An event contains at most 64 KiB of faces, and the number of the others', async () => {
+  await using gallery = await startGallery()
+  const { project, ...client } = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { projectId } = project
+  const { store } = gallery.database
+  const webhook = {
+    projectId,
+    url: 'https://example.com/all',
+    events: ['identify.matched'],
+  } as const
+  const created = await store.write((tx) => gallery.webhooks.create(tx, webhook, Date.now()))
+  const groups = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(64, 'g'))
+  await client.value('svc.enroll', { ...imageParams('Ann'), groups })
+  const { images } = imageParams(...Array.from({ length: 20 }, () => 'Ann')) as {
+    readonly images: readonly object[]
+  }
+  const faces = 60
+  await client.value('svc.identify', { images: [...images, ...images, ...images], maxFaces: 20 })
+  const [delivery] = await deliveriesOf(store, created?.webhookId ?? '')
+  const { matches, omitted } = JSON.parse(delivery?.data ?? '')
+  assert.equal(matches.length + omitted, faces)
+  const bytes = matches.reduce(
+    (sum: number, face: object) => sum + Buffer.byteLength(JSON.stringify(face)),
+    0,
+  )
+  assert.ok(bytes <= eventFacesBytesMax, `${bytes}`)
+  assert.ok(bytes + Buffer.byteLength(JSON.stringify(matches[0])) > eventFacesBytesMax, `${bytes}`)
 })

@@ -1,11 +1,21 @@
 import { Modal } from '@mantine/core'
 import type { ConsoleDelivery } from '../api/responses.ts'
+import { useApiQuery } from '../api/use-api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
+import { ErrorNotice } from '../components/error-notice.tsx'
 
-type Props = { readonly delivery: ConsoleDelivery; readonly onClose: () => void }
+type Props = {
+  readonly webhookId: string
+  readonly delivery: ConsoleDelivery
+  readonly onClose: () => void
+}
 
 /** Shows the data that an event sends. */
-export function DeliveryPayload({ delivery, onClose }: Props) {
+export function DeliveryPayload({ webhookId, delivery, onClose }: Props) {
+  const { eventId } = delivery
+  const query = useApiQuery('/webhooks/:webhookId/deliveries/:eventId', {
+    pathParams: { webhookId, eventId },
+  })
   return (
     <Modal
       opened
@@ -14,10 +24,15 @@ export function DeliveryPayload({ delivery, onClose }: Props) {
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <CodeBlock
-        label={`data of ${delivery.eventId}`}
-        text={JSON.stringify(delivery.payload, undefined, 2)}
-      />
+      {query.error && (
+        <ErrorNotice title="The data of the event could not be loaded" error={query.error} />
+      )}
+      {query.data && (
+        <CodeBlock
+          label={`data of ${eventId}`}
+          text={JSON.stringify(query.data.payload, undefined, 2)}
+        />
+      )}
     </Modal>
   )
 }

@@ -180,7 +180,13 @@ function Deliveries({ webhookId, types, search, onSearchChange }: DeliveriesProp
         openLabel={({ type }) => `Open the data of ${type}`}
         empty={<EmptyState title="No deliveries">No event of the last days was due.</EmptyState>}
       />
-      {opened && <DeliveryPayload delivery={opened} onClose={() => setOpened(undefined)} />}
+      {opened && (
+        <DeliveryPayload
+          webhookId={webhookId}
+          delivery={opened}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
     </>
   )
 }

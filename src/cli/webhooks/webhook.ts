@@ -6,7 +6,7 @@ import { formatUtc } from '../../lib/clock.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { addressRules } from '../../start/webhooks/open-webhooks.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
-import { type WebhookDelivery, findDeliveries } from '../../store/webhooks/deliveries.ts'
+import { type ListedDelivery, findDeliveries } from '../../store/webhooks/deliveries.ts'
 import {
   type WebhookEventType,
   allEventTypes,
@@ -166,7 +166,7 @@ export async function sendTestEvent({ webhookId, json }: CommandValues<'webhookI
 async function waitForAttempt(
   store: Store,
   filter: Parameters<typeof findDeliveries>[1],
-): Promise<WebhookDelivery> {
+): Promise<ListedDelivery> {
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const [delivery] = await store.read((tx) => findDeliveries(tx, filter))
     if (!delivery) throw new Error(`the event ${filter.eventId} was deleted`)
@@ -183,7 +183,7 @@ export async function listDeliveries({
   limit,
   json,
 }: CommandValues<'webhookId'> & {
-  readonly state: WebhookDelivery['state'] | undefined
+  readonly state: ListedDelivery['state'] | undefined
   readonly limit: number
 }): Promise<void> {
   const found = await withStore((store) =>

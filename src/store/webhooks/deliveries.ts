@@ -128,14 +128,21 @@ export type DeliveryFilter = ListOrder<Pick<WebhookDelivery, 'createdAtMs' | 'ev
   readonly type?: string | undefined
 }
 
-/** Finds deliveries of a webhook, by default the newest first. */
+/** What lists show: the data of an event can be 64 kB. */
+const listedColumns = [
+  ...(['eventId', 'webhookId', 'projectId', 'type', 'createdAtMs', 'queuedAtMs'] as const),
+  ...(['state', 'attempts', 'dueAtMs', 'attemptedAtMs', 'status', 'error'] as const),
+] as const
+export type ListedDelivery = Omit<WebhookDelivery, 'data'>
+
+/** Finds deliveries of a webhook without their data, by default the newest first. */
 export function findDeliveries(
   tx: ReadTx,
   { webhookId, eventId, state, type, isAscending = false, after, limit }: DeliveryFilter,
-): Promise<readonly WebhookDelivery[]> {
+): Promise<readonly ListedDelivery[]> {
   let query = tx.build
     .selectFrom('webhookDeliveries')
-    .selectAll()
+    .select(listedColumns)
     .where('webhookId', '=', webhookId)
   if (eventId !== undefined) query = query.where('eventId', '=', eventId)
   if (state !== undefined) query = query.where('state', '=', state)
@@ -147,6 +154,13 @@ export function findDeliveries(
     limit,
   })
   return tx.run(page)
+}
+
+/** Finds what a delivery sends, as JSON; undefined if the webhook has no such event. */
+export async function findDeliveryData(tx: ReadTx, { webhookId, eventId }: DeliveryId) {
+  const query = tx.build.selectFrom('webhookDeliveries').select('data')
+  const ofWebhook = query.where('webhookId', '=', webhookId).where('eventId', '=', eventId)
+  return (await tx.run(ofWebhook))[0]?.data
 }
 
 /** Finds the last attempt of each of these webhooks that has one. */

@@ -133,7 +133,12 @@ type FaceEventReceivers = {
   readonly type: FaceEventType
   readonly webhookIds: readonly string[]
   readonly faces: readonly (FaceEvent['face'] & { readonly resultIndex: number })[]
+  /** The selected faces that the event does not contain. */
+  readonly omitted: number
 }
+
+/** The most bytes of the faces of an event. 200 faces without groups take about 60,000. */
+export const eventFacesBytesMax = 65_536
 
 /**
  * Finds the webhooks of a project that receive events about faces, with the faces that their filters
@@ -152,9 +157,16 @@ export async function findFaceEventReceivers(
     return [...Map.groupBy(receiving, ({ matchFilter }) => matchFilter)].flatMap(([json, same]) => {
       const filter = parseMatchFilter(json)
       const selected = ofType.filter((event) => isSelected(event, filter))
-      const faces = selected.map(({ resultIndex, face }) => ({ resultIndex, ...face }))
+      let bytes = 0
+      const faces = selected
+        .map(({ resultIndex, face }) => ({ resultIndex, ...face }))
+        .filter((face) => {
+          bytes += Buffer.byteLength(JSON.stringify(face))
+          return bytes <= eventFacesBytesMax
+        })
       const webhookIds = same.map(({ webhookId }) => webhookId)
-      return faces.length > 0 ? [{ type, webhookIds, faces }] : []
+      const omitted = selected.length - faces.length
+      return faces.length > 0 ? [{ type, webhookIds, faces, omitted }] : []
     })
   })
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/store/database.ts'
-import { findDeliveries, type WebhookDelivery } from '../../../src/store/webhooks/deliveries.ts'
+import type { WebhookDelivery } from '../../../src/store/webhooks/deliveries.ts'
 
 /** Settings with which webhooks may use the receiver, and repeat a failed event at once. */
 export const webhookSettings = {
@@ -10,5 +10,7 @@ export const webhookSettings = {
 
 /** Returns the deliveries of a webhook, the newest first. */
 export function deliveriesOf(store: Store, webhookId: string): Promise<readonly WebhookDelivery[]> {
-  return store.read((tx) => findDeliveries(tx, { webhookId, limit: 1000 }))
+  const query = store.db.selectFrom('webhookDeliveries').selectAll()
+  const ofWebhook = query.where('webhookId', '=', webhookId)
+  return ofWebhook.orderBy('createdAtMs', 'desc').orderBy('eventId', 'desc').execute()
 }

@@ -2,9 +2,13 @@ import { z } from 'zod'
 import { HttpError } from '../../../lib/errors.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import { allEventTypes, testEventType } from '../../../store/webhooks/event-types.ts'
-import { findDeliveries, type WebhookDelivery } from '../../../store/webhooks/deliveries.ts'
+import {
+  findDeliveries,
+  findDeliveryData,
+  type ListedDelivery,
+} from '../../../store/webhooks/deliveries.ts'
 import { defineList } from '../../server/define-list.ts'
-import { defineWrite } from '../../server/console-route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
 import { requireWebhook } from './webhooks.ts'
 
 const delivery = z.object({
@@ -17,7 +21,6 @@ const delivery = z.object({
   dueAtUtc: z.string().nullable().meta({ description: 'The next attempt of a pending delivery.' }),
   status: z.number().nullable(),
   error: z.string().nullable(),
-  payload: z.record(z.string(), z.unknown()).meta({ description: 'The data of the event.' }),
 })
 
 export const { pages: listWebhookDeliveries } = defineList({
@@ -43,20 +46,37 @@ export const { pages: listWebhookDeliveries } = defineList({
   },
 })
 
+const payload = z.record(z.string(), z.unknown()).meta({ description: 'The data of the event.' })
+
+/** The data of an event, which the list does not contain. */
+export const readDelivery = defineRead({
+  path: '/webhooks/:webhookId/deliveries/:eventId',
+  response: z.object({ payload }),
+  handle: (call) =>
+    call.services.store.read(async (tx) => {
+      const { webhookId } = await requireWebhook(tx, call)
+      const data = await findDeliveryData(tx, { webhookId, eventId: eventIdOf(call) })
+      if (data === undefined) throw noSuchEvent()
+      return { payload: JSON.parse(data) as z.output<typeof payload> }
+    }),
+})
+
+const eventIdOf = (call: ConsoleContext) => call.pathParameters['eventId'] ?? ''
+const noSuchEvent = () => new HttpError(404, 'The webhook has no event with this id.')
+
 export const redeliverEvent = defineWrite({
   path: '/webhooks/:webhookId/deliveries/:eventId/redeliver',
   auditAction: 'webhook.redeliver',
   handle: async (call, { tx }) => {
     const { webhooks, clock } = call.services
     const { webhookId } = await requireWebhook(tx, call)
-    const eventId = call.pathParameters['eventId'] ?? ''
-    if (!(await webhooks.redeliver(tx, { webhookId, eventId }, clock())))
-      throw new HttpError(404, 'The webhook has no event with this id.')
+    const eventId = eventIdOf(call)
+    if (!(await webhooks.redeliver(tx, { webhookId, eventId }, clock()))) throw noSuchEvent()
     return { response: undefined, target: webhookId, detail: { eventId } }
   },
 })
 
-function toDeliveryItem({ data, ...delivery }: WebhookDelivery) {
+function toDeliveryItem(delivery: ListedDelivery) {
   const { createdAtMs, attemptedAtMs, dueAtMs, state, attempts } = delivery
   const isWaiting = state === 'pending' && attempts > 0
   return {
@@ -64,6 +84,5 @@ function toDeliveryItem({ data, ...delivery }: WebhookDelivery) {
     createdAtUtc: formatUtc(createdAtMs),
     attemptedAtUtc: attemptedAtMs === null ? null : formatUtc(attemptedAtMs),
     dueAtUtc: isWaiting ? formatUtc(dueAtMs) : null,
-    payload: JSON.parse(data) as Readonly<Record<string, unknown>>,
   }
 }
