@@ -85,7 +85,7 @@ function checkHeader(bytes: Buffer, type: 'JPEG' | 'PNG', limits: ImageLimits, f
   if (exceeded)
     throw new ActionError(
       'IMAGE_TOO_LARGE',
-      `${field}: the texts and colour profiles of the PNG exceed ${metadataLimits[exceeded]}; remove them`,
+      `${field}: the metadata of the PNG exceeds ${metadataLimits[exceeded]}; remove it`,
     )
   if (header.scans > scansMax)
     throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${scansMax} JPEG scans`)
