@@ -59,7 +59,7 @@ const owners: Record<string, readonly string[]> = {
   'prom-client': ['src/http/metrics/metrics.ts'],
   '@opentelemetry/api': ['src/telemetry/'],
   'ipaddr.js': ['src/lib/setting.ts', 'src/webhooks/address-rules.ts'],
-  'csv-parse/sync': ['src/evaluation/', 'src/cli/import/'],
+  'csv-parse/sync': ['src/evaluation/'],
 }
 
 /** Most files in one folder, its subfolders not counted. Migrations and generated code may be more. */

@@ -67,7 +67,7 @@ function checkHeader(file: string, header: readonly string[], columns: readonly 
   if (missing.length > 0)
     throw new Error(
       `${file}, line 1: the header has no column ${missing.join(', ')}; ` +
-        `the first line must name the columns ${columns.join(', ')}`,
+        `the first line must name the columns ${columns.join(', ')}, with commas between all columns`,
     )
   const repeated = header.find((column, index) => header.indexOf(column) !== index)
   if (repeated !== undefined)

@@ -1,7 +1,7 @@
-import { readFile, readdir, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
+import { readCsv } from '../../evaluation/read-csv.ts'
 import { describeError } from '../../lib/observability/describe-error.ts'
 
 /** One image to enroll. */
@@ -43,7 +43,7 @@ async function entriesInFolder(folder: string): Promise<ImportEntry[]> {
 /** CompreFace calls the externalId `subject`. */
 const entrySchema = z
   .object({
-    file: z.string('the column file is missing').min(1, 'the file is empty'),
+    file: z.string().min(1, 'the file is empty'),
     externalId: z.string().min(1, 'the externalId is empty').optional(),
     subject: z.string().min(1, 'the subject is empty').optional(),
     displayName: z.string().optional(),
@@ -56,25 +56,19 @@ const entrySchema = z
     return z.NEVER
   })
 
-const entriesSchema = z.array(entrySchema)
-
 async function entriesInList(list: string): Promise<ImportEntry[]> {
-  const rows: unknown = parse(await readFile(list, 'utf8'), {
-    columns: true,
-    bom: true,
-    trim: true,
+  const rows = await readCsv(list, ['file'])
+  return rows.map(({ location, cells }) => {
+    const { data, error } = entrySchema.safeParse(cells)
+    if (!data) throw new Error(`${location}: ${error.issues[0]?.message}`)
+    const { file, externalId, displayName, groups } = data
+    return {
+      file: path.resolve(path.dirname(list), file),
+      externalId,
+      displayName: displayName === '' ? undefined : displayName,
+      groups: groups.split(/\s+/u).filter(Boolean),
+    }
   })
-  const result = entriesSchema.safeParse(rows)
-  if (!result.success) {
-    const [issue] = result.error.issues
-    throw new Error(`${list}: row ${Number(issue?.path[0] ?? 0) + 1}: ${issue?.message ?? ''}`)
-  }
-  return result.data.map(({ file, externalId, displayName, groups }) => ({
-    file: path.resolve(path.dirname(list), file),
-    externalId,
-    displayName: displayName === '' ? undefined : displayName,
-    groups: groups.split(/\s+/u).filter(Boolean),
-  }))
 }
 
 /** Parses a JSON text by a schema. Returns undefined for other text, such as one that was cut off. */
