@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mapSequential } from '../lib/account-context.ts'
 import { type Clock, formatUtc } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
-import type { FaceRow, SubjectRow } from '../store/gallery-schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findSubjectCrop } from '../store/gallery/crops.ts'
 import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { findNearMissCrop } from '../store/gallery/feedback/near-miss-crops.ts'
@@ -65,13 +66,16 @@ export function createSubjects(options: SubjectsOptions) {
   const { templatesPerSubject } = options
   const nowUtc = (): string => formatUtc(clock())
   const moveOptions = () => ({ templatesPerSubject, keys, storeVectors, nowUtc: nowUtc() })
+  const loadDetails = createLoadSubjectDetails(calibrations)
   return {
     /** Runs reads on one consistent snapshot. */
     read: store.read,
     /** Must come first in an effect: exclusive to change the gallery, shared to return its subjects. */
     lock: lockGallery,
     ...createUnexpiredReads(store, nowUtc),
-    loadDetails: createLoadSubjectDetails(calibrations),
+    loadDetails,
+    /** Does the same in steps. In a `Tx` for one subject only: other work runs between them. */
+    loadPage: loadInSteps(loadDetails),
     readCrop: createReadCrop(options),
     /** The same for the crop of a near miss, by its id. */
     readNearMissCrop: createReadCrop(options, findNearMissCrop),
@@ -165,12 +169,7 @@ export type SubjectDetails = Pick<
   readonly groups: string[]
   readonly attributes: Readonly<Record<string, unknown>>
   readonly embeddingCount: number
-  readonly faces?: FaceDetails[]
-}
-
-type FaceDetails = Pick<FaceRow, 'faceId' | 'qualityScore' | 'createdAtUtc'> & {
-  /** The model by which the face is compared. */
-  readonly modelId: string
+  readonly faces?: Awaited<ReturnType<typeof faceDetailsOf>>
 }
 
 /** Returns the subjects in the order of their rows; `faces` adds the details of each face. */
@@ -188,6 +187,20 @@ function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetail
       ...details,
       faces: await faceDetailsOf(reading, details.subjectId, calibrations),
     }))
+  }
+}
+
+/** Subjects that are loaded in one turn of the event loop: with 20 faces each about 5 ms. */
+const stepSubjects = 10
+
+function loadInSteps(load: LoadSubjectDetails): LoadSubjectDetails {
+  return async (reading, rows, include) => {
+    const details: SubjectDetails[] = []
+    for (let from = 0; from < rows.length; from += stepSubjects) {
+      if (from > 0) await nextTurn()
+      details.push(...(await load(reading, rows.slice(from, from + stepSubjects), include)))
+    }
+    return details
   }
 }
 
@@ -213,11 +226,8 @@ export async function loadSubjectDetails(
   }))
 }
 
-async function faceDetailsOf(
-  reading: ReadTx,
-  subjectId: string,
-  calibrations: Calibrations,
-): Promise<FaceDetails[]> {
+/** `modelId` is the model by which the face is compared. */
+async function faceDetailsOf(reading: ReadTx, subjectId: string, calibrations: Calibrations) {
   const templates = await findSubjectTemplates(reading, [subjectId])
   const byFace = Map.groupBy(templates, ({ faceId }) => faceId)
   const faces = await findSubjectFaces(reading, subjectId)
@@ -238,13 +248,8 @@ type ReadCrop = (
   faceId: string,
 ) => Promise<Buffer | undefined>
 
-type ReadCropOptions = {
-  readonly keys: Pick<SubjectKeys, 'unwrap'>
-  readonly log: Pick<Log, 'error'>
-}
-
 export function createReadCrop(
-  { keys, log }: ReadCropOptions,
+  { keys, log }: Pick<SubjectsOptions, 'keys' | 'log'>,
   find: typeof findSubjectCrop | typeof findNearMissCrop = findSubjectCrop,
 ): ReadCrop {
   return async (reading, subject, faceId) => {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LedgerError } from '../../billing/ledger.ts'
 import { requireStorable, requireValidParameters } from '../../http/input/parse-json.ts'
 import type { BodyOwner } from '../../http/input/incoming-body.ts'
@@ -6,7 +5,9 @@ import { readJson, requireNoBody } from '../../http/input/read-body.ts'
 import type { HttpResponse, HttpRequest, Route } from '../../http/route.ts'
 import { serveRoute } from '../../http/serve-route.ts'
 import { errorResponse, errorStatuses, type ErrorFormat } from '../../http/error-response.ts'
+import { parseResponse } from '../../http/routes/parse-response.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { ownTurn } from '../../lib/limits/own-turn.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
@@ -172,7 +173,7 @@ async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<Http
     )
   if ('readFile' in route) return toFileResponse(await route.readFile(call))
   if (route.method !== 'GET') return executeWrite(route, call)
-  return { status: 200, body: route.response.parse(await route.handle(call)) }
+  return { status: 200, body: await parseResponse(route.response, await route.handle(call)) }
 }
 
 /**
@@ -192,14 +193,6 @@ async function* authorizedRows(route: CsvRoute, call: ConsoleContext) {
     }
     yield row
   }
-}
-
-let lastTurn: Promise<unknown> = Promise.resolve()
-
-/** Resolves in a turn of the event loop in which no other download goes on. */
-function ownTurn(): Promise<unknown> {
-  lastTurn = lastTurn.then(() => nextTurn())
-  return lastTurn
 }
 
 function toCsvResponse(path: string, body: unknown): HttpResponse {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
+import { countTurns } from '../../../test/support/facegate/count-turns.ts'
 import { parseResponse } from './parse-response.ts'
 
 const schema = z.object({ name: z.string(), items: z.array(z.object({ n: z.int() })) })
@@ -21,9 +22,30 @@ test('An invalid element, an invalid field and a missing field are rejected', as
 })
 
 test('Other work runs while a long list is validated', async () => {
-  let turns = 0
-  const count = setInterval(() => turns++, 0)
-  await parseResponse(schema, { name: 'x', items: itemsOf(5000) })
-  clearInterval(count)
-  assert.ok(turns > 0)
+  const { turns } = await countTurns(() =>
+    parseResponse(schema, { name: 'x', items: itemsOf(5000) }),
+  )
+  // 10,000 values are five steps.
+  assert.ok(turns >= 4)
+})
+
+test('Other work runs while a short list of large elements is validated', async () => {
+  const large = z.object({
+    items: z.array(z.object({ attributes: z.record(z.string(), z.unknown()) })),
+  })
+  const attributes = Object.fromEntries(itemsOf(400).map(({ n }) => [`k${n}`, { in: [n] }]))
+  const value = { items: Array.from({ length: 20 }, () => ({ attributes })) }
+  const { turns, value: parsed } = await countTurns(() => parseResponse(large, value))
+  assert.deepEqual(parsed, value)
+  // 20 elements with 1,202 values are ten steps.
+  assert.ok(turns >= 9)
+})
+
+test('Several responses are validated in separate turns', async () => {
+  const values = Array.from({ length: 4 }, () => ({ name: 'x', items: itemsOf(2500) }))
+  const { turns } = await countTurns(() =>
+    Promise.all(values.map((value) => parseResponse(schema, value))),
+  )
+  // Each has three steps that end with a turn.
+  assert.ok(turns >= 11)
 })

@@ -3,6 +3,7 @@ import type { Services } from '../../actions/action.ts'
 import type { AuthenticatedCall, UnreadableContent } from '../../gate/call-states.ts'
 import type { Gate } from '../../gate/gate.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
+import { ownTurn } from '../../lib/limits/own-turn.ts'
 import type { Log } from '../../lib/log.ts'
 import { requireValid } from '../../lib/validation/describe-issue.ts'
 import { errorResponse } from '../error-response.ts'
@@ -129,13 +130,8 @@ async function readCall(
   }
 }
 
-type CheckedInput = Pick<
-  RestCall<unknown, unknown, Record<string, unknown>>,
-  'query' | 'body' | 'pathParams'
->
-
 /** @throws ActionError INVALID_REQUEST that names every invalid parameter of the path, the query or the body. */
-function checkInput(route: RestRoute, request: HttpRequest, sentBody: unknown): CheckedInput {
+function checkInput(route: RestRoute, request: HttpRequest, sentBody: unknown) {
   requireValidParameters(request)
   requireStorable(sentBody, 'body')
   return {
@@ -168,6 +164,8 @@ async function admitAndRun(
     const value = await (isList ? gate.queueRead(current.accountId, read, request.signal) : read())
     const body = await parseResponse(route.value, value)
     await gate.finish(admitted)
+    // Several calls end in one transaction: each serializes its page in a separate turn.
+    if (isList) await ownTurn()
     return { status: 200, body }
   })
   addHeaders(end.headers)

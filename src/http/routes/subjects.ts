@@ -72,9 +72,7 @@ export const listSubjects = defineRoute({
     const counted = query.total === 'true' && toTotal(await subjects.count(filter))
     return subjects.list(filter, async (reading, found) => {
       const { page, last } = cutPage(found, query.limit)
-      const items = await subjects.loadDetails(reading, page, {
-        faces: query.include === 'faces',
-      })
+      const items = await subjects.loadPage(reading, page, { faces: query.include === 'faces' })
       const end = last && [last[sort.by], last.subjectId]
       const suffix = query.sort === 'created' ? [] : [query.sort]
       return { items, nextCursor: end ? packCursor([...end, ...suffix]) : null, ...counted }

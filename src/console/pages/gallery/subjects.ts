@@ -179,7 +179,7 @@ async function toListed(
   { services: { subjects } }: Pick<ConsoleContext, 'services'>,
   include = { faces: false },
 ) {
-  const details = await subjects.loadDetails(tx, rows, include)
+  const details = await subjects.loadPage(tx, rows, include)
   return details.map((item, index) => {
     return { ...item, lastSeenAtUtc: rows[index]?.lastSeenAtUtc ?? item.createdAtUtc }
   })
