@@ -1,7 +1,6 @@
 import { type Clock, dayMs, formatUtc } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
-import type { SubjectRow } from '../store/gallery-schema.ts'
 import { type DeletionRecord, countDeletions, findDeletions } from '../store/gallery/deletions.ts'
 import { deleteExpiredData } from '../store/gallery/duplicates/subject-merges.ts'
 import type { MatchedCall } from '../store/gallery/feedback/match-verdicts.ts'
@@ -200,11 +199,7 @@ const subjectsMax = 200
  * Returns subjects that have expired, and subjects and visitors that had no activity for longer than
  * the retention of the project that created them.
  */
-async function findOverdueSubjects(
-  reading: ReadTx,
-  nowMs: number,
-  defaultRetentionDays: number,
-): Promise<readonly SubjectRow[]> {
+async function findOverdueSubjects(reading: ReadTx, nowMs: number, defaultRetentionDays: number) {
   const overdue = [...(await findExpiredSubjects(reading, formatUtc(nowMs), subjectsMax))]
   for (const { projectId, ...days } of await listProjectRetentions(reading)) {
     const unseenFor = (n: number) => ({

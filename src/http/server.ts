@@ -159,11 +159,7 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
   return app
 }
 
-function requireHostAndTarget(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  next: () => void,
-): void {
+function requireHostAndTarget(request: FastifyRequest, reply: FastifyReply, next: () => void) {
   const detail =
     findHostProblem(request.raw, request.host) ?? findTargetProblem(request.raw, request.host)
   if (detail === undefined) return next()

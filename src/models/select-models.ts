@@ -51,10 +51,7 @@ function selectLiveness(candidates: readonly SelectableModel[]): ModelSet['liven
   return models.length > 0 ? 'builtin' : undefined
 }
 
-function formerRecognizersOf(
-  set: ModelSet,
-  recognizer: ModelSet['recognizer'],
-): ModelSet['formerRecognizers'] {
+function formerRecognizersOf(set: ModelSet, recognizer: ModelSet['recognizer']) {
   const models = [set.recognizer, ...set.formerRecognizers]
   const byRef = new Map(models.map((model) => [modelRefOf(model), model]))
   byRef.delete(modelRefOf(recognizer))

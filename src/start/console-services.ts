@@ -133,10 +133,7 @@ function falseMatchRatesOf(calibration: Calibration): ConsoleServices['falseMatc
   }))
 }
 
-async function readServerStatus(
-  config: Config,
-  options: ConsoleServicesOptions,
-): Promise<ServerStatus> {
+async function readServerStatus(config: Config, options: ConsoleServicesOptions) {
   const { notReady, workers, store } = options
   const { bavail, blocks, bsize } = statfsSync(config.DATA_DIR)
   const { models } = await readModels(options)

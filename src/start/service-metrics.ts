@@ -132,10 +132,7 @@ function webhookReads({ openedWebhooks: opened }: MetricSources) {
   }
 }
 
-function samplesByLabel(
-  label: string,
-  values: Iterable<readonly [string, number]>,
-): MetricSample[] {
+function samplesByLabel(label: string, values: Iterable<readonly [string, number]>) {
   return [...values].map(([key, value]) => ({ labels: { [label]: key }, value }))
 }
 

@@ -151,14 +151,8 @@ async function analyzeFaces(
   }
 }
 
-/** The faces that pass the minimums of the request, and the counted faces, both largest first. */
-type DetectedFaces = { readonly reported: Detection[]; readonly counted?: Detection[] }
-
-async function detectAndCount(
-  detector: Detector,
-  context: ImageContext,
-  request: AnalysisRequest,
-): Promise<DetectedFaces> {
+/** Returns the faces that pass the minimums of the request, and the counted ones, largest first. */
+async function detectAndCount(detector: Detector, context: ImageContext, request: AnalysisRequest) {
   const { countMinimums } = request
   const isReported = (face: Detection) => meetsMinimums(face, request, context.image)
   if (!countMinimums)

@@ -51,10 +51,7 @@ export function classifyLiveness(
 }
 
 /** Returns the conditions that make any decision uncertain. */
-function uncertaintyReasons(
-  face: LivenessFace,
-  image: Pick<ImageAnalysis, 'width' | 'height'>,
-): LivenessReason[] {
+function uncertaintyReasons(face: LivenessFace, image: Pick<ImageAnalysis, 'width' | 'height'>) {
   const { boundingBox, pose, qualityScore, liveness } = face
   const reasons: readonly (readonly [LivenessReason, boolean])[] = [
     ['FACE_TOO_SMALL', Math.min(boundingBox.width, boundingBox.height) < faceSideMinPx],

@@ -33,10 +33,7 @@ export function checkPortrait(analysis: ImageAnalysis): z.output<typeof portrait
   return { compliant: checks.every(({ passed }) => passed), checks }
 }
 
-function portraitChecks(
-  { pose, quality, head }: FaceResult,
-  { imageQuality }: ImageAnalysis,
-): PortraitCheck[] {
+function portraitChecks({ pose, quality, head }: FaceResult, { imageQuality }: ImageAnalysis) {
   const { components } = quality
   const position = head && [
     check('eyeDistancePx', head.eyeDistancePx, 90, null),

@@ -1,10 +1,6 @@
 import { drawGalleryCurve } from '../../evaluation/gallery/draw-gallery-curve.ts'
 import { readConfirmedPairs, writeSuspectedPairs } from '../../evaluation/gallery/exclusion-file.ts'
-import {
-  type AppliedTable,
-  type MeasuredTable,
-  applyMeasuredTable,
-} from '../../gallery/calibration/calibrations.ts'
+import { type MeasuredTable, applyMeasuredTable } from '../../gallery/calibration/calibrations.ts'
 import { calibrateGallery } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { parseCalibration } from '../../gallery/calibration/read-calibration.ts'
 import { readGallery } from '../../gallery/calibration/read-templates.ts'
@@ -82,11 +78,7 @@ async function runCalibration(
 }
 
 /** Makes a table the one that the gallery uses for its model. */
-async function applyTable(
-  store: Store,
-  project: Project,
-  table: MeasuredTable,
-): Promise<AppliedTable> {
+async function applyTable(store: Store, project: Project, table: MeasuredTable) {
   const { accountId, projectId: target } = project
   return auditedChange(store, 'calibration.apply', async ({ tx, nowMs }) => {
     const change = { atMs: nowMs, by: commandLineName }

@@ -53,10 +53,7 @@ function partsOf(path: HelpPath) {
 }
 
 /** Adds the texts of the options or arguments that only this command has. */
-function explain(
-  declared: ValueDeclarations = {},
-  texts: HelpTexts['options'] = {},
-): ValueDeclarations {
+function explain(declared: ValueDeclarations = {}, texts: HelpTexts['options'] = {}) {
   const explained = Object.entries(declared).map(
     ([name, { summary, ...declaration }]) =>
       [name, { ...declaration, summary: texts[name] ?? summary }] as const,

@@ -282,11 +282,7 @@ export function withProject<T>(
 }
 
 /** Finds a subject by its subjectId or externalId. @throws Error when there is none. */
-async function requireSubject(
-  reading: ReadTx,
-  galleryId: string,
-  text: string,
-): Promise<SubjectRow> {
+async function requireSubject(reading: ReadTx, galleryId: string, text: string) {
   const byId = isUuid(text) ? await findSubject(reading, galleryId, { subjectId: text }) : undefined
   const externalId = text.normalize('NFC')
   const found = byId ?? (await findSubject(reading, galleryId, { externalId }))

@@ -161,11 +161,7 @@ function lossesOf(changed: Project & Losses): readonly string[] {
 }
 
 /** Counts the visitors that a retention deletes, or those that stay when no more are stored. */
-async function countVisitors(
-  store: Store,
-  projectId: string,
-  days: number | null,
-): Promise<Losses> {
+async function countVisitors(store: Store, projectId: string, days: number | null) {
   const beforeUtc = days === null ? undefined : formatUtc(commandClock(store)() - days * dayMs)
   const filter = { projectId, ...(beforeUtc && { beforeUtc }) }
   const { total } = await store.read((reading) => countProjectVisitors(reading, filter))

@@ -163,10 +163,7 @@ export async function sendTestEvent({ webhookId, json }: CommandValues<'webhookI
 }
 
 /** Returns the delivery when its first attempt has ended, or after `testWaitMs`. */
-async function waitForAttempt(
-  store: Store,
-  filter: Parameters<typeof findDeliveries>[1],
-): Promise<ListedDelivery> {
+async function waitForAttempt(store: Store, filter: Parameters<typeof findDeliveries>[1]) {
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const [delivery] = await store.read((tx) => findDeliveries(tx, filter))
     if (!delivery) throw new Error(`the event ${filter.eventId} was deleted`)

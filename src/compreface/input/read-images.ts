@@ -62,10 +62,7 @@ async function imagesFromJson({ request, options }: CompreFaceRequest) {
 const headCharsMax = 256
 
 /** Detects the type from the first bytes. The decoder rejects a type that the server does not accept. */
-function declaredType(
-  base64: string,
-  extraTypes: readonly ExtraImageType[] | undefined,
-): ImageContentType {
+function declaredType(base64: string, extraTypes: readonly ExtraImageType[] | undefined) {
   const detected = contentTypeOf(Buffer.from(base64.slice(0, headCharsMax), 'base64'))
   const isAccepted = detected !== undefined && acceptedContentTypes(extraTypes).includes(detected)
   return isAccepted ? detected : 'image/jpeg'

@@ -8,7 +8,7 @@ import {
 import type { Template } from '../../vision/embed/template.ts'
 import type { ExtractedTemplate, FaceSet, LabelledPair } from '../face-images.ts'
 import { acceptancePoints, areaUnderCurve } from './acceptance-points.ts'
-import { type DecisionLevel, autoLevels, decisionRates, fixedLevels } from './decision-levels.ts'
+import { autoLevels, decisionRates, fixedLevels } from './decision-levels.ts'
 import { type ScoredPair, foldAccuracy } from './fold-accuracy.ts'
 import { type GroupedFace, createGroupCounts } from './group-counts.ts'
 import { gallerySizesOf, measureSearch } from './measure-search.ts'
@@ -189,10 +189,7 @@ function scoreFaces(
 }
 
 /** Galleries with the same automatic threshold are one level, that of the largest. */
-function levelsOf(
-  faces: readonly EvaluatedFace[],
-  calibration: Calibration | undefined,
-): DecisionLevel[] {
+function levelsOf(faces: readonly EvaluatedFace[], calibration: Calibration | undefined) {
   const sizes = gallerySizesOf(new Set(faces.map(({ person }) => person)).size)
   const distinct = sizes.filter((size, index) => {
     const next = sizes[index + 1]

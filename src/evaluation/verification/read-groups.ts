@@ -73,11 +73,7 @@ function groupsByKey(rows: readonly LabelRow[], column: 'person' | 'file'): Map<
   return groups
 }
 
-function labelsOf(
-  file: string,
-  groups: ReadonlyMap<string, string>,
-  imageKeys: readonly string[],
-): GroupLabels {
+function labelsOf(file: string, groups: ReadonlyMap<string, string>, imageKeys: readonly string[]) {
   const names = [...new Set(groups.values())].sort()
   if (names.length > groupsMax)
     throw new Error(

@@ -118,10 +118,7 @@ type GalleryTable = {
 /** By the id of the calibration. A stored table never changes. */
 type Tables = ReadonlyMap<string, GalleryTable>
 
-async function loadTables(
-  loaded: Tables,
-  { store, log }: GalleryCalibrationsOptions,
-): Promise<Tables> {
+async function loadTables(loaded: Tables, { store, log }: GalleryCalibrationsOptions) {
   return store.read(async (reading) => {
     const inUse = await findCalibrationsInUse(reading)
     const ids = inUse.map(({ calibrationId }) => calibrationId)

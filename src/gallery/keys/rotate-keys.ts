@@ -136,11 +136,7 @@ async function rotateSubjects(
   }
 }
 
-async function rotateBatch(
-  tx: Tx,
-  { galleryId, find }: SubjectsToRotate,
-  keys: SubjectKeys,
-): Promise<RotationCounts> {
+async function rotateBatch(tx: Tx, { galleryId, find }: SubjectsToRotate, keys: SubjectKeys) {
   await lockGallery(tx, galleryId, 'exclusive')
   const subjects = await find(tx)
   const counts = { subjects: subjects.length, renewed: 0, unreadable: 0 }

@@ -97,11 +97,7 @@ function optionsOf(schema: RuleSchema, params: unknown): RequestDescription['par
   return Object.fromEntries(options)
 }
 
-function optionOf(
-  node: RuleSchema,
-  value: unknown,
-  root: RuleSchema,
-): RequestDescription['parameters'][string] {
+function optionOf(node: RuleSchema, value: unknown, root: RuleSchema) {
   const branches = [node, ...(node.anyOf ?? [])].map((branch) => resolveNode(branch, root))
   if (Array.isArray(value)) {
     const items = branches.map(({ items }) => resolveNode(items, root)).find((item) => item.enum)

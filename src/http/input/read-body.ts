@@ -73,10 +73,7 @@ type CollectLimits = {
 }
 
 /** Copies the chunks to one growing buffer as they arrive, so that a body is in memory once. */
-async function collectChunks(
-  body: IncomingBody,
-  { bytesMax, capacityMax }: CollectLimits,
-): Promise<Buffer> {
+async function collectChunks(body: IncomingBody, { bytesMax, capacityMax }: CollectLimits) {
   let bytes: Buffer = Buffer.alloc(0)
   let byteCount = 0
   let chunkCount = 0

@@ -237,10 +237,7 @@ function isCovered(
 }
 
 /** Of the calls refused after an allocation, only the first one makes the event due. */
-function shortageOf(
-  { balanceMicros, exhaustedAtMicros }: BudgetState,
-  priceMicros: Micros,
-): Micros | undefined {
+function shortageOf({ balanceMicros, exhaustedAtMicros }: BudgetState, priceMicros: Micros) {
   return exhaustedAtMicros !== null && balanceMicros < priceMicros ? priceMicros : undefined
 }
 

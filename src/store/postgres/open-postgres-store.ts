@@ -118,10 +118,7 @@ async function checkRole(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefine
 }
 
 /** Creates the partitions of the request log now and once in each interval. */
-async function scheduleLogPartitions(
-  pool: ConnectionPool,
-  log: Pick<Log, 'warn'> | undefined,
-): Promise<Disposable> {
+async function scheduleLogPartitions(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined) {
   const createPartitions = (): Promise<void> =>
     runAsAllAccounts(() => createLogPartitions(pool, Date.now())).catch((error: unknown) =>
       log?.warn({ err: error }, 'creating partitions of the request log failed; it is retried'),

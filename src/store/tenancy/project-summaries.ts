@@ -72,10 +72,7 @@ export function findProjectNames(tx: ReadTx, accountId: string) {
  * Sums the allocations to each budget. The wallet's chain contains all of them and no charges. SQLite
  * refuses a sum beyond 64 bits, so it adds two parts.
  */
-async function findAllocations(
-  tx: ReadTx,
-  accountId: string,
-): Promise<ReadonlyMap<string, bigint>> {
+async function findAllocations(tx: ReadTx, accountId: string) {
   const query = tx.build
     .selectFrom('ledgerTransfers')
     .select([

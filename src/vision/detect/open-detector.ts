@@ -223,10 +223,7 @@ async function detectCandidates(
  * the box before the mesh is fitted, independent of the detector. On the face of a dog the mesh
  * scores 0.33 this way, and 0.79 if it starts from the eyes that the detector returned.
  */
-function toDetection(
-  { box, score, landmarkPoints }: RawDetection,
-  decoding: DetectorDecoding,
-): Detection {
+function toDetection({ box, score, landmarkPoints }: RawDetection, decoding: DetectorDecoding) {
   const confidence = toConfidence(score, decoding)
   const isConfirmed = decoding.confirmBelow !== undefined && score >= decoding.confirmBelow
   const face = { box: toFaceBox(box, decoding.boxToFace), confidence, isConfirmed }

@@ -72,11 +72,7 @@ const highResIndex = -1
 /** Below this shrink factor a crop would magnify the image. */
 const shrinkMin = 0.9
 
-function scaleTransform(
-  { a, b, c, d, e, f }: AffineTransform,
-  from: Frame,
-  to: Frame,
-): AffineTransform {
+function scaleTransform({ a, b, c, d, e, f }: AffineTransform, from: Frame, to: Frame) {
   const x = to.width / from.width
   const y = to.height / from.height
   return { a: a * x, b: b * x, c: c * x, d: d * y, e: e * y, f: f * y }

@@ -94,13 +94,8 @@ function outputMismatch(model: PackModel, outputs: ModelOutputs, names: readonly
   return undefined
 }
 
-type ExpectedOutput = { readonly name: string; readonly length: number }
-
 /** Returns the outputs that the decoding of a model reads, with their number of values per image. */
-function expectedOutputs(
-  { input, decoding }: PackModel,
-  names: readonly string[],
-): readonly ExpectedOutput[] {
+function expectedOutputs({ input, decoding }: PackModel, names: readonly string[]) {
   const nth = (index: number): string => names[index] ?? `number ${index + 1}`
   const cells = (stride: number): number =>
     Math.ceil(input.width / stride) * Math.ceil(input.height / stride)

@@ -73,10 +73,7 @@ async function search(
 }
 
 /** A face is compared by its template of the first loaded model that has one. */
-function modelsBefore(
-  modelId: string,
-  { activeModelId, formerModelIds }: Calibrations,
-): readonly string[] {
+function modelsBefore(modelId: string, { activeModelId, formerModelIds }: Calibrations) {
   const loaded = [activeModelId, ...formerModelIds]
   const index = loaded.indexOf(modelId)
   return index < 0 ? loaded : loaded.slice(0, index)

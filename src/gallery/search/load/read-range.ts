@@ -164,11 +164,7 @@ async function readSubjects(
 const withoutGroups: readonly string[] = []
 
 /** Most galleries have no groups: then nothing is read for their subjects. */
-async function findGroups(
-  reading: ReadTx,
-  galleryId: string,
-  subjectIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+async function findGroups(reading: ReadTx, galleryId: string, subjectIds: readonly string[]) {
   const [any] = await listGroups(reading, galleryId, { limit: 1 })
   return any ? findSubjectGroups(reading, subjectIds) : new Map()
 }

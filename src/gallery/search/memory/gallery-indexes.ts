@@ -138,11 +138,7 @@ function openTable(
 }
 
 /** A gallery that would not fit in memory with leads gets none. */
-function openNewTable(
-  sharedMemory: SharedMemory,
-  dimensions: number,
-  rowsExpected: number,
-): TemplateTable {
+function openNewTable(sharedMemory: SharedMemory, dimensions: number, rowsExpected: number) {
   const bytes = rowsExpected * (rowBytes(dimensions) + leadBytes)
   const leadsFrom = sharedMemory.hasRoomForLeads(bytes) ? leadRowsMin : Number.POSITIVE_INFINITY
   return openTemplateTable(sharedMemory, dimensions, leadsFrom)

@@ -27,11 +27,7 @@ export function readStateDict(bytes: Uint8Array, fileName: string): StateDict {
  * Tensors can share a storage, so a small file could describe more values than fit in memory. A value
  * takes at least two bytes, so a file in which tensors share little has fewer values than bytes.
  */
-function weightsOf(
-  value: PickledValue,
-  bytesOf: StorageBytesOf,
-  valuesMaxInTotal: number,
-): StateDict {
+function weightsOf(value: PickledValue, bytesOf: StorageBytesOf, valuesMaxInTotal: number) {
   const dict = value instanceof Map ? (value.get('state_dict') ?? value) : value
   if (!(dict instanceof Map)) throw new Error('it contains no dict of weights')
   const weights = new Map<string, WeightTensor>()

@@ -33,11 +33,7 @@ export function tensorOf(
 }
 
 /** The arguments are `(storage, offset, shape, strides, …)`. Tensors can share a storage. */
-function rebuild(
-  { items }: PickledTuple,
-  bytesOf: StorageBytesOf,
-  valuesLeft: number,
-): WeightTensor {
+function rebuild({ items }: PickledTuple, bytesOf: StorageBytesOf, valuesLeft: number) {
   const [reference, offset, size, stride] = items
   if (!isKind(reference, 'reference')) throw new Error('a tensor has no storage')
   const storage = storageOf(reference)

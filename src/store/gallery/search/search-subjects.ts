@@ -90,10 +90,7 @@ export async function countSubjects(
 }
 
 /** Returns the ids of at most `limit` subjects. */
-async function searchSubjects(
-  source: SubjectSource,
-  filter: SubjectFilter,
-): Promise<readonly string[]> {
+async function searchSubjects(source: SubjectSource, filter: SubjectFilter) {
   const { stepRows = source.isShared ? stepRowsOnServer : stepRowsInProcess } = source
   const found: string[] = []
   for (let { after } = filter; ;) {

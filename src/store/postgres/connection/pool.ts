@@ -128,10 +128,7 @@ function queryTimeoutMs(statementTimeoutMs: number): number {
 
 type SessionKind = Pick<PostgresSession, 'isDirect' | 'statementTimeoutMs'>
 
-async function acquire(
-  pool: Connections,
-  kindOf: (client: PoolClient) => Promise<SessionKind>,
-): Promise<PooledSession> {
+async function acquire(pool: Connections, kindOf: (client: PoolClient) => Promise<SessionKind>) {
   const client = await pool.connect().catch((error: unknown) => {
     throw faultOf(error).error
   })

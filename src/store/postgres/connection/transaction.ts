@@ -121,10 +121,7 @@ type OpenTransaction = PooledSession & {
   readonly transactionId: Promise<string>
 }
 
-async function openTransaction(
-  pool: ConnectionPool,
-  options: TransactionOptions,
-): Promise<OpenTransaction> {
+async function openTransaction(pool: ConnectionPool, options: TransactionOptions) {
   const pooled = await pool.acquire()
   return { ...pooled, transactionId: beginTransaction(pooled.session, options) }
 }

@@ -136,11 +136,7 @@ async function buildVectorIndex(
 }
 
 /** Cancels the session's statement when the signal aborts. That needs a second connection. */
-async function cancelOnAbort(
-  signal: AbortSignal,
-  pool: ConnectionPool,
-  session: PostgresSession,
-): Promise<AsyncDisposable> {
+async function cancelOnAbort(signal: AbortSignal, pool: ConnectionPool, session: PostgresSession) {
   const { rows } = await session.run({ text: 'select pg_backend_pid() as pid' })
   const values = [rows[0]?.['pid']]
   let cancelled: Promise<unknown> | undefined
