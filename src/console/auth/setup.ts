@@ -5,7 +5,7 @@ import { commandLineName } from '../../store/console/audit-log.ts'
 import * as storedUsers from '../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import { removeSecondFactor } from '../../store/console/second-factors.ts'
-import { endUserSessions } from '../../store/console/sessions.ts'
+import { endUserAccess } from '../../store/console/sessions.ts'
 import { invalidField, name } from '../server/input.ts'
 import { defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import { requireStrongPassword } from './password-strength.ts'
@@ -78,8 +78,7 @@ export const setUp = defineWrite({
     if (!user) throw new Error('the user of a setup link does not exist')
     requireEnabled(user)
     await storedUsers.updateUser(tx, user.userId, { password: passwordHash })
-    await endUserSessions(tx, user.userId)
-    await storedUsers.removeInviteLink(tx, user.userId)
+    await endUserAccess(tx, user.userId)
     // A person who lost the authenticator app regains access with a link.
     await removeSecondFactor(tx, user.userId)
     const detail = { role: user.role, linkCreatedBy: creatorName ?? commandLineName }

@@ -7,15 +7,9 @@ import {
   addSession,
   deleteExpiredSessions,
   endSession,
-  endUserSessions,
+  endUserAccess,
 } from '../../store/console/sessions.ts'
-import {
-  type ConsoleUser,
-  findUser,
-  hasActiveUser,
-  removeInviteLink,
-  updateUser,
-} from '../../store/console/users.ts'
+import { type ConsoleUser, findUser, hasActiveUser, updateUser } from '../../store/console/users.ts'
 import type { Tx } from '../../store/database.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../server/console-route.ts'
 import { checkOwnPassword, checkPassword, codeRequired, wrongPassword } from './check-password.ts'
@@ -120,8 +114,7 @@ export const changePassword = defineWrite({
     if (!user) throw new HttpError(401, 'Sign in first.', { headers: sessionChallenge })
     await updateUser(tx, user.userId, { password: passwordHash })
     // The user's other sessions were started with the old password.
-    await endUserSessions(tx, user.userId)
-    await removeInviteLink(tx, user.userId)
+    await endUserAccess(tx, user.userId)
     return { ...(await createSession(tx, user, { services, request })), target: user.userId }
   },
 })

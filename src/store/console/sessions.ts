@@ -1,6 +1,6 @@
 import type { SessionRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../database.ts'
-import { removeCreatedLinks } from './users.ts'
+import { removeCreatedLinks, removeInviteLink } from './users.ts'
 
 /** Finds a session and its user by the hash of the token. */
 export async function findSession(tx: ReadTx, tokenHash: Uint8Array) {
@@ -30,6 +30,12 @@ export async function endSession(tx: Tx, tokenHash: Uint8Array): Promise<void> {
 export async function endUserSessions(tx: Tx, userId: string): Promise<void> {
   await removeCreatedLinks(tx, userId)
   await tx.run(tx.build.deleteFrom('sessions').where('userId', '=', userId))
+}
+
+/** Also deletes the link for the user: for a disabled user and a new password. */
+export async function endUserAccess(tx: Tx, userId: string): Promise<void> {
+  await endUserSessions(tx, userId)
+  await removeInviteLink(tx, userId)
 }
 
 /** Lists the sessions of a user, the last used first. */

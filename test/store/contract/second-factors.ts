@@ -40,6 +40,10 @@ export const secondFactorsContract = {
       assert.deepEqual(await creatorsAt(nowMs), { l1: 'l2' })
       await queries.endUserSessions(tx, 'l2')
       assert.deepEqual(await creatorsAt(nowMs), {})
+      await add(4, 'l1', 'l2')
+      await add(5, 'l2', null)
+      await queries.endUserAccess(tx, 'l2')
+      assert.deepEqual(await creatorsAt(nowMs), {})
     })
   },
 

@@ -3,7 +3,7 @@ import { HttpError } from '../../../lib/errors.ts'
 import { commandLineName } from '../../../store/console/audit-log.ts'
 import * as storedUsers from '../../../store/console/users.ts'
 import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
-import { endUserSessions, listUserSessions } from '../../../store/console/sessions.ts'
+import * as storedSessions from '../../../store/console/sessions.ts'
 import type { ReadTx, Tx } from '../../../store/database.ts'
 import { count, invalidField, name, requireUser } from '../../server/input.ts'
 import { isSessionOpen } from '../../auth/identity.ts'
@@ -57,7 +57,7 @@ export const countOpenSessions = defineRead({
     const { store, clock } = call.services
     return store.read(async (tx) => {
       const { userId } = await requireUser(tx, call)
-      const sessions = await listUserSessions(tx, userId)
+      const sessions = await storedSessions.listUserSessions(tx, userId)
       return { count: sessions.filter((session) => isSessionOpen(session, clock())).length }
     })
   },
@@ -147,10 +147,7 @@ export const editUser = defineWrite({
     const disabledAtUtc = disabled === undefined ? user.disabledAtUtc : requested
     await storedUsers.updateUser(tx, user.userId, { role, disabledAtUtc })
     await requireOwner(tx, identity.accountId)
-    if (disabledAtUtc !== null) {
-      await endUserSessions(tx, user.userId)
-      await storedUsers.removeInviteLink(tx, user.userId)
-    }
+    if (disabledAtUtc !== null) await storedSessions.endUserAccess(tx, user.userId)
     if (role !== 'owner') await storedUsers.removeCreatedLinks(tx, user.userId)
     const response = (await createUserMapper(tx, nowMs))({ ...user, role, disabledAtUtc })
     return { response, target: user.userId, detail: { ...body, name: user.name } }
@@ -172,7 +169,7 @@ export const endSessionsOfUser = defineWrite({
   auditAction: 'user.signOut',
   handle: async (call, { tx }) => {
     const { userId, name } = await requireUser(tx, call)
-    await endUserSessions(tx, userId)
+    await storedSessions.endUserSessions(tx, userId)
     return { response: undefined, target: userId, detail: { name } }
   },
 })
@@ -187,7 +184,7 @@ export const removeSecondFactorOfUser = defineWrite({
     if (userId === call.identity.userId)
       throw new HttpError(409, 'Remove your own second factor on the page Account.')
     await removeSecondFactor(tx, userId)
-    await endUserSessions(tx, userId)
+    await storedSessions.endUserSessions(tx, userId)
     return { response: undefined, target: userId, detail: { name } }
   },
 })
