@@ -33,6 +33,25 @@ test('a second account has its own wallet, prices, projects and owner', async ()
   assert.notEqual((await priceOf('price show')).unitMicros, '9')
   const { link } = await runForJson('console link --account warehouse --user olga')
   assert.match(link, /\/setup\?name=olga#/u)
+  const again = await runForJson('console link --account warehouse --user Olga')
+  assert.match(again.link, /\/setup\?name=olga#/u)
+  assert.notEqual(again.link, link, 'the owner lost the password')
+  await assert.rejects(
+    runForLines('console link --account default --user olga'),
+    /name olga already exists/u,
+    'the owner of another account',
+  )
+  const entries = await gate.database.store.db
+    .selectFrom('auditLog')
+    .select('auditAction')
+    .where('accountId', '=', accountId)
+    .where('auditAction', 'in', ['user.invite', 'session.createSetupLink'])
+    .orderBy('auditId')
+    .execute()
+  assert.deepEqual(
+    entries.map(({ auditAction }) => auditAction),
+    ['user.invite', 'session.createSetupLink'],
+  )
   const listed = await runForJson('account list')
   assert.deepEqual(
     listed.map((account: { name: string; state: string }) => [account.name, account.state]),

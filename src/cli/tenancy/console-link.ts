@@ -1,6 +1,11 @@
-import { addUserWithoutPassword, createSetupLink, setupLinkPath } from '../../console/auth/setup.ts'
+import {
+  addUserWithoutPassword,
+  createSetupLink,
+  requireEnabled,
+  setupLinkPath,
+} from '../../console/auth/setup.ts'
 import { name as nameSchema } from '../../console/server/input.ts'
-import { findUserByName } from '../../store/console/users.ts'
+import { type ConsoleUser, findUserByName } from '../../store/console/users.ts'
 import type { Store } from '../../store/database.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, print } from '../command.ts'
@@ -31,10 +36,13 @@ export function createOwnerLink(store: Store, accountId: string): Promise<string
   })
 }
 
-function createUserLink(store: Store, accountId: string, userName: string): Promise<string> {
+async function createUserLink(store: Store, accountId: string, userName: string) {
   const parsed = nameSchema.safeParse(userName)
   if (!parsed.success)
     throw new UsageError('--user must be a text of 1 to 128 characters without control characters')
+  const existing = await store.read((tx) => findUserByName(tx, parsed.data))
+  if (existing?.accountId === accountId && existing.role === 'owner')
+    return createPasswordLink(store, existing)
   return auditedChange(store, 'user.invite', async ({ tx, nowMs }) => {
     if (await findUserByName(tx, parsed.data))
       throw new Error(`a user with the name ${parsed.data} already exists; choose another name`)
@@ -42,5 +50,15 @@ function createUserLink(store: Store, accountId: string, userName: string): Prom
     const { userId, name } = await addUserWithoutPassword(tx, user, nowMs)
     const result = setupLinkPath(await createSetupLink(tx, userId, nowMs), name)
     return { result, accountId, target: userId, detail: { name, role: user.role } }
+  })
+}
+
+/** The link for an owner of the account who lost the password. */
+function createPasswordLink(store: Store, user: ConsoleUser): Promise<string> {
+  requireEnabled(user)
+  const { accountId, userId, name } = user
+  return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {
+    const result = setupLinkPath(await createSetupLink(tx, userId, nowMs), name)
+    return { result, accountId, target: userId, detail: { name } }
   })
 }

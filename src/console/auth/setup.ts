@@ -96,8 +96,10 @@ async function requireSetupLink(tx: ReadTx, token: string, { clock }: ConsoleCon
 type SetUpContext = ConsoleContext<unknown, { readonly name?: string | undefined }>
 
 /**
- * Returns the owner of that name. It creates the user, or makes an existing user an owner: only a
- * person with access to the machine can create an owner link.
+ * Returns the owner of that name in the oldest account, to which an owner link belongs. It creates the
+ * user, or makes an existing user an owner: only a person with access to the machine can create the link.
+ *
+ * @throws ValidationError 409 if a user of another account has the name.
  */
 async function findOrCreateOwner(
   tx: Tx,
@@ -106,6 +108,10 @@ async function findOrCreateOwner(
   const { name } = body
   if (name === undefined) throw invalidField('body.name', 'is required for an owner')
   const existing = await storedUsers.findUserByName(tx, name)
+  if (existing && existing.accountId !== identity.accountId) {
+    const rule = 'must be another name: a user of another account has this name'
+    throw invalidField('body.name', rule, 409)
+  }
   if (existing) {
     await storedUsers.updateUser(tx, existing.userId, { role: 'owner' })
     return { ...existing, role: 'owner' }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { addUserWithoutPassword, createSetupLink } from '../../../src/console/auth/setup.ts'
+import { createAccount } from '../../../src/store/tenancy/projects.ts'
 import {
   assertOk,
   startConsole,
@@ -119,6 +121,37 @@ test('The team lists open links with expiry and creator, and an owner revokes th
   nowMs += 24 * hourMs
   assertOk(await viewer.send('POST', '/sign-in', { name: 'viewer 1', password: validPassword }))
   assert.equal(await openLink(), null, 'it has expired')
+})
+
+test('An owner link changes no user of another account, even if the name is the same', async () => {
+  await using testConsole = await startConsole()
+  const { store } = testConsole.gallery.database
+  const accountId = await createAccount(store.db, 'warehouse', new Date())
+  const [ownerToken, annaToken] = await store.write(async (tx) => {
+    const anna = { name: 'anna', role: 'viewer', accountId } as const
+    const { userId } = await addUserWithoutPassword(tx, anna, Date.now())
+    return [
+      await createSetupLink(tx, null, Date.now()),
+      await createSetupLink(tx, userId, Date.now()),
+    ]
+  })
+  const anna = testConsole.newClient()
+  const setUp = { token: annaToken, password: validPassword }
+  assertOk(await anna.send('POST', '/setup', setUp))
+  const colleague = testConsole.newClient()
+  const taken = { token: ownerToken, name: 'Anna', password: otherPassword }
+  const refused = await colleague.send('POST', '/setup', taken)
+  assert.equal(refused.status, 409)
+  assert.deepEqual(refused.body.problems, [
+    { path: 'body.name', message: 'must be another name: a user of another account has this name' },
+  ])
+  assert.equal((await anna.get('/session')).body.user.role, 'viewer')
+  assertOk(await colleague.send('POST', '/setup', { ...taken, name: 'Anna Smith' }))
+  const { items } = assertOk(await testConsole.owner.get('/users')).body
+  assert.deepEqual(
+    items.map(({ name }: { name: string }) => name),
+    ['Anna Smith', 'Olga'],
+  )
 })
 
 test('The audit log states the creator of a link that set a password', async () => {
