@@ -14,7 +14,7 @@ import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
 import { markForNewKey } from '../store/gallery/crops.ts'
 import { findSubjectsByIds, updateSubjectRow } from '../store/gallery/subjects.ts'
-import { deleteSubject } from './deletion/subject-deletion.ts'
+import { deleteSubject, formerIdsOf } from './deletion/subject-deletion.ts'
 import type { FaceChangeOptions } from './enrollment.ts'
 import type { SubjectKeys } from './keys/keyring.ts'
 import { type MergedState, encryptForSubject, encryptMerge } from './keys/subject-encryption.ts'
@@ -58,7 +58,7 @@ export async function mergeSubjects(
   const days = await listMatchDays(tx, fromSubjectId)
   await moveMatchDays(tx, { from: fromSubjectId, to: subjectId, days })
   await storeVectors(tx, target)
-  const record = await deleteSubject(tx, source, nowUtc)
+  const record = await deleteSubject(tx, source, nowUtc, target)
   await updateSubjectRow(tx, subjectId, {
     updatedAtUtc: nowUtc,
     lastSeenAtUtc: nowUtc,
@@ -121,6 +121,7 @@ async function recordMerge(
     displayName,
     attributes,
     expiresAtUtc,
+    formerIds: [source.subjectId, ...formerIdsOf(source)],
     faceIds: faces.map(({ faceId }) => faceId),
     verdictIds: await decidedIds(tx, source.subjectId),
     matchDays: await listMatchDays(tx, source.subjectId),

@@ -162,7 +162,7 @@ function createEnrollVisitor(options: VisitorsOptions) {
     const faces = await readFaces(tx, visitor)
     if (faces.length === 0)
       throw new ActionError('INVALID_REQUEST', 'no template of the visitor can be decrypted')
-    await deleteSubject(tx, visitor, nowUtc)
+    await deleteSubject(tx, visitor, nowUtc, subject)
     for (const face of faces) {
       await enrollment.addFace(tx, subject, face, { ...options, storeVectors, nowUtc })
       for (const { vector } of [face.template, ...face.furtherTemplates]) vector.fill(0)

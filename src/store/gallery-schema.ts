@@ -63,6 +63,8 @@ export type SubjectRow = {
   readonly withoutFaces: 0 | 1
   /** 0: no template of a denied match of the subject is stored. A new row gets 0. */
   readonly hasDenials?: 0 | 1 | undefined
+  /** JSON array: the ids of the subjects and visitors whose faces it received. A new row gets none. */
+  readonly formerIds?: string | undefined
   /** Of a visitor, an unknown person: the number of pictures. Null or absent: an enrolled subject. */
   readonly visitCount?: number | null | undefined
   /** 1: no events are sent for the visitor. */
@@ -230,6 +232,10 @@ export type DeletionRow = {
   readonly galleryId: string
   readonly accountId: string
   readonly subjectId: string
+  /** The subject that received the faces by a merge; null: they were deleted. */
+  readonly mergedInto: string | null
+  /** JSON array: the ids of merged subjects whose faces were deleted with the subject. */
+  readonly formerIds: string
   /** JSON array of names. */
   readonly groups: string
   readonly externalId: string | null

@@ -84,6 +84,8 @@ const recordSchema = z.strictObject({
   galleryId: z.string().min(1),
   accountId: z.string(),
   subjectId: z.string().min(1),
+  mergedInto: z.string().min(1).nullable(),
+  formerIds: z.string(),
   groups: z.string(),
   externalId: z.string().nullable(),
   embeddingCount: z.int().min(0),

@@ -3,23 +3,34 @@ import { type Clock, formatUtc } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import { type ChainedDeletion, withoutDeletionRecord } from '../../store/gallery/deletion-chain.ts'
+import { type ChainedDeletion, missingDeletions } from '../../store/gallery/deletion-chain.ts'
 import { type DeletionRecord, addDeletion, appendDeletion } from '../../store/gallery/deletions.ts'
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
 import { limitByMatches } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, lockGallery, recordGalleryChange } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
-import { findSubject, findSubjects, removeSubject } from '../../store/gallery/subjects.ts'
-import { findProjectVisitors } from '../../store/gallery/visitors.ts'
+import {
+  findSubjects,
+  findSubjectsByIds,
+  removeSubject,
+  updateSubjectRow,
+} from '../../store/gallery/subjects.ts'
+import { findProjectVisitors, visitorsGalleryId } from '../../store/gallery/visitors.ts'
 import { scrubResponses } from '../../store/gate/stored-responses.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 
-/** Deletes a subject with all its data and adds a deletion record. */
+/**
+ * Deletes a subject with all its data and adds a deletion record.
+ *
+ * @param target the subject that receives its faces. The deletion of this one is then the deletion of
+ *   both in an older copy of the database.
+ */
 export async function deleteSubject(
   tx: Tx,
   subject: SubjectRow,
   nowUtc: string,
+  target?: SubjectRow,
 ): Promise<DeletionRecord> {
   const { subjectId, galleryId, externalId } = subject
   const record: DeletionRecord = {
@@ -31,8 +42,21 @@ export async function deleteSubject(
     embeddingCount: await eraseSubject(tx, subject),
     deletedAtUtc: nowUtc,
   }
-  await addDeletion(tx, galleryId, record)
+  const own = JSON.stringify(formerIdsOf(subject))
+  const [mergedInto, formerIds] = target ? [target.subjectId, '[]'] : [null, own]
+  await addDeletion(tx, { galleryId, mergedInto, formerIds }, record)
+  if (target) await addFormerIds(tx, target, [subjectId, ...formerIdsOf(subject)])
   return record
+}
+
+/** The ids of the subjects and visitors whose faces a subject received. */
+export function formerIdsOf({ formerIds = '[]' }: Pick<SubjectRow, 'formerIds'>) {
+  return JSON.parse(formerIds) as readonly string[]
+}
+
+async function addFormerIds(tx: Tx, { subjectId, ...subject }: SubjectRow, ids: readonly string[]) {
+  const formerIds = JSON.stringify([...formerIdsOf(subject), ...ids])
+  await updateSubjectRow(tx, subjectId, { formerIds })
 }
 
 /**
@@ -74,8 +98,8 @@ const lookupBatchSize = 500
 const insertBatchSize = 50
 
 /**
- * Deletes all subjects of the file that an older copy of the database contains, and inserts their
- * deletion records unchanged. If the copy has newer records itself, the records are appended.
+ * Deletes all subjects of the file that an older copy of the database contains, except for merged ones
+ * whose faces were not deleted since, and inserts their deletion records unchanged. If the copy has newer records itself, the records are appended.
  *
  * Must run before the copy serves requests. Existing records are skipped, so the function can be
  * repeated, also by several processes at the same time.
@@ -103,7 +127,7 @@ export async function replayDeletions(
 
   async function replayPending(): Promise<void> {
     const rows = pending.splice(0)
-    const missing = await store.read((reading) => withoutDeletionRecord(reading, rows))
+    const missing = await store.read((reading) => missingDeletions(reading, rows))
     for (let from = 0; from < missing.length; from += insertBatchSize) {
       const batch = missing.slice(from, from + insertBatchSize)
       const result = await store.write(async (tx) => {
@@ -118,20 +142,25 @@ export async function replayDeletions(
 }
 
 async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
-  const galleryIds = new Set(batch.map(({ galleryId }) => galleryId))
+  const galleryIds = new Set(batch.flatMap(({ galleryId }) => withVisitors(galleryId)))
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
-  const rows = await withoutDeletionRecord(tx, batch)
+  const rows = await missingDeletions(tx, batch)
   let deletedAgain = 0
   for (const { rowHash: _exportedHash, ...row } of rows) {
-    const subject = await findSubject(tx, row.galleryId, row)
-    if (subject) {
-      await eraseSubject(tx, subject)
-      deletedAgain++
-    }
+    // The faces of a merged subject were not deleted: it stays as in the copy.
+    const ids = row.mergedInto === null ? [row.subjectId, ...formerIdsOf(row)] : []
+    for (const galleryId of withVisitors(row.galleryId))
+      for (const subject of await findSubjectsByIds(tx, galleryId, ids)) {
+        await eraseSubject(tx, subject)
+        deletedAgain++
+      }
     await appendDeletion(tx, row)
   }
   return { inserted: rows.length, deletedAgain }
 }
+
+/** A subject can have received the faces of visitors of its gallery. */
+const withVisitors = (galleryId: string) => [galleryId, visitorsGalleryId(galleryId)]
 
 type DeleteSubjectsOptions = {
   readonly store: Store

@@ -157,6 +157,8 @@ export type MergedState = Pick<
   SubjectRow,
   'projectId' | 'externalId' | 'displayName' | 'attributes' | 'expiresAtUtc'
 > & {
+  /** Its id, and the ids of the subjects whose faces it had received. */
+  readonly formerIds: readonly string[]
   readonly faceIds: readonly string[]
   /** Confirmed and denied matches. */
   readonly verdictIds: readonly string[]

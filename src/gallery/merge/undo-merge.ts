@@ -11,9 +11,10 @@ import {
   removeMerge,
   storeMemberships,
 } from '../../store/gallery/duplicates/subject-merges.ts'
-import { findSubject } from '../../store/gallery/subjects.ts'
+import { findSubject, updateSubjectRow } from '../../store/gallery/subjects.ts'
 import type { SubjectMergeRow, SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
+import { formerIdsOf } from '../deletion/subject-deletion.ts'
 import { type FaceChangeOptions, type OnExpiredDeleted, createSubject } from '../enrollment.ts'
 import { decryptMerge, encryptForSubject, type MergedState } from '../keys/subject-encryption.ts'
 import { mergeUndoDays, transferFaces } from '../merge-subjects.ts'
@@ -76,6 +77,9 @@ export async function undoMerge(
       onDeleted,
     },
   )
+  await updateSubjectRow(tx, subject.subjectId, { formerIds: JSON.stringify(state.formerIds) })
+  const left = formerIdsOf(target).filter((id) => !state.formerIds.includes(id))
+  await updateSubjectRow(tx, target.subjectId, { formerIds: JSON.stringify(left) })
   await addGroups(tx, subject, [...membershipsOf(merge).keys()])
   await removeAddedGroups(tx, target, merge)
   await transferFaces(tx, { target: subject, faceIds }, options)

@@ -11,6 +11,10 @@ const statementSchema = z.strictObject({
   /** The id of the project or account; of visitors, with `:visitors`. */
   galleryId: z.string().max(64),
   subjectId: z.uuid(),
+  /** The subject that received the faces; null: they were deleted. */
+  mergedInto: z.uuid().nullable(),
+  /** The ids of merged subjects and visitors whose faces were deleted with the subject. */
+  formerIds: z.array(z.uuid()),
   externalId: z.string().nullable(),
   groups: z.array(z.string()),
   embeddingCount: z.int().min(0),
@@ -32,9 +36,13 @@ type Statement = DeletionCertificate['statement']
 /** An Ed25519 key with the text of its public part. */
 export type SigningKey = { readonly publicKey: string; readonly privateKey: KeyObject }
 
-/** A record of the deletion ledger: `groups` is a JSON array. */
-type LedgerRecord = Omit<Statement, 'format' | 'issuedAtUtc' | 'groups' | 'rowHash'> & {
+/** A record of the deletion ledger: `groups` and `formerIds` are JSON arrays. */
+type LedgerRecord = Omit<
+  Statement,
+  'format' | 'issuedAtUtc' | 'groups' | 'formerIds' | 'rowHash'
+> & {
   readonly groups: string
+  readonly formerIds: string
   readonly rowHash: Uint8Array
 }
 
@@ -54,8 +62,9 @@ export function statementOf(row: LedgerRecord): Omit<Statement, 'issuedAtUtc'> {
   return {
     ...row,
     format: 'facegate-deletion-certificate-1',
-    // The ledger contains an array of strings.
+    // The ledger contains arrays of strings.
     groups: JSON.parse(row.groups) as string[],
+    formerIds: JSON.parse(row.formerIds) as string[],
     rowHash: Buffer.from(row.rowHash).toString('hex'),
   }
 }

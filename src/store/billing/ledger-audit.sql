@@ -93,7 +93,7 @@ select 'face ' || "faceId" || ' has no template' from faces
 where not exists (select 1 from templates where templates."faceId" = faces."faceId")
 union all
 select 'subject ' || "subjectId" || ' has a deletion record, but still exists'
-from subjects join deletions using ("subjectId")
+from subjects join deletions using ("subjectId") where "mergedInto" is null
 union all
 select 'gallery ' || "galleryId" || ' has the counts ' || "subjectCount" || ' subjects and '
   || "templateCount" || ' templates, which differ from its rows'

@@ -58,14 +58,20 @@ async function seqOf(tx: ReadTx, deletionId: string): Promise<number | undefined
   return (await tx.run(query))[0]?.seq
 }
 
-/** Returns the rows whose subjects have no deletion record. */
-export async function withoutDeletionRecord<Row extends Pick<ChainedDeletion, 'subjectId'>>(
-  tx: ReadTx,
-  rows: readonly Row[],
-): Promise<readonly Row[]> {
+/** Returns the records that are missing: a subject has one of its deletion, besides one of a merge. */
+export async function missingDeletions<
+  Row extends Pick<ChainedDeletion, 'deletionId' | 'subjectId' | 'mergedInto'>,
+>(tx: ReadTx, rows: readonly Row[]): Promise<readonly Row[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ subjectId }) => subjectId)
-  const query = tx.build.selectFrom('deletions').select('subjectId').where('subjectId', 'in', ids)
-  const recorded = new Set((await tx.run(query)).map(({ subjectId }) => subjectId))
-  return rows.filter(({ subjectId }) => !recorded.has(subjectId))
+  const query = tx.build
+    .selectFrom('deletions')
+    .select(['deletionId', 'subjectId', 'mergedInto'])
+    .where('subjectId', 'in', ids)
+  const recorded = Map.groupBy(await tx.run(query), ({ subjectId }) => subjectId)
+  return rows.filter(({ deletionId, subjectId, mergedInto }) =>
+    (recorded.get(subjectId) ?? []).every(
+      (one) => one.deletionId !== deletionId && (mergedInto ?? one.mergedInto) !== null,
+    ),
+  )
 }

@@ -17,11 +17,11 @@ export type DeletionRecord = Pick<
  */
 export async function addDeletion(
   tx: Tx,
-  galleryId: string,
+  origin: Pick<DeletionRow, 'galleryId' | 'mergedInto' | 'formerIds'>,
   { tenantId: accountId, ...record }: DeletionRecord,
 ): Promise<void> {
   const groups = JSON.stringify(record.groups)
-  await appendDeletion(tx, { ...record, galleryId, accountId, groups })
+  await appendDeletion(tx, { ...record, ...origin, accountId, groups })
 }
 
 /** Appends a record, a new one or one from before a restore, to its account's chain. */
@@ -51,6 +51,8 @@ export function deletionHash(
     row.galleryId,
     row.accountId,
     row.subjectId,
+    row.mergedInto,
+    row.formerIds,
     row.groups,
     row.externalId,
     row.embeddingCount,

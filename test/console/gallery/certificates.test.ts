@@ -93,6 +93,8 @@ test('Altered and forged certificates are refused with the reason', async () => 
     deletionId: other.statement.deletionId,
     galleryId: randomUUID(),
     subjectId: other.statement.subjectId,
+    mergedInto: other.statement.subjectId,
+    formerIds: [other.statement.subjectId],
     externalId: null,
     groups: [],
     embeddingCount: 2,
@@ -156,7 +158,7 @@ test('A certificate is refused if the ledger was changed, or the subject is enro
 const restOfSubject =
   `"galleryId", "projectId", null, "displayName", attributes, "keyId", "wrappedKey", ` +
   `"createdAtUtc", "updatedAtUtc", "expiresAtUtc", "lastSeenAtUtc", "searchText", ` +
-  `"withoutFaces", "needsNewKey", "hasDenials", "visitCount", "isIgnored"`
+  `"withoutFaces", "needsNewKey", "hasDenials", "formerIds", "visitCount", "isIgnored"`
 
 test('A rotation of the master key keeps the key of certificates', async () => {
   await using testConsole = await startConsole()

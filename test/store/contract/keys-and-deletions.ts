@@ -48,15 +48,19 @@ export const keysAndDeletionsContract = {
   }: StoreFixture) => {
     const add = (number: number) =>
       store.write((tx) =>
-        queries.addDeletion(tx, 'gallery', {
-          deletionId: `d${number}`,
-          subjectId: `s${number}`,
-          tenantId: accountId,
-          groups: ['a', 'b'],
-          externalId: number % 2 ? 'odd' : null,
-          embeddingCount: number,
-          deletedAtUtc: pastUtc(number),
-        }),
+        queries.addDeletion(
+          tx,
+          { galleryId: 'gallery', mergedInto: null, formerIds: '[]' },
+          {
+            deletionId: `d${number}`,
+            subjectId: `s${number}`,
+            tenantId: accountId,
+            groups: ['a', 'b'],
+            externalId: number % 2 ? 'odd' : null,
+            embeddingCount: number,
+            deletedAtUtc: pastUtc(number),
+          },
+        ),
       )
     await Promise.all([1, 2, 3, 4, 5, 6].map(add))
     assertSameValues(await queries.findBrokenDeletions(store.db), [])
@@ -70,8 +74,13 @@ export const keysAndDeletionsContract = {
       assertSameValues(await queries.findChainedDeletion(tx, oldest), oldest)
       const foreign = { ...oldest, accountId: 'other' }
       assert.equal(await queries.findChainedDeletion(tx, foreign), undefined)
-      const rows = [{ subjectId: 's1' }, { subjectId: 'alive' }]
-      assertSameValues(await queries.withoutDeletionRecord(tx, rows), [{ subjectId: 'alive' }])
+      const recorded = { deletionId: 'another', subjectId: 's1', mergedInto: null }
+      const alive = { ...recorded, subjectId: 'alive' }
+      const merged = { ...recorded, mergedInto: 's2' }
+      const missing = await queries.missingDeletions(tx, [recorded, alive, merged])
+      assertSameValues(missing, [alive, merged])
+      const known = [{ ...merged, deletionId: oldest.deletionId }]
+      assertSameValues(await queries.missingDeletions(tx, known), [])
       const find = async (filter: object) =>
         (await queries.findDeletions(tx, { galleryId: 'gallery', limit: 9, ...filter })).map(
           ({ record }) => record.embeddingCount,
@@ -104,6 +113,8 @@ export const keysAndDeletionsContract = {
         galleryId: 'gallery',
         accountId,
         subjectId: 's7',
+        mergedInto: null,
+        formerIds: '[]',
         groups: '[]',
         externalId: null,
         embeddingCount: 7,

@@ -194,6 +194,8 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         galleryId,
         accountId,
         subjectId: `deleted-${name}`,
+        mergedInto: null,
+        formerIds: '[]',
         groups: '[]',
         externalId: null,
         embeddingCount: 1,

@@ -56,6 +56,7 @@ create table subjects (
   expiresAtUtc text, lastSeenAtUtc text not null, searchText text not null default '',
   withoutFaces integer not null default 0 check (withoutFaces in (0, 1)), needsNewKey integer not null default 0 check (needsNewKey in (0, 1)),
   hasDenials integer not null default 0 check (hasDenials in (0, 1)),
+  formerIds text not null default '[]',
   visitCount integer check (visitCount > 0), isIgnored integer not null default 0 check (isIgnored in (0, 1))
 ) strict
 

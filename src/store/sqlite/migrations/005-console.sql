@@ -42,11 +42,17 @@ create table chainHeads (
 
 create table deletions (
   seq integer primary key, deletionId text not null unique,
-  galleryId text not null, accountId text not null, subjectId text not null unique,
+  galleryId text not null, accountId text not null, subjectId text not null,
+  mergedInto text, formerIds text not null,
   groups text not null, externalId text,
   embeddingCount integer not null check (embeddingCount >= 0), deletedAtUtc text not null,
   rowHash blob not null check (length(rowHash) = 32)
 ) strict
+
+-- A merged subject exists again in an older copy of the database, and can be deleted there.
+create unique index one_deletion_per_subject on deletions (subjectId) where mergedInto is null
+
+create index deletions_of_subject on deletions (subjectId)
 
 create index deletions_of_gallery on deletions (galleryId, seq)
 

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { project } from '../../src/cli/tenancy/commands.ts'
+import { backup, deletions, restore } from '../../src/cli/database/commands.ts'
+import { subjectCommands } from '../../src/cli/subject/commands.ts'
+import { exportDeletions } from '../../src/gallery/deletion/deletions-file.ts'
+import { runJson } from '../support/cli/run-json.ts'
+import { createFolders, deleteDatabaseFiles, enroll } from '../support/gallery/database-copy.ts'
+import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { visit } from '../support/gallery/visitors.ts'
+import { assertLedgerAudit } from '../support/gate/test-gate.ts'
+
+const people = ['Ana', 'Ben', 'Kim', 'Kit', 'Lee', 'Mo', 'Pia', 'Rex'] as const
+
+async function namesIn(gallery: TestGallery): Promise<string[]> {
+  const { items } = (await gallery.rest('GET', '/v1/subjects')).body
+  return items.map(({ externalId }: { externalId: string }) => externalId.slice(3)).toSorted()
+}
+
+test('A restore deletes the faces of merged people only if these were deleted', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
+  let key: string
+  {
+    await using gallery = await startGallery({ dataDir })
+    key = gallery.key
+    await enroll(gallery, ...people)
+    const [{ projectId }] = await runJson(dataDir, project, 'list')
+    await runJson(dataDir, project, `set ${projectId} --unknown-people 30`)
+    const visitors = [await visit(gallery, 'Vera'), await visit(gallery, 'Will')]
+    await runJson(dataDir, backup, `--to ${copy}`)
+
+    const run = (line: string) =>
+      runJson(dataDir, subjectCommands, `${line} --project ${projectId}`)
+    const merge = (source: string, target: string) => run(`merge id-${source} --into id-${target}`)
+    const undo = async ({ mergeId }: { mergeId: string }) => run(`unmerge ${mergeId}`)
+    const remove = async (name: string) => {
+      const { items } = (await gallery.rest('GET', `/v1/subjects?externalId=id-${name}`)).body
+      await gallery.value('svc.deleteSubject', { subjectId: items[0].subjectId })
+    }
+    await merge('Kit', 'Kim')
+    await undo(await merge('Lee', 'Mo'))
+    await merge('Ana', 'Ben')
+    await remove('Ben')
+    await undo(await merge('Pia', 'Rex'))
+    await remove('Pia')
+    for (const [index, visitorId] of visitors.entries()) {
+      const body = { externalId: `id-Visitor ${index}` }
+      const promoted = await gallery.rest('POST', `/v1/visitors/${visitorId}/promote`, body)
+      assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+    }
+    await gallery.value('svc.deleteSubject', {
+      subjectId: (await gallery.rest('GET', '/v1/subjects?externalId=id-Visitor%201')).body.items[0]
+        .subjectId,
+    })
+    await assertLedgerAudit(gallery)
+    await runJson(dataDir, deletions, `export --to ${records}`)
+  }
+  await deleteDatabaseFiles(dataDir)
+  const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
+  assert.deepEqual([done.records, done.inserted, done.violations], [9, 9, []])
+  assert.equal(done.deletedAgain, 4, 'Ana, Ben, Pia and the second visitor')
+  const again = await runJson(dataDir, deletions, `replay --from ${records}`)
+  assert.deepEqual([again.inserted, again.deletedAgain], [0, 0])
+
+  await using gallery = await startGallery({ dataDir, key })
+  assert.deepEqual(await namesIn(gallery), ['Kim', 'Kit', 'Lee', 'Mo', 'Rex'])
+  assert.equal((await gallery.rest('GET', '/v1/visitors')).body.items.length, 1)
+  const [kit] = (await gallery.rest('GET', '/v1/subjects?externalId=id-Kit')).body.items
+  await gallery.value('svc.deleteSubject', { subjectId: kit.subjectId })
+  await assertLedgerAudit(gallery)
+  assert.deepEqual(await exportDeletions(gallery.database.store, records), {
+    added: 1,
+    records: 10,
+  })
+})
