@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { allActions } from '../../src/actions/all-actions.ts'
 import { toJsonSchema } from '../../src/actions/schemas/params-schema.ts'
+import { changedValues, followStored } from '../../web/forms/stored-values.ts'
 import { formatAmount, parseAmountMicros } from '../../web/format/amount.ts'
 import { formFieldsOf } from '../../web/playground/form/form-fields.ts'
 import { parseParams } from '../../web/playground/form/parse-params.ts'
@@ -49,4 +50,28 @@ test('An amount is formatted and parsed exactly, to one micro-unit', () => {
   assert.equal(parseAmountMicros('12.5'), '12500000')
   for (const text of ['', 'x', '1.2345678', '1e3', '--1'])
     assert.equal(parseAmountMicros(text), undefined)
+})
+
+test('A form sends the fields that differ from those with which it was opened', () => {
+  const opened = { name: 'door', burst: '' as number | string, hours: 24, permissions: ['a', 'b'] }
+  const values = { name: ' door ', burst: 7, hours: 24, permissions: ['b', 'a'] }
+  assert.deepEqual(changedValues(opened, values), { burst: 7 })
+  assert.deepEqual(changedValues(opened, opened), {})
+  const price: { amount: number | string } = { amount: 0 }
+  assert.deepEqual(changedValues(price, { amount: '' }), { amount: '' })
+})
+
+test('A form takes new stored values, except into the fields that the user has changed', () => {
+  const opened = { name: 'door', threshold: 0.9, expiry: null, events: ['a', 'b'], groups: ['x'] }
+  const values = { ...opened, threshold: 0.8, events: ['b', 'c'] }
+  const stored = { ...opened, name: 'gate', threshold: 0.7, events: ['a', 'd'], groups: [] }
+  assert.deepEqual(followStored(opened, values, stored), {
+    name: 'gate',
+    threshold: 0.8,
+    expiry: null,
+    events: ['d', 'c'],
+    groups: [],
+  })
+  const saved = { ...opened, name: 'gate' }
+  assert.equal(followStored(opened, { ...opened, name: 'gate ' }, saved).name, 'gate')
 })

@@ -126,6 +126,25 @@ test('A change of a key applies to the next call, and the audit entry has before
   assert.equal((await send('PATCH', `/keys/${testConsole.projectId}`, {})).status, 404)
 })
 
+test('Permissions are added and removed one by one, also at the same time', async () => {
+  const { keyId } = await createKey('door', ['svc.detect', 'debug'])
+  const edit = (body: object) => send('PATCH', `/keys/${keyId}`, body)
+  const responses = await Promise.all([
+    edit({ addPermissions: ['svc.identify'] }),
+    edit({ addPermissions: ['svc.verify'], removePermissions: ['debug'] }),
+    edit({ addPermissions: ['svc.enroll', 'svc.detect'], removePermissions: ['svc.liveness'] }),
+  ])
+  for (const response of responses) assertOk(response)
+  const { permissions } = assertOk(await edit({})).body
+  const expected = ['svc.detect', 'svc.enroll', 'svc.identify', 'svc.verify']
+  assert.deepEqual(permissions.toSorted(), expected)
+  const refused = await edit({ removePermissions: expected })
+  assert.deepEqual(
+    [refused.status, refused.body.detail],
+    [409, 'A key needs at least one permission. Add one, or revoke the key.'],
+  )
+})
+
 test('The usage of a key counts calls, failures and cost of 24 hours and 30 days', async () => {
   await pass(40 * dayMs)
   const { keyId, key } = await createKey('counted', ['svc.detect'])

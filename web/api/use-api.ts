@@ -60,6 +60,9 @@ type ApiMutationOptions<Method extends WriteMethod, Path extends WritePath<Metho
   readonly removedPath?: keyof ConsoleResponses
 }
 
+/** A write request, or a function that reads what the request depends on and returns it. */
+type WriteRequest = RequestParts | (() => Promise<RequestParts>)
+
 /** Sends a write request, then fetches all visible data again: a write can affect any of it. */
 export function useApiMutation<Method extends WriteMethod, Path extends WritePath<Method>>({
   method,
@@ -70,12 +73,13 @@ export function useApiMutation<Method extends WriteMethod, Path extends WritePat
 }: ApiMutationOptions<Method, Path>): UseMutationResult<
   WriteResponses[Method][Path],
   Error,
-  RequestParts
+  WriteRequest
 > {
   const api = useApi()
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (parts: RequestParts) => api.send(method, path, parts),
+    mutationFn: async (request: WriteRequest) =>
+      api.send(method, path, typeof request === 'function' ? await request() : request),
     ...(onError && { onError }),
     onSuccess: (data) => {
       onSuccess?.(data)

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { MoneySummary } from '../api/responses.ts'
 import { useHasRole, useSignedInSession } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
-import { parseAmountMicros } from '../format/amount.ts'
+import { formatAmount, parseAmountMicros } from '../format/amount.ts'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { MoneyAmount } from './money-amount.tsx'
@@ -75,11 +75,12 @@ function editColumn(onSelect: (price: ActionPrice) => void): Column<ActionPrice>
 
 type EditPriceDialogProps = { readonly price: ActionPrice; readonly onClose: () => void }
 
-function EditPriceDialog({ price: { action }, onClose }: EditPriceDialogProps) {
+function EditPriceDialog({ price, onClose }: EditPriceDialogProps) {
+  const { action, isDefault, unitMicros } = price
   const { currency } = useSignedInSession()
   const save = useApiMutation({ method: 'PUT', path: '/money/prices/:action', onSuccess: onClose })
   const form = useForm({
-    initialValues: { amount: '' },
+    initialValues: { amount: isDefault ? '' : formatAmount(unitMicros) },
     validate: {
       amount: (text) =>
         text !== '' && !parseAmountMicros(text)?.match(/^\d/u)
@@ -112,7 +113,7 @@ function EditPriceDialog({ price: { action }, onClose }: EditPriceDialogProps) {
           />
           <ErrorNotice title="Couldn't save price" error={save.error} />
           <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
+            <Button type="submit" disabled={!form.isDirty()} loading={save.isPending}>
               Save
             </Button>
           </Group>

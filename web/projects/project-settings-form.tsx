@@ -8,6 +8,8 @@ import { useHasRole } from '../api/session.ts'
 import { ApiError, fieldNameOf } from '../api/api-error.ts'
 import { showUndo } from '../components/confirm/undo-notification.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { changedValues } from '../forms/stored-values.ts'
+import { useStoredValues } from '../forms/use-stored-values.ts'
 import { useSaveProject, useUndoChange, type ProjectPatch } from './project-change.ts'
 import { ChangeRetentionDialog } from './change-retention-dialog.tsx'
 import { ChangeThresholdDialog } from './change-threshold-dialog.tsx'
@@ -42,7 +44,10 @@ const fieldNames = {
   nearMissHours: 'nearMissHours',
 }
 
-/** Edits the name, limits and defaults of a project. An empty field uses the service default. */
+/**
+ * Edits the name, limits and defaults of a project. An empty field uses the service default. Only
+ * changed fields are sent.
+ */
 export function ProjectSettingsForm({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
   const [toConfirm, setToConfirm] = useState<Confirmation>()
@@ -58,29 +63,25 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
         Number(value) >= 1 && Number(value) <= 72 ? null : 'Enter a number from 1 to 72',
     },
   })
+  useStoredValues(form, valuesOf(project))
   const undo = useUndoChange(project)
   const { save, isPending, error } = useSaveProject(project, {
     onError: (cause, change) => {
       if (needsThreshold(cause)) setToConfirm({ change, reason: 'threshold' })
       else showFieldErrors(form, cause, fieldNames)
     },
-    onSuccess: (saved, change) => {
+    onSuccess: (_saved, change) => {
       setToConfirm(undefined)
-      form.setInitialValues(valuesOf(saved))
       const earlier = earlierValues(project, change)
       showUndo({
         message: 'Settings saved. They apply to new calls.',
-        undo: async () => {
-          await undo(confirmThreshold(earlier))
-          form.setInitialValues(valuesOf(project))
-          form.reset()
-        },
+        undo: () => undo(confirmThreshold(earlier)),
         undoneMessage: 'The earlier settings apply again.',
       })
     },
   })
   const submit = (values: ProjectFormValues): void => {
-    const change = changeOf(project, values)
+    const change = changedValues(toSettings(form.getInitialValues()), toSettings(values))
     if (Object.keys(change).length === 0) notifications.show({ message: 'Nothing was changed.' })
     else if (isRetentionShorter(project, change)) setToConfirm({ change, reason: 'retention' })
     else save(change)
@@ -245,15 +246,6 @@ function valuesOf(project: ConsoleProject): ProjectFormValues {
   }
 }
 
-/** Returns the values that differ from the stored ones. */
-function changeOf(project: ConsoleProject, values: ProjectFormValues): ProjectPatch {
-  const stored = toSettings(valuesOf(project))
-  const entries = Object.entries(toSettings(values)).filter(
-    ([name, value]) => value !== stored[name as keyof ProjectFormValues],
-  )
-  return Object.fromEntries(entries)
-}
-
 function earlierValues(project: ConsoleProject, change: ProjectPatch): ProjectPatch {
   const stored = toSettings(valuesOf(project))
   return Object.fromEntries(Object.entries(stored).filter(([name]) => name in change))
@@ -266,9 +258,9 @@ function toSettings({ name, ...numbers }: ProjectFormValues) {
     sustainedPerS: numberOf(numbers.sustainedPerS),
     burst: numberOf(numbers.burst),
     retentionDays: numberOf(numbers.retentionDays),
-    visitorRetentionDays: numberOf(numbers.visitorRetentionDays),
+    visitorRetentionDays: Number(numbers.visitorRetentionDays),
     identifyThreshold: numberOf(numbers.identifyThreshold),
-    nearMissHours: numberOf(numbers.nearMissHours),
+    nearMissHours: Number(numbers.nearMissHours),
   }
 }
 

@@ -1,10 +1,13 @@
 import { Button, Group, Modal, Select, Stack, Switch } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import type { TeamMember } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { changedValues } from '../forms/stored-values.ts'
+import { useStoredValues } from '../forms/use-stored-values.ts'
 import { DisableUserDialog } from './disable-user-dialog.tsx'
 import { roleOptions } from './role-options.ts'
 import { UserSessions } from './user-sessions.tsx'
@@ -37,11 +40,16 @@ export function EditUserDialog({ user, onClose }: Props) {
   )
 }
 
+type UserFormValues = Pick<TeamMember, 'role' | 'disabled'>
+
 type EditUserFormProps = Props & { readonly onInviteLink: (link: string) => void }
 
+/** Only changed fields are sent. */
 function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
-  const [role, setRole] = useState<string>(user.role)
-  const [isDisabled, setIsDisabled] = useState(user.disabled)
+  const stored: UserFormValues = { role: user.role, disabled: user.disabled }
+  const form = useForm({ initialValues: stored })
+  useStoredValues(form, stored)
+  const change = changedValues(form.getInitialValues(), form.values)
   const [isConfirming, setIsConfirming] = useState(false)
   const pathParams = { userId: user.userId }
   const save = useApiMutation({ method: 'PATCH', path: '/users/:userId', onSuccess: onClose })
@@ -50,26 +58,24 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
     path: '/users/:userId/invite',
     onSuccess: ({ inviteLink }) => onInviteLink(inviteLink),
   })
-  const submit = (): void => save.mutate({ pathParams, body: { role, disabled: isDisabled } })
+  const submit = (): void => save.mutate({ pathParams, body: change })
   return (
     <Stack>
       <Select
         label="Role"
         description={
-          user.role === 'owner' && role !== 'owner'
+          user.role === 'owner' && form.values.role !== 'owner'
             ? 'Deletes the unused links that the user created.'
             : undefined
         }
         allowDeselect={false}
         data={roleOptions}
-        value={role}
-        onChange={(value) => setRole(value ?? role)}
+        {...form.getInputProps('role')}
       />
       <Switch
         label="Disable account"
         description="Ends all sessions of the user and prevents sign-in."
-        checked={isDisabled}
-        onChange={(event) => setIsDisabled(event.currentTarget.checked)}
+        {...form.getInputProps('disabled', { type: 'checkbox' })}
       />
       <UserSessions user={user} />
       <UserAccess user={user} onChanged={onClose} />
@@ -84,9 +90,10 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
           Create password link
         </Button>
         <Button
+          disabled={Object.keys(change).length === 0}
           loading={save.isPending}
           onClick={() => {
-            if (isDisabled && !user.disabled) setIsConfirming(true)
+            if (change.disabled) setIsConfirming(true)
             else submit()
           }}
         >

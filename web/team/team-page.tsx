@@ -22,7 +22,8 @@ export function TeamPage() {
   const mayWrite = useHasRole('owner')
   const { user: currentUser } = useSignedInSession()
   const [isInviting, setIsInviting] = useState(false)
-  const [selected, setSelected] = useState<TeamMember>()
+  const [selectedId, setSelectedId] = useState<string>()
+  const selected = query.data?.items.find(({ userId }) => userId === selectedId)
   const [revoked, setRevoked] = useState<TeamMember>()
   const { sort } = route.useSearch()
   const navigate = route.useNavigate()
@@ -53,7 +54,7 @@ export function TeamPage() {
               columns={[
                 ...columns,
                 linkColumn(mayWrite ? setRevoked : undefined),
-                ...(mayWrite ? [editColumn(currentUser.userId, setSelected)] : []),
+                ...(mayWrite ? [editColumn(currentUser.userId, setSelectedId)] : []),
               ]}
               empty={null}
               sort={sort}
@@ -63,7 +64,7 @@ export function TeamPage() {
         </QueryContent>
       </div>
       {isInviting && <InviteUserDialog onClose={() => setIsInviting(false)} />}
-      {selected && <EditUserDialog user={selected} onClose={() => setSelected(undefined)} />}
+      {selected && <EditUserDialog user={selected} onClose={() => setSelectedId(undefined)} />}
       {revoked && <RevokeLinkDialog user={revoked} onClose={() => setRevoked(undefined)} />}
     </Page>
   )
@@ -119,7 +120,7 @@ function linkColumn(onRevoke?: (user: TeamMember) => void): Column<TeamMember> {
   }
 }
 
-function editColumn(ownUserId: string, onSelect: (user: TeamMember) => void): Column<TeamMember> {
+function editColumn(ownUserId: string, onSelect: (userId: string) => void): Column<TeamMember> {
   return {
     name: 'Actions',
     renderCell: (user) =>
@@ -130,7 +131,7 @@ function editColumn(ownUserId: string, onSelect: (user: TeamMember) => void): Co
           size="compact-xs"
           variant="default"
           aria-label={`Edit ${user.name}`}
-          onClick={() => onSelect(user)}
+          onClick={() => onSelect(user.userId)}
         >
           Edit
         </Button>

@@ -186,19 +186,29 @@ export const editKey = defineWrite({
   body: z.strictObject({
     name: name.optional(),
     permissions: z.array(permission).min(1).optional(),
+    addPermissions: z.array(permission).default([]),
+    removePermissions: z.array(permission).default([]),
     expiresAtUtc: expiry.describe(texts.keys.expiresAtUtc),
   }),
   response: key,
   handle: async (call, { tx }) => {
     const { body, services } = call
     const now = new Date(services.clock())
+    await tx.lock(`key:${call.pathParameters['keyId']}`, 'exclusive')
     const before = await requireKey(tx, call, now)
     if (before.state === 'revoked')
       throw new HttpError(409, 'The key is revoked and cannot be changed. Create a new key.')
     requireFutureExpiry(body.expiresAtUtc, now)
+    const permissions = new Set([
+      ...(body.permissions ?? before.permissions),
+      ...body.addPermissions,
+    ])
+    for (const removed of body.removePermissions) permissions.delete(removed)
+    if (permissions.size === 0)
+      throw new HttpError(409, 'A key needs at least one permission. Add one, or revoke the key.')
     const change = changedFields(before, {
       ...(body.name !== undefined && { name: body.name }),
-      ...(body.permissions && { permissions: [...new Set(body.permissions)] }),
+      permissions: [...permissions],
       ...(body.expiresAtUtc !== undefined && {
         expiresAtUtc: body.expiresAtUtc?.toISOString() ?? null,
       }),
