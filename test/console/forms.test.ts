@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { allActions } from '../../src/actions/all-actions.ts'
 import { toJsonSchema } from '../../src/actions/schemas/params-schema.ts'
+import { attributesPatch } from '../../web/forms/attributes-patch.ts'
 import { changedValues, followStored } from '../../web/forms/stored-values.ts'
 import { formatAmount, parseAmountMicros } from '../../web/format/amount.ts'
 import { formFieldsOf } from '../../web/playground/form/form-fields.ts'
@@ -75,3 +76,51 @@ test('A form takes new stored values, except into the fields that the user has c
   const saved = { ...opened, name: 'gate' }
   assert.equal(followStored(opened, { ...opened, name: 'gate ' }, saved).name, 'gate')
 })
+
+test('A patch of attributes removes names at every level, and contains only differences', () => {
+  const before = {
+    address: { street: 'Main 1', city: 'Bern', geo: { lat: 1, lon: 2 } },
+    note: 'x',
+    list: [1, { a: 1 }],
+    kept: { deep: true },
+  }
+  const after = {
+    kept: { deep: true },
+    address: { street: 'Main 1', geo: { lat: 1 }, floor: 2 },
+    list: [{ b: 1 }],
+    note: { text: 'y' },
+    empty: {},
+  }
+  assert.deepEqual(attributesPatch(before, after), {
+    address: { city: null, geo: { lon: null }, floor: 2 },
+    note: { text: 'y' },
+    list: [{ b: 1 }],
+    empty: {},
+  })
+  assert.equal(attributesPatch(before, structuredClone(before)), undefined)
+})
+
+test('A patch of attributes leads to the object of the form, whatever was stored', () => {
+  const name = fc.constantFrom('a', 'b', 'c')
+  const plain = { noNullPrototype: true }
+  const leaf = fc.oneof(fc.integer(), fc.array(fc.integer()))
+  const inner = fc.dictionary(name, fc.oneof(leaf, fc.dictionary(name, leaf, plain)), plain)
+  const attributes = fc.dictionary(name, fc.oneof(leaf, inner), plain)
+  fc.assert(
+    fc.property(attributes, attributes, (before, after) => {
+      const patch = attributesPatch(before, after) ?? {}
+      assert.deepEqual(mergePatch(before, patch), after)
+    }),
+  )
+})
+
+/** Applies a patch as RFC 7396 describes it. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const isObject = typeof target === 'object' && target !== null && !Array.isArray(target)
+  const merged: Record<string, unknown> = isObject ? { ...target } : {}
+  for (const [name, value] of Object.entries(patch))
+    if (value === null) delete merged[name]
+    else merged[name] = mergePatch(merged[name], value)
+  return merged
+}

@@ -5,6 +5,7 @@ import { useForm } from '@mantine/form'
 import type { ConsoleSubject } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { attributesPatch } from '../forms/attributes-patch.ts'
 import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
 import { GroupPicker, groupProblem } from './subjects/group-picker.tsx'
 
@@ -103,24 +104,13 @@ function changesOf(
   const removeGroups = subject.groups.filter((group) => !groups.includes(group))
   const previousExpiresAtUtc =
     subject.expiresAtUtc && utcFromPicker(pickerFromUtc(subject.expiresAtUtc))
+  const attributes = attributesPatch(subject.attributes, JSON.parse(values.attributes))
   return {
     ...(displayName !== (subject.displayName ?? '') && { displayName: displayName || null }),
     ...(externalId !== (subject.externalId ?? '') && { externalId: externalId || null }),
     ...(addGroups.length > 0 && { addGroups }),
     ...(removeGroups.length > 0 && { removeGroups }),
     ...(expiresAtUtc !== previousExpiresAtUtc && { expiresAtUtc }),
-    ...attributesPatch(subject.attributes, JSON.parse(values.attributes)),
-  }
-}
-
-/** Returns the attributes as a JSON merge patch: removed attributes are null. */
-function attributesPatch(
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-): { readonly attributes?: Readonly<Record<string, unknown>> } {
-  if (JSON.stringify(before) === JSON.stringify(after)) return {}
-  const removedNames = Object.keys(before).filter((name) => !(name in after))
-  return {
-    attributes: { ...after, ...Object.fromEntries(removedNames.map((name) => [name, null])) },
+    ...(attributes && { attributes }),
   }
 }
