@@ -238,21 +238,15 @@ async function faceDetailsOf(reading: ReadTx, subjectId: string, calibrations: C
 }
 
 /**
- * Decrypts the stored crop of a face: a square JPEG with the face in its centre. Undefined if the
- * subject has no such face, or the face no crop that can be decrypted. Only projects that store crops
- * have any.
+ * Returns a function that decrypts the stored crop of a face: a square JPEG with the face in its
+ * centre. Undefined if the subject has no such face, or the face no crop that can be decrypted.
+ * Only projects that store crops have any.
  */
-type ReadCrop = (
-  reading: ReadTx,
-  subject: SubjectRow,
-  faceId: string,
-) => Promise<Buffer | undefined>
-
 export function createReadCrop(
   { keys, log }: Pick<SubjectsOptions, 'keys' | 'log'>,
   find: typeof findSubjectCrop | typeof findNearMissCrop = findSubjectCrop,
-): ReadCrop {
-  return async (reading, subject, faceId) => {
+) {
+  return async (reading: ReadTx, subject: SubjectRow, faceId: string) => {
     const { subjectId, galleryId } = subject
     const crop = await find(reading, { subjectId, faceId })
     if (!crop) return undefined

@@ -218,16 +218,11 @@ function createGateStats(steadyClock: SteadyClock) {
   }
 }
 
-type DescribeKeyOptions = {
-  readonly limits: RateLimits
-  readonly unitMicros: Micros
-}
-
 /** Describes the key of a call, in its account. It locks nothing and consumes no token. */
 async function describeKey(
   store: Pick<Store, 'db' | 'read'>,
   caller: Pick<KeyIdentity, 'keyId' | 'projectId' | 'accountId' | 'formerSecret'>,
-  { limits, unitMicros }: DescribeKeyOptions,
+  { limits, unitMicros }: { readonly limits: RateLimits; readonly unitMicros: Micros },
   { steadyUs }: Pick<Now, 'steadyUs'>,
 ) {
   const row = await store.read((tx) => readKeyDescription(tx, caller))

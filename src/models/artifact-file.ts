@@ -3,10 +3,8 @@ import path from 'node:path'
 import { newId } from '../lib/ids.ts'
 import { sha256Of } from './sha256.ts'
 
-export type ArtifactState = 'valid' | 'missing' | 'damaged'
-
 /** Compares a file with its expected SHA-256. A file that cannot be read is damaged. */
-export async function readArtifactState(filePath: string, sha256: string): Promise<ArtifactState> {
+export async function readArtifactState(filePath: string, sha256: string) {
   try {
     return sha256Of(await readFile(filePath)) === sha256 ? 'valid' : 'damaged'
   } catch (error) {

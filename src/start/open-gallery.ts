@@ -10,7 +10,6 @@ import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-
 import { replayDeletions } from '../gallery/deletion/subject-deletion.ts'
 import { openDatabaseSearch } from '../gallery/search/database/database-search.ts'
 import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'
-import type { OpenGallerySearch } from '../gallery/search/gallery-search.ts'
 import { openMemorySearch } from '../gallery/search/memory/memory-search.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -129,11 +128,7 @@ function scheduleGalleryJobs(
 }
 
 /** Opens the search in threads of this process or in the database. Both return equal results. */
-async function openConfiguredSearch(
-  config: Config,
-  log: Log,
-  opened: AsyncDisposableStack,
-): Promise<{ readonly open: OpenGallerySearch; readonly stats: () => SearchStats }> {
+async function openConfiguredSearch(config: Config, log: Log, opened: AsyncDisposableStack) {
   switch (config.SEARCH) {
     case 'memory': {
       const exact = opened.use(openExactSearch({ log }))

@@ -23,8 +23,6 @@ export const portrait = z
   })
   .meta({ id: 'Portrait' })
 
-type PortraitCheck = z.output<typeof portrait>['checks'][number]
-
 /** Checks the largest face as a portrait. */
 export function checkPortrait(analysis: ImageAnalysis): z.output<typeof portrait> {
   const [face] = analysis.faces
@@ -68,12 +66,7 @@ const backgroundShareMin = 0.02
 /** Luma. An evenly lit wall stays below it. */
 const backgroundDeviationMax = 20
 
-function check(
-  name: string,
-  measured: number,
-  min: number | null,
-  max: number | null,
-): PortraitCheck {
+function check(name: string, measured: number, min: number | null, max: number | null) {
   const value = roundTo(measured, 3)
   const passed = (min === null || value >= min) && (max === null || value <= max)
   return { name, value, range: { min, max }, passed }

@@ -143,10 +143,7 @@ export async function predictAttributes(
   labels: readonly AttributeLabels[],
   analyzeImage: AnalyzeImage,
   onProgress: (done: number, total: number) => void,
-): Promise<{
-  readonly predictions: AttributePrediction[]
-  readonly unusable: UnusableImage[]
-}> {
+) {
   const analyze = (image: EncodedImage) => analyzeImage(image, attributesRequest)
   const predict = async (imageLabels: AttributeLabels) => {
     const face = await analyzeCentralFace(imageLabels.path, analyze)

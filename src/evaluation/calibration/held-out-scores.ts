@@ -1,4 +1,4 @@
-import type { PersonTemplate, Scorer, PairScores } from '../verification/pair-scores.ts'
+import type { PersonTemplate, Scorer } from '../verification/pair-scores.ts'
 import type { TemplateLearner } from './learn-density.ts'
 import { seededRandom, shuffled } from '../../lib/random/seeded-random.ts'
 
@@ -17,11 +17,6 @@ export function foldsByPerson<S extends HasPerson>(
   )
 }
 
-export type HeldOutScores = PairScores & {
-  /** Scores of templates against themselves. */
-  readonly identical: readonly number[]
-}
-
 /**
  * Scores every pair of samples with a model that has not learnt from either person. For each pair of
  * folds, the model learns from all other folds, so from nearly all people.
@@ -31,7 +26,7 @@ export function scoreHeldOut<S extends HasPerson>(
   learn: TemplateLearner<S>,
   score: Scorer,
   onProgress: (done: number, total: number) => void,
-): HeldOutScores {
+) {
   const genuine: number[] = []
   const impostor: number[] = []
   const identical: number[] = []
@@ -57,6 +52,7 @@ export function scoreHeldOut<S extends HasPerson>(
   return {
     genuine: Float32Array.from(genuine).sort(),
     impostor: Float32Array.from(impostor).sort(),
+    /** Scores of templates against themselves. */
     identical,
   }
 }

@@ -58,10 +58,7 @@ function pointsOf(scores: PairScores, decadeMin: number): OperatingPoint[] {
 }
 
 /** The axis begins at a multiple of the tick distance, at or below the lowest point. */
-function tarAxisOf(points: readonly OperatingPoint[]): {
-  readonly from: number
-  readonly ticks: readonly number[]
-} {
+function tarAxisOf(points: readonly OperatingPoint[]) {
   const lowest = points.reduce((least, { tar }) => Math.min(least, tar), 0.9)
   const step = lowest < 0.5 ? 0.2 : 0.1
   const intervals = Math.ceil((1 - lowest) / step - 1e-9)

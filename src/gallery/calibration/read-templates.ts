@@ -119,10 +119,7 @@ function createCollector(modelId: string) {
     return index
   }
   return {
-    add: (
-      subject: CalibrationSubject & TemplateFace,
-      template: DecryptedTemplate | undefined,
-    ): void => {
+    add: (subject: CalibrationSubject & TemplateFace, template: DecryptedTemplate | undefined) => {
       if (!template || template.vector.length !== (vectors[0] ?? template.vector).length)
         unreadable++
       else {

@@ -118,11 +118,7 @@ type SubjectFacts = PictureJudgement &
     readonly nowMs: number
   }
 
-function describeSubject(
-  templates: GalleryTemplates,
-  own: OwnPictures,
-  facts: SubjectFacts,
-): SubjectHealth {
+function describeSubject(templates: GalleryTemplates, own: OwnPictures, facts: SubjectFacts) {
   const { subject, threshold, nowMs, isDuplicate, isLookAlike, lookAlikes } = facts
   const pictures = describePictures(templates, own, facts)
   const dates = own.indexes.map((index) => templates.faces[index]?.createdAtUtc ?? '')

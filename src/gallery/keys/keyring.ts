@@ -199,21 +199,14 @@ export const masterKeyLock = 'master key'
 
 export function createSubjectKeys(keyring: Keyring, nowMs: () => number) {
   const galleryKeys = createGalleryKeyCache(keyring)
-  const wrap = async (
-    tx: Tx,
-    { subjectId, galleryId }: SubjectIds,
-    key: Buffer,
-  ): Promise<WrappedKey> => {
+  const wrap = async (tx: Tx, { subjectId, galleryId }: SubjectIds, key: Buffer) => {
     const row =
       (await findNewestGalleryKey(tx, galleryId)) ??
       (await createGalleryKey(tx, keyring, galleryId, nowMs()))
     const wrappedKey = encrypt(galleryKeys.unwrap(row), key, subjectKeyAssociatedData(subjectId))
     return { keyId: row.keyId, wrappedKey }
   }
-  const unwrap = async (
-    reading: ReadTx,
-    { subjectId, keyId, wrappedKey }: KeyedSubject,
-  ): Promise<Buffer> =>
+  const unwrap = async (reading: ReadTx, { subjectId, keyId, wrappedKey }: KeyedSubject) =>
     decrypt(await galleryKeys.find(reading, keyId), wrappedKey, subjectKeyAssociatedData(subjectId))
   return {
     /** @throws Error if a key is missing or was changed. */

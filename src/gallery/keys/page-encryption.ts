@@ -20,11 +20,7 @@ export function createPageEncryption(keyring: Keyring) {
   const galleryKeys = createGalleryKeyCache(keyring)
   return {
     /** Encrypts a page with a new key. @returns undefined if the gallery has no key. */
-    encrypt: async (
-      reading: ReadTx,
-      { accountId, ...page }: PageBinding,
-      plain: ArrayBuffer,
-    ): Promise<GalleryPageRow | undefined> => {
+    encrypt: async (reading: ReadTx, { accountId, ...page }: PageBinding, plain: ArrayBuffer) => {
       const row = await findNewestGalleryKey(reading, page.galleryId)
       if (!row) return undefined
       const key = randomBytes(keyBytes)
@@ -37,11 +33,7 @@ export function createPageEncryption(keyring: Keyring) {
     /**
      * @throws Error if a key is missing, the bytes were changed, or they belong to another range.
      */
-    decrypt: async (
-      reading: ReadTx,
-      accountId: string,
-      page: GalleryPageRow,
-    ): Promise<ArrayBuffer> => {
+    decrypt: async (reading: ReadTx, accountId: string, page: GalleryPageRow) => {
       const boundTo = associatedData({ ...page, accountId })
       const galleryKey = await galleryKeys.find(reading, page.keyId)
       const key = decrypt(galleryKey, page.wrappedKey, `key|${boundTo}`)

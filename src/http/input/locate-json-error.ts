@@ -18,7 +18,7 @@ export function describeJsonError(text: string): string {
  * Finds where a text stops being JSON. It runs only on text that the JSON parser has rejected; the
  * messages of the parser do not always contain a position.
  */
-export function locateJsonError(text: string): JsonErrorLocation {
+export function locateJsonError(text: string) {
   try {
     readDocument(text)
   } catch (error) {
@@ -27,8 +27,6 @@ export function locateJsonError(text: string): JsonErrorLocation {
   }
   return { offset: text.length, expected: 'JSON' }
 }
-
-type JsonErrorLocation = { readonly offset: number; readonly expected: string }
 
 /** States where a text stops being JSON; the message is what was expected there. */
 class JsonSyntaxError extends Error {

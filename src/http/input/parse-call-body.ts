@@ -117,10 +117,7 @@ function typeOfFile({ contentType, content }: MultipartPart): string {
 /** The characters of a name in a message. */
 const nameCharsMax = 64
 
-function describeFiles(
-  files: readonly MultipartPart[],
-  parts: readonly MultipartPart[],
-): readonly string[] {
+function describeFiles(files: readonly MultipartPart[], parts: readonly MultipartPart[]) {
   const misnamed = files.filter(({ name }) => name !== fileName)
   if (misnamed.length > 0)
     return misnamed.map(

@@ -115,11 +115,7 @@ function valueAt(parent: unknown, step: PropertyKey): unknown {
   return Object.hasOwn(parent, step) ? (parent as Record<PropertyKey, unknown>)[step] : undefined
 }
 
-function hintOf(
-  issue: z.core.$ZodIssue,
-  value: unknown,
-  node: RuleSchema,
-): { readonly hint?: string } {
+function hintOf(issue: z.core.$ZodIssue, value: unknown, node: RuleSchema) {
   const hint: unknown = issue.code === 'custom' ? issue.params?.['hint'] : undefined
   if (typeof hint === 'string') return { hint }
   const suggestion = suggestValue(value, node)

@@ -79,13 +79,8 @@ export async function findDamagedFiles(folder: string): Promise<readonly string[
   return damaged
 }
 
-type ArtifactConversion = {
-  readonly artifact: OnnxArtifact
-  readonly convert: (source: SourceBytes) => Uint8Array | Promise<Uint8Array>
-}
-
 /** The files of a model: the network, and its int8 version if there is one. */
-function conversionsOf(model: BuiltinModel): ArtifactConversion[] {
+function conversionsOf(model: BuiltinModel) {
   const { artifact, int8 } = model
   const float32 = { artifact, convert: (source: SourceBytes) => convertModel(model, source) }
   if (!int8) return [float32]

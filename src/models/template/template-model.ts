@@ -44,10 +44,7 @@ async function readFiles() {
 }
 
 /** Returns the id of the template model, and the SHA-256 of each of its files. */
-export function templateModelFiles(): {
-  readonly modelId: string
-  readonly sha256: Readonly<Record<string, string>>
-} {
+export function templateModelFiles() {
   const { id, version, files } = manifest
   return { modelId: `${id}@${version}`, sha256: files }
 }

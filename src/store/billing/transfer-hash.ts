@@ -18,10 +18,7 @@ export function transferHash(previousHash: Uint8Array, row: HashedFields): Buffe
 }
 
 /** Returns the hashed text before and after `seq`, for code that assigns the number later. */
-export function transferHashInput(row: Omit<HashedFields, 'seq'>): {
-  readonly before: string
-  readonly after: string
-} {
+export function transferHashInput(row: Omit<HashedFields, 'seq'>) {
   const fields = [
     row.kind,
     row.fromLedger,

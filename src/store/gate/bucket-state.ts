@@ -1,14 +1,9 @@
-import type { Selectable } from 'kysely'
-import type { ProjectRow } from '../schema.ts'
 import type { ReadTx } from '../database.ts'
 
-/** The rate limit of a project and the state of its token bucket. */
-export type BucketState = Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst'> & {
-  /** The time at which the bucket is full again, by the steady clock. */
-  readonly fullAtUs: number
-}
-
-/** Reads the bucket of a project without locking it. */
+/**
+ * Reads the rate limit of a project and the state of its token bucket, without locking them.
+ * `fullAtUs` is the time at which the bucket is full again, by the steady clock.
+ */
 export async function readBucketState(tx: ReadTx, projectId: string) {
   const query = tx.build
     .selectFrom('projects')

@@ -93,22 +93,11 @@ async function findAllocations(tx: ReadTx, accountId: string) {
   return sums
 }
 
-export type GallerySummary = {
-  readonly galleryId: string
-  /** The project of the gallery; null: the account's shared gallery. */
-  readonly projectName: string | null
-  readonly subjectCount: number
-  readonly templateCount: number
-}
-
 /**
  * Finds the galleries of an account, from their first enrollment to the deletion of their project. Those
- * of visitors are left out.
+ * of visitors are left out. The name of the project is null for the account's shared gallery.
  */
-export function findGallerySummaries(
-  tx: ReadTx,
-  accountId: string,
-): Promise<readonly GallerySummary[]> {
+export function findGallerySummaries(tx: ReadTx, accountId: string) {
   const query = tx.build
     .selectFrom('galleries')
     .leftJoin('projects', 'projects.projectId', 'galleries.galleryId')

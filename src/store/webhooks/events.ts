@@ -129,14 +129,6 @@ export function parseMatchFilter(json: string): MatchFilter {
   return JSON.parse(json) as MatchFilter
 }
 
-type FaceEventReceivers = {
-  readonly type: FaceEventType
-  readonly webhookIds: readonly string[]
-  readonly faces: readonly (FaceEvent['face'] & { readonly resultIndex: number })[]
-  /** The selected faces that the event does not contain. */
-  readonly omitted: number
-}
-
 /** The most bytes of the faces of an event. 200 faces without groups take about 60,000. */
 export const eventFacesBytesMax = 65_536
 
@@ -148,7 +140,7 @@ export async function findFaceEventReceivers(
   tx: ReadTx,
   projectId: string,
   events: readonly ResultFaceEvent[],
-): Promise<readonly FaceEventReceivers[]> {
+) {
   const query = tx.build.selectFrom('webhooks').select(['webhookId', 'events', 'matchFilter'])
   const webhooks = await tx.run(query.where('projectId', '=', projectId))
   return faceEventTypes.flatMap((type) => {
@@ -165,6 +157,7 @@ export async function findFaceEventReceivers(
           return bytes <= eventFacesBytesMax
         })
       const webhookIds = same.map(({ webhookId }) => webhookId)
+      // The number of selected faces that the event does not contain.
       const omitted = selected.length - faces.length
       return faces.length > 0 ? [{ type, webhookIds, faces, omitted }] : []
     })

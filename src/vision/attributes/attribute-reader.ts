@@ -9,7 +9,7 @@ import { cropLuma } from '../quality/luma.ts'
 import { requireOutput, type ModelOutputs } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import { attributeCrop } from './attribute-crop.ts'
-import type { AttributeName, FaceAttributes, Expression } from './face-attributes.ts'
+import type { AttributeName, Expression } from './face-attributes.ts'
 
 /** Predicts attributes of faces. */
 export type AttributeReader = ReturnType<typeof createAttributeReader>
@@ -21,11 +21,7 @@ export function createAttributeReader(sessions: ModelSessions) {
     providersFor: (names: readonly AttributeName[]): string =>
       formatProviders(modelIdsFor(names).map((id) => models[id])),
     /** Runs only the networks that `names` need. */
-    read: (
-      names: readonly AttributeName[],
-      face: DetectedFace,
-      context: ImageContext,
-    ): Promise<FaceAttributes> =>
+    read: (names: readonly AttributeName[], face: DetectedFace, context: ImageContext) =>
       context.stopwatch.time('attributes', async () => {
         const faceres =
           names.includes('age') || names.includes('gender')

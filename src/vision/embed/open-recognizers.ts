@@ -13,7 +13,7 @@ import {
 import { combineRecognizers } from './combine-recognizers.ts'
 import { certainSimilarity } from './quick-match.ts'
 import type { Recognizer, StartTemplate } from './recognizer.ts'
-import type { AnalysisRequest, FaceResult } from '../image-analysis.ts'
+import type { AnalysisRequest } from '../image-analysis.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
 import type { Template } from './template.ts'
 
@@ -91,10 +91,6 @@ type TemplateRequest = Pick<
   AnalysisRequest,
   'templates' | 'previousTemplates' | 'quickTemplates' | 'samePersonAs'
 >
-type CreatedTemplates = Pick<
-  FaceResult,
-  'template' | 'previousTemplates' | 'quickTemplate' | 'certainSimilarity'
->
 
 /**
  * Creates the requested templates of a face. Each recognizer runs at most once. A face that is
@@ -105,7 +101,7 @@ export async function createTemplates(
   face: DetectedFace,
   context: ImageContext,
   request: TemplateRequest,
-): Promise<CreatedTemplates> {
+) {
   const options = { withoutMirror: request.templates === 'fast' }
   const started = needsQuickTemplate(request)
     ? await active.startTemplate?.(face, context, options)

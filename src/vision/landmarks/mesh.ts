@@ -169,10 +169,7 @@ export async function predictLandmarks68(
 }
 
 /** Returns the centres of the eye outlines in the 68 points; left and right as in the image. */
-function eyeCentres(points: readonly Point[]): {
-  readonly leftEye: Point
-  readonly rightEye: Point
-} {
+function eyeCentres(points: readonly Point[]) {
   return { leftEye: meanOf(points.slice(36, 42)), rightEye: meanOf(points.slice(42, 48)) }
 }
 

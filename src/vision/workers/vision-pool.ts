@@ -121,11 +121,7 @@ class WorkerPool implements VisionPool {
     })
   }
 
-  async analyzeImage(
-    image: EncodedImage,
-    request: AnalysisRequest,
-    options: AnalyzeImageOptions,
-  ): Promise<ImageAnalysis> {
+  async analyzeImage(image: EncodedImage, request: AnalysisRequest, options: AnalyzeImageOptions) {
     using reservation = this.reserve([image], options)
     return await reservation.analyzeImage(image, request, options)
   }

@@ -1,7 +1,6 @@
 import { roundTo } from '../../../lib/round-to.ts'
-import { calibratedFmrs } from '../similarity.ts'
+import { type Calibration, calibratedFmrs } from '../similarity.ts'
 import type { CalibrationPoint } from '../read-calibration.ts'
-import type { Calibration } from '../similarity.ts'
 import { CalibrationRefusal } from './calibration-refusal.ts'
 import { scoreAtFar } from './sorted-scores.ts'
 

@@ -3,7 +3,7 @@ import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import type { IndexChange } from './index-change.ts'
 import { unpackSections, type PackedRows, type SectionHeader } from '../load/packed-rows.ts'
-import { rankTable, type ScoredSubject, type IndexSearchOptions } from '../scored-subject.ts'
+import { rankTable, type IndexSearchOptions } from '../scored-subject.ts'
 import type { TemplateVector } from '../../calibration/similarity.ts'
 import { leadBytes, rowBytes } from '../scan/row-layout.ts'
 import { leadRowsMin, openTemplateTable, type TemplateTable } from '../table/template-table.ts'
@@ -64,10 +64,7 @@ export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPoo
       for (const rows of packed) loadRows(sharedMemory, gallery, rows, subjectCount)
       return stateOf(gallery)
     },
-    search: (
-      galleryId: string,
-      { modelId, probe, options }: GalleryIndexQuery,
-    ): ScoredSubject[] => {
+    search: (galleryId: string, { modelId, probe, options }: GalleryIndexQuery) => {
       const table = galleries.get(galleryId)?.tables.get(modelId)
       if (!table) return []
       assert.equal(probe.vector.length, table.dimensions, 'the probe has the model’s dimensions')

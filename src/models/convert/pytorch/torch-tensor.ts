@@ -70,11 +70,7 @@ function requireFit({ start, shape, strides }: StorageView, { key, length }: Tor
     )
 }
 
-function readView(
-  { start, shape, strides }: StorageView,
-  bytes: Uint8Array,
-  type: StoredType,
-): Float32Array {
+function readView({ start, shape, strides }: StorageView, bytes: Uint8Array, type: StoredType) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const data = new Float32Array(sizeOf(shape))
   let written = 0
