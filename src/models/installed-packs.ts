@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { describeError } from '../lib/observability/describe-error.ts'
 import { isNotFound } from './artifact-file.ts'
 import type { BuiltinModel } from './builtin/builtin-model.ts'
 import { builtinLicence, builtinPack } from './builtin/builtin-pack.ts'
 import { catalogue } from './catalogue/catalogue.ts'
-import { calibrationFilesOf } from './decoding.ts'
+import { calibrationFilesOf, isRecognizerDecoding } from './decoding.ts'
 import {
   builtinPrefix,
+  combineWithBuiltin,
   installedModelsOf,
   type InstalledModel,
   type ModelSet,
@@ -19,6 +21,7 @@ import {
   packManifest,
 } from './pack-manifest.ts'
 import { sha256OfFile } from './sha256.ts'
+import { readCohort } from './template/read-cohort.ts'
 
 /** A pack in the folder of models. Its manifest contains every checksum. */
 export type InstalledPack = { readonly folder: string; readonly manifest: PackManifest }
@@ -115,11 +118,12 @@ export function modelRefOf(model: 'builtin' | InstalledModel): string {
 }
 
 /**
- * Checks every file of the model against its checksum.
+ * Checks every file of the model against its checksum, and reads the cohorts of a recognizer.
  *
- * @throws Error that names the missing or altered file and the remedy.
+ * @throws Error that names the missing, altered or invalid file and the remedy.
  */
-export async function checkModelFiles({ folder, model }: InstalledModel): Promise<void> {
+export async function checkModelFiles(installed: InstalledModel): Promise<void> {
+  const { folder, model } = installed
   for (const { file, sha256 } of checksummedFiles(model)) {
     const filePath = path.join(folder, file)
     if (sha256 === null)
@@ -134,6 +138,11 @@ export async function checkModelFiles({ folder, model }: InstalledModel): Promis
         `the model ${filePath} was altered (sha256 ${actual}, expected ${sha256}); ${repairAdvice}`,
       )
   }
+  if (!isRecognizerDecoding(model.decoding)) return
+  for (const use of [installed, combineWithBuiltin(installed)])
+    await readCohort(use).catch((cause: unknown) => {
+      throw new Error(`${describeError(cause)}; ${repairAdvice}`, { cause })
+    })
 }
 
 const repairAdvice =

@@ -115,6 +115,14 @@ test('an installed recognizer without a similarity table ends with the command t
   assert.ok((await failureOf('models', 'use', 'raw')).endsWith(command))
 })
 
+test('models retire refuses a model that neither a former recognizer nor a template has', async () => {
+  for (const model of ['raw/net', 'nonsense'])
+    assert.equal(
+      await failureOf('models', 'retire', model, '--confirm', model),
+      `facegate: ${model} is not a former recognizer and has no templates; see facegate models status`,
+    )
+})
+
 test('a download that fails names the missing file and --from', async () => {
   await using server = await startModelServer({})
   const manifest = manifestOf('far', [

@@ -10,6 +10,7 @@ import { writeCalibration } from '../../src/evaluation/calibration/write-calibra
 import { selectModelSet } from '../../src/cli/models/models-option.ts'
 import { createCalibrations } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityAt, similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import { requireRecognizerDecoding } from '../../src/models/decoding.ts'
 import { describeCoverage } from '../../src/models/select-models.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
@@ -19,6 +20,7 @@ import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
 import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
+import { l2Normalize } from '../../src/vision/embed/create-template.ts'
 import { iou, type BoundingBox } from '../../src/vision/image/geometry.ts'
 import type { FaceResult, ImageAnalysis } from '../../src/vision/image-analysis.ts'
 import { samplePhotograph } from '../support/facegate/test-facegate.ts'
@@ -224,6 +226,26 @@ test('a recognizer is rejected without a similarity table and accepted after cal
     readCohort({ ...installed, model: { ...installed.model, decoding: changed } }),
     /net\.cohort\.f16 must contain finite numbers only/u,
   )
+})
+
+test('a network that does not distinguish people gets no calibration', () => {
+  const set = { modelId: 'net@1', set: '', measuredOn: '2026-01-01', people: 120, pictures: 240 }
+  const faces = randomFaces(120, 'net@1')
+  const random = seededRandom(3)
+  const gauss = () => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random())
+  const outputs = {
+    constant: () => new Float32Array(16).fill(0.25),
+    noise: () => l2Normalize(Float32Array.from({ length: 16 }, gauss)),
+  }
+  for (const output of Object.values(outputs)) {
+    const returned = faces.map((face) => {
+      return { ...face, template: { ...face.template, vector: output() } }
+    })
+    assert.throws(
+      () => fitRecognizer(returned, set, () => undefined),
+      /does not distinguish people: at a false-match rate of 0\.1 it matches 0\.\d{4} of the pairs/u,
+    )
+  }
 })
 
 test('--models accepts folders and single models and reports missing ones', async () => {

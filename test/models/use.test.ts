@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { findInstalledModel, findPack, modelRefOf } from '../../src/models/installed-packs.ts'
+import { recognizerModelId } from '../../src/models/model-set.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { readVerifiedActiveSet } from '../../src/models/active-set.ts'
@@ -11,6 +12,7 @@ import {
   calibratedRecognizer,
   recognizerFiles,
   startModelsCli,
+  tableOf,
   type ModelsCli,
 } from '../support/models/models-cli.ts'
 import {
@@ -27,6 +29,7 @@ const evalModels = path.join(evalDataFolder, 'models')
 const skipWithoutModels = { skip: !existsSync(evalModels) && 'eval-data is missing' }
 
 const network = smallNetwork(2)
+const builtinModelId = recognizerModelId('builtin')
 
 let cli: ModelsCli
 beforeEach(async () => {
@@ -40,8 +43,9 @@ test('models are activated by pack, by model and by role', async () => {
     smallLiveness('two'),
     smallRecognizer('face', calibratedRecognizer),
   ]
-  const files = { 'one.onnx': network, 'two.onnx': network, 'face.onnx': smallNetwork(16) }
-  await cli.run('install', await cli.writePack('all', packModels, { ...files, ...recognizerFiles }))
+  const networks = { 'one.onnx': network, 'two.onnx': network, 'face.onnx': smallNetwork(16) }
+  const files = { ...networks, ...recognizerFiles, 'table.json': tableOf('face@1') }
+  await cli.run('install', await cli.writePack('all', packModels, files))
   assert.deepEqual(await cli.json('use', 'all'), {
     detector: 'builtin',
     recognizer: 'all/face',
@@ -52,7 +56,10 @@ test('models are activated by pack, by model and by role', async () => {
   assert.deepEqual((await cli.json('use', 'builtin', '--role', 'liveness')).recognizer, 'all/face')
   const builtin = await cli.json('use', 'builtin')
   assert.deepEqual(builtin.formerRecognizers, ['all/face'])
-  await assert.rejects(cli.run('remove', 'all'), /existing templates need all\/face/u)
+  await assert.rejects(
+    cli.run('remove', 'all'),
+    /all\/face is kept .*: facegate models retire face@1 --confirm face@1$/u,
+  )
   const { out } = await cli.run('use', 'all')
   assert.match(out, /no template of the new recognizer yet/u)
   assert.match(
@@ -74,7 +81,8 @@ test('two recognizers with the same id and version are never active together', a
     /stored templates of another network use net@1: raise/u,
   )
   const newVersion = { ...model, version: '2' }
-  await cli.run('install', await cli.writePack('ours', [newVersion], files), '--use')
+  const newFiles = { ...files, 'table.json': tableOf('net@2') }
+  await cli.run('install', await cli.writePack('ours', [newVersion], newFiles), '--use')
 })
 
 test('the calibration of a recognizer is kept when the same network is installed again', async () => {
@@ -118,7 +126,7 @@ test('a recognizer is used together with the built-in one if it has a table for 
   )
   await cli.run('install', await cli.writePack('eyes'))
   await assert.rejects(cli.run('use', 'builtin+eyes'), /eyes has no recognizer to use together/u)
-  const complete = { ...files, 'both.json': Buffer.from('{}') }
+  const complete = { ...files, 'both.json': tableOf(`${builtinModelId}+net@1`) }
   await cli.run('install', await cli.writePack('mine', [both], complete))
   const usesOf = async () =>
     Object.fromEntries(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { readActiveSet } from '../../models/active-set.ts'
-import { installedModelsOf } from '../../models/model-set.ts'
+import { installedModelsOf, recognizerModelId } from '../../models/model-set.ts'
 import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { type CommandValues, print } from '../command.ts'
@@ -19,10 +19,11 @@ export async function remove({ pack: name, json }: CommandValues<'pack'>): Promi
     throw new Error(
       `${name} is in use; select other models first, such as facegate models use builtin`,
     )
-  if (former.length > 0)
+  const [kept] = former
+  if (kept)
     throw new Error(
-      `existing templates need ${former.map(modelRefOf).join(', ')}: ` +
-        'without it their subjects cannot be matched',
+      `${modelRefOf(kept)} is kept to match subjects with templates of it; end its use first: ` +
+        `facegate models retire ${recognizerModelId(kept)} --confirm ${recognizerModelId(kept)}`,
     )
   await auditedFileChange({ auditAction: 'models.remove', target: name }, () =>
     rm(target, { recursive: true }),

@@ -15,6 +15,7 @@ import { quantity } from '../quantity.ts'
  * Deletes the templates of a former recognizer that no subject needs, and stops loading it.
  *
  * @param values.model as id@version.
+ * @throws Error when it is the active model, or neither a former recognizer nor the model of a template.
  */
 export async function retire({
   model: modelId,
@@ -29,6 +30,10 @@ export async function retire({
   const retirement = { modelId, activeModelId }
   const { templates, faces } = await deleteTemplates(retirement, values['delete-faces'])
   const remaining = set.formerRecognizers.filter((model) => recognizerModelId(model) !== modelId)
+  if (templates === 0 && remaining.length === set.formerRecognizers.length)
+    throw new Error(
+      `${modelId} is not a former recognizer and has no templates; see facegate models status`,
+    )
   const removeRecognizer = async () => {
     if (remaining.length < set.formerRecognizers.length)
       await writeActiveSet(folder, { ...set, formerRecognizers: remaining })

@@ -1,13 +1,17 @@
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { describeCoverage, selectModels, type SelectableModel } from '../../models/select-models.ts'
+import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
 import {
   builtinSet,
+  type InstalledModel,
+  installedModelsOf,
   parseModelRef,
   type ModelSet,
   recognizerModelId,
 } from '../../models/model-set.ts'
 import { requireLicences } from '../../models/require-licences.ts'
+import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { type CommandValues, print } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
@@ -31,7 +35,7 @@ export async function use({
  *
  * @param role the only role to change.
  * @returns the selected models by name, and messages for the user.
- * @throws Error when MODEL_LICENCES refuses one of them.
+ * @throws Error when MODEL_LICENCES refuses one of them, or a file would prevent the next start.
  */
 export async function usePack(folder: string, name: string, role?: SelectableModel['role']) {
   const reading = readActiveSet(folder)
@@ -40,6 +44,7 @@ export async function usePack(folder: string, name: string, role?: SelectableMod
   const selectable = await listSelectable(folder, name)
   const selected = selectModels(before, selectable, { name, role })
   const after = name === 'builtin' ? await removeBrokenRecognizers(selected) : selected
+  if (name !== 'builtin') for (const model of installedModelsOf(after)) await requireUsable(model)
   await requireLicences(readSettings(), folder, after, before)
   const chosen = namesOf(after)
   const entry = { auditAction: 'models.use', target: name, detail: chosen }
@@ -51,27 +56,30 @@ export async function usePack(folder: string, name: string, role?: SelectableMod
   const limit = describeCoverage(after.recognizer)
   const count = isOther ? await countNotComparableSubjects(after) : undefined
   const subjects = count === undefined ? 'Existing subjects have' : `${count} subjects have`
+  const note = `${subjects} no template of the new recognizer yet; they are matched with the former one.`
   return {
     chosen: { ...chosen, ...(count !== undefined && { subjectsNotComparable: count }) },
     messages: [
       ...lines,
-      ...(isOther
-        ? [
-            `${subjects} no template of the new recognizer yet; they are matched with the former one.`,
-          ]
-        : []),
+      ...(isOther ? [note] : []),
       ...(isOther && limit !== undefined ? [limit] : []),
       'The service uses these models after the next restart.',
     ],
   }
 }
 
-/** A former recognizer with a missing or altered file would prevent the start of the service. */
+/** @throws Error that names the missing, altered or invalid file of the model, and the remedy. */
+async function requireUsable(model: InstalledModel): Promise<void> {
+  await checkModelFiles(model)
+  if (isRecognizerDecoding(model.model.decoding)) await readRecognizerCalibration(model)
+}
+
+/** A former recognizer that cannot be loaded would prevent the start of the service. */
 async function removeBrokenRecognizers(set: ModelSet): Promise<ModelSet> {
   const remaining: ModelSet['formerRecognizers'][number][] = []
   for (const model of set.formerRecognizers)
     try {
-      if (model !== 'builtin') await checkModelFiles(model)
+      if (model !== 'builtin') await requireUsable(model)
       remaining.push(model)
     } catch {
       const name = modelRefOf(model)

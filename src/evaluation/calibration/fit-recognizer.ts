@@ -1,6 +1,7 @@
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { buildCalibration } from '../../gallery/calibration/measure/build-calibration.ts'
 import type { CalibrationSet } from '../../gallery/calibration/measure/build-calibration.ts'
+import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { scorers, type PersonTemplate, type PairScores } from '../verification/pair-scores.ts'
 import { concatenate, mixCohort } from './mix-cohort.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
@@ -42,7 +43,8 @@ const seed = 1
  * @param set the description of the set. `added`: rows of other people for every cohort, rows × dimensions;
  *   none by default. `combinedDimensions`: the templates contain those of the built-in recognizer, with
  *   its density, before a vector of this length.
- * @throws Error when there are too few pairs of different people.
+ * @throws Error when there are too few pairs of different people, or the templates do not distinguish
+ *   people.
  */
 export function fitRecognizer(
   faces: readonly PersonTemplate[],
@@ -67,5 +69,16 @@ export function fitRecognizer(
   const random = seededRandom(seed)
   const { rows } = mixCohort(faces.map(installedOf), people, cohortRowCount, random)
   const cohort = concatenate([rows, added])
+  requireDistinction(heldOut, calibration)
   return { cohort, mixtures: cohortRowCount, neighbours: neighbourCount, calibration, heldOut }
+}
+
+/** @throws Error when the templates contain nothing about the person, such as those of a constant. */
+function requireDistinction({ genuine }: PairScores, { points: [point] }: Calibration): void {
+  const tar = point ? shareAbove(genuine, point.score) : 0
+  if (point && tar > point.fmr) return
+  throw new Error(
+    `the network does not distinguish people: at a false-match rate of ${point?.fmr} it matches ` +
+      `${tar.toFixed(4)} of the pairs of one person; check the exported network and its input`,
+  )
 }

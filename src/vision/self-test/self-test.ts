@@ -5,9 +5,11 @@ import { promisify } from 'node:util'
 import { unreachable } from '../../lib/validation/unreachable.ts'
 import type { BuiltinModel, Golden } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
+import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
 import { type InstalledModel, installedModelsOf } from '../../models/model-set.ts'
 import type { PackModel } from '../../models/pack-manifest.ts'
+import { readCohort } from '../../models/template/read-cohort.ts'
 import { readCopyReport } from '../optimized/copy-report.ts'
 import type { PipelineOptions } from '../pipeline.ts'
 import { type ModelOutputs, openBuiltinModel, openInstalledModel } from '../session.ts'
@@ -63,13 +65,15 @@ async function goldenOf(
 }
 
 /**
- * Loads an installed network and runs it once on a fixed input. Tests whether the outputs can be
- * decoded as the manifest declares. It does not test accuracy, which needs labelled images.
+ * Reads the cohort of an installed network, loads the network and runs it once on a fixed input. Tests
+ * whether the outputs can be decoded as the manifest declares. It does not test accuracy, which needs
+ * labelled images.
  *
  * @returns one sentence that describes the fault; undefined if there is none.
  */
 export async function smokeTest(model: InstalledModel, optimizedFolder?: string) {
   try {
+    if (isRecognizerDecoding(model.model.decoding)) await readCohort(model)
     const session = await openInstalledModel(model, optimizedFolder)
     try {
       const outputs = await session.run(goldenInput(model.model))

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import { recognizerModelId } from '../../../src/models/model-set.ts'
 import { skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import {
   openConsoleBrowser,
@@ -10,7 +11,7 @@ import {
 } from '../../support/console/browser/console-browser.ts'
 import { inspectDialog, inspectPage } from '../../support/console/browser/inspect-page.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
-import { calibratedRecognizer, recognizerFiles } from '../../support/models/models-cli.ts'
+import { calibratedRecognizer, recognizerFiles, tableOf } from '../../support/models/models-cli.ts'
 import {
   manifestOf,
   smallLiveness,
@@ -42,9 +43,10 @@ describe('The models page of the console', { skip: skipWithoutBrowser }, () => {
     const files = { 'net.onnx': smallNetwork(2) }
     await writePack(path.join(incoming, 'mine'), manifestOf('mine', [network]), files)
     const { cohort, ...decoding } = calibratedRecognizer.decoding
-    const withBuiltin = { cohort, calibration: 'table.json' }
+    const withBuiltin = { cohort, calibration: 'both.json' }
     const face = smallRecognizer('net', { decoding: { ...decoding, cohort, withBuiltin } })
-    const faceFiles = { 'net.onnx': smallNetwork(16), ...recognizerFiles }
+    const both = tableOf(`${recognizerModelId('builtin')}+net@1`)
+    const faceFiles = { 'net.onnx': smallNetwork(16), ...recognizerFiles, 'both.json': both }
     await writePack(path.join(incoming, 'face'), manifestOf('face', [face]), faceFiles)
     await mkdir(path.join(incoming, 'people', 'ada'), { recursive: true })
     await writeFile(path.join(incoming, 'people', 'ada', '1.jpg'), 'not a picture')

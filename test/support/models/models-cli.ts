@@ -5,6 +5,7 @@ import { mock } from 'node:test'
 import { models } from '../../../src/cli/models/commands.ts'
 import { packFolder } from '../../../src/models/installed-packs.ts'
 import { sha256Of } from '../../../src/models/sha256.ts'
+import { encodeFloat16 } from '../../../src/models/template/float16.ts'
 import { manifestOf, smallLiveness, smallNetwork, writePack } from './small-network.ts'
 
 /** `facegate models` with a temporary data folder. */
@@ -28,18 +29,31 @@ export type ModelsCli = AsyncDisposable & {
   ) => Promise<string>
 }
 
+/** A cohort of one row for `smallNetwork(16)`. */
+const cohortBytes = encodeFloat16(new Float32Array(16).fill(0.25))
+
+/** A similarity table of the recognizer with this `modelId`. */
+export function tableOf(modelId: string): Buffer {
+  const point = { fmr: 0.1, score: 0.5, source: 'counted' }
+  const counts = { people: 200, pictures: 200, impostorPairs: 19_900, genuinePairs: 0 }
+  const scores = { points: [point], lowestScore: 0, identicalScore: 1 }
+  const set = { modelId, set: 'a test', measuredOn: '2026-01-01', method: 'none' }
+  return Buffer.from(JSON.stringify({ ...set, ...counts, ...scores }))
+}
+
 /** A recognizer with a cohort and a similarity table, for `smallNetwork(16)`. */
 export const calibratedRecognizer = {
   decoding: {
     kind: 'arcface',
     dimensions: 16,
-    cohort: { file: 'cohort.f16', sha256: sha256Of(Buffer.from('cohort')), neighbours: 1 },
+    cohort: { file: 'cohort.f16', sha256: sha256Of(cohortBytes), neighbours: 1 },
     calibration: 'table.json',
   },
 } as const
 export const recognizerFiles = {
-  'cohort.f16': Buffer.from('cohort'),
-  'table.json': Buffer.from('{}'),
+  'cohort.f16': cohortBytes,
+  /** For the id "net" and the version "1". */
+  'table.json': tableOf('net@1'),
 }
 
 export async function startModelsCli(): Promise<ModelsCli> {
