@@ -58,7 +58,7 @@ const measurement = z.strictObject({
 
 const packModel = z.strictObject({
   id: name,
-  /** Must be raised when the bytes of the file change: templates store `id@version`. */
+  /** Must be raised when the file, `input` or `decoding` change: templates store `id@version`. */
   version: name,
   role: z.enum(['detector', 'recognizer', 'liveness']),
   /** The ONNX file, in the folder of the pack. */

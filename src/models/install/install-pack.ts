@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, writeFile, copyFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { readActiveSet } from '../active-set.ts'
 import { convertPytorch } from '../convert/pytorch/convert-pytorch.ts'
 import { isRecognizerDecoding, calibrationFilesOf } from '../decoding.ts'
@@ -96,8 +97,8 @@ async function finishModel(
 }
 
 /**
- * Rejects other bytes for a model that is in use: a running server loads its models again when it
- * replaces a worker process.
+ * Rejects another network for a model that is in use: stored templates need the present one, and a
+ * running server loads its models again when it replaces a worker process.
  */
 async function rejectChangeOfActive(modelsFolder: string, pack: PackManifest): Promise<void> {
   // An unreadable selection stops the service from starting, and this pack may be the repair.
@@ -105,21 +106,31 @@ async function rejectChangeOfActive(modelsFolder: string, pack: PackManifest): P
   const folder = packFolder(modelsFolder, pack.name)
   for (const used of set ? installedModelsOf(set) : []) {
     const same = pack.models.find(({ id }) => id === used.model.id)
-    if (used.folder === folder && !(same && isSameNetwork({ folder, model: same }, used)))
+    if (used.folder === folder && !(same && isSameModel({ folder, model: same }, used)))
       throw new Error(
         `${pack.name} is in use and this would change its ${used.model.id}: ` +
-          'run facegate models use builtin first, or give the pack another name',
+          'give the pack another name and the model another version',
       )
   }
 }
 
 /** Compares the network and the cohort: another cohort creates other templates, as other weights do. */
-function isSameNetwork(offered: InstalledModel, used: InstalledModel): boolean {
-  const cohortOf = ({ decoding }: PackModel): string | undefined =>
-    isRecognizerDecoding(decoding) ? decoding.cohort?.sha256 : undefined
-  const a = (used.withBuiltin ? combineWithBuiltin(offered) : offered).model
-  const b = used.model
-  return a.version === b.version && a.sha256 === b.sha256 && cohortOf(a) === cohortOf(b)
+function isSameModel(offered: InstalledModel, used: InstalledModel): boolean {
+  const cohortOf = ({ decoding }: PackModel) =>
+    isRecognizerDecoding(decoding) && [decoding.cohort?.sha256, decoding.cohort?.neighbours]
+  const { model } = used.withBuiltin ? combineWithBuiltin(offered) : offered
+  return (
+    isSameNetwork(model, used.model) && isDeepStrictEqual(cohortOf(model), cohortOf(used.model))
+  )
+}
+
+/** Compares all that determines the outputs of a network: its bytes, its input and their decoding. */
+function isSameNetwork(a: PackModel, b: PackModel): boolean {
+  const networkOf = ({ id, version, sha256, input, decoding }: PackModel) => {
+    const files = { cohort: null, calibration: null, withBuiltin: null }
+    return { id, version, sha256, input, decoding: { ...decoding, ...files } }
+  }
+  return isDeepStrictEqual(networkOf(a), networkOf(b))
 }
 
 /** A crash between the two renames leaves no pack; the next installation repairs this. */
@@ -150,10 +161,7 @@ async function carryCalibration(
   model: PackModel,
   previousPack: InstalledPack | undefined,
 ): Promise<PackModel> {
-  const previous = previousPack?.manifest.models.find(
-    ({ id, version, sha256 }) =>
-      id === model.id && version === model.version && sha256 === model.sha256,
-  )
+  const previous = previousPack?.manifest.models.find((each) => isSameNetwork(each, model))
   if (!previousPack || !previous || !isRecognizerDecoding(previous.decoding)) return model
   if (!isRecognizerDecoding(model.decoding)) return model
   const { cohort, calibration, withBuiltin } = previous.decoding

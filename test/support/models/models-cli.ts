@@ -29,8 +29,8 @@ export type ModelsCli = AsyncDisposable & {
   ) => Promise<string>
 }
 
-/** A cohort of one row for `smallNetwork(16)`. */
-const cohortBytes = encodeFloat16(new Float32Array(16).fill(0.25))
+/** A cohort of two rows for `smallNetwork(16)`. */
+const cohortBytes = encodeFloat16(new Float32Array(32).fill(0.25))
 
 /** A similarity table of the recognizer with this `modelId`. */
 export function tableOf(modelId: string): Buffer {
