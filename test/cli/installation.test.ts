@@ -111,21 +111,31 @@ test('doctor reports only a missing backup and the place of the master key of a 
   const settings = { MASTER_KEY_FILE: separate }
   const [account] = await store.db.selectFrom('accounts').select('accountId').execute()
   const entry = { userId: null, userName: 'command line', target: 'copy', detail: '{}', ip: '' }
-  const addBackup = (ageDays: number) =>
+  const add = (auditAction: string, ageDays: number) =>
     store.write((tx) =>
       addAuditEntry(tx, {
         ...entry,
-        auditAction: 'database.backup',
+        auditAction,
         accountId: account?.accountId ?? '',
         atMs: Date.now() - ageDays * 86_400_000,
       }),
     )
-  await addBackup(8)
+  await add('database.backup', 8)
   if (!isOnPostgres()) {
     const { problem } = await problemOf('backup', settings)
     assert.match(problem, /last facegate backup is 8 days old/u)
   }
-  await addBackup(6)
+  await add('masterKey.rotate', 6)
+  await add('database.backup', 5)
+  assert.deepEqual(await checksOf(settings), [])
+  await add('masterKey.rotate', 4)
+  if (!isOnPostgres()) {
+    const { severity, problem } = await problemOf('backup', settings)
+    assert.equal(severity, 'warning')
+    assert.match(problem, /backup is older than the rotation of the master key: it cannot be decr/u)
+    assert.match((await run('status', settings)).out, /backup is older than the rotation/u)
+  }
+  await add('database.backup', 3)
   assert.deepEqual(await checksOf(settings), [])
 })
 

@@ -75,6 +75,21 @@ for (const file of pageFiles)
     t.diagnostic(`${runCount} shell blocks ran, ${skipped.length} blocks were skipped`)
   })
 
+test('The lines of the nightly backup run every night', async () => {
+  const page = await readFile(path.join(rootDir, 'docs/operations/deployment.md'), 'utf8')
+  const nightly = parseOutline(page).blocks.filter(
+    (each) => !isSkipped(each) && each.text.includes('facegate backup'),
+  )
+  assert.equal(nightly.length, 1)
+  // Two nights: the second one must also end with a copy that the current master key decrypts.
+  const { failures } = await runBlocks([...nightly, ...nightly], {
+    cwd: clone,
+    env: readerEnvironment(clone, facegate),
+    url: facegate.url,
+  })
+  assert.deepEqual(failures, [])
+})
+
 test('Every code block runs or has a skip reason', (t) => {
   t.diagnostic(`${total.ran} shell blocks ran, ${total.skipped} blocks were skipped`)
 })

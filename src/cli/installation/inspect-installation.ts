@@ -92,37 +92,40 @@ async function readDatabase(store: Store) {
   return store.read(async (tx) => {
     const alerts: AccountAlert[] = []
     let lastBackupMs: number | null = null
+    let lastRotationMs: number | null = null
     for (const { accountId } of accounts) {
       const projects = await findProjectSummaries(tx, accountId)
       alerts.push(...(await findAlerts(tx, { accountId, projects, nowMs })))
-      const backups = { accountId, auditAction: 'database.backup', limit: 1 }
-      lastBackupMs ??= (await findAuditEntries(tx, backups))[0]?.atMs ?? null
+      const findLastMs = async (auditAction: string) =>
+        (await findAuditEntries(tx, { accountId, auditAction, limit: 1 }))[0]?.atMs ?? null
+      lastBackupMs ??= await findLastMs('database.backup')
+      lastRotationMs ??= await findLastMs('masterKey.rotate')
     }
-    return { ...info, rows: await countRows(tx), nowMs, lastBackupMs, alerts }
+    return { ...info, rows: await countRows(tx), nowMs, lastBackupMs, lastRotationMs, alerts }
   })
 }
 
 const backupDaysMax = 7
 
 function findDatabaseProblems(
-  { kind, lastBackupMs, nowMs, alerts }: Awaited<ReturnType<typeof readDatabase>>,
+  database: Awaited<ReturnType<typeof readDatabase>>,
   masterKeyFaults: readonly string[],
 ): readonly InstallationProblem[] {
-  const problems = alerts.map(toProblem)
+  const problems = database.alerts.map(toProblem)
   for (const fault of masterKeyFaults) problems.push(problemOf('masterKey', fault))
-  const backupDays = lastBackupMs === null ? Infinity : (nowMs - lastBackupMs) / dayMs
+  const backupFault = findBackupFault(database)
+  return backupFault ? [...problems, problemOf('backup', backupFault, true)] : problems
+}
+
+function findBackupFault(database: Awaited<ReturnType<typeof readDatabase>>): string | undefined {
+  const { kind, lastBackupMs, lastRotationMs, nowMs } = database
   // PostgreSQL has its own tools for backups.
-  if (kind === 'sqlite' && backupDays > backupDaysMax)
-    problems.push(
-      problemOf(
-        'backup',
-        Number.isFinite(backupDays)
-          ? `the last facegate backup is ${Math.floor(backupDays)} days old`
-          : 'there was no facegate backup',
-        true,
-      ),
-    )
-  return problems
+  if (kind !== 'sqlite') return undefined
+  if (lastBackupMs === null) return 'there was no facegate backup'
+  if (lastRotationMs !== null && lastRotationMs > lastBackupMs)
+    return 'the last facegate backup is older than the rotation of the master key: it cannot be decrypted'
+  const days = Math.floor((nowMs - lastBackupMs) / dayMs)
+  return days >= backupDaysMax ? `the last facegate backup is ${days} days old` : undefined
 }
 
 /** Returns the message of an error; none if the check succeeds. */
