@@ -37,7 +37,7 @@ async function start(): Promise<void> {
           address,
           publicUrl,
           link: publicUrl + (await facegate.createOwnerLink()),
-          credit: creditMessage(config),
+          credit: creditMessage(config, process.env['PATH']),
         })
       : runningMessage(address, publicUrl),
   )

@@ -1,14 +1,20 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { settings, type Config } from '../config.ts'
 import { quoteForShell } from '../lib/escaping/quote-for-shell.ts'
 
-/** Returns the paragraph of the first start about the starter credit, and what follows it. */
+/** Returns the paragraph of the first start about the credit. `searchPath`: the variable PATH. */
 export function creditMessage(
   config: Pick<Config, 'STARTER_CREDIT_MICROS' | 'UNIT_PRICE_MICROS' | 'DATA_DIR' | 'DATABASE_URL'>,
+  searchPath = '',
 ): string {
   const { STARTER_CREDIT_MICROS: creditMicros, UNIT_PRICE_MICROS: unitMicros } = config
   const units = unitMicros > 0n ? (creditMicros / unitMicros).toLocaleString('en') : 'unlimited'
-  const command = `${storageSettings(config)}npx facegate`
+  // In the image, npx cannot link the package. npm adds its own folders to the path of its scripts.
+  const isInstalled = searchPath
+    .split(path.delimiter)
+    .some((each) => !each.includes('node_modules') && existsSync(path.join(each, 'facegate')))
+  const command = `${storageSettings(config)}${isInstalled ? '' : 'npx '}facegate`
   return `The project default has a starter credit of ${units} price units; svc.detect costs 1, svc.enroll and
 svc.identify cost 2. When it is used up, calls end with PAYMENT_REQUIRED. To add as much again:
 

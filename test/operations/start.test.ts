@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { creditMessage } from '../../src/start/credit-message.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
 import {
   createDataDir,
@@ -114,6 +117,27 @@ test('the printed commands use the data folder that is set', async () => {
     const { stdout } = await run('sh', ['-c', command], { cwd: rootDir, env: environment })
     assert.match(stdout, /^(?:wallet|budget): .* USD |^name +default$/mu)
   }
+})
+
+test('the printed commands need no npx where the command is installed, as in the image', async () => {
+  const installed = await mkdtemp(path.join(tmpdir(), 'facegate-path-'))
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${path.join(rootDir, 'bin/facegate.js')}' "$@"\n`
+  await writeFile(path.join(installed, 'facegate'), script, { mode: 0o755 })
+  const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: '' })
+  const commandsOf = (PATH: string) =>
+    creditMessage(config, PATH).match(/^ {2}\S.*facegate .*$/gmu) ?? []
+  const PATH = `${installed}:/usr/bin:/bin`
+  assert.equal(commandsOf(PATH).length, 3)
+  for (const command of commandsOf(PATH)) {
+    assert.doesNotMatch(command, /npx/u)
+    const { DATA_DIR: _dataDir, ...environment } = process.env
+    await run('sh', ['-c', command], { env: { ...environment, PATH } })
+  }
+  const ofNpm = path.join(installed, 'node_modules', '.bin')
+  await mkdir(ofNpm, { recursive: true })
+  await writeFile(path.join(ofNpm, 'facegate'), script, { mode: 0o755 })
+  for (const command of commandsOf(ofNpm)) assert.match(command, /npx facegate/u)
+  await rm(installed, { recursive: true })
 })
 
 test('no file of the data folder contains a part of the key', async () => {
