@@ -53,14 +53,8 @@ export async function openGalleryServices(
   config: Config,
   options: OpenGalleryOptions,
 ): Promise<OpenedGallery> {
-  const { store, log, vision } = options
-  if (config.DELETIONS_FILE !== '') {
-    const replayed = await runAsAllAccounts(() => replayDeletions(store, config.DELETIONS_FILE))
-    if (replayed.inserted > 0)
-      log.warn(replayed, 'subjects of an older copy of the database were deleted again')
-    if (replayed.incompleteBytes > 0)
-      log.warn(replayed, 'the last line of DELETIONS_FILE is incomplete and was ignored')
-  }
+  const { log, vision } = options
+  if (config.DELETIONS_FILE !== '') await repeatDeletions(config.DELETIONS_FILE, options)
   await using opened = new AsyncDisposableStack()
   const search = await openConfiguredSearch(config, log, opened)
   const gallery = await runAsAllAccounts(() =>
@@ -166,4 +160,19 @@ function openSessions(
   const failure = 'the sweep of expired liveness sessions failed'
   opened.use(schedule(sweep, { intervalMs: sessionSweepIntervalMs, failure }, log))
   return sessions
+}
+
+/** Deletes the subjects that the records of a file list, before the first call. */
+async function repeatDeletions(file: string, { store, log }: OpenGalleryOptions): Promise<void> {
+  const replayed = await runAsAllAccounts(() => replayDeletions(store, file))
+  const { inserted, undoneMerges, incompleteBytes } = replayed
+  if (inserted > 0)
+    log.warn(replayed, 'subjects of an older copy of the database were deleted again')
+  if (undoneMerges.length > 0)
+    log.warn(
+      replayed,
+      'deleted people are still in merged subjects: undo the merges of `undoneMerges` with facegate subject unmerge, and delete the separated subjects',
+    )
+  if (incompleteBytes > 0)
+    log.warn(replayed, 'the last line of DELETIONS_FILE is incomplete and was ignored')
 }

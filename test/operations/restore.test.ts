@@ -65,6 +65,7 @@ test('A restore deletes subjects again that were deleted after the backup, and k
     records: 3,
     inserted: 2,
     deletedAgain: 1,
+    undoneMerges: [],
     incompleteBytes: 0,
     violations: [],
   })
@@ -107,9 +108,21 @@ test('A replay of deletion records corrects a copied database, and can be repeat
   await deleteDatabaseFiles(dataDir)
   await copyFile(copy, path.join(dataDir, 'facegate.db'))
   const first = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(first, { records: 120, inserted: 120, deletedAgain: 120, incompleteBytes: 0 })
+  assert.deepEqual(first, {
+    records: 120,
+    inserted: 120,
+    deletedAgain: 120,
+    undoneMerges: [],
+    incompleteBytes: 0,
+  })
   const second = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(second, { records: 120, inserted: 0, deletedAgain: 0, incompleteBytes: 0 })
+  assert.deepEqual(second, {
+    records: 120,
+    inserted: 0,
+    deletedAgain: 0,
+    undoneMerges: [],
+    incompleteBytes: 0,
+  })
   await using gallery = await startGallery({ dataDir, key })
   assert.equal(await isFound(gallery, 'Person 7'), false)
   const { store } = gallery.database
@@ -145,6 +158,7 @@ test('A replay into a copy that was used meanwhile deletes the subjects and keep
     records: 1,
     inserted: 1,
     deletedAgain: 1,
+    undoneMerges: [],
     incompleteBytes: 0,
   })
   assert.equal(await isFound(gallery, 'Deleted'), false, 'also while a server runs')

@@ -6,7 +6,7 @@ import { subjectCommands } from '../../src/cli/subject/commands.ts'
 import { exportDeletions } from '../../src/gallery/deletion/deletions-file.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { createFolders, deleteDatabaseFiles, enroll } from '../support/gallery/database-copy.ts'
-import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { visit } from '../support/gallery/visitors.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
 
@@ -73,4 +73,40 @@ test('A restore deletes the faces of merged people only if these were deleted', 
     added: 1,
     records: 10,
   })
+})
+
+test('A restore reports the merges of the copy that were undone before a deletion', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
+  let key: string
+  let projectId: string
+  let mergeId: string
+  {
+    await using gallery = await startGallery({ dataDir })
+    key = gallery.key
+    await enroll(gallery, 'Ida', 'Jon', 'Lee', 'Mo')
+    ;[{ projectId }] = await runJson(dataDir, project, 'list')
+    const run = (line: string) =>
+      runJson(dataDir, subjectCommands, `${line} --project ${projectId}`)
+    const kept = await run('merge id-Ida --into id-Jon')
+    mergeId = (await run('merge id-Lee --into id-Mo')).mergeId
+    await runJson(dataDir, backup, `--to ${copy}`)
+    await run(`unmerge ${kept.mergeId}`)
+    const { subjectId } = await run(`unmerge ${mergeId}`)
+    await gallery.value('svc.deleteSubject', { subjectId })
+    await runJson(dataDir, deletions, `export --to ${records}`)
+  }
+  await deleteDatabaseFiles(dataDir)
+  const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
+  assert.deepEqual([done.deletedAgain, done.undoneMerges], [0, [mergeId]])
+
+  await using gallery = await startGallery({ dataDir, key })
+  const lee = async () => (await gallery.value('svc.identify', imageParams('Lee'))).matched
+  assert.equal(await lee(), true, 'as the warning states')
+  const unmerge = `unmerge ${mergeId} --project ${projectId}`
+  const { subjectId } = await runJson(dataDir, subjectCommands, unmerge)
+  await gallery.value('svc.deleteSubject', { subjectId })
+  assert.equal(await lee(), false)
+  assert.deepEqual(await namesIn(gallery), ['Jon', 'Mo'])
+  await assertLedgerAudit(gallery)
 })

@@ -48,13 +48,18 @@ export async function restore({ from, deletions, json }: CommandValues<'from' | 
 
 function describeDeletions({
   deletedAgain,
+  undoneMerges,
   incompleteBytes,
-}: Pick<ReplayDeletionsResult, 'deletedAgain' | 'incompleteBytes'>): string {
-  const deleted = `${quantity(deletedAgain, 'subject')} deleted again`
+}: Omit<ReplayDeletionsResult, 'records' | 'inserted'>): string {
+  const again = `${quantity(deletedAgain, 'subject')} deleted again`
+  const deleted = undoneMerges.length === 0 ? again : `${again}; ${adviceOn(undoneMerges)}`
   return incompleteBytes === 0
     ? deleted
     : `${deleted}; the last line of the file is incomplete (${incompleteBytes} bytes) and was ignored: check whether the file was copied completely`
 }
+
+const adviceOn = (undoneMerges: readonly string[]): string =>
+  `people who were deleted are still in merged subjects: undo each of these merges with facegate subject unmerge, and delete the separated subject: ${undoneMerges.join(', ')}`
 
 type RestoreResult = ReplayDeletionsResult & { readonly checks: readonly AuditCheck[] }
 
@@ -150,7 +155,13 @@ async function prepareCopy(
   deletions: string | undefined,
 ): Promise<RestoreResult> {
   await checkMasterKey(store, masterKeyFile)
-  const noRecords = { records: 0, inserted: 0, deletedAgain: 0, incompleteBytes: 0 }
+  const noRecords = {
+    records: 0,
+    inserted: 0,
+    deletedAgain: 0,
+    undoneMerges: [],
+    incompleteBytes: 0,
+  }
   const result = deletions === undefined ? noRecords : await replayDeletions(store, deletions)
   // At time 0 no call is overdue: the next start releases the calls that ran during the backup.
   return { ...result, checks: await auditLedger(store.db, 0) }

@@ -3,7 +3,12 @@ import { type Clock, formatUtc } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import { type ChainedDeletion, missingDeletions } from '../../store/gallery/deletion-chain.ts'
+import {
+  type ChainedDeletion,
+  findMergeRecords,
+  missingDeletions,
+} from '../../store/gallery/deletion-chain.ts'
+import { findMergesOfSubject } from '../../store/gallery/duplicates/subject-merges.ts'
 import { type DeletionRecord, addDeletion, appendDeletion } from '../../store/gallery/deletions.ts'
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
 import { limitByMatches } from '../../store/gallery/feedback/match-verdicts.ts'
@@ -88,6 +93,8 @@ export type ReplayDeletionsResult = {
   readonly inserted: number
   /** Subjects that were present and have been deleted again. */
   readonly deletedAgain: number
+  /** Merges of the copy that were undone since. The separated subjects were deleted. */
+  readonly undoneMerges: readonly string[]
   /** Bytes of the last line if it is incomplete. It was ignored. */
   readonly incompleteBytes: number
 }
@@ -114,6 +121,7 @@ export async function replayDeletions(
 ): Promise<ReplayDeletionsResult> {
   let inserted = 0
   let deletedAgain = 0
+  const undoneMerges: string[] = []
   const pending: ChainedDeletion[] = []
   const { records, incompleteBytes } = await readDeletionsFile(file, async (row) => {
     pending.push(row)
@@ -123,7 +131,7 @@ export async function replayDeletions(
     throw new Error(`${file} has no complete line: it was not copied or exported completely`)
   await replayPending()
   if (deletedAgain > 0) await store.checkpoint()
-  return { records, inserted, deletedAgain, incompleteBytes }
+  return { records, inserted, deletedAgain, undoneMerges, incompleteBytes }
 
   async function replayPending(): Promise<void> {
     const rows = pending.splice(0)
@@ -136,6 +144,7 @@ export async function replayDeletions(
         return replayed
       })
       deletedAgain += result.deletedAgain
+      undoneMerges.push(...result.undoneMerges)
       inserted += result.inserted
     }
   }
@@ -146,6 +155,7 @@ async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const rows = await missingDeletions(tx, batch)
   let deletedAgain = 0
+  const undoneMerges: string[] = []
   for (const { rowHash: _exportedHash, ...row } of rows) {
     // The faces of a merged subject were not deleted: it stays as in the copy.
     const ids = row.mergedInto === null ? [row.subjectId, ...formerIdsOf(row)] : []
@@ -154,9 +164,20 @@ async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
         await eraseSubject(tx, subject)
         deletedAgain++
       }
+    if (row.mergedInto === null) undoneMerges.push(...(await findUndone(tx, formerIdsOf(row))))
     await appendDeletion(tx, row)
   }
-  return { inserted: rows.length, deletedAgain }
+  return { inserted: rows.length, deletedAgain, undoneMerges }
+}
+
+/** Finds the merges of these subjects that can be undone: their faces are in other subjects. */
+async function findUndone(tx: Tx, subjectIds: readonly string[]): Promise<readonly string[]> {
+  const merged = await findMergeRecords(tx, subjectIds)
+  const merges = await mapSequential(merged, async ({ mergedInto, deletedAtUtc }) => {
+    const ofTarget = await findMergesOfSubject(tx, mergedInto ?? '')
+    return ofTarget.filter(({ mergedAtMs }) => mergedAtMs === Date.parse(deletedAtUtc))
+  })
+  return merges.flat().map(({ mergeId }) => mergeId)
 }
 
 /** A subject can have received the faces of visitors of its gallery. */

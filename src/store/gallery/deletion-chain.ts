@@ -75,3 +75,10 @@ export async function missingDeletions<
     ),
   )
 }
+
+/** Finds the records of merged subjects. */
+export async function findMergeRecords(tx: ReadTx, subjectIds: readonly string[]) {
+  if (subjectIds.length === 0) return []
+  const query = tx.build.selectFrom('deletions').select(['mergedInto', 'deletedAtUtc'])
+  return tx.run(query.where('subjectId', 'in', subjectIds).where('mergedInto', 'is not', null))
+}

@@ -113,7 +113,7 @@ export const keysAndDeletionsContract = {
         galleryId: 'gallery',
         accountId,
         subjectId: 's7',
-        mergedInto: null,
+        mergedInto: 's6',
         formerIds: '[]',
         groups: '[]',
         externalId: null,
@@ -122,6 +122,11 @@ export const keysAndDeletionsContract = {
       }),
     )
     assertSameValues(await queries.findBrokenDeletions(store.db), [])
+    await store.read(async (tx) => {
+      const merges = await queries.findMergeRecords(tx, ['s6', 's7'])
+      assertSameValues(merges, [{ mergedInto: 's6', deletedAtUtc: pastUtc(7) }])
+      assert.deepEqual(await queries.findMergeRecords(tx, []), [])
+    })
     const update = store.db.updateTable('deletions').set({ groups: '[]' }).execute()
     await assert.rejects(update, /deletion records are|append-only/u)
   },
