@@ -531,7 +531,7 @@ export interface IdentifyParams {
   readonly externalId?: string | undefined
   /** The same with the template of one stored face. */
   readonly faceId?: string | undefined
-  /** 1..100. Default 5. */
+  /** The most candidates of a face. A response has at most 1000 candidates: each face has at most 1000 ÷ images ÷ faces of the image, and `warnings` states this limit if it applies. 5 candidates are always possible. 1..100. Default 5. */
   readonly maxCandidates?: number | undefined
   /** 0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`. */
   readonly threshold?: number | 'auto' | undefined

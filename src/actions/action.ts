@@ -178,8 +178,8 @@ export type Action = Omit<
   readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
   /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
   readonly validate: (outcome: ItemOutcome) => ItemOutcome
+  /** This and `scores` expect an outcome that `validate` returned. */
   readonly scrub: (outcome: ItemOutcome) => ItemOutcome
-  /** Expects an outcome that `validate` returned. */
   readonly scores: (outcome: ItemOutcome) => readonly Score[]
 }
 
@@ -224,10 +224,8 @@ export function defineAction<
     validate,
     scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome
-      return validate({
-        ...outcome,
-        value: definition.scrub(definition.value.parse(outcome.value)),
-      })
+      // As below: to parse a large value again takes as long as all else.
+      return validate({ ...outcome, value: definition.scrub(outcome.value as z.output<Value>) })
     },
     scores: (outcome: ItemOutcome) =>
       // `validate` has checked the value against this schema.

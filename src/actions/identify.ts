@@ -13,6 +13,8 @@ import {
   type HitSubjects,
   type ThresholdSplit,
   countIncomparable,
+  callCandidatesMax,
+  fewerCandidates,
   findUnknownGroups,
   isStoredSearch,
   searchFacts,
@@ -127,6 +129,8 @@ type CompletedSearch = {
   readonly correlationId: string | undefined
   readonly analysis: ExtractedProbes['analysis']
   readonly faces: readonly SearchedFace[]
+  /** The most candidates of each face. */
+  readonly maxCandidates: number
   readonly searchMs: number
   /** The models that the faces were compared by. */
   readonly modelIds: readonly string[]
@@ -180,15 +184,19 @@ async function searchFaces(
   { analysis, faces }: ExtractedProbes,
 ): Promise<Omit<CompletedSearch, 'correlationId'>> {
   const startMs = performance.now()
+  const { params } = call
+  const faceMax = Math.floor(callCandidatesMax / params.images.length / faces.length)
+  const maxCandidates = Math.min(params.maxCandidates, faceMax)
+  const limited = { ...call, params: { ...params, maxCandidates } }
   const found = await Promise.all(
-    faces.map(async (face) => ({ ...face, hits: await searchProbe(call, face.probes) })),
+    faces.map(async (face) => ({ ...face, hits: await searchProbe(limited, face.probes) })),
   )
   const decided = await call.services.matching.lowerDeniedHits(found)
   const searched = found.map((face, index) => ({ ...face, decidedHits: decided[index] ?? [] }))
   const searchMs = performance.now() - startMs
   const modelIds = faces[0].probes.map(({ modelId }) => modelId)
   const incomparableCount = await countIncomparable(call, modelIds)
-  return { analysis, faces: searched, searchMs, modelIds, incomparableCount }
+  return { analysis, faces: searched, maxCandidates, searchMs, modelIds, incomparableCount }
 }
 
 function facesOf(searches: readonly ImageSearch[]): SearchedFace[] {
@@ -220,7 +228,7 @@ async function toOutcome(
   const unmatched = { search: visitors, faces: search.faces, candidates: found }
   const visits = await recordVisits(call, tx, { ...unmatched, threshold: facts.threshold })
   const faces = search.faces.map((face, index) => {
-    const candidates = (splits[index]?.above ?? []).slice(0, call.params.maxCandidates)
+    const candidates = (splits[index]?.above ?? []).slice(0, search.maxCandidates)
     const ambiguous = searched[index]?.isAmbiguous && { ambiguous: true as const }
     const faceValue = toFaceValue(search.analysis, face, index)
     const { value: visitor } = visits[index] ?? {}
@@ -236,7 +244,11 @@ async function toOutcome(
     calibration: matching.calibrationSource(search.modelIds),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     image: toImageFacts(search.analysis),
-    ...toWarnings(...unknownGroupWarnings(unknownGroups), ...zeroThreshold(call.params)),
+    ...toWarnings(
+      ...unknownGroupWarnings(unknownGroups),
+      ...zeroThreshold(call.params),
+      ...fewerCandidates(call.params, search.maxCandidates, faces),
+    ),
     ...debugInfoOf(call, search, splits[0]),
   }
   const shown = faces.flatMap(({ candidates }) => candidates)

@@ -59,14 +59,18 @@ async function identifyAndCount(gallery: TestGallery, params: object) {
   return { outcomes, statementCount }
 }
 
-test('svc.identify loads the subjects of all its hits with a bounded number of statements', async () => {
-  await using gallery = await startGallery()
+async function enrollSubjects(gallery: TestGallery): Promise<void> {
   for (let take = 0; take < subjectCount; take++)
     await gallery.value('svc.enroll', {
       ...imageParams({ name: 'ann', deviation: 0.3, take }),
       externalId: `ann-${take}`,
       duplicateCheck: 'off',
     })
+}
+
+test('svc.identify loads the subjects of all its hits with a bounded number of statements', async () => {
+  await using gallery = await startGallery()
+  await enrollSubjects(gallery)
   const { images } = imageParams('ann') as { readonly images: readonly [object] }
   const params = {
     images: Array.from({ length: imageCount }, () => images[0]),
@@ -89,4 +93,41 @@ test('svc.identify loads the subjects of all its hits with a bounded number of s
   }
   // One update per image, and a constant number of reads.
   assert.ok(statementCount <= imageCount + 8, `${statementCount} statements`)
+})
+
+test('A response of svc.identify has at most 1,000 candidates, and a warning states a lower limit', async () => {
+  await using gallery = await startGallery()
+  await enrollSubjects(gallery)
+  const faceCount = 20
+  const { images } = imageParams(...Array.from({ length: faceCount }, () => 'ann')) as {
+    readonly images: readonly [object]
+  }
+  for (const [sent, maxCandidates, expected] of [
+    [1, 50, subjectCount],
+    [1, 100, subjectCount],
+    [2, 25, 25],
+    [2, 26, 25],
+    [10, 5, 5],
+    [10, 100, 5],
+  ] as const) {
+    const params = {
+      images: Array.from({ length: sent }, () => images[0]),
+      maxFaces: faceCount,
+      threshold: 0.1,
+      maxCandidates,
+    }
+    const { body } = await gallery.call('svc.identify', params)
+    assert.equal(body.data.results.length, sent)
+    for (const { value } of body.data.results) {
+      assert.equal(value.faces.length, faceCount)
+      for (const { candidates } of value.faces) assert.equal(candidates.length, expected)
+      const warning =
+        expected < subjectCount && expected < maxCandidates
+          ? [
+              `maxCandidates: each face has at most ${expected} candidates, because a response has at most 1000; for more, send fewer images or a smaller maxFaces`,
+            ]
+          : undefined
+      assert.deepEqual(value.warnings, warning, `${sent} images, ${maxCandidates} candidates`)
+    }
+  }
 })

@@ -500,7 +500,7 @@ class IdentifyParams(TypedDict):
     faceId: NotRequired[str]
     """The same with the template of one stored face."""
     maxCandidates: NotRequired[int]
-    """1..100. Default 5."""
+    """The most candidates of a face. A response has at most 1000 candidates: each face has at most 1000 ÷ images ÷ faces of the image, and `warnings` states this limit if it applies. 5 candidates are always possible. 1..100. Default 5."""
     threshold: NotRequired[Union[float, Literal["auto"]]]
     """0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`."""
     groups: NotRequired[Sequence[str]]
@@ -1207,7 +1207,7 @@ class LivenessOptions(TypedDict):
 
 class IdentifyOptions(TypedDict):
     maxCandidates: NotRequired[int]
-    """1..100. Default 5."""
+    """The most candidates of a face. A response has at most 1000 candidates: each face has at most 1000 ÷ images ÷ faces of the image, and `warnings` states this limit if it applies. 5 candidates are always possible. 1..100. Default 5."""
     threshold: NotRequired[Union[float, Literal["auto"]]]
     """0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`."""
     groups: NotRequired[Sequence[str]]

@@ -20,7 +20,7 @@ export const identifyParams = z
     subjectId: fields.subjectId.optional().describe(texts.identify.subjectId),
     externalId: fields.externalId.optional().describe(texts.identify.externalId),
     faceId: fields.uuid.optional().describe(texts.identify.faceId),
-    maxCandidates: z.int().min(1).max(100).default(5),
+    maxCandidates: z.int().min(1).max(100).default(5).describe(texts.identify.maxCandidates),
     threshold: fields.matchThreshold.optional().describe(texts.identify.threshold),
     groups: z.array(fields.groupName).min(1).max(20).optional().describe(texts.identify.groups),
     ...pictureFields,

@@ -16,11 +16,9 @@ export type HitSubjects = ReadonlyMap<string, HitSubject>
 
 type HitSubject = SubjectDetails & { readonly row: SubjectRow }
 
-/** Subjects per statement: a batch of images can have 20,000 hits. */
-const subjectsPerQuery = 500
-
 /**
- * Loads the subjects of all hits of a call, with few statements.
+ * Loads the subjects of all hits of a call: of 200 faces at most, with five candidates and 30 further
+ * hits each.
  *
  * @throws GalleryChangedError if a match has ended since the search: its faces can belong to another
  *   subject, and the search can have left out further matches.
@@ -31,15 +29,12 @@ export async function loadHitSubjects(
   { hits, threshold }: { readonly hits: readonly SearchHit[]; readonly threshold: number },
 ): Promise<HitSubjects> {
   const subjectIds = [...new Set(hits.map(({ subjectId }) => subjectId))]
+  const rows = await subjects.findByIds(tx, galleryId, subjectIds)
+  const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
   const found = new Map<string, HitSubject>()
-  for (let index = 0; index < subjectIds.length; index += subjectsPerQuery) {
-    const ids = subjectIds.slice(index, index + subjectsPerQuery)
-    const rows = await subjects.findByIds(tx, galleryId, ids)
-    const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
-    for (const details of await subjects.loadDetails(tx, rows)) {
-      const row = rowsById.get(details.subjectId)
-      if (row) found.set(details.subjectId, { ...details, row })
-    }
+  for (const details of await subjects.loadDetails(tx, rows)) {
+    const row = rowsById.get(details.subjectId)
+    if (row) found.set(details.subjectId, { ...details, row })
   }
   const matches = hits.filter(({ similarity }) => similarity >= threshold)
   if (!matches.every(({ subjectId }) => found.has(subjectId))) throw new GalleryChangedError()
@@ -155,6 +150,25 @@ export type SearchParams = {
 }
 
 export type SearchCall = Pick<ActionCall<SearchParams>, 'params' | 'caller' | 'services' | 'debug'>
+
+/**
+ * Candidates in the response to a call, so that it has at most about 3 MB: five, the default, for each
+ * of 20 faces in ten images.
+ */
+export const callCandidatesMax = 1000
+
+/** Warns that a face can have more candidates than the response contains. */
+export function fewerCandidates(
+  { maxCandidates }: SearchParams,
+  faceMax: number,
+  faces: readonly { readonly candidates: readonly MatchCandidate[] }[],
+): string[] {
+  const isLimited = faces.some(({ candidates }) => candidates.length === faceMax)
+  if (faceMax === maxCandidates || !isLimited) return []
+  return [
+    `maxCandidates: each face has at most ${faceMax} candidates, because a response has at most ${callCandidatesMax}; for more, send fewer images or a smaller maxFaces`,
+  ]
+}
 
 /** For the distance between the most similar subject and the next one. */
 const candidatesMin = 2
