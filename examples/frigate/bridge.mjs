@@ -12,6 +12,7 @@ const {
   MQTT_PASSWORD: password,
   MQTT_RECONNECT_MS = '1000',
   FRIGATE_URL = 'http://127.0.0.1:5000',
+  FRIGATE_RETRY_MS = '5000',
   FACEGATE_URL = 'http://127.0.0.1:8080',
   FACEGATE_KEY = '',
   GROUP = '',
@@ -29,8 +30,19 @@ const search = { minQuality: 20, ...(GROUP && { groups: [GROUP] }) }
 /** `{ frames, added, calls, isDone, queue }` by event id. An event has one result. */
 const events = new Map()
 
-// A clean session: the broker keeps no messages for the bridge while it is not connected.
-const connection = { username, password, clean: true, reconnectPeriod: Number(MQTT_RECONNECT_MS) }
+/** Cameras that Home Assistant has an entity of, since the last connection or its last restart. */
+const announced = new Set()
+let nextReading
+
+const connection = {
+  username,
+  password,
+  // A clean session: the broker keeps no messages for the bridge while it is not connected.
+  clean: true,
+  reconnectPeriod: Number(MQTT_RECONNECT_MS),
+  // A broker that has just started can refuse the connection.
+  reconnectOnConnackError: true,
+}
 const broker = mqtt.connect(MQTT_URL, connection)
 broker.on('error', (error) => console.log(`MQTT: ${error.message}`))
 broker.on('connect', () => void announceCameras())
@@ -44,6 +56,7 @@ broker.subscribe(['frigate/events', 'homeassistant/status'])
 
 /** The messages of one event are processed one after the other. */
 function enqueue(event) {
+  if (!announced.has(event.camera)) announce(event.camera)
   const state = events.get(event.id) ?? { frames: [], added: 0, calls: 0, queue: undefined }
   events.set(event.id, state)
   if (events.size > eventsMax) events.delete(events.keys().next().value)
@@ -81,12 +94,28 @@ async function report({ id, camera }, result) {
   if (result.event_type === 'person') await frigate.setSubLabel(id, result)
 }
 
-/** Creates one event entity in Home Assistant for each camera. */
+/**
+ * Creates one event entity in Home Assistant for each camera. Repeated until Frigate returns its
+ * cameras, for example after a power failure, when it starts later than the bridge.
+ */
 async function announceCameras() {
+  announced.clear()
+  await readCameras()
+}
+
+async function readCameras() {
+  clearTimeout(nextReading)
   try {
-    for (const { topic, content } of (await frigate.readCameras()).map(discoveryOf))
-      broker.publish(topic, JSON.stringify(content), { retain: false })
+    for (const camera of await frigate.readCameras()) announce(camera)
   } catch (error) {
-    console.log(`the cameras of Frigate cannot be read: ${error.message}`)
+    console.log(`the cameras of Frigate cannot be read, repeated: ${error.message}`)
+    clearTimeout(nextReading)
+    nextReading = setTimeout(() => void readCameras(), Number(FRIGATE_RETRY_MS))
   }
+}
+
+function announce(camera) {
+  announced.add(camera)
+  const { topic, content } = discoveryOf(camera)
+  broker.publish(topic, JSON.stringify(content), { retain: false })
 }

@@ -3,19 +3,28 @@ const responseMsMax = 10_000
 
 /** The part of Frigate's HTTP API that the bridge uses. */
 export function createFrigate(url) {
+  const api = `${url.replace(/\/+$/u, '')}/api`
   const send = (path, options) =>
-    fetch(`${url}/api/${path}`, { ...options, signal: AbortSignal.timeout(responseMsMax) })
+    fetch(`${api}/${path}`, { ...options, signal: AbortSignal.timeout(responseMsMax) })
   return {
     /** Returns the names of the cameras. */
-    readCameras: async () => Object.keys((await (await send('config')).json()).cameras),
+    readCameras: async () => {
+      const response = await send('config')
+      if (!response.ok) throw new Error(`/api/config returned ${response.status}`)
+      return Object.keys((await response.json()).cameras)
+    },
 
-    /** Returns the current snapshot of an event, or undefined. */
+    /** Returns the current snapshot of an event, or undefined: earlier frames are still identified. */
     readSnapshot: async (id) => {
       // Frigate applies these parameters while the event is in progress.
       const parameters = 'bbox=0&timestamp=0&crop=1&quality=95'
-      const response = await send(`events/${encodeURIComponent(id)}/snapshot.jpg?${parameters}`)
-      if (response.ok) return Buffer.from(await response.arrayBuffer())
-      console.log(id, `the snapshot returned ${response.status}`)
+      try {
+        const response = await send(`events/${encodeURIComponent(id)}/snapshot.jpg?${parameters}`)
+        if (response.ok) return Buffer.from(await response.arrayBuffer())
+        console.log(id, `the snapshot returned ${response.status}`)
+      } catch (error) {
+        console.log(id, `the snapshot cannot be read: ${error.message}`)
+      }
       return undefined
     },
 

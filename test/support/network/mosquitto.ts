@@ -85,3 +85,24 @@ export async function openBrokerProxy(target: string): Promise<BrokerProxy> {
     },
   }
 }
+
+/** Starts a server that refuses each MQTT connection as not authorized. */
+export async function startRefusingBroker() {
+  const second = Promise.withResolvers<void>()
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    if (connections === 2) second.resolve()
+    socket.on('error', () => {})
+    // CONNACK with the return code 5.
+    socket.once('data', () => socket.end(Buffer.from([0x20, 2, 0, 5])))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Resolves when a second connection was opened. */
+    secondConnection: second.promise,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}
