@@ -90,6 +90,7 @@ async function readCounts(
 
 export const callsChart = defineRead({
   path: '/analytics/calls',
+  isLong: true,
   query: z.strictObject({
     by: z.enum(['action', 'project', 'key', 'code', 'outcome']),
     ...filterFields,
@@ -117,6 +118,7 @@ export const callsChart = defineRead({
 
 export const spendChart = defineRead({
   path: '/analytics/spend',
+  isLong: true,
   query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filterFields }),
   response: z.object({
     ...chartFields,
@@ -180,6 +182,7 @@ const milliseconds = z.number().nullable()
 
 export const latencyChart = defineRead({
   path: '/analytics/latency',
+  isLong: true,
   query: z.strictObject(filterFields),
   response: z.object({
     ...chartFields,
@@ -225,6 +228,7 @@ function percentilesOf(histogram: LatencyHistogram) {
 
 export const scoresChart = defineRead({
   path: '/analytics/scores',
+  isLong: true,
   query: z.strictObject({
     kind: z.enum(['similarity', 'liveness']),
     projectId: id.optional(),

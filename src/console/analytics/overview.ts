@@ -50,6 +50,7 @@ const trafficFields = {
 /** The last 24 hours by hour, or the last 7 or 30 days by day, UTC. The current one is included. */
 export const getOverview = defineRead({
   path: '/overview',
+  isLong: true,
   query: z.strictObject({
     projectId: id.optional(),
     days: z.enum(['1', '7', '30']).default('1'),

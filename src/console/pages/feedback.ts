@@ -81,6 +81,7 @@ export const decideMatch = defineWrite({
 /** Counts the verdicts about matches of a period, by project and by group. */
 export const countFeedback = defineRead({
   path: '/analytics/feedback',
+  isLong: true,
   query: z.strictObject({ projectId: id.optional(), ...timeRange }),
   response: z.custom<VerdictReport>(),
   handle: async (call) => {

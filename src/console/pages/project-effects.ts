@@ -38,6 +38,7 @@ const retentionLoss = z
 /** Counts what a change of the settings of a project, or its deletion, would delete. */
 export const previewLosses = defineRead({
   path: '/projects/:projectId/losses',
+  isLong: true,
   query: z.strictObject({
     retentionDays: z
       .union([

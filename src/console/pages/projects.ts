@@ -204,6 +204,7 @@ const usualThresholds = { min: 0.7, below: 0.97 }
 /** Counts the decisions of the last 30 days that another threshold would change. */
 export const previewThreshold = defineRead({
   path: '/projects/:projectId/threshold-decisions',
+  isLong: true,
   query: z.strictObject({
     threshold: z
       .string()

@@ -53,6 +53,8 @@ export type ReadRoute<
   ResponseSchema extends z.ZodType = z.ZodType,
 > = ConsoleRouteDefinition<Path, QuerySchema, z.ZodType, ResponseSchema> & {
   readonly method: 'GET'
+  /** Whether it reads many rows. Such reads wait in the queue of the account. */
+  readonly isLong?: boolean
   handle(call: ContextOf<QuerySchema, z.ZodType>): Promise<InputOf<ResponseSchema>>
 }
 
@@ -150,7 +152,7 @@ export function defineRead<
   ResponseSchema extends z.ZodType,
   QuerySchema extends z.ZodType = EmptyQuery,
 >(
-  route: Pick<ReadRoute<Path, QuerySchema, ResponseSchema>, 'path' | 'response' | 'handle'> &
+  route: Omit<ReadRoute<Path, QuerySchema, ResponseSchema>, keyof typeof readDefaults | 'query'> &
     Pick<OptionalParts<QuerySchema, never, never>, 'minimumRole' | 'query'>,
 ): ReadRoute<Path, QuerySchema, ResponseSchema> {
   const { query = emptyQuery } = route

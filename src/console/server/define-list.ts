@@ -103,8 +103,8 @@ export function defineList<
     path: list.path,
     query,
     response,
-    handle: async (call) =>
-      (await queueRead(call, () => readPage(anyList, call as ConsoleContext<Paging>))) as never,
+    isLong: true,
+    handle: async (call) => (await readPage(anyList, call as ConsoleContext<Paging>)) as never,
   })
   return { list, pages, csv: csvRouteOf(anyList) }
 }
@@ -121,7 +121,7 @@ function parseSort(text: string): ListSort<string> {
 }
 
 /** Runs a read in the queue of the account, apart from the reads of its keys. */
-function queueRead<T>(call: ConsoleContext, read: () => Promise<T>): Promise<T> {
+export function queueRead<T>(call: ConsoleContext, read: () => Promise<T>): Promise<T> {
   const { services, identity, request } = call
   return services.queueRead(`console ${identity.accountId}`, read, request.signal)
 }

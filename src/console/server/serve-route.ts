@@ -14,7 +14,7 @@ import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { createCsvStream } from './csv-stream.ts'
-import { csvPageRows } from './define-list.ts'
+import { csvPageRows, queueRead } from './define-list.ts'
 import { ValidationError, parseInput } from './input.ts'
 import type {
   ConsoleContext,
@@ -173,7 +173,9 @@ async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<Http
     )
   if ('readFile' in route) return toFileResponse(await route.readFile(call))
   if (route.method !== 'GET') return executeWrite(route, call)
-  return { status: 200, body: await parseResponse(route.response, await route.handle(call)) }
+  const read = () => route.handle(call)
+  const value = await (route.isLong === true ? queueRead(call, read) : read())
+  return { status: 200, body: await parseResponse(route.response, value) }
 }
 
 /**

@@ -30,6 +30,7 @@ export const { pages: listAllGroups } = defineList({
 /** Returns the number of subjects that deleting a group would delete. */
 export const countGroup = defineRead({
   path: '/projects/:projectId/groups/:name',
+  isLong: true,
   response: z.object({ group: z.string(), count }),
   handle: async (call) =>
     call.services.store.read(async (tx) => {

@@ -62,6 +62,7 @@ export const getVisitor = defineRead({
 /** Returns the visitors that resemble a subject: the person was probably seen before. */
 export const listVisitorsOfSubject = defineRead({
   path: '/projects/:projectId/subjects/:subjectId/visitors',
+  isLong: true,
   response: z.object({ items: z.array(routes.visitor) }),
   handle: async (call) => {
     const { subjectId = '' } = call.pathParameters
