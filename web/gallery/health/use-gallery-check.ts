@@ -1,6 +1,7 @@
 import { useState } from 'react'
-import type { HealthReport, MeasuredHealth } from '../../api/responses.ts'
+import type { HealthReport } from '../../api/responses.ts'
 import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
+import { followCheck, isToFollow, type FollowedCheck } from './follow-check.ts'
 
 const path = '/projects/:projectId/health'
 
@@ -8,26 +9,39 @@ const path = '/projects/:projectId/health'
 const pollIntervalMs = 1_000
 
 const emptyReport: HealthReport = { check: null, merges: [], distinct: [] }
+const startedProgress = { step: 'templates', done: 0, total: 0 } as const
 
 /**
- * The last check of a gallery, the merges and the decisions. The server keeps a result for 15 minutes; a
+ * The last check of a gallery, the merges and the decisions. A server keeps a result for 15 minutes; a
  * page that is open keeps it longer, so that its owner can work through it.
  */
 export function useGalleryCheck(projectId: string) {
   const pathParams = { projectId }
-  const [kept, setKept] = useState<MeasuredHealth>()
+  const [followed, setFollowed] = useState<FollowedCheck>({ check: null, missed: 0 })
+  const [receivedAtMs, setReceivedAtMs] = useState(0)
   const query = useApiQuery(path, {
     pathParams,
-    pollMs: (data) => data?.check?.state === 'running' && pollIntervalMs,
+    pollMs: () => isToFollow(followed) && pollIntervalMs,
   })
-  const start = useApiMutation({ method: 'POST', path })
-  const report = query.data ?? emptyReport
-  const { check } = report
-  if (check?.state === 'measured' && check.measurementId !== kept?.measurementId) setKept(check)
+  const start = useApiMutation({
+    method: 'POST',
+    path,
+    onSuccess: ({ measurementId }) =>
+      setFollowed({
+        check: { measurementId, state: 'running', progress: startedProgress },
+        missed: 0,
+      }),
+  })
+  const { data = emptyReport, dataUpdatedAt } = query
+  if (dataUpdatedAt !== receivedAtMs) {
+    setReceivedAtMs(dataUpdatedAt)
+    setFollowed(followCheck(followed, data.check))
+  }
+  const { check } = followed
   return {
     query,
-    report,
-    measured: check === null || check.state === 'measured' ? kept?.result : undefined,
+    report: { ...data, check },
+    measured: check?.state === 'measured' ? check.result : undefined,
     start: () => start.mutate({ pathParams }),
     isStarting: start.isPending,
     startError: start.error,
