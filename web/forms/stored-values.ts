@@ -8,7 +8,7 @@ type ListChange = { readonly added: readonly string[]; readonly removed: readonl
  * Whether two values of a field are equal. Spaces around a text and the order of a list have no
  * meaning, and a number equals its text.
  */
-export function isSameValue(first: unknown, second: unknown): boolean {
+function isSameValue(first: unknown, second: unknown): boolean {
   if (isList(first) && isList(second)) {
     const { added, removed } = listChangeOf(first, second)
     return added.length + removed.length === 0
