@@ -2,9 +2,10 @@
 //   FACEGATE_KEY=fsk_live_... node bridge.mjs
 import { createClient } from 'facegate-client'
 import mqtt from 'mqtt'
+import { createAnnouncements } from './announcements.mjs'
 import { createFrigate } from './frigate.mjs'
 import { identifyFrames } from './identify-frames.mjs'
-import { discoveryOf, readEvent, resultOf, topicOf } from './messages.mjs'
+import { readEvent, resultOf, topicOf } from './messages.mjs'
 
 const {
   MQTT_URL = 'mqtt://127.0.0.1:1883',
@@ -30,10 +31,6 @@ const search = { minQuality: 20, ...(GROUP && { groups: [GROUP] }) }
 /** `{ frames, added, calls, isDone, queue }` by event id. An event has one result. */
 const events = new Map()
 
-/** Cameras that Home Assistant has an entity of, since the last connection or its last restart. */
-const announced = new Set()
-let nextReading
-
 const connection = {
   username,
   password,
@@ -45,10 +42,11 @@ const connection = {
 }
 const broker = mqtt.connect(MQTT_URL, connection)
 broker.on('error', (error) => console.log(`MQTT: ${error.message}`))
-broker.on('connect', () => void announceCameras())
+const cameras = createAnnouncements({ broker, frigate, retryMs: Number(FRIGATE_RETRY_MS) })
+broker.on('connect', () => void cameras.announceAll())
 broker.on('message', (topic, payload, { retain }) => {
   // Home Assistant lost the entities with its restart.
-  if (topic === 'homeassistant/status' && String(payload) === 'online') void announceCameras()
+  if (topic === 'homeassistant/status' && String(payload) === 'online') void cameras.announceAll()
   const event = topic === 'frigate/events' && !retain && readEvent(payload)
   if (event) enqueue(event)
 })
@@ -56,7 +54,7 @@ broker.subscribe(['frigate/events', 'homeassistant/status'])
 
 /** The messages of one event are processed one after the other. */
 function enqueue(event) {
-  if (!announced.has(event.camera)) announce(event.camera)
+  cameras.announceOnce(event.camera)
   const state = events.get(event.id) ?? { frames: [], added: 0, calls: 0, queue: undefined }
   events.set(event.id, state)
   if (events.size > eventsMax) events.delete(events.keys().next().value)
@@ -92,30 +90,4 @@ async function report({ id, camera }, result) {
   broker.publish(topicOf(camera), JSON.stringify(result), { retain: false })
   console.log(id, camera, result.name, result.similarity ?? '')
   if (result.event_type === 'person') await frigate.setSubLabel(id, result)
-}
-
-/**
- * Creates one event entity in Home Assistant for each camera. Repeated until Frigate returns its
- * cameras, for example after a power failure, when it starts later than the bridge.
- */
-async function announceCameras() {
-  announced.clear()
-  await readCameras()
-}
-
-async function readCameras() {
-  clearTimeout(nextReading)
-  try {
-    for (const camera of await frigate.readCameras()) announce(camera)
-  } catch (error) {
-    console.log(`the cameras of Frigate cannot be read, repeated: ${error.message}`)
-    clearTimeout(nextReading)
-    nextReading = setTimeout(() => void readCameras(), Number(FRIGATE_RETRY_MS))
-  }
-}
-
-function announce(camera) {
-  announced.add(camera)
-  const { topic, content } = discoveryOf(camera)
-  broker.publish(topic, JSON.stringify(content), { retain: false })
 }
