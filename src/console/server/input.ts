@@ -74,6 +74,12 @@ export function invalidField(path: string, message: string, status?: 409): Valid
   return new ValidationError([{ path, message }], status)
 }
 
+/** Requires the beginning of an id as confirmation. @throws ValidationError. */
+export function requireConfirmedId(confirm: string, id: string, name: string): void {
+  if (confirm.toLowerCase() !== id.slice(0, 8))
+    throw invalidField('body.confirm', `must repeat the first 8 characters of the ${name}`)
+}
+
 /** @throws ValidationError that lists every problem with its path. */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Action, Services } from '../../actions/action.ts'
 import type { analyze } from '../../actions/analyze.ts'
+import { faceErrorCodes } from '../../actions/parts/challenge/analyze-frames.ts'
 import { guidanceCauses } from '../../actions/parts/challenge/failure-causes.ts'
 import { attemptCauses } from '../../actions/schemas/challenge.ts'
 import { accountIsMoved } from '../../gate/authenticate.ts'
@@ -125,7 +126,8 @@ async function runFrames(
   const isAttempt = envelope.action === 'svc.liveness'
   // A call that was only validated has no results.
   const isJudged =
-    isAttempt && (error ? faceErrors.has(error.code) : (envelope.data?.results ?? []).length > 0)
+    isAttempt &&
+    (error ? faceErrorCodes.has(error.code) : (envelope.data?.results ?? []).length > 0)
   const guidance = isAttempt ? { face: null, causes: [] } : toGuidance(envelope)
   return {
     status: error?.code === 'RATE_LIMITED' ? 429 : 200,
@@ -156,14 +158,6 @@ function toGuidance({ data, errors }: Envelope) {
     causes: guidanceCauses(value, errors[0]),
   }
 }
-
-/** The errors of a frame without exactly one usable face: the attempt has failed. */
-const faceErrors: ReadonlySet<string> = new Set([
-  'NO_FACE_FOUND',
-  'MULTIPLE_FACES',
-  'FACE_TOO_SMALL',
-  'LOW_QUALITY',
-])
 
 /** Returns the actions of the route, with images of the browser and the parameters of the session. */
 function actionsOf({ actions, services }: ExecuteOptions, sessionId: string) {

@@ -1,4 +1,4 @@
-import { ActionError, type ActionErrorCode, type ActionProblem } from '../../../lib/errors.ts'
+import { ActionError, type ActionProblem } from '../../../lib/errors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
@@ -27,8 +27,11 @@ export type RejectedFrame = ActionProblem
 
 type FramesCall = ExtractCall<FaceParams & { readonly images: readonly EncodedImage[] }>
 
-/** The errors of the face of a frame. Errors of an image that cannot be decoded are not among them. */
-const faceErrorCodes: ReadonlySet<ActionErrorCode> = new Set([
+/**
+ * The errors of a frame without exactly one usable face: the attempt has failed. Errors of an image
+ * that cannot be decoded are not among them.
+ */
+export const faceErrorCodes: ReadonlySet<string> = new Set([
   'NO_FACE_FOUND',
   'MULTIPLE_FACES',
   'FACE_TOO_SMALL',

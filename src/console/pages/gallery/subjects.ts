@@ -116,11 +116,7 @@ export const removeSubject = defineWrite({
     const { subjects, maintenance } = call.services
     const row = await lockSubject(tx, call)
     const { subjectId, galleryId } = row
-    if (call.body.confirm.toLowerCase() !== subjectId.slice(0, 8))
-      throw input.invalidField(
-        'body.confirm',
-        'must repeat the first 8 characters of the subjectId',
-      )
+    input.requireConfirmedId(call.body.confirm, subjectId, 'subjectId')
     const record = await subjects.remove(tx, row)
     const detail = { deletionId: record.deletionId, projectId: call.pathParameters['projectId'] }
     return {
@@ -206,11 +202,7 @@ export const mergeIntoSubject = defineWrite({
         'body.sourceSubjectId',
         'must be another subject than the one in the path',
       )
-    if (confirm.toLowerCase() !== sourceSubjectId.slice(0, 8))
-      throw input.invalidField(
-        'body.confirm',
-        'must repeat the first 8 characters of the sourceSubjectId',
-      )
+    input.requireConfirmedId(confirm, sourceSubjectId, 'sourceSubjectId')
     const source = await subjects.find(tx, galleryId, { subjectId: sourceSubjectId })
     if (!source)
       throw new ActionError(

@@ -5,7 +5,7 @@ import * as routes from '../../../http/routes/visitors.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../../server/console-route.ts'
 import { defineList } from '../../server/define-list.ts'
-import { id, invalidField, requireProject } from '../../server/input.ts'
+import { id, requireConfirmedId, requireProject } from '../../server/input.ts'
 
 type ListCall = ConsoleContext<{ readonly ignored: 'true' | 'false' | 'all' }>
 
@@ -124,8 +124,7 @@ export const removeVisitor = defineWrite({
   response: deletionRecord,
   handle: async (call, { tx }) => {
     const lookup = await visitorLookup(tx, call)
-    if (call.body.confirm.toLowerCase() !== lookup.visitorId.slice(0, 8))
-      throw invalidField('body.confirm', 'must repeat the first 8 characters of the visitorId')
+    requireConfirmedId(call.body.confirm, lookup.visitorId, 'visitorId')
     const response = await call.services.visitors.remove(tx, lookup)
     return { response, ...changed(call, lookup, { deletionId: response.deletionId }) }
   },
