@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { DeletionRecord } from '../store/gallery/deletions.ts'
-import { addMerge } from '../store/gallery/duplicates/subject-merges.ts'
+import { addMerge, packMemberships } from '../store/gallery/duplicates/subject-merges.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaceOwners, findSubjectFaces, moveFaces } from '../store/gallery/faces.ts'
 import { findSubjectMatches, moveVerdicts } from '../store/gallery/feedback/match-verdicts.ts'
@@ -131,8 +131,7 @@ async function recordMerge(
   const ciphertext = encryptMerge(await keys.unwrap(tx, target), { ...ids, accountId }, state)
   const mergedAtMs = Date.parse(nowUtc)
   const expiresAtMs = mergedAtMs + mergeUndoDays * dayMs
-  const added = Object.fromEntries(groups.map((name) => [name, !own.includes(name)]))
-  const memberships = JSON.stringify(added)
+  const memberships = packMemberships(groups.map((name) => [name, !own.includes(name)]))
   await addMerge(tx, { ...ids, mergedAtMs, expiresAtMs, memberships, ciphertext })
   return ids.mergeId
 }

@@ -18,7 +18,8 @@ export type GroupRenaming = {
 export const renamedSubjectsMax = 5000
 
 /**
- * Renames a group of a gallery, also in the filters of webhooks and in the merges that can be undone. Must be called with the gallery locked in exclusive mode.
+ * Renames a group of a gallery, also in the filters of webhooks and in the merges that can be undone.
+ * Must be called with the gallery locked in exclusive mode.
  *
  * @returns the group with its new name.
  * @throws ActionError GROUP_NOT_FOUND; INVALID_REQUEST if the new name is in use, because two united

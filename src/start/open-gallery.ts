@@ -7,7 +7,7 @@ import {
 } from '../gallery/liveness/liveness-sessions.ts'
 import { type Gallery, type Maintenance, openGallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
-import { replayDeletions } from '../gallery/deletion/subject-deletion.ts'
+import { replayDeletions, undoneMergesAdvice } from '../gallery/deletion/replay-deletions.ts'
 import { openDatabaseSearch } from '../gallery/search/database/database-search.ts'
 import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'
 import { openMemorySearch } from '../gallery/search/memory/memory-search.ts'
@@ -168,11 +168,7 @@ async function repeatDeletions(file: string, { store, log }: OpenGalleryOptions)
   const { inserted, undoneMerges, incompleteBytes } = replayed
   if (inserted > 0)
     log.warn(replayed, 'subjects of an older copy of the database were deleted again')
-  if (undoneMerges.length > 0)
-    log.warn(
-      replayed,
-      'deleted people are still in merged subjects: undo the merges of `undoneMerges` with facegate subject unmerge, and delete the separated subjects',
-    )
+  if (undoneMerges.length > 0) log.warn(replayed, undoneMergesAdvice)
   if (incompleteBytes > 0)
     log.warn(replayed, 'the last line of DELETIONS_FILE is incomplete and was ignored')
 }

@@ -11,7 +11,8 @@ import {
 import {
   type ReplayDeletionsResult,
   replayDeletions,
-} from '../../gallery/deletion/subject-deletion.ts'
+  undoneMergesAdvice,
+} from '../../gallery/deletion/replay-deletions.ts'
 import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/keyring.ts'
 import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
 import { type RotateKeysResult, rotateKeys } from '../../gallery/keys/rotate-keys.ts'
@@ -52,14 +53,14 @@ function describeDeletions({
   incompleteBytes,
 }: Omit<ReplayDeletionsResult, 'records' | 'inserted'>): string {
   const again = `${quantity(deletedAgain, 'subject')} deleted again`
-  const deleted = undoneMerges.length === 0 ? again : `${again}; ${adviceOn(undoneMerges)}`
+  const deleted =
+    undoneMerges.length === 0
+      ? again
+      : `${again}; ${undoneMergesAdvice}: ${undoneMerges.join(', ')}`
   return incompleteBytes === 0
     ? deleted
     : `${deleted}; the last line of the file is incomplete (${incompleteBytes} bytes) and was ignored: check whether the file was copied completely`
 }
-
-const adviceOn = (undoneMerges: readonly string[]): string =>
-  `people who were deleted are still in merged subjects: undo each of these merges with facegate subject unmerge, and delete the separated subject: ${undoneMerges.join(', ')}`
 
 type RestoreResult = ReplayDeletionsResult & { readonly checks: readonly AuditCheck[] }
 

@@ -3,27 +3,15 @@ import { type Clock, formatUtc } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
-import {
-  type ChainedDeletion,
-  findMergeRecords,
-  missingDeletions,
-} from '../../store/gallery/deletion-chain.ts'
-import { findMergesOfSubject } from '../../store/gallery/duplicates/subject-merges.ts'
-import { type DeletionRecord, addDeletion, appendDeletion } from '../../store/gallery/deletions.ts'
+import { type DeletionRecord, addDeletion } from '../../store/gallery/deletions.ts'
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
 import { limitByMatches } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, lockGallery, recordGalleryChange } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
-import {
-  findSubjects,
-  findSubjectsByIds,
-  removeSubject,
-  updateSubjectRow,
-} from '../../store/gallery/subjects.ts'
-import { findProjectVisitors, visitorsGalleryId } from '../../store/gallery/visitors.ts'
+import { findSubjects, removeSubject, updateSubjectRow } from '../../store/gallery/subjects.ts'
+import { findProjectVisitors } from '../../store/gallery/visitors.ts'
 import { scrubResponses } from '../../store/gate/stored-responses.ts'
-import { readDeletionsFile } from './deletions-file.ts'
 
 /**
  * Deletes a subject with all its data and adds a deletion record.
@@ -47,10 +35,12 @@ export async function deleteSubject(
     embeddingCount: await eraseSubject(tx, subject),
     deletedAtUtc: nowUtc,
   }
-  const own = JSON.stringify(formerIdsOf(subject))
-  const [mergedInto, formerIds] = target ? [target.subjectId, '[]'] : [null, own]
-  await addDeletion(tx, { galleryId, mergedInto, formerIds }, record)
-  if (target) await addFormerIds(tx, target, [subjectId, ...formerIdsOf(subject)])
+  const formerIds = formerIdsOf(subject)
+  const origin = target
+    ? { mergedInto: target.subjectId, formerIds: '[]' }
+    : { mergedInto: null, formerIds: JSON.stringify(formerIds) }
+  await addDeletion(tx, { galleryId, ...origin }, record)
+  if (target) await storeFormerIds(tx, target, [...formerIdsOf(target), subjectId, ...formerIds])
   return record
 }
 
@@ -59,9 +49,12 @@ export function formerIdsOf({ formerIds = '[]' }: Pick<SubjectRow, 'formerIds'>)
   return JSON.parse(formerIds) as readonly string[]
 }
 
-async function addFormerIds(tx: Tx, { subjectId, ...subject }: SubjectRow, ids: readonly string[]) {
-  const formerIds = JSON.stringify([...formerIdsOf(subject), ...ids])
-  await updateSubjectRow(tx, subjectId, { formerIds })
+export async function storeFormerIds(
+  tx: Tx,
+  { subjectId }: Pick<SubjectRow, 'subjectId'>,
+  formerIds: readonly string[],
+): Promise<void> {
+  await updateSubjectRow(tx, subjectId, { formerIds: JSON.stringify(formerIds) })
 }
 
 /**
@@ -70,7 +63,7 @@ async function addFormerIds(tx: Tx, { subjectId, ...subject }: SubjectRow, ids: 
  *
  * @returns the number of deleted faces.
  */
-async function eraseSubject(
+export async function eraseSubject(
   tx: Tx,
   { subjectId, galleryId }: Pick<SubjectRow, 'subjectId' | 'galleryId'>,
 ): Promise<number> {
@@ -85,103 +78,6 @@ async function eraseSubject(
   await scrubResponses(tx, subjectId)
   return faceIds.length
 }
-
-export type ReplayDeletionsResult = {
-  /** Records in the file. */
-  readonly records: number
-  /** Records that the database did not contain. */
-  readonly inserted: number
-  /** Subjects that were present and have been deleted again. */
-  readonly deletedAgain: number
-  /** Merges of the copy that were undone since. The separated subjects were deleted. */
-  readonly undoneMerges: readonly string[]
-  /** Bytes of the last line if it is incomplete. It was ignored. */
-  readonly incompleteBytes: number
-}
-
-/** Records per query for missing ones. */
-const lookupBatchSize = 500
-/** Records inserted per transaction, so that no call waits long for it. */
-const insertBatchSize = 50
-
-/**
- * Deletes all subjects of the file that an older copy of the database contains, except for merged ones
- * whose faces were not deleted since, and inserts their deletion records unchanged. If the copy has newer records itself, the records are appended.
- *
- * Must run before the copy serves requests. Existing records are skipped, so the function can be
- * repeated, also by several processes at the same time.
- *
- * @param onFirstBatch runs in the first transaction that inserts records.
- * @throws Error as `readDeletionsFile`, and if the file has no complete line but is not empty.
- */
-export async function replayDeletions(
-  store: Store,
-  file: string,
-  onFirstBatch?: (tx: Tx) => Promise<void>,
-): Promise<ReplayDeletionsResult> {
-  let inserted = 0
-  let deletedAgain = 0
-  const undoneMerges: string[] = []
-  const pending: ChainedDeletion[] = []
-  const { records, incompleteBytes } = await readDeletionsFile(file, async (row) => {
-    pending.push(row)
-    if (pending.length === lookupBatchSize) await replayPending()
-  })
-  if (records === 0 && incompleteBytes > 0)
-    throw new Error(`${file} has no complete line: it was not copied or exported completely`)
-  await replayPending()
-  if (deletedAgain > 0) await store.checkpoint()
-  return { records, inserted, deletedAgain, undoneMerges, incompleteBytes }
-
-  async function replayPending(): Promise<void> {
-    const rows = pending.splice(0)
-    const missing = await store.read((reading) => missingDeletions(reading, rows))
-    for (let from = 0; from < missing.length; from += insertBatchSize) {
-      const batch = missing.slice(from, from + insertBatchSize)
-      const result = await store.write(async (tx) => {
-        const replayed = await replayBatch(tx, batch)
-        if (inserted === 0 && replayed.inserted > 0) await onFirstBatch?.(tx)
-        return replayed
-      })
-      deletedAgain += result.deletedAgain
-      undoneMerges.push(...result.undoneMerges)
-      inserted += result.inserted
-    }
-  }
-}
-
-async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
-  const galleryIds = new Set(batch.flatMap(({ galleryId }) => withVisitors(galleryId)))
-  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
-  const rows = await missingDeletions(tx, batch)
-  let deletedAgain = 0
-  const undoneMerges: string[] = []
-  for (const { rowHash: _exportedHash, ...row } of rows) {
-    // The faces of a merged subject were not deleted: it stays as in the copy.
-    const ids = row.mergedInto === null ? [row.subjectId, ...formerIdsOf(row)] : []
-    for (const galleryId of withVisitors(row.galleryId))
-      for (const subject of await findSubjectsByIds(tx, galleryId, ids)) {
-        await eraseSubject(tx, subject)
-        deletedAgain++
-      }
-    if (row.mergedInto === null) undoneMerges.push(...(await findUndone(tx, formerIdsOf(row))))
-    await appendDeletion(tx, row)
-  }
-  return { inserted: rows.length, deletedAgain, undoneMerges }
-}
-
-/** Finds the merges of these subjects that can be undone: their faces are in other subjects. */
-async function findUndone(tx: Tx, subjectIds: readonly string[]): Promise<readonly string[]> {
-  const merged = await findMergeRecords(tx, subjectIds)
-  const merges = await mapSequential(merged, async ({ mergedInto, deletedAtUtc }) => {
-    const ofTarget = await findMergesOfSubject(tx, mergedInto ?? '')
-    return ofTarget.filter(({ mergedAtMs }) => mergedAtMs === Date.parse(deletedAtUtc))
-  })
-  return merges.flat().map(({ mergeId }) => mergeId)
-}
-
-/** A subject can have received the faces of visitors of its gallery. */
-const withVisitors = (galleryId: string) => [galleryId, visitorsGalleryId(galleryId)]
 
 type DeleteSubjectsOptions = {
   readonly store: Store

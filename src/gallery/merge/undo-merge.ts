@@ -8,13 +8,14 @@ import {
   findMerges,
   findMergesOfSubject,
   membershipsOf,
+  packMemberships,
   removeMerge,
-  storeMemberships,
+  updateMerge,
 } from '../../store/gallery/duplicates/subject-merges.ts'
-import { findSubject, updateSubjectRow } from '../../store/gallery/subjects.ts'
+import { findSubject } from '../../store/gallery/subjects.ts'
 import type { SubjectMergeRow, SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/database.ts'
-import { formerIdsOf } from '../deletion/subject-deletion.ts'
+import { formerIdsOf, storeFormerIds } from '../deletion/subject-deletion.ts'
 import { type FaceChangeOptions, type OnExpiredDeleted, createSubject } from '../enrollment.ts'
 import { decryptMerge, encryptForSubject, type MergedState } from '../keys/subject-encryption.ts'
 import { mergeUndoDays, transferFaces } from '../merge-subjects.ts'
@@ -77,9 +78,9 @@ export async function undoMerge(
       onDeleted,
     },
   )
-  await updateSubjectRow(tx, subject.subjectId, { formerIds: JSON.stringify(state.formerIds) })
+  await storeFormerIds(tx, subject, state.formerIds)
   const left = formerIdsOf(target).filter((id) => !state.formerIds.includes(id))
-  await updateSubjectRow(tx, target.subjectId, { formerIds: JSON.stringify(left) })
+  await storeFormerIds(tx, target, left)
   await addGroups(tx, subject, [...membershipsOf(merge).keys()])
   await removeAddedGroups(tx, target, merge)
   await transferFaces(tx, { target: subject, faceIds }, options)
@@ -98,9 +99,11 @@ async function removeAddedGroups(tx: Tx, target: SubjectRow, merge: SubjectMerge
     .map((other) => ({ ...other, groups: membershipsOf(other) }))
   const removeGroups: string[] = []
   for (const [name, isAdded] of membershipsOf(merge)) {
+    if (!isAdded) continue
     const other = others.find(({ groups }) => groups.has(name))
-    if (isAdded && other) await storeMemberships(tx, other.mergeId, other.groups.set(name, true))
-    else if (isAdded) removeGroups.push(name)
+    const memberships = other && packMemberships(other.groups.set(name, true))
+    if (memberships) await updateMerge(tx, other.mergeId, { memberships })
+    else removeGroups.push(name)
   }
   await changeGroups(tx, target, { removeGroups })
 }

@@ -130,10 +130,20 @@ export type DeliveryFilter = ListOrder<Pick<WebhookDelivery, 'createdAtMs' | 'ev
 
 /** What lists show: the data of an event can be 64 kB. */
 const listedColumns = [
-  ...(['eventId', 'webhookId', 'projectId', 'type', 'createdAtMs', 'queuedAtMs'] as const),
-  ...(['state', 'attempts', 'dueAtMs', 'attemptedAtMs', 'status', 'error'] as const),
+  'eventId',
+  'webhookId',
+  'projectId',
+  'type',
+  'createdAtMs',
+  'queuedAtMs',
+  'state',
+  'attempts',
+  'dueAtMs',
+  'attemptedAtMs',
+  'status',
+  'error',
 ] as const
-export type ListedDelivery = Omit<WebhookDelivery, 'data'>
+export type ListedDelivery = Pick<WebhookDelivery, (typeof listedColumns)[number]>
 
 /** Finds deliveries of a webhook without their data, by default the newest first. */
 export function findDeliveries(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formatUtc } from '../../../lib/clock.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { commandLineName } from '../../../store/console/audit-log.ts'
 import * as storedUsers from '../../../store/console/users.ts'
@@ -200,7 +201,7 @@ async function createUserMapper(tx: ReadTx, nowMs: number) {
     const link = links.find((row) => row.userId === userId)
     const openLink = link
       ? {
-          expiresAtUtc: new Date(link.expiresAtMs).toISOString(),
+          expiresAtUtc: formatUtc(link.expiresAtMs),
           createdBy: link.creatorName ?? commandLineName,
         }
       : null

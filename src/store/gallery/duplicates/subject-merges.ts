@@ -50,8 +50,9 @@ export function membershipsOf({ memberships }: Pick<SubjectMergeRow, 'membership
   return new Map(Object.entries(JSON.parse(memberships) as Record<string, boolean>))
 }
 
-export function storeMemberships(tx: Tx, mergeId: string, memberships: Map<string, boolean>) {
-  return updateMerge(tx, mergeId, { memberships: JSON.stringify(Object.fromEntries(memberships)) })
+/** The column `memberships` of these groups. */
+export function packMemberships(groups: Iterable<readonly [name: string, isAdded: boolean]>) {
+  return JSON.stringify(Object.fromEntries(groups))
 }
 
 /** Renames a group in what the merges of a gallery can be undone with. */
@@ -68,7 +69,7 @@ export async function renameGroupInMerges(
     const renamed = [...membershipsOf(merge)].map(
       ([group, isAdded]) => [group === name ? newName : group, isAdded] as const,
     )
-    await storeMemberships(tx, merge.mergeId, new Map(renamed))
+    await updateMerge(tx, merge.mergeId, { memberships: packMemberships(renamed) })
   }
 }
 

@@ -1,0 +1,124 @@
+import { mapSequential } from '../../lib/account-context.ts'
+import type { Store, Tx } from '../../store/database.ts'
+import {
+  type ChainedDeletion,
+  findMergeRecords,
+  missingDeletions,
+} from '../../store/gallery/deletion-chain.ts'
+import { appendDeletion } from '../../store/gallery/deletions.ts'
+import { findMergesOfSubject } from '../../store/gallery/duplicates/subject-merges.ts'
+import { lockGallery } from '../../store/gallery/galleries.ts'
+import { findSubjectsByIds } from '../../store/gallery/subjects.ts'
+import { visitorsGalleryId } from '../../store/gallery/visitors.ts'
+import { readDeletionsFile } from './deletions-file.ts'
+import { eraseSubject, formerIdsOf } from './subject-deletion.ts'
+
+export type ReplayDeletionsResult = {
+  /** Records in the file. */
+  readonly records: number
+  /** Records that the database did not contain. */
+  readonly inserted: number
+  /** Subjects that were present and have been deleted again. */
+  readonly deletedAgain: number
+  /** Merges of the copy that were undone since. The separated subjects were deleted. */
+  readonly undoneMerges: readonly string[]
+  /** Bytes of the last line if it is incomplete. It was ignored. */
+  readonly incompleteBytes: number
+}
+
+/** What to do about `undoneMerges`. */
+export const undoneMergesAdvice =
+  'people who were deleted are still in merged subjects: undo each of these merges with facegate subject unmerge, and delete the separated subject'
+
+/** Records per query for missing ones. */
+const lookupBatchSize = 500
+/** Records inserted per transaction, so that no call waits long for it. */
+const insertBatchSize = 50
+
+/**
+ * Deletes all subjects of the file that an older copy of the database contains, except for merged ones
+ * whose faces were not deleted since, and inserts their deletion records unchanged. If the copy has
+ * newer records itself, the records are appended.
+ *
+ * Must run before the copy serves requests. Existing records are skipped, so the function can be
+ * repeated, also by several processes at the same time.
+ *
+ * @param onFirstBatch runs in the first transaction that inserts records.
+ * @throws Error as `readDeletionsFile`, and if the file has no complete line but is not empty.
+ */
+export async function replayDeletions(
+  store: Store,
+  file: string,
+  onFirstBatch?: (tx: Tx) => Promise<void>,
+): Promise<ReplayDeletionsResult> {
+  let inserted = 0
+  let deletedAgain = 0
+  const undoneMerges: string[] = []
+  const pending: ChainedDeletion[] = []
+  const { records, incompleteBytes } = await readDeletionsFile(file, async (row) => {
+    pending.push(row)
+    if (pending.length === lookupBatchSize) await replayPending()
+  })
+  if (records === 0 && incompleteBytes > 0)
+    throw new Error(`${file} has no complete line: it was not copied or exported completely`)
+  await replayPending()
+  if (deletedAgain > 0) await store.checkpoint()
+  return { records, inserted, deletedAgain, undoneMerges, incompleteBytes }
+
+  async function replayPending(): Promise<void> {
+    const rows = pending.splice(0)
+    const missing = await store.read((reading) => missingDeletions(reading, rows))
+    for (let from = 0; from < missing.length; from += insertBatchSize) {
+      const batch = missing.slice(from, from + insertBatchSize)
+      const result = await store.write(async (tx) => {
+        const replayed = await replayBatch(tx, batch)
+        if (inserted === 0 && replayed.inserted > 0) await onFirstBatch?.(tx)
+        return replayed
+      })
+      deletedAgain += result.deletedAgain
+      undoneMerges.push(...result.undoneMerges)
+      inserted += result.inserted
+    }
+  }
+}
+
+async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
+  const galleryIds = new Set(batch.flatMap(({ galleryId }) => withVisitors(galleryId)))
+  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
+  const rows = await missingDeletions(tx, batch)
+  let deletedAgain = 0
+  const undoneMerges: string[] = []
+  for (const { rowHash: _exportedHash, ...row } of rows) {
+    // The faces of a merged subject were not deleted: it stays as in the copy.
+    if (row.mergedInto === null) {
+      const formerIds = formerIdsOf(row)
+      deletedAgain += await eraseAgain(tx, row.galleryId, [row.subjectId, ...formerIds])
+      undoneMerges.push(...(await findUndone(tx, formerIds)))
+    }
+    await appendDeletion(tx, row)
+  }
+  return { inserted: rows.length, deletedAgain, undoneMerges }
+}
+
+/** Erases those of these subjects and visitors that the copy contains. @returns their number. */
+async function eraseAgain(tx: Tx, galleryId: string, subjectIds: readonly string[]) {
+  const found = await mapSequential(withVisitors(galleryId), (id) =>
+    findSubjectsByIds(tx, id, subjectIds),
+  )
+  const subjects = found.flat()
+  await mapSequential(subjects, (subject) => eraseSubject(tx, subject))
+  return subjects.length
+}
+
+/** Finds the merges of these subjects that can be undone: their faces are in other subjects. */
+async function findUndone(tx: Tx, subjectIds: readonly string[]): Promise<readonly string[]> {
+  const merged = await findMergeRecords(tx, subjectIds)
+  const merges = await mapSequential(merged, async ({ mergedInto, deletedAtUtc }) => {
+    const ofTarget = await findMergesOfSubject(tx, mergedInto ?? '')
+    return ofTarget.filter(({ mergedAtMs }) => mergedAtMs === Date.parse(deletedAtUtc))
+  })
+  return merges.flat().map(({ mergeId }) => mergeId)
+}
+
+/** A subject can have received the faces of visitors of its gallery. */
+const withVisitors = (galleryId: string) => [galleryId, visitorsGalleryId(galleryId)]
