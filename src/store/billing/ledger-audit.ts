@@ -25,11 +25,7 @@ const queries = new Map(
  *
  * @param name a query of `ledger-audit.sql`.
  */
-export async function findAuditViolations(
-  db: Database,
-  name: string,
-  nowMs: number,
-): Promise<readonly string[]> {
+export async function findAuditViolations(db: Database, name: string, nowMs: number) {
   const query = queries.get(name)
   if (query === undefined) throw new Error(`there is no audit query ${name}`)
   const { immutabilityTriggers, fractionalAmounts } = dialectOf(db)

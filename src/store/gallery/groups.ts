@@ -33,11 +33,7 @@ export type GroupFilter = {
 }
 
 /** Lists the groups of a gallery that match all given conditions. A group has at least one subject. */
-export function listGroups(
-  tx: ReadTx,
-  galleryId: string,
-  filter: GroupFilter = {},
-): Promise<readonly GroupCount[]> {
+export function listGroups(tx: ReadTx, galleryId: string, filter: GroupFilter = {}) {
   const { name, names, text, after, limit, isDescending = false, unexpiredAtUtc: nowUtc } = filter
   let query = tx.build
     .selectFrom('subjectGroups')

@@ -17,10 +17,7 @@ export type NearestTemplate = StoredTemplate & {
 }
 
 /** Finds the templates of the nearest subjects exactly, of all models, by a scan of all rows. */
-export function nearestByScan(
-  tx: ReadTx,
-  query: NearestQuery,
-): Promise<readonly NearestTemplate[]> {
+export function nearestByScan(tx: ReadTx, query: NearestQuery) {
   const distance = sql<number>`(vectors.embedding <-> ${halfvec(query.probe)}) - vectors.slack`
   const { groups, ...ungrouped } = query
   let vectors = selectVectors(tx, ungrouped)
@@ -41,10 +38,7 @@ export function nearestByScan(
  * Finds the templates of the nearest subjects with the index, which may miss some. It returns fewer than the limit
  * if the index scan ends before enough rows pass the filter. Call `preferIndex` first.
  */
-export function nearestByIndex(
-  tx: ReadTx,
-  query: NearestQuery,
-): Promise<readonly NearestTemplate[]> {
+export function nearestByIndex(tx: ReadTx, query: NearestQuery) {
   const { probe, modelId, limit } = query
   // These are the exact expressions of the index. With parameters the planner would not use it.
   const type = sql.raw(`halfvec(${probe.length})`)

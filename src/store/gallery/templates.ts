@@ -11,19 +11,13 @@ export async function addTemplate(tx: Tx, template: TemplateRow): Promise<void> 
 }
 
 /** Finds all templates of subjects, of all models. */
-export async function findSubjectTemplates(
-  tx: ReadTx,
-  subjectIds: readonly string[],
-): Promise<readonly StoredTemplate[]> {
+export async function findSubjectTemplates(tx: ReadTx, subjectIds: readonly string[]) {
   if (subjectIds.length === 0) return []
   return tx.run(selectOrderedTemplates(tx).where('faces.subjectId', 'in', subjectIds))
 }
 
 /** Finds all templates of the faces, of all models. */
-export async function findFaceTemplates(
-  tx: ReadTx,
-  faceIds: readonly string[],
-): Promise<readonly StoredTemplate[]> {
+export async function findFaceTemplates(tx: ReadTx, faceIds: readonly string[]) {
   if (faceIds.length === 0) return []
   return tx.run(selectOrderedTemplates(tx).where('faces.faceId', 'in', faceIds))
 }

@@ -203,9 +203,6 @@ export async function findCall(tx: ReadTx, callId: number): Promise<LoggedCall |
 }
 
 /** Finds rows by their ids, in any order. Rows that were deleted are not among them. */
-export function findCallsById(
-  tx: ReadTx,
-  callIds: readonly number[],
-): Promise<readonly LoggedCall[]> {
+export function findCallsById(tx: ReadTx, callIds: readonly number[]) {
   return tx.run(tx.build.selectFrom('calls').selectAll().where('callId', 'in', callIds))
 }

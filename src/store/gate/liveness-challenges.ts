@@ -62,10 +62,7 @@ export function countOpenChallenges(tx: ReadTx, { projectId, nowMs }: ChallengeO
 }
 
 /** Returns the times of the project's newest failed challenges after `afterMs`, the newest first. */
-export async function findFailureTimes(
-  tx: ReadTx,
-  { projectId, afterMs, limit }: FailureFilter,
-): Promise<readonly number[]> {
+export async function findFailureTimes(tx: ReadTx, { projectId, afterMs, limit }: FailureFilter) {
   const query = tx.build
     .selectFrom('livenessChallenges')
     .select('spentAtMs')

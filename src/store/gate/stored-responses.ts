@@ -13,11 +13,7 @@ export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
  * Returns the latest start of a response that is beyond the limit when the responses of the project are
  * added up from the newest to the oldest; undefined if all are within the limit.
  */
-export async function findExcess(
-  tx: ReadTx,
-  projectId: string,
-  bytesMax: number,
-): Promise<number | undefined> {
+export async function findExcess(tx: ReadTx, projectId: string, bytesMax: number) {
   const stored = tx.build
     .selectFrom('attempts')
     .select([

@@ -80,10 +80,7 @@ function selectVisibleKeys(tx: ReadTx, { accountId, projectId, state, now }: Key
 type KeyLookup = { readonly accountId: string; readonly keyId: string; readonly now: Date }
 
 /** Finds one of these keys by its id. */
-export async function findKey(
-  tx: ReadTx,
-  { keyId, ...filter }: KeyLookup,
-): Promise<keys.KeySummary | undefined> {
+export async function findKey(tx: ReadTx, { keyId, ...filter }: KeyLookup) {
   const [row] = await tx.run(selectVisibleKeys(tx, filter).where('keyId', '=', keyId))
   return row && keys.keySummaryOf(row, filter.now)
 }
@@ -102,10 +99,7 @@ function stateIs(state: keys.KeyState, nowUtc: string) {
  *
  * @param accountId the only account; without it, all.
  */
-export async function keyNames(
-  tx: ReadTx,
-  accountId?: string,
-): Promise<ReadonlyMap<string, string>> {
+export async function keyNames(tx: ReadTx, accountId?: string) {
   const all = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
@@ -115,11 +109,7 @@ export async function keyNames(
 }
 
 /** Finds the key of a project's playground; undefined before the playground's first call. */
-export async function findPlaygroundKey(
-  tx: ReadTx,
-  projectId: string,
-  now: Date,
-): Promise<keys.KeyIdentity | undefined> {
+export async function findPlaygroundKey(tx: ReadTx, projectId: string, now: Date) {
   const query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')

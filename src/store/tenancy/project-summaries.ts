@@ -21,11 +21,7 @@ export type ProjectSummary = Selectable<ProjectRow> & {
  * Finds the projects of an account that are not deleted, the oldest first, or only the project with the
  * given id.
  */
-export async function findProjectSummaries(
-  tx: ReadTx,
-  accountId: string,
-  projectId?: string,
-): Promise<readonly ProjectSummary[]> {
+export async function findProjectSummaries(tx: ReadTx, accountId: string, projectId?: string) {
   const query = tx.build
     .selectFrom('projects')
     .innerJoin('ledgers', (on) =>

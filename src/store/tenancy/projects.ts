@@ -135,10 +135,7 @@ export function unfrozenProjects({ build }: ReadTx) {
 }
 
 /** Returns the project's switches, or the defaults if there is no such project. */
-export async function findProjectSwitches(
-  { build, run }: ReadTx,
-  projectId: string,
-): Promise<ProjectSwitches> {
+export async function findProjectSwitches({ build, run }: ReadTx, projectId: string) {
   const [row] = await run(
     build.selectFrom('projects').select(switchNames).where('projectId', '=', projectId),
   )
@@ -150,11 +147,7 @@ export async function findProjectSwitches(
  *
  * @param accountId only a project of this account; by default of any.
  */
-export async function findProject(
-  db: Database,
-  idOrName: string,
-  accountId?: string,
-): Promise<Project | undefined> {
+export async function findProject(db: Database, idOrName: string, accountId?: string) {
   const query = db
     .selectFrom('projects')
     .selectAll()

@@ -88,10 +88,7 @@ export type WebhookFilter = {
 }
 
 /** Finds webhooks, the oldest first. */
-export async function findWebhooks(
-  tx: ReadTx,
-  { accountId, projectId, webhookId }: WebhookFilter,
-): Promise<readonly Webhook[]> {
+export async function findWebhooks(tx: ReadTx, { accountId, projectId, webhookId }: WebhookFilter) {
   let query = tx.build
     .selectFrom('webhooks')
     .innerJoin('projects', 'projects.projectId', 'webhooks.projectId')

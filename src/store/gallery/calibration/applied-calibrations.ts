@@ -70,11 +70,7 @@ export async function addCalibration(
 }
 
 /** Ends the use of all tables of a gallery. @returns their ids. */
-export async function endCalibrations(
-  tx: Tx,
-  galleryId: string,
-  change: CalibrationChange,
-): Promise<readonly string[]> {
+export async function endCalibrations(tx: Tx, galleryId: string, change: CalibrationChange) {
   await tx.lock(`calibration:${galleryId}`, 'exclusive')
   return endUse(tx, { galleryId }, change)
 }

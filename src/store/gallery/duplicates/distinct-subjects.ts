@@ -5,11 +5,7 @@ import type { ReadTx, Tx } from '../../database.ts'
 export type SubjectPair = Pick<DistinctSubjectsRow, 'galleryId' | 'subjectId' | 'otherId'>
 
 /** Finds the pairs of a gallery that are no duplicates, the newest decision first; by default all. */
-export function findDistinctSubjects(
-  { build, run }: ReadTx,
-  galleryId: string,
-  limit?: number,
-): Promise<readonly DistinctSubjectsRow[]> {
+export function findDistinctSubjects({ build, run }: ReadTx, galleryId: string, limit?: number) {
   const all = build.selectFrom('distinctSubjects').selectAll().where('galleryId', '=', galleryId)
   const query = limit === undefined ? all : all.limit(limit)
   return run(query.orderBy('decidedAtUtc', 'desc').orderBy('subjectId').orderBy('otherId'))

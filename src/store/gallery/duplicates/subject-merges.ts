@@ -12,10 +12,7 @@ export type MergeFilter = {
 }
 
 /** Finds merges of a gallery that can be undone, the newest first. */
-export function findMerges(
-  { build, run }: ReadTx,
-  { galleryId, nowMs, mergeId }: MergeFilter,
-): Promise<readonly SubjectMergeRow[]> {
+export function findMerges({ build, run }: ReadTx, { galleryId, nowMs, mergeId }: MergeFilter) {
   const query = build
     .selectFrom('subjectMerges')
     .selectAll()
@@ -29,10 +26,7 @@ export function findMerges(
 const mergesMax = 1_000
 
 /** Finds the merges into a subject, the oldest first. */
-export function findMergesOfSubject(
-  { build, run }: ReadTx,
-  subjectId: string,
-): Promise<readonly SubjectMergeRow[]> {
+export function findMergesOfSubject({ build, run }: ReadTx, subjectId: string) {
   const query = build.selectFrom('subjectMerges').selectAll().where('subjectId', '=', subjectId)
   return run(query.orderBy('mergedAtMs').orderBy('mergeId'))
 }

@@ -99,10 +99,7 @@ export const anyDenials = (galleryId: string) => sql<boolean>`exists (select 1 f
   where d."galleryId" = ${galleryId} and d."hasDenials" = 1)`
 
 /** Returns those of the subjects that have denials. */
-export async function findDeniedSubjects(
-  { build, run }: ReadTx,
-  subjectIds: readonly string[],
-): Promise<readonly string[]> {
+export async function findDeniedSubjects({ build, run }: ReadTx, subjectIds: readonly string[]) {
   if (subjectIds.length === 0) return []
   const query = build.selectFrom('subjects').select('subjectId').where('hasDenials', '=', 1)
   return (await run(query.where('subjectId', 'in', subjectIds))).map(({ subjectId }) => subjectId)

@@ -61,10 +61,7 @@ type JoinedText =
  * returns them as one row of long values, because the conversion of each value of many rows takes
  * longer than the read.
  */
-export async function findRangeTemplates(
-  tx: ReadTx,
-  { galleryId, after, to }: FaceRange,
-): Promise<readonly StoredTemplate[]> {
+export async function findRangeTemplates(tx: ReadTx, { galleryId, after, to }: FaceRange) {
   const { joinTexts, joinBytes } = dialectOf(tx.build)
   const joinColumn = (column: string) => joinTexts(sql.ref(column), separator)
   const joinLengths = (column: string) =>

@@ -14,10 +14,7 @@ export type PageFilter = Pick<GalleryPageRow, 'galleryId' | 'modelIds'> & {
 }
 
 /** Lists the ranges of the next pages of a gallery in their order, without their content. */
-export function listPageRanges(
-  tx: ReadTx,
-  { galleryId, modelIds, after, limit }: PageFilter,
-): Promise<readonly PageRange[]> {
+export function listPageRanges(tx: ReadTx, { galleryId, modelIds, after, limit }: PageFilter) {
   const query = tx.build
     .selectFrom('galleryPages')
     .select(['afterSequence', 'toSequence'])
@@ -32,11 +29,7 @@ export function listPageRanges(
 export type StoredPage = GalleryPageRow & { readonly facesNow: number }
 
 /** Finds the pages that begin and end within a range, in their order. */
-export function findPages(
-  tx: ReadTx,
-  { galleryId, after, to }: FaceRange,
-  modelIds: string,
-): Promise<readonly StoredPage[]> {
+export function findPages(tx: ReadTx, { galleryId, after, to }: FaceRange, modelIds: string) {
   const query = tx.build
     .selectFrom('galleryPages')
     .selectAll()
