@@ -6,10 +6,7 @@ import type { AuditCheck } from '../billing/audit-ledger.ts'
  *
  * @returns the broken rules.
  */
-export function warnOfViolations(
-  database: string,
-  checks: readonly AuditCheck[],
-): readonly AuditCheck[] {
+export function warnOfViolations(database: string, checks: readonly AuditCheck[]) {
   const broken = checks.filter(({ ok }) => !ok)
   for (const { name, detail } of broken)
     console.error(`facegate: warning: ${database} violates ${name}: ${detail}`)

@@ -81,11 +81,8 @@ export async function remove({ account, json }: CommandValues<'account'>): Promi
       return rows + permanent + (await removeLast(store, open))
     })
     reporter.end()
-    print(
-      { accountId, removed },
-      json,
-      () => `${removed} rows of account ${accountId} were deleted`,
-    )
+    const result = `${removed} rows of account ${accountId} were deleted`
+    print({ accountId, removed }, json, () => result)
   })
 }
 

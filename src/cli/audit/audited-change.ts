@@ -73,12 +73,9 @@ export async function auditedFileChange<T>(
  * Returns a function that adds an entry of the oldest account in a transaction of a longer change,
  * such as the first of several batches.
  */
-export async function createEntryHook(
-  store: Store,
-  entry: Omit<CommandLineEntry, 'accountId'>,
-): Promise<(tx: Tx) => Promise<void>> {
+export async function createEntryHook(store: Store, entry: Omit<CommandLineEntry, 'accountId'>) {
   const accountId = await findFirstAccountId(store.db)
-  return async (tx) => {
+  return async (tx: Tx) => {
     if (accountId !== undefined)
       await addCommandLineEntry(tx, { ...entry, accountId }, commandClock(store)())
   }

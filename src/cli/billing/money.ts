@@ -26,11 +26,8 @@ export async function addFunds({
     })
     return findBalance(store.db, walletLedger(accountId))
   })
-  print(
-    { balanceMicros },
-    json,
-    () => `wallet: ${formatAmount(balanceMicros)} (${balanceMicros} micros)`,
-  )
+  const wallet = `wallet: ${formatAmount(balanceMicros)} (${balanceMicros} micros)`
+  print({ balanceMicros }, json, () => wallet)
 }
 
 export async function showWallet({ account, json }: AccountValues): Promise<void> {
@@ -85,13 +82,9 @@ export async function showBudget({ project, json }: CommandValues<'project'>): P
 }
 
 function printBalance({ balanceMicros, reservedMicros }: Balance, isJson: boolean): void {
-  print(
-    { balanceMicros, reservedMicros },
-    isJson,
-    () =>
-      `budget: ${formatAmount(balanceMicros)} (${balanceMicros} micros), ` +
-      `${formatAmount(reservedMicros)} of it reserved`,
-  )
+  const budget = `budget: ${formatAmount(balanceMicros)} (${balanceMicros} micros)`
+  const reserved = `${formatAmount(reservedMicros)} of it reserved`
+  print({ balanceMicros, reservedMicros }, isJson, () => `${budget}, ${reserved}`)
 }
 
 export async function showPrices({ account, json }: AccountValues): Promise<void> {

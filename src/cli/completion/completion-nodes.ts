@@ -22,9 +22,7 @@ export type CompletionNode = {
 }
 
 /** Returns a node for `facegate`, for each group and for each command. */
-export async function completionNodes(
-  commands: readonly CliCommand[],
-): Promise<readonly CompletionNode[]> {
+export async function completionNodes(commands: readonly CliCommand[]) {
   const root: CompletionNode = {
     path: '',
     commands: [...commands, { name: 'help', summary: 'print the help of a command' }],

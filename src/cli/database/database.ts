@@ -150,11 +150,7 @@ async function removeEmptyFolders(folder: string, top: string): Promise<void> {
 }
 
 /** @throws Error when this master key does not decrypt the copy. */
-async function prepareCopy(
-  store: Store,
-  masterKeyFile: string,
-  deletions: string | undefined,
-): Promise<RestoreResult> {
+async function prepareCopy(store: Store, masterKeyFile: string, deletions: string | undefined) {
   await checkMasterKey(store, masterKeyFile)
   const noRecords = {
     records: 0,

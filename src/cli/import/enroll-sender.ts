@@ -52,11 +52,9 @@ const waitMsMax = 30_000
  * @throws LastingFailure when every further image would fail, or the service does not respond in 20
  *   attempts; AbortError when `signal` is aborted before the image is sent.
  */
-export function createEnrollSender(
-  options: EnrollSenderOptions,
-): (entry: ImportEntry) => Promise<EnrollResult> {
+export function createEnrollSender(options: EnrollSenderOptions) {
   const { url, key, pace, signal } = options
-  return async (entry) => {
+  return async (entry: ImportEntry): Promise<EnrollResult> => {
     const image = await readFile(entry.file).catch((cause: unknown) => describeError(cause))
     if (typeof image === 'string') return { ok: false, code: 'FILE_NOT_READABLE', message: image }
     const params = toParams(image, entry, options)

@@ -30,13 +30,7 @@ type VisitorListValues = CommandValues<'project'> & {
   readonly limit: number
 }
 
-export async function list({
-  project,
-  sort,
-  json,
-  limit,
-  ...filter
-}: VisitorListValues): Promise<void> {
+export async function list({ project, sort, json, limit, ...filter }: VisitorListValues) {
   const visitors = await withProject(project, (store, _project, galleryId) =>
     store.read(async (reading) => {
       const rows = await findVisitors(reading, {
@@ -94,12 +88,8 @@ export async function merge(values: VisitorValues & { readonly into: string }): 
     return { result: await visitors.merge(tx, lookup, subjectId), detail: { subjectId } }
   })
   const { subjectId, embeddingCount } = merged
-  const templates = quantity(embeddingCount, 'template')
-  print(
-    merged,
-    values.json,
-    () => `merged ${values.visitor} into ${subjectId}, which has ${templates}`,
-  )
+  const result = `merged ${values.visitor} into ${subjectId}`
+  print(merged, values.json, () => `${result}, which has ${quantity(embeddingCount, 'template')}`)
 }
 
 /** Sends no events about a visitor, or again. */

@@ -26,11 +26,8 @@ export async function create({
     })
   })
   const expiry = expiryText(created.expiresAtUtc, values.expires)
-  print(
-    created,
-    values.json,
-    () => `${created.key}\n\nkey ${created.keyId}, shown only once; ${expiry}`,
-  )
+  const text = `${created.key}\n\nkey ${created.keyId}, shown only once; ${expiry}`
+  print(created, values.json, () => text)
 }
 
 export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
@@ -86,11 +83,8 @@ export async function rotate({
     }),
   )
   const former = overlap === '0' ? 'is no longer valid' : `is valid until ${formerEndsAtUtc}`
-  print(
-    { keyId, key, formerEndsAtUtc },
-    json,
-    () => `${key}\n\nkey ${keyId}, shown only once; the former secret ${former}`,
-  )
+  const text = `${key}\n\nkey ${keyId}, shown only once; the former secret ${former}`
+  print({ keyId, key, formerEndsAtUtc }, json, () => text)
 }
 
 function expiryText(expiresAtUtc: string | null, option: KeyExpiry | undefined): string {

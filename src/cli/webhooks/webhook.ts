@@ -48,12 +48,9 @@ export async function create({ url, ...values }: NewWebhookOptions): Promise<voi
       return { result: { ...added, ...settings }, accountId, target: added.webhookId, detail }
     })
   })
-  print(
-    created,
-    values.json,
-    () =>
-      `${created.secret}\n\nsigning secret of the webhook ${created.webhookId}, shown only once`,
-  )
+  const { secret, webhookId } = created
+  const text = `${secret}\n\nsigning secret of the webhook ${webhookId}, shown only once`
+  print(created, values.json, () => text)
 }
 
 export async function list({ project, json }: CommandValues<never, 'project'>): Promise<void> {
@@ -101,13 +98,10 @@ export async function rotateSecret({
       return { result, accountId, target: webhookId, detail: { overlapHours } }
     }),
   )
-  print(
-    { webhookId, secret, overlapHours },
-    json,
-    () =>
-      `${secret}\n\nnew signing secret of the webhook ${webhookId}, shown only once; events are ` +
-      `also signed with the earlier one for ${overlapHours} hours`,
-  )
+  const text =
+    `${secret}\n\nnew signing secret of the webhook ${webhookId}, shown only once; events are ` +
+    `also signed with the earlier one for ${overlapHours} hours`
+  print({ webhookId, secret, overlapHours }, json, () => text)
 }
 
 function selectEvents(names: readonly string[] | undefined): readonly WebhookEventType[] {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readFile } from 'node:fs/promises'
 import type { BuiltinModel, Int8Version } from '../builtin/builtin-model.ts'
 import { convertFaceApi } from './face-api/convert-face-api.ts'
-import { type Graph, encodeModel } from './onnx/graph.ts'
+import { encodeModel } from './onnx/graph.ts'
 import { quantize } from './onnx/quantize.ts'
 import type { SourceBytes } from './read-source.ts'
 import { convertGraphModel } from './tfjs/convert-graph-model.ts'
@@ -34,10 +34,7 @@ const networksFolder = new URL('../builtin/networks/', import.meta.url)
  *
  * @throws Error when the manifest is not JSON, or not a manifest of its format.
  */
-export function convertToGraph(
-  { id, source }: BuiltinModel,
-  { manifest, weights }: SourceBytes,
-): Graph {
+export function convertToGraph({ id, source }: BuiltinModel, { manifest, weights }: SourceBytes) {
   const { conversion } = source
   if (conversion.from === 'face-api')
     return convertFaceApi(conversion.network, {
@@ -50,11 +47,7 @@ export function convertToGraph(
 
 const faceApiManifest = z.tuple([weightsGroupSchema])
 
-function readManifest<Schema extends z.ZodType>(
-  schema: Schema,
-  bytes: Uint8Array,
-  id: string,
-): z.output<Schema> {
+function readManifest<Schema extends z.ZodType>(schema: Schema, bytes: Uint8Array, id: string) {
   const result = schema.safeParse(parseJson(bytes, id))
   if (result.success) return result.data
   const [issue] = result.error.issues

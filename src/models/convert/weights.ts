@@ -28,10 +28,7 @@ export const weightsGroupSchema = z.object({
 })
 
 /** Reads every tensor of a weight file. @throws Error when the size of the file is wrong. */
-export function readWeights(
-  group: WeightsGroup,
-  file: Uint8Array,
-): ReadonlyMap<string, WeightTensor> {
+export function readWeights(group: WeightsGroup, file: Uint8Array) {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
   const weights = new Map<string, WeightTensor>()
   let offset = 0

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { DensityCohort } from '../../lib/density/density-kernel.ts'
 import { requireRecognizerDecoding } from '../decoding.ts'
 import type { InstalledModel } from '../model-set.ts'
 import { sha256Of } from '../sha256.ts'
@@ -11,10 +10,7 @@ import { decodeFloat16 } from './float16.ts'
  *
  * @throws Error that names the file when it is missing, altered or of the wrong size.
  */
-export async function readCohort({
-  folder,
-  model,
-}: InstalledModel): Promise<DensityCohort | undefined> {
+export async function readCohort({ folder, model }: InstalledModel) {
   const { cohort: cohortFile, dimensions } = requireRecognizerDecoding(model)
   if (!cohortFile) return undefined
   const { file, sha256, neighbours } = cohortFile

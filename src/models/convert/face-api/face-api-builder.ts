@@ -57,11 +57,7 @@ export function convolutionLayer(
 }
 
 /** Adds a convolution with `<prefix>/filters` and `<prefix>/bias` that halves the size. */
-export function downsamplingLayer(
-  builder: FaceApiBuilder,
-  input: FeatureMap,
-  prefix: string,
-): FeatureMap {
+export function downsamplingLayer(builder: FaceApiBuilder, input: FeatureMap, prefix: string) {
   const bias = findWeights(builder, `${prefix}/bias`).data
   return convolutionLayer(builder, input, `${prefix}/filters`, { stride: 2, bias })
 }

@@ -6,7 +6,7 @@ import type { Graph, GraphNode, Initializer } from './graph.ts'
  * a float32 network. A quantized convolution must be whole before its weights are rounded.
  */
 export function foldAffine(graph: Graph): Graph {
-  const readers = countReaders(graph)
+  const readers = readersOf(graph)
   const initializers = new Map(graph.initializers.map((tensor) => [tensor.name, tensor]))
   const nodes: GraphNode[] = []
   /** The output of each convolution → its index in `nodes`. */
@@ -18,7 +18,7 @@ export function foldAffine(graph: Graph): Graph {
     const convolution = nodes[index]
     const values = channelValues(initializers.get(constant))
     const isAffine = operator === 'Mul' || operator === 'Add'
-    if (isAffine && convolution && values && readers.get(input) === 1) {
+    if (isAffine && convolution && values && readers.get(input)?.length === 1) {
       const folded = fold(convolution, { operator, values, initializers })
       nodes[index] = { ...folded, output: node.output }
       convolutions.set(node.output, index)
@@ -67,10 +67,10 @@ function channelValues(constant: Initializer | undefined): Float32Array | undefi
     : undefined
 }
 
-/** Returns how many inputs of nodes read each value. */
-function countReaders({ nodes }: Pick<Graph, 'nodes'>): ReadonlyMap<string, number> {
-  const readers = new Map<string, number>()
-  for (const { inputs } of nodes)
-    for (const input of inputs) readers.set(input, (readers.get(input) ?? 0) + 1)
+/** Returns the nodes that read each value; a node is listed once for each of its inputs. */
+export function readersOf({ nodes }: Pick<Graph, 'nodes'>): ReadonlyMap<string, GraphNode[]> {
+  const readers = new Map<string, GraphNode[]>()
+  for (const node of nodes)
+    for (const input of node.inputs) readers.set(input, [...(readers.get(input) ?? []), node])
   return readers
 }

@@ -6,11 +6,7 @@ export function sizeOf(shape: readonly number[]): number {
 }
 
 /** Reorders a dense row-major array so that axis `i` of the result is axis `order[i]` of `data`. */
-export function transpose(
-  data: Float32Array,
-  shape: readonly number[],
-  order: readonly number[],
-): Float32Array {
+export function transpose(data: Float32Array, shape: readonly number[], order: readonly number[]) {
   const strides = shape.map((_, axis) => sizeOf(shape.slice(axis + 1)))
   const axes = order.map((axis) => ({ size: shape[axis] ?? 1, stride: strides[axis] ?? 1 }))
   const result = new Float32Array(data.length)

@@ -1,4 +1,4 @@
-import { foldAffine } from './fold-affine.ts'
+import { foldAffine, readersOf } from './fold-affine.ts'
 import type { Graph, GraphNode, Initializer } from './graph.ts'
 import { activationRounding, lostMeans, roundFilters } from './round-values.ts'
 
@@ -60,9 +60,7 @@ export function integerConvolutions(network: Graph, ranges: ActivationRanges): G
 
 /** The output of each node whose only reader is an activation function → the output of that function. */
 export function activatedResults(graph: Graph): ReadonlyMap<string, string> {
-  const readers = new Map<string, GraphNode[]>()
-  for (const node of graph.nodes)
-    for (const input of node.inputs) readers.set(input, [...(readers.get(input) ?? []), node])
+  const readers = readersOf(graph)
   const results = new Map<string, string>()
   for (const { output } of graph.nodes) {
     const [reader, ...others] = readers.get(output) ?? []

@@ -38,10 +38,7 @@ const depthMax = 2000
  *
  * @throws Error when a node is missing, reads its own result, or is too deep in the graph.
  */
-export function nodesInOrder(
-  nodes: readonly TopologyNode[],
-  outputs: readonly string[],
-): readonly TopologyNode[] {
+export function nodesInOrder(nodes: readonly TopologyNode[], outputs: readonly string[]) {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const ordered = new Set<TopologyNode>()
   const open = new Set<TopologyNode>()
