@@ -1,5 +1,5 @@
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import { type ReadTx, type Tx, sql } from '../database.ts'
+import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import { countListed, selectPage } from '../lists.ts'
 
@@ -44,9 +44,10 @@ function listedRows(tx: ReadTx, { galleryId, isIgnored }: ListedVisitors) {
   return isIgnored === undefined ? all : all.where('isIgnored', '=', isIgnored ? 1 : 0)
 }
 
-/** Selects subjects that are visitors. */
+/** Selects subjects that are visitors. SQLite would find them by the count, not by the other columns. */
 function visitorRows({ build }: ReadTx) {
-  return build.selectFrom('subjects').where('visitCount', 'is not', null)
+  const visitCount = dialectOf(build).withoutIndex('visitCount')
+  return build.selectFrom('subjects').where(sql<boolean>`${visitCount} > 0`)
 }
 
 /** Records one more picture with a visitor. */

@@ -82,9 +82,16 @@ create index subjects_with_denials on subjects (galleryId) where hasDenials = 1
 
 create index subjects_expiring on subjects (expiresAtUtc) where expiresAtUtc is not null
 
-create index subjects_unseen on subjects (projectId, lastSeenAtUtc)
+create index subjects_unseen on subjects (projectId, lastSeenAtUtc) where visitCount is null
 
 create index visitors_by_count on subjects (galleryId, visitCount, subjectId)
+  where visitCount is not null
+
+-- The lists of visitors with and without the ignored ones.
+create index ignored_visitors_by_count on subjects (galleryId, isIgnored, visitCount, subjectId)
+  where visitCount is not null
+
+create index ignored_visitors_by_last_seen on subjects (galleryId, isIgnored, lastSeenAtUtc, subjectId)
   where visitCount is not null
 
 create index visitors_unseen on subjects (projectId, lastSeenAtUtc) where visitCount is not null
