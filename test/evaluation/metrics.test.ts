@@ -102,6 +102,12 @@ test('The fitted tail reproduces the rates of an exponential distribution', () =
     () => buildCalibration({ genuine: sorted(9), impostor: sorted(1, 2) }, [3], set),
     /too few/u,
   )
+  const [tied, genuine] = [new Float32Array(20_000), sorted(0, 0, 0, 0, 1)]
+  tied.set(impostor.subarray(-400), tied.length - 400)
+  assert.throws(
+    () => buildCalibration({ genuine, impostor: tied }, [3], set),
+    /^CalibrationRefusal: 100\.00 % of the pairs of different people reach the score of .* 0\.1:/u,
+  )
 })
 
 test('Principal axes are orthonormal and span the directions of the largest variance', () => {

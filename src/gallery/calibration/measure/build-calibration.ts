@@ -2,7 +2,7 @@ import { roundTo } from '../../../lib/round-to.ts'
 import { type Calibration, calibratedFmrs } from '../similarity.ts'
 import type { CalibrationPoint } from '../read-calibration.ts'
 import { CalibrationRefusal } from './calibration-refusal.ts'
-import { scoreAtFar } from './sorted-scores.ts'
+import { countBelow, scoreAtFar } from './sorted-scores.ts'
 
 /** The description of the measured set in a calibration table. */
 export type CalibrationSet = Pick<
@@ -42,7 +42,7 @@ export function requireImpostorPairs(count: number): void {
  *
  * @param scores of pairs of one person (`genuine`) and of two people (`impostor`), both ascending.
  * @param identicalScores the score of each image against itself.
- * @throws CalibrationRefusal when there are fewer than 10,000 impostor pairs.
+ * @throws CalibrationRefusal when there are fewer than 10,000 impostor pairs, or too many have one score.
  */
 export function buildCalibration(
   { genuine, impostor }: Readonly<Record<'genuine' | 'impostor', Float32Array>>,
@@ -51,6 +51,7 @@ export function buildCalibration(
 ): Calibration {
   requireImpostorPairs(impostor.length)
   const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr, pairsMin))
+  requireDistinctScores(impostor, points)
   const highest = points.at(-1)?.score ?? 0
   return {
     ...set,
@@ -68,6 +69,24 @@ export function buildCalibration(
       ),
       roundTo(highest + 0.01, 4),
     ),
+  }
+}
+
+/**
+ * A match reaches the score of a rate. Of equal scores, far more pairs reach it than the rate states.
+ * The factor of two leaves room for the rounding of scores and for the pair at the score itself.
+ *
+ * @throws CalibrationRefusal when more than twice as many impostor pairs reach a counted score.
+ */
+function requireDistinctScores(impostor: Float32Array, points: readonly CalibrationPoint[]): void {
+  for (const { fmr, score, source } of points) {
+    const reached = 1 - countBelow(impostor, score) / impostor.length
+    if (source === 'counted' && reached > 2 * fmr)
+      throw new CalibrationRefusal(
+        `${(100 * reached).toFixed(2)} % of the pairs of different people reach the score of a ` +
+          `false-match rate of ${fmr}: too many pairs have the same score to four decimals; ` +
+          'check the network of the recognizer and its input',
+      )
   }
 }
 
