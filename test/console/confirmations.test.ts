@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sweepIntervalMs } from '../../src/lib/limits/sweep-limits.ts'
+import { microsMax } from '../../src/lib/money.ts'
 import { topUpConfirmationMicros } from '../../src/lib/limits/money-limits.ts'
 import { createAccount, createProject } from '../../src/store/tenancy/projects.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
@@ -272,4 +273,25 @@ test('A write without parameters refuses a query and a body, and changes nothing
   const path = `/users/${userId}/sign-out`
   assert.equal((await owner.send('POST', path, { dryRun: true })).status, 422)
   assert.equal((await member.get('/sessions')).status, 200)
+})
+
+test('The largest amount can be topped up, allocated and read', async () => {
+  await using testConsole = await startConsole()
+  const { owner, projectId } = testConsole
+  const { walletMicros } = assertOk(await owner.get('/money')).body
+  const amountMicros = String(microsMax - BigInt(walletMicros))
+  const topUp = { amountMicros, confirmAmountMicros: amountMicros }
+  const { body } = assertOk(await owner.send('POST', '/money/top-up', topUp))
+  assert.equal(body.walletMicros, String(microsMax))
+  const { budgetMicros } = assertOk(await owner.get(`/projects/${projectId}`)).body
+  const allocated = { projectId, amountMicros: String(microsMax - BigInt(budgetMicros)) }
+  assertOk(await owner.send('POST', '/money/allocate', allocated))
+  for (const path of ['/money', '/money/ledger', '/overview', '/projects', '/log'])
+    assertOk(await owner.get(path))
+  for (const amount of [microsMax + 1n, -microsMax - 1n]) {
+    const beyond = { projectId, amountMicros: String(amount) }
+    const refused = await owner.send('POST', '/money/allocate', beyond)
+    assert.equal(refused.status, 422)
+    assert.match(refused.body.problems[0].message, /^must not be 0 and must be at most 9\u202F223/u)
+  }
 })

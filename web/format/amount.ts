@@ -22,7 +22,7 @@ export function formatAmount(micros: string | bigint): string {
  */
 export function parseAmountMicros(text: string): string | undefined {
   const plain = text.trim().replaceAll('\u202F', '').replace('−', '-')
-  const match = /^(-?)(\d{1,12})(?:\.(\d{0,6}))?$/u.exec(plain)
+  const match = /^(-?)(\d{1,13})(?:\.(\d{0,6}))?$/u.exec(plain)
   if (!match) return undefined
   const [, sign = '', whole = '0', fraction = ''] = match
   const micros = BigInt(whole) * microsPerUnit + BigInt(fraction.padEnd(6, '0'))

@@ -14,8 +14,11 @@ import {
 
 /** Schema parts that several pages share, and the validation of what clients send. */
 
-/** Millionths of the currency as a decimal integer in text: a JSON number would be rounded. */
-export const micros = z.string().regex(/^-?\d{1,18}$/u, 'must be a whole number of millionths')
+/**
+ * Millionths of the currency as a decimal integer in text: a JSON number would be rounded. Sums of
+ * amounts can have more than the 19 digits of the largest amount.
+ */
+export const micros = z.string().regex(/^-?\d{1,30}$/u, 'must be a whole number of millionths')
 
 export const id = z.guid('must be a UUID')
 

@@ -93,9 +93,11 @@ async function readPrices(db: Database, accountId: string, unitMicros: bigint) {
   }))
 }
 
-const amount = micros.transform(BigInt).refine((value) => value !== 0n && value <= microsMax, {
-  error: `must not be 0 and must be at most ${formatAmount(microsMax)}`,
-})
+const amount = micros
+  .transform(BigInt)
+  .refine((value) => value !== 0n && -microsMax <= value && value <= microsMax, {
+    error: `must not be 0 and must be at most ${formatAmount(microsMax)}`,
+  })
 
 export const topUpWallet = defineWrite({
   path: '/money/top-up',
