@@ -135,7 +135,7 @@ test(
     }
     const right = await readFile(file)
     await rm(file)
-    await assertRejected(/there is no master key in .*master\.key: copy the file/u)
+    await assertRejected(/there is no master key in .*master\.key: restore the file/u)
     createMasterKeyFile(file)
     await assertRejected(/the master key \S+ is not in .*master\.key/u)
     await writeFile(file, right)

@@ -19,7 +19,7 @@ import {
   samplePhotograph,
   startFacegate,
 } from '../support/facegate/test-facegate.ts'
-import { mainFile, rootDir, testModelsFolder } from '../support/paths.ts'
+import { cliMainFile, mainFile, rootDir, testModelsFolder } from '../support/paths.ts'
 
 const run = promisify(execFile)
 
@@ -53,6 +53,26 @@ test('the service does not start with an invalid configuration, and names the va
       await failedStart({ PORT, DATA_DIR: dataDir }),
       /cannot start.*PORT: must be a whole number from 0 to 65535/u,
     )
+})
+
+test('a start and a command refuse an empty database file and change nothing', async (t) => {
+  const root = await createDataDir()
+  t.after(() => rm(root, { recursive: true }))
+  const key = `a ${Buffer.alloc(32).toString('base64')}\n`
+  const files = { 'facegate.db': '', 'facegate.db-wal': 'the last commits', 'master.key': key }
+  for (const [name, content] of Object.entries(files))
+    await writeFile(path.join(root, name), content, { mode: 0o600 })
+  const settings = { DATA_DIR: root, MODELS_DIR: mainFile }
+  const refusal =
+    /facegate\.db is empty: move it .* away, then restore a copy \(facegate restore\)/u
+  assert.match(await failedStart(settings), refusal)
+  const environment = { env: { ...process.env, ...settings } }
+  await assert.rejects(
+    run(process.execPath, [cliMainFile, 'project', 'list'], environment),
+    refusal,
+  )
+  for (const [name, content] of Object.entries(files))
+    assert.equal(await readFile(path.join(root, name), 'utf8'), content, name)
 })
 
 test('a start logs a master key beside the database, and folders that all users may write', async (t) => {

@@ -112,8 +112,8 @@ function newMasterKey(): [string, Buffer] {
 function readMasterKeys(file: string): MasterKeys {
   if (!fs.existsSync(file))
     throw new Error(
-      `there is no master key in ${file}: copy the file of another server; all servers of a ` +
-        'database must have the same one',
+      `there is no master key in ${file}: restore the file from its copy, or set MASTER_KEY_FILE; on ` +
+        'PostgreSQL, copy the file of another server: all servers of a database have the same one',
     )
   const descriptor = fs.openSync(file, 'r')
   try {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -112,6 +112,12 @@ function findMissingMigrations(file: string): readonly string[] {
 /** Reads without the settings of `openSqlite`, which change the file of a restored copy. */
 function readAppliedMigrations(file: string): readonly string[] {
   if (!existsSync(file)) return []
+  // SQLite also deletes the write-ahead log of an empty file, which may contain the last data.
+  if (statSync(file).size === 0)
+    throw new Error(
+      `${file} is empty: move it and the files beside it with its name away, then restore a copy ` +
+        '(facegate restore); without this file, a start creates a new installation',
+    )
   const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
     const sql = `select 1 from sqlite_schema where name = 'kysely_migration'`
