@@ -21,6 +21,7 @@ import { serveStaticFiles } from '../http/static-files.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { describeError } from '../lib/observability/describe-error.ts'
 import type { RecentProblems } from '../lib/observability/recent-problems.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { listModels } from '../models/installed-packs.ts'
@@ -231,8 +232,8 @@ async function findReasons(store: Store, vision: VisionPool, config: Config): Pr
   const reasons: string[] = []
   if (!vision.isReady()) reasons.push('no vision worker is running')
   const accounts = store.db.selectFrom('accounts').select('accountId').limit(1)
-  const rows = await runAsAllAccounts(() => accounts.execute()).catch(() => undefined)
-  if (!rows) reasons.push('the database does not respond')
+  const rows = await runAsAllAccounts(() => accounts.execute()).catch(describeError)
+  if (typeof rows === 'string') reasons.push(rows.replace(/\.$/u, ''))
   else if (rows.length === 0) reasons.push('the database has no account')
   if (!isMasterKeyReadable(masterKeyPath(config))) reasons.push('the master key cannot be read')
   if (!store.isShared && freeBytes(config.DATA_DIR) < freeBytesMin)

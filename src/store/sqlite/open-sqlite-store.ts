@@ -54,6 +54,7 @@ export async function openSqliteStoreForMigration(
   const readTx = sqliteReadTx(reader)
   // Key lookups need a third connection: they must not read from an older snapshot of the reader.
   const separate = openSqlite(file)
+  const readKey = createKeyReader({ connection, separate })
   const transaction = createDurableTransaction(connection, file)
   const { tx, writer } = openWriter({ db, connection, transaction })
   const { write } = writer
@@ -66,7 +67,7 @@ export async function openSqliteStoreForMigration(
         .execute((transaction) => job({ db: transaction, tx }))
         .catch(throwUnavailable),
     read: serializeReads(async (job) => {
-      const value = await inSnapshot(reader, () => job(readTx))
+      const value = await inSnapshot(reader, () => job(readTx)).catch(throwUnavailable)
       await transaction.synchronize() // The snapshot may contain what is not on the disk yet.
       return value
     }),
@@ -78,7 +79,7 @@ export async function openSqliteStoreForMigration(
     isFirstServer: true,
     steadyClock,
     checkpoint: () => db.connection().execute(async () => truncateWal(connection)),
-    ...createKeyFinders(createKeyReader({ connection, separate })),
+    ...createKeyFinders((hash) => readKey(hash).catch(throwUnavailable)),
     readInfo: () => readSqliteInfo(file, reader),
     close: async () => {
       reader.close()

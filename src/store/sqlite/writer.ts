@@ -77,7 +77,7 @@ export function createWriter(options: WriterOptions): Writer {
         await commit(jobs, options)
       })
       .catch((cause: unknown) => {
-        const error = databaseUnavailable(cause, { isDiskFull: isDiskFull(cause) })
+        const error = databaseUnavailable(cause, failureOf(cause))
         const { writes, calls } = jobs.writes.length + jobs.calls.length > 0 ? jobs : take()
         for (const { reject } of [...writes, ...calls]) reject(error)
       })
@@ -172,7 +172,7 @@ async function runJob(job: QueuedWrite, isOnly: boolean, options: WriterOptions)
 
 /** @throws HttpError 503 if the database itself fails, otherwise the error. */
 export function throwUnavailable(error: unknown): never {
-  throw isFatal(error) ? databaseUnavailable(error, { isDiskFull: isDiskFull(error) }) : error
+  throw isFatal(error) ? databaseUnavailable(error, failureOf(error)) : error
 }
 
 /** Returns whether the database itself fails, for example on a full disk: then nothing is committed. */
@@ -181,9 +181,10 @@ export function isFatal(error: unknown): boolean {
 }
 
 /** `fdatasync` fails with ENOSPC if the file system has not reserved the space before. */
-function isDiskFull(error: unknown): boolean {
+function failureOf(error: unknown) {
   const isSynchronization = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
-  return isSynchronization || primaryCodeOf(error) === fullCode
+  if (isSynchronization || primaryCodeOf(error) === fullCode) return 'full disk'
+  return primaryCodeOf(error) === damageCode ? 'damage' : 'other'
 }
 
 /** Returns the low byte of an extended code of SQLite; NaN for another error. */
@@ -193,5 +194,7 @@ function primaryCodeOf(error: unknown): number {
 
 /** SQLITE_FULL */
 const fullCode = 13
+/** SQLITE_CORRUPT */
+const damageCode = 11
 /** SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_FULL. */
-const fatalCodes = new Set([5, 10, 11, fullCode])
+const fatalCodes = new Set([5, 10, damageCode, fullCode])

@@ -22,7 +22,7 @@ export function faultOf(error: unknown): DatabaseFault {
     return { error: unavailable(accountFrozen, 2), isUnusable: false, isLost: false }
   if (unavailableCodes.test(code))
     return {
-      error: databaseUnavailable(error, { isDiskFull: code === diskFullCode }),
+      error: databaseUnavailable(error, failures[code] ?? 'other'),
       isUnusable: code !== statementTimeoutCode,
       isLost: false,
     }
@@ -47,8 +47,12 @@ const connectionLostCodes = /^(?:08...|57P0[1-5])$/u
 /** A statement exceeded its time limit. The connection remains usable. */
 const statementTimeoutCode = '57014'
 
-/** No disk space is left. */
-const diskFullCode = '53100'
+/** No disk space is left (53100); a page of a table or of an index is damaged (XX001 and XX002). */
+const failures: Readonly<Record<string, 'full disk' | 'damage'>> = {
+  53100: 'full disk',
+  XX001: 'damage',
+  XX002: 'damage',
+}
 
 /**
  * The server cannot execute the statement: it exceeded its time limit (57014); no connection, memory
