@@ -211,8 +211,9 @@ test('doctor finds a service that is not running or not ready, and a wrong PUBLI
   await once(other, 'listening')
   t.after(() => other.close())
   const { port } = other.address() as AddressInfo
-  const unready = await problemOf('service', { PORT: String(port) })
+  const unready = await problemOf('readiness', { PORT: String(port) })
   assert.equal(unready.severity, 'repair')
+  assert.match(unready.remedy, /the service runs; correct what it reports .* full disk/u)
   assert.match(unready.problem, /HTTP 503 no vision worker is running/u)
   const wrong = await problemOf('publicUrl', { PUBLIC_URL: `http://127.0.0.1:${port}` })
   assert.equal(wrong.severity, 'warning')

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
+import { DatabaseError } from 'pg'
 import { sql } from '../../src/store/database.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { faultOf } from '../../src/store/postgres/connection/fault.ts'
+import {
+  parseServerAddress,
+  throwExplained,
+} from '../../src/store/postgres/connection/server-address.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import { createMigratedDatabase, openTestStore } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
@@ -96,4 +102,18 @@ test('SQLite: a transaction that the full disk has rolled back is reported as a 
   await store.runExclusive(({ db }) => sql`create table large (text)`.execute(db))
   await store.close()
   await rm(dataDir, { recursive: true })
+})
+
+test('PostgreSQL: a migration or a move names a full disk, and the log if the server ends', () => {
+  const explain = throwExplained(parseServerAddress('postgres://role@host:5432/faces'))
+  const thrown = (error: Error) => () => explain(faultOf(error).error)
+  const full = Object.assign(new DatabaseError('could not extend file', 1, 'error'), {
+    code: '53100',
+  })
+  assert.throws(thrown(full), /the disk of host:5432 is full: could not extend file; free space/u)
+  const lost = new Error('Connection terminated unexpectedly')
+  assert.throws(
+    thrown(lost),
+    /its log names the cause, such as a full disk; run the command again/u,
+  )
 })

@@ -38,6 +38,7 @@ type Installation = Awaited<ReturnType<typeof inspectInstallation>>
 async function inspectInstallation(config: Config) {
   const address = localAddress(config)
   const service = await requestStatus(`${address}/readyz`)
+  const check = service.status === null ? 'service' : 'readiness'
   const opened = await withStore(async (store) => ({
     database: await readDatabase(store),
     masterKeyFaults: await faultsOf(async () => {
@@ -50,7 +51,7 @@ async function inspectInstallation(config: Config) {
     ...findRuntimeProblems(process.versions.node),
     ...(service.status === 200
       ? []
-      : [problemOf('service', `${address}: ${service.detail}`, service.status === null)]),
+      : [problemOf(check, `${address}: ${service.detail}`, check === 'service')]),
     ...(await findAddressProblems(config)),
     ...(typeof opened === 'string'
       ? [problemOf('database', opened)]

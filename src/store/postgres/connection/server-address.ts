@@ -71,6 +71,7 @@ function explainServerError({ code = '', message }: DatabaseError, address: Serv
     '28000': `${server} refuses the login of the role ${role}: ${message}`,
     '3D000': `there is no database ${database} on ${server}; create it with createdb --owner ${role} ${database}`,
     '42501': `the role ${role} lacks a permission in ${database} (${message}); make it the owner: alter database ${database} owner to ${role}`,
+    '53100': `the disk of ${server} is full: ${message}; free space, then run the command again`,
     '53300': `${server} accepts no more connections: ${message}`,
     '57P03': `${server} is starting or shutting down: ${message}`,
   }
@@ -89,5 +90,8 @@ function explainNetworkError(cause: unknown, { server, role }: ServerAddress): s
     return `the certificate of ${server} is not trusted (${message}); name its issuer with ?sslrootcert=<file> in the URL`
   if (/does not support SSL/u.test(message))
     return `${server} does not support TLS, which the URL requires`
-  return `${server} does not respond: ${message || code}; run the command again when it does`
+  return (
+    `${server} does not respond: ${message || code}; its log names the cause, such as a full disk; run ` +
+    'the command again when it responds'
+  )
 }
