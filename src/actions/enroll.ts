@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ActionError, unavailable } from '../lib/errors.ts'
+import { ActionError, GalleryChangedError } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import { defineAction, type ActionCall } from './action.ts'
@@ -197,12 +197,12 @@ async function findTargetEarly(call: EnrollCall, reading: ReadTx) {
  * Refuses the call under the lock: the stored response contains the id of a subject, which its deletion
  * removes only if the response is stored before it.
  *
- * @throws ActionError as `findTarget`; HttpError 503 if the subject was deleted or changed meanwhile.
+ * @throws ActionError as `findTarget`; GalleryChangedError if the subject was deleted or changed meanwhile.
  */
 async function refuseTarget(call: EnrollCall, tx: Tx): Promise<never> {
   await call.services.subjects.lock(tx, call.caller.galleryId, 'exclusive')
   await findTarget(call, tx)
-  throw unavailable('The subject changed during the call; send it again.')
+  throw new GalleryChangedError()
 }
 
 /** Extracts the pictures to enroll. @throws ActionError if none can be used. */

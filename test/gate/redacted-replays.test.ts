@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { createClient } from '../../client/src/node.ts'
+import { findCalls } from '../../src/store/gate/calls.ts'
 import { fakeImage } from '../support/gallery/fake-vision.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { assertLedgerAudit } from '../support/gate/test-gate.ts'
 
 let gallery: TestGallery
 before(async () => {
@@ -106,7 +108,7 @@ test('After a deletion, the replay of an error does not contain the ids of the s
   }
 })
 
-test('A conflict with a subject that is deleted meanwhile is not stored', async () => {
+test('A call whose conflicting subject is deleted meanwhile runs again, and is charged once', async () => {
   let beforeSettling: () => Promise<unknown> = async () => undefined
   await using own = await startGallery({
     beforeStep: async (step) => void (step === 'settle' && (await beforeSettling())),
@@ -124,11 +126,20 @@ test('A conflict with a subject that is deleted meanwhile is not stored', async 
     beforeSettling = async () => undefined
     await own.value('svc.deleteSubject', { subjectId })
   }
-  const refused = await own.post(call)
-  assert.equal(refused.status, 503)
-  assert.match(refused.body.detail, /changed during the call/u)
-  const repeated = await own.post(call)
-  assert.deepEqual([repeated.body.ok, repeated.body.meta], [true, undefined])
+  const { body } = await own.post(call)
+  assert.deepEqual([body.ok, body.meta], [true, undefined])
+  assert.equal(body.data.results[0].value.created, true)
+  assert.notEqual(body.data.results[0].value.subjectId, subjectId)
+  const logged = await findCalls(own.database.store.db, { action: 'svc.enroll', limit: 9 })
+  assert.deepEqual(
+    logged.map(({ code, costMicros }) => [code, costMicros]),
+    [
+      ['OK', 2000n],
+      ['EXTERNAL_ID_CONFLICT', 0n],
+      ['OK', 2000n],
+    ],
+  )
+  await assertLedgerAudit(own)
 })
 
 test('The client states that a replay is redacted', async () => {
