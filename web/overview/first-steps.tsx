@@ -40,8 +40,8 @@ const stepTexts: Readonly<Record<Step, ReactNode>> = {
   ),
   backup: (
     <>
-      Back up the database: <code>facegate backup --to copy.db</code>. Keep <code>master.key</code>{' '}
-      in another place: a copy cannot be read without it.
+      Back up the database: <code>facegate backup --to copy-$(date +%F-%H%M%S).db</code>. Keep{' '}
+      <code>master.key</code> in another place: a copy cannot be read without it.
     </>
   ),
 }
