@@ -38,8 +38,8 @@ test('SQLite: damaged pages are named in responses, in the log and by /readyz, w
   }
   await damage(dataDir, 'projects')
   assert.deepEqual(await send('/v1/me'), [503, detail])
-  const logged = lines.filter((line) => line.includes('The database is damaged'))
-  assert.match(logged[0] ?? '', /"level":"warn".*malformed/u)
+  const logged = lines.find((line) => line.includes('The database is damaged'))
+  assert.match(logged ?? '', /"level":"warn".*malformed/u)
   await damage(dataDir, 'accounts')
   const [status, reasons] = await send('/readyz')
   assert.equal(status, 503)
