@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { mapSequential } from '../lib/account-context.ts'
 import { type Clock, formatUtc } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
@@ -8,7 +6,7 @@ import { findSubjectCrop } from '../store/gallery/crops.ts'
 import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { findNearMissCrop } from '../store/gallery/feedback/near-miss-crops.ts'
 import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
-import { faceCounts, findFaces, findSubjectFaces } from '../store/gallery/faces.ts'
+import { faceCounts, findFaceModels, findFaces, type FaceModels } from '../store/gallery/faces.ts'
 import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
 import { findSubjectGroups, listGroups } from '../store/gallery/groups.ts'
 import {
@@ -17,8 +15,12 @@ import {
   countSubjects,
   readSubjects,
 } from '../store/gallery/search/search-subjects.ts'
-import { type SubjectFilter, findSubject, findSubjectsByIds } from '../store/gallery/subjects.ts'
-import { findSubjectTemplates } from '../store/gallery/templates.ts'
+import {
+  type SubjectFilter,
+  findSubject,
+  findSubjects,
+  findSubjectsByIds,
+} from '../store/gallery/subjects.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
@@ -74,8 +76,6 @@ export function createSubjects(options: SubjectsOptions) {
     lock: lockGallery,
     ...createUnexpiredReads(store, nowUtc),
     loadDetails,
-    /** Does the same in steps. In a `Tx` for one subject only: other work runs between them. */
-    loadPage: loadInSteps(loadDetails),
     readCrop: createReadCrop(options),
     /** The same for the crop of a near miss, by its id. */
     readNearMissCrop: createReadCrop(options, findNearMissCrop),
@@ -142,9 +142,12 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
     size,
     find,
     findByIds,
-    /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
-    list: <T>(filter: SubjectFilter, load: LoadSubjects<T>) =>
+    /** Finds subjects, also by a text, and passes them to `load` in steps: see `readSubjects`. */
+    list: <T extends SubjectDetails>(filter: SubjectFilter, load: LoadSubjects<T>) =>
       readSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() }, load),
+    /** Finds subjects without a text or an attribute. */
+    listRows: (reading: ReadTx, filter: SubjectFilter) =>
+      findSubjects(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
     /** Counts the subjects of a list. */
     count: async (filter: SubjectFilter) => {
       const { galleryId, limit: _limit, after: _after, sort: _sort, ...conditions } = filter
@@ -169,7 +172,7 @@ export type SubjectDetails = Pick<
   readonly groups: string[]
   readonly attributes: Readonly<Record<string, unknown>>
   readonly embeddingCount: number
-  readonly faces?: Awaited<ReturnType<typeof faceDetailsOf>>
+  readonly faces?: ReturnType<typeof faceDetailsOf>
 }
 
 /** Returns the subjects in the order of their rows; `faces` adds the details of each face. */
@@ -183,24 +186,13 @@ function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetail
   return async (reading, rows, include = { faces: false }) => {
     const loaded = await loadSubjectDetails(reading, rows)
     if (!include.faces) return loaded
-    return mapSequential(loaded, async (details) => ({
+    const subjectIds = loaded.map(({ subjectId }) => subjectId)
+    const models = await findFaceModels(reading, subjectIds)
+    const bySubject = Map.groupBy(models, ({ subjectId }) => subjectId)
+    return loaded.map((details) => ({
       ...details,
-      faces: await faceDetailsOf(reading, details.subjectId, calibrations),
+      faces: faceDetailsOf(bySubject.get(details.subjectId) ?? [], calibrations),
     }))
-  }
-}
-
-/** Subjects that are loaded in one turn of the event loop: with 20 faces each about 5 ms. */
-const stepSubjects = 10
-
-function loadInSteps(load: LoadSubjectDetails): LoadSubjectDetails {
-  return async (reading, rows, include) => {
-    const details: SubjectDetails[] = []
-    for (let from = 0; from < rows.length; from += stepSubjects) {
-      if (from > 0) await nextTurn()
-      details.push(...(await load(reading, rows.slice(from, from + stepSubjects), include)))
-    }
-    return details
   }
 }
 
@@ -226,15 +218,16 @@ export async function loadSubjectDetails(
   }))
 }
 
-/** `modelId` is the model by which the face is compared. */
-async function faceDetailsOf(reading: ReadTx, subjectId: string, calibrations: Calibrations) {
-  const templates = await findSubjectTemplates(reading, [subjectId])
-  const byFace = Map.groupBy(templates, ({ faceId }) => faceId)
-  const faces = await findSubjectFaces(reading, subjectId)
-  return faces.map(({ faceId, qualityScore, createdAtUtc }) => {
-    const { modelId = '' } = selectTemplate(byFace.get(faceId) ?? [], calibrations) ?? {}
-    return { faceId, qualityScore, modelId, createdAtUtc }
-  })
+/** Returns the faces of a subject. `modelId` is the model by which the face is compared. */
+function faceDetailsOf(models: FaceModels, calibrations: Calibrations) {
+  const byFace = Map.groupBy(models, ({ faceId }) => faceId)
+  return Array.from(byFace.values(), (ofFace) => selectTemplate(ofFace, calibrations)).flatMap(
+    (face) => {
+      if (!face) return []
+      const { faceId, qualityScore, modelId, createdAtUtc } = face
+      return { faceId, qualityScore, modelId, createdAtUtc }
+    },
+  )
 }
 
 /**

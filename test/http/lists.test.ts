@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listCountMax } from '../../src/lib/limits/list-limits.ts'
-import { runAsAccount } from '../../src/lib/account-context.ts'
-import { countTurns } from '../support/facegate/count-turns.ts'
 import { fillSubjects } from '../support/gallery/fill-subjects.ts'
 import {
   imageParams,
@@ -134,30 +132,6 @@ test('Subjects are filtered by a top-level attribute, also after a change', asyn
   const wrong = await client.rest('GET', '/v1/subjects?attribute=team')
   assert.equal(wrong.status, 400)
   assert.match(wrong.body.detail, /attribute.*name=value/u)
-})
-
-test('Other work runs while the subjects of a page are loaded', async () => {
-  const { project } = await createClient()
-  await fillSubjects(gallery, project, 45)
-  const { subjects } = gallery.openedGallery
-  const filter = {
-    galleryId: project.projectId,
-    sort: { by: 'createdAtUtc' as const, isDescending: false },
-    after: undefined,
-    limit: 45,
-  }
-  const loaded = await runAsAccount(project.accountId, () =>
-    subjects.list(filter, async (reading, rows) => ({
-      ids: rows.map(({ subjectId }) => subjectId),
-      ...(await countTurns(() => subjects.loadPage(reading, rows, { faces: true }))),
-    })),
-  )
-  assert.deepEqual(
-    loaded.value.map(({ subjectId }) => subjectId),
-    loaded.ids,
-  )
-  // Five steps of ten subjects at most.
-  assert.ok(loaded.turns >= 3, `${loaded.turns} turns`)
 })
 
 test('An attribute of many subjects is found in the order of the list, and its total is capped', async () => {

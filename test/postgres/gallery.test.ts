@@ -13,4 +13,5 @@ runOnPostgres([
   'gallery/search/gallery-pages',
   'gallery/search/parallel-load',
   'gallery/search/subject-search',
+  'gallery/subjects/subject-pages',
 ])

@@ -238,10 +238,11 @@ export async function list({
   text,
   limit,
 }: CommandValues<'project', 'group' | 'text'> & { readonly limit: number }): Promise<void> {
-  const subjects = await withProject(project, (store, _project, galleryId) => {
+  const listed = await withProject(project, (store, _project, galleryId) => {
     const filter = { galleryId, group, text, limit, unexpiredAtUtc: formatUtc(Date.now()) }
     return readSubjects(store, filter, loadSubjectDetails)
   })
+  const subjects = listed.flatMap(({ subject }) => subject ?? [])
   printRows(subjects, json, {
     subjectId: 'subjectId',
     externalId: 'externalId',

@@ -125,7 +125,7 @@ async function listSubjectNames({ subjects }: Services, { galleryId }: Caller): 
   do {
     const position = after && { value: after.createdAtUtc, subjectId: after.subjectId }
     const filter = { galleryId, after: position, limit: pageSize }
-    const page = await subjects.list(filter, async (_reading, found) => found)
+    const page = await subjects.read((reading) => subjects.listRows(reading, filter))
     names.push(...page.map(subjectName))
     if (names.length > namesMax)
       throw invalidRequest(

@@ -56,10 +56,13 @@ type ListDefinition<
   find(
     call: ConsoleContext<z.output<z.ZodObject<Shape>>>,
     page: PageRequest<z.output<Position>, SortBy>,
-  ): Promise<readonly { readonly item: z.input<Item>; readonly position: z.output<Position> }[]>
+  ): Promise<readonly ListedItem<z.input<Item>, z.output<Position>>[]>
   /** Counts the items on all pages, up to a limit. */
   count?(call: ConsoleContext<z.output<z.ZodObject<Shape>>>): Promise<ListCount>
 }
+
+/** An item at its position; undefined if it has ended since its position was read. */
+type ListedItem<Item, Position> = { readonly item: Item | undefined; readonly position: Position }
 
 type Paging = {
   readonly limit: number
@@ -153,7 +156,7 @@ async function readPage(list: AnyList, call: ConsoleContext<Paging>) {
     end ? packCursor({ sort, isBefore, position: end.position }) : null
   const counted = total === 'true' && (await list.count?.(call))
   return {
-    items: items.map(({ item }) => item),
+    items: items.flatMap(({ item }) => item ?? []),
     nextCursor: hasNext ? cursorAt(items.at(-1), false) : null,
     previousCursor: hasPrevious ? cursorAt(items[0], true) : null,
     ...(counted && toTotal(counted)),
@@ -177,7 +180,7 @@ function csvRouteOf(list: AnyList): CsvRoute {
       for (let after: z.core.util.JSONType | undefined; ;) {
         const request = { after, limit: csvPageRows, sort, once }
         const page = await queueRead(call, () => list.find(call, request))
-        for (const { item } of page) yield item
+        for (const { item } of page) if (item) yield item
         const last = page.at(-1)
         if (!last || page.length < csvPageRows) return
         after = last.position

@@ -70,13 +70,14 @@ export const listSubjects = defineRoute({
       limit: query.limit + 1,
     }
     const counted = query.total === 'true' && toTotal(await subjects.count(filter))
-    return subjects.list(filter, async (reading, found) => {
-      const { page, last } = cutPage(found, query.limit)
-      const items = await subjects.loadPage(reading, page, { faces: query.include === 'faces' })
-      const end = last && [last[sort.by], last.subjectId]
-      const suffix = query.sort === 'created' ? [] : [query.sort]
-      return { items, nextCursor: end ? packCursor([...end, ...suffix]) : null, ...counted }
-    })
+    const found = await subjects.list(filter, (reading, rows) =>
+      subjects.loadDetails(reading, rows, { faces: query.include === 'faces' }),
+    )
+    const { page, last } = cutPage(found, query.limit)
+    const items = page.flatMap(({ subject }) => subject ?? [])
+    const end = last && [last.position.value, last.position.subjectId]
+    const suffix = query.sort === 'created' ? [] : [query.sort]
+    return { items, nextCursor: end ? packCursor([...end, ...suffix]) : null, ...counted }
   },
 })
 

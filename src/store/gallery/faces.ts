@@ -14,6 +14,25 @@ export function findSubjectFaces(tx: ReadTx, subjectId: string): Promise<readonl
   return tx.run(query)
 }
 
+/** The models of faces, with the faces; `modelId` is empty if no model has a template of the face. */
+export type FaceModels = Awaited<ReturnType<typeof findFaceModels>>
+
+/** Finds the faces of subjects, the oldest first, once for each model. */
+export async function findFaceModels(tx: ReadTx, subjectIds: readonly string[]) {
+  if (subjectIds.length === 0) return []
+  const query = tx.build
+    .selectFrom('faces')
+    .leftJoin('templates', (on) =>
+      on
+        .onRef('templates.faceId', '=', 'faces.faceId')
+        .onRef('templates.galleryId', '=', 'faces.galleryId'),
+    )
+    .select(['faces.faceId', 'subjectId', 'qualityScore', 'createdAtUtc'])
+    .select(sql<string>`coalesce("modelId", '')`.as('modelId'))
+    .where('subjectId', 'in', subjectIds)
+  return tx.run(query.orderBy('createdAtUtc').orderBy('faces.faceId').orderBy('modelId'))
+}
+
 export type FaceFilter = {
   readonly galleryId: string
   readonly subjectId?: string | undefined

@@ -111,55 +111,19 @@ test('A search reads a large gallery in steps and lists each subject once, in or
       },
     }
     const filter = { galleryId: client.project.projectId, text: 'badge-119', limit: count }
-    const ids = await readSubjects(source, filter, async (_reading, subjects) =>
-      subjects.map(({ externalId }) => externalId ?? ''),
-    )
+    const listed = await readSubjects(source, filter, async (_reading, subjects) => subjects)
+    const found = expected.filter((id) => id.startsWith('badge-119'))
     assert.deepEqual(
-      ids,
-      expected.filter((id) => id.startsWith('badge-119')),
+      listed.map(({ subject }) => subject?.externalId),
+      found,
     )
-    // `fillSubjects` adds one more subject. The last read is that of the rows.
-    assert.equal(reads, Math.floor((count + 1) / stepRows) + 2, `${stepRows} subjects per step`)
+    // `fillSubjects` adds one more subject. The last reads are those of the rows, 50 at a time.
+    const rowReads = Math.ceil(found.length / 50)
+    const searchReads = Math.floor((count + 1) / stepRows) + 1
+    assert.equal(reads, searchReads + rowReads, `${stepRows} subjects per step`)
   }
   assert.deepEqual(await search(client, 'badge', '&group=none'), [])
   assert.deepEqual(await search(client, 'last', '&externalId=badge-11999'), ['badge-11999'])
-})
-
-test('A page stays complete while its subjects are deleted', async () => {
-  const client = await newProject()
-  const { store } = gallery.database
-  await fillSubjects(gallery, client.project, 40)
-  const galleryId = client.project.projectId
-  let reads = 0
-  const racing: SubjectSource = {
-    ...store,
-    read: async (job) => {
-      reads += 1
-      // Between the search and the read of its rows.
-      if (reads === 2)
-        await store.db.deleteFrom('subjects').where('externalId', '=', 'badge-3').execute()
-      return store.read(job)
-    },
-  }
-  const filter = { galleryId, text: 'badge', limit: 5 }
-  const found = await readSubjects(racing, filter, async (_reading, subjects) =>
-    subjects.map(({ externalId }) => externalId),
-  )
-  assert.deepEqual(found, ['badge-0', 'badge-1', 'badge-2', 'badge-4', 'badge-5'])
-  const deleting: SubjectSource = {
-    ...store,
-    read: async (job) => {
-      const first = store.db.selectFrom('subjects').select('subjectId').limit(1)
-      const named = first.where('galleryId', '=', galleryId).where('externalId', 'is not', null)
-      const ids = named.orderBy('createdAtUtc')
-      await store.db.deleteFrom('subjects').where('subjectId', 'in', ids).execute()
-      return store.read(job)
-    },
-  }
-  await assert.rejects(
-    readSubjects(deleting, { ...filter, limit: 1 }, async () => undefined),
-    { status: 503 },
-  )
 })
 
 test('A search text of 1 to 128 characters is accepted', async () => {

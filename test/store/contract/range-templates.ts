@@ -57,6 +57,18 @@ export const rangeTemplatesContract = {
     const empty = { galleryId, after: 7, to: 7 }
     assertSameValues(await store.read((tx) => queries.findRangeTemplates(tx, empty)), [])
   },
+  'the faces of subjects are found once for each model': async (fixture: StoreFixture) => {
+    const { store } = fixture
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 'several', { models: ['old', 'active'] })
+    await enrollSubject(fixture, 'none', { models: [] })
+    await store.read(async (tx) => {
+      const models = await queries.findFaceModels(tx, ['none', 'several'])
+      const found = models.map(({ subjectId, modelId }) => `${subjectId}: ${modelId}`)
+      assertSameValues(found.toSorted(), ['none: ', 'several: active', 'several: old'])
+      assertSameValues(await queries.findFaceModels(tx, []), [])
+    })
+  },
 }
 
 type ContractTemplate = Awaited<ReturnType<typeof queries.findRangeTemplates>>[number]

@@ -20,7 +20,7 @@ export const { csv: subjectsCsv } = defineList({
   item: csvItem,
   find: async (call, page) => {
     const found = await subjectList.find(call, page)
-    return found.map(({ item, position }) => ({ item: toCsvItem(item), position }))
+    return found.map(({ item, position }) => ({ item: item && toCsvItem(item), position }))
   },
 })
 

@@ -7,7 +7,6 @@ import { listCountMax } from '../../../lib/limits/list-limits.ts'
 import type { ReadTx, Tx } from '../../../store/database.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
-import { cursorOf } from '../../../store/gallery/search/subject-order.ts'
 import { type ConsoleContext, defineRead, defineWrite } from '../../server/console-route.ts'
 import { defineList } from '../../server/define-list.ts'
 import * as input from '../../server/input.ts'
@@ -41,10 +40,8 @@ export const { list: subjectList, pages: listSubjects } = defineList({
     const { subjects } = call.services
     const order = { by: subjectSortColumns[sort.by], isDescending: sort.isDescending }
     const filter = { ...(await readConditions(call)), sort: order, after, limit }
-    return subjects.list(filter, async (tx, rows) => {
-      const items = await toListed(tx, rows, call)
-      return items.map((item) => ({ item, position: cursorOf(item, order) }))
-    })
+    const found = await subjects.list(filter, (tx, rows) => toListed(tx, rows, call))
+    return found.map(({ subject: item, position }) => ({ item, position }))
   },
   count: async (call) => {
     const conditions = await readConditions(call)
@@ -175,7 +172,7 @@ async function toListed(
   { services: { subjects } }: Pick<ConsoleContext, 'services'>,
   include = { faces: false },
 ) {
-  const details = await subjects.loadPage(tx, rows, include)
+  const details = await subjects.loadDetails(tx, rows, include)
   return details.map((item, index) => {
     return { ...item, lastSeenAtUtc: rows[index]?.lastSeenAtUtc ?? item.createdAtUtc }
   })
