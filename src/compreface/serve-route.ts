@@ -170,8 +170,9 @@ function toRunnableCall(
     run: (admitted) => {
       const calibrated = calibratedServices(services, admitted)
       const runNow = () => run({ caller: admitted, services: calibrated, signal, requestId })
+      const turn = { owner: admitted.keyId, signal }
       // Only lists have the method GET.
-      return method === 'GET' ? gate.queueRead(admitted.accountId, runNow, signal) : runNow()
+      return method === 'GET' ? gate.queueRead(admitted.accountId, runNow, turn) : runNow()
     },
     toSettlement: (reply) => toSettlement(reply, { requestId, action: name }),
   }

@@ -55,7 +55,7 @@ export type GateOptions = AdmissionSettings & {
 const longReads = {
   runningMax: 2,
   waitingMax: 100,
-  detail: 'Too many lists and searches of the account are waiting. Send the request again.',
+  detail: 'Too many lists and searches of the user or key are waiting. Send the request again.',
 }
 
 /** The checks that every call passes before its action runs, and the ways to end a call. */
@@ -117,7 +117,7 @@ export function createGate(store: Store, options: GateOptions) {
       await runAsAllAccounts(storedBytes.dropExcess)
       await store.dropOldLogMonths?.(clock() - options.logMsMax)
     },
-    /** Runs a list or a search; the key is the account. */
+    /** Runs a list or a search; the key is the account, and the owner a user or an API key. */
     queueRead: createKeyedQueue(longReads),
     /** Slows down failed authentication; other sign-ins share it. */
     authThrottle,

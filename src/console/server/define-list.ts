@@ -123,10 +123,11 @@ function parseSort(text: string): ListSort<string> {
   return { by: text.slice(isDescending ? 1 : 0), isDescending }
 }
 
-/** Runs a read in the queue of the account, apart from the reads of its keys. */
+/** Runs a read in the queue of the account, apart from the reads of its keys, in turn with other users. */
 export function queueRead<T>(call: ConsoleContext, read: () => Promise<T>): Promise<T> {
   const { services, identity, request } = call
-  return services.queueRead(`console ${identity.accountId}`, read, request.signal)
+  const turn = { owner: identity.userId ?? 'anonymous', signal: request.signal }
+  return services.queueRead(`console ${identity.accountId}`, read, turn)
 }
 
 /** Reads a page that starts after the position of the cursor, or ends before it. */

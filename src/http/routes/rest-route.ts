@@ -161,7 +161,8 @@ async function admitAndRun(
   const end = await passGate({ caller, received, gate }, content, async (admitted, { run }) => {
     const { caller: current } = admitted.call
     const read = () => runAsAccount(current.accountId, () => run(current))
-    const value = await (isList ? gate.queueRead(current.accountId, read, request.signal) : read())
+    const turn = { owner: current.keyId, signal: request.signal }
+    const value = await (isList ? gate.queueRead(current.accountId, read, turn) : read())
     const body = await parseResponse(route.value, value)
     await gate.finish(admitted)
     // Several calls end in one transaction: each serializes its page in a separate turn.

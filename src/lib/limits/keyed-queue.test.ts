@@ -50,7 +50,7 @@ test('two of four run, a failure frees a place, and work whose client disconnect
         started.push(name)
         await end.promise
       },
-      signal,
+      { signal },
     )
     return Promise.allSettled([result])
   }
@@ -72,5 +72,36 @@ test('two of four run, a failure frees a place, and work whose client disconnect
   held.get('two')?.resolve()
   held.get('three')?.resolve()
   await Promise.all([two, three])
+  assert.equal(await enqueue('a', async () => 1), 1)
+})
+
+test('work of several owners runs in turn, and one owner cannot use the places of another', async () => {
+  const enqueue = createKeyedQueue({ waitingMax: 3, detail: 'full' })
+  const held = Promise.withResolvers<void>()
+  const started: string[] = []
+  const begin = (owner: string, name: string) =>
+    enqueue(
+      'a',
+      async () => {
+        started.push(name)
+        await held.promise
+      },
+      { owner },
+    )
+  const many = ['v1', 'v2', 'v3'].map((name) => begin('viewer', name))
+  await assert.rejects(begin('viewer', 'v4'), { status: 503 })
+  const others = [begin('owner', 'o1'), begin('owner', 'o2'), begin('admin', 'a1')]
+  held.resolve()
+  await Promise.all([...many, ...others])
+  assert.deepEqual(started, ['v1', 'v2', 'o1', 'a1', 'v3', 'o2'])
+  assert.equal(await enqueue('a', async () => 1, { owner: 'viewer' }), 1)
+})
+
+test('work that fails before it returns a promise frees its place', async () => {
+  const enqueue = createKeyedQueue({ waitingMax: 2, detail: 'full' })
+  const fail = () => {
+    throw new Error('fails')
+  }
+  await assert.rejects(enqueue('a', fail), /fails/u)
   assert.equal(await enqueue('a', async () => 1), 1)
 })

@@ -6,9 +6,12 @@ export type KeyedQueue = ReturnType<typeof createKeyedQueue>
  * Runs work with the same key in order, and work with different keys concurrently. Work whose signal
  * aborts while it waits is rejected with 499.
  *
+ * Work of one key can have several owners: one work of each in rotation, and in order for each, so that
+ * the work of one owner delays that of another by one work each time. Without an owner, the key is it.
+ *
  * @param options.runningMax work with one key that runs at the same time, by default 1.
- * @param options.waitingMax further work with a key is rejected with 503 immediately, before its client
- *   times out.
+ * @param options.waitingMax work of one owner that runs or waits; further work is rejected with 503
+ *   immediately, before its client times out.
  */
 export function createKeyedQueue(options: {
   readonly runningMax?: number
@@ -16,22 +19,54 @@ export function createKeyedQueue(options: {
   readonly detail: string
 }) {
   const { runningMax = 1, waitingMax, detail } = options
-  const queues = new Map<string, { running: number; readonly waiting: Set<() => void> }>()
-  return async <T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    const queue = queues.get(key) ?? { running: 0, waiting: new Set() }
-    if (queue.running + queue.waiting.size >= waitingMax) throw unavailable(detail)
+  const queues = new Map<string, KeyQueue>()
+  return async <T>(
+    key: string,
+    work: () => Promise<T>,
+    { owner = key, signal }: QueuedWork = {},
+  ) => {
+    const queue = queues.get(key) ?? { running: 0, owners: new Map() }
+    const own = queue.owners.get(owner) ?? { count: 0, waiting: new Set() }
+    if (own.count >= waitingMax) throw unavailable(detail)
     queues.set(key, queue)
-    if (queue.running < runningMax) queue.running++
-    else await waitForPlace(queue.waiting, signal)
+    queue.owners.set(owner, own)
+    own.count++
     try {
-      return await work()
+      if (queue.running < runningMax) queue.running++
+      else await waitForPlace(own.waiting, signal)
+      try {
+        return await work()
+      } finally {
+        passPlace(queue)
+      }
     } finally {
-      // The next work takes the place.
-      const [start] = queue.waiting
-      start?.()
-      if (!start && --queue.running === 0) queues.delete(key)
+      if (--own.count === 0) queue.owners.delete(owner)
+      if (queue.owners.size === 0) queues.delete(key)
     }
   }
+}
+
+type QueuedWork = {
+  readonly owner?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The work of one owner that runs or waits. Calling an entry of `waiting` starts it. */
+type OwnedWork = { count: number; readonly waiting: Set<() => void> }
+
+/** The owners in the order of their next turns. */
+type KeyQueue = { running: number; readonly owners: Map<string, OwnedWork> }
+
+/** The next work takes the place of one that has ended. */
+function passPlace(queue: KeyQueue): void {
+  for (const [owner, own] of queue.owners) {
+    const [start] = own.waiting
+    if (!start) continue
+    queue.owners.delete(owner)
+    queue.owners.set(owner, own)
+    return start()
+  }
+  queue.running--
 }
 
 function waitForPlace(waiting: Set<() => void>, signal?: AbortSignal): Promise<void> {

@@ -74,3 +74,26 @@ test('Two reads of many rows run at a time for the console of an account; short 
     }
   }
 })
+
+test('A viewer with as many open reads as the queue accepts does not keep the pages from the owner', async () => {
+  const held = await startHeldConsole()
+  await using testConsole = held.testConsole
+  const { owner } = testConsole
+  const viewer = await testConsole.inviteMember('viewer')
+  held.hold()
+  try {
+    const rejected = Promise.withResolvers<void>()
+    const reads = Array.from({ length: 101 }, async () => {
+      const { status } = await viewer.get('/overview')
+      if (status === 503) rejected.resolve()
+      return status
+    })
+    await rejected.promise
+    const pages = ['/keys', '/log', '/audit', '/overview'].map((path) => owner.get(path))
+    held.release()
+    for (const page of pages) assertOk(await page)
+    assert.equal((await Promise.all(reads)).filter((status) => status === 503).length, 1)
+  } finally {
+    held.release()
+  }
+})
