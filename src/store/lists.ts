@@ -43,26 +43,39 @@ export async function* readPages<Row>(
   for (; page.length > 0; page = await pageAfter(page.at(-1))) yield* page
 }
 
-type ListPage = {
+type ListPage<Value extends string | number> = {
   /** The column of the order, and the id that orders rows with equal values. */
   readonly columns: readonly [order: string | RawBuilder<unknown>, id: string]
+  /** The values of the first column: from the first, before the second. */
+  readonly from?: Value | undefined
+  readonly to?: Value | undefined
   /** The values of these columns in the last row of the previous page. */
-  readonly after: readonly [order: string | number, id: string | number] | undefined
+  readonly after?: readonly [order: Value, id: string | number] | undefined
+  /** Their values in the last row to read; undefined: the end of the list. */
+  readonly upTo?: ListPage<Value>['after']
   readonly isDescending: boolean
   readonly limit: number
 }
 
-/** Selects a page of a list: rows in its order, after the last row of the previous page. */
-export function selectPage<Tables, Name extends keyof Tables, Row>(
+/**
+ * Selects a page of a list: rows in its order, after the last row of the previous page. Each end has one
+ * condition: SQLite reads an index from or up to one of them only, and tests any other row by row.
+ */
+export function selectPage<Tables, Name extends keyof Tables, Row, Value extends string | number>(
   rows: SelectQueryBuilder<Tables, Name, Row>,
-  { columns, after, isDescending, limit }: ListPage,
+  { columns, from, to, after, upTo, isDescending, limit }: ListPage<Value>,
 ): SelectQueryBuilder<Tables, Name, Row> {
   const order = typeof columns[0] === 'string' ? sql.ref(columns[0]) : columns[0]
   const id = sql.ref(columns[1])
-  const operator = sql.raw(isDescending ? '<' : '>')
-  const following = after
-    ? rows.where(sql<SqlBool>`(${order}, ${id}) ${operator} (${after[0]}, ${after[1]})`)
-    : rows
+  const beyond = (operator: string, [value, rowId]: readonly unknown[]) =>
+    sql<SqlBool>`(${order}, ${id}) ${sql.raw(operator)} (${value}, ${rowId})`
+  const [first, last] = isDescending ? [upTo, after] : [after, upTo]
+  const [above, below] = isDescending ? ['>=', '<'] : ['>', '<=']
+  let page = rows
+  if (first && !(from !== undefined && first[0] < from)) page = page.where(beyond(above, first))
+  else if (from !== undefined) page = page.where(sql<SqlBool>`${order} >= ${from}`)
+  if (last && !(to !== undefined && last[0] >= to)) page = page.where(beyond(below, last))
+  else if (to !== undefined) page = page.where(sql<SqlBool>`${order} < ${to}`)
   const direction = isDescending ? 'desc' : 'asc'
-  return following.orderBy(order, direction).orderBy(id, direction).limit(limit)
+  return page.orderBy(order, direction).orderBy(id, direction).limit(limit)
 }

@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countUnseenSubjects, findUnseenSubjects } from '../../src/store/gallery/subjects.ts'
+import { countDeletions, findDeletions } from '../../src/store/gallery/deletions.ts'
+import {
+  countUnseenSubjects,
+  findStepEnd,
+  findSubjectPositions,
+  findSubjects,
+  findUnseenSubjects,
+} from '../../src/store/gallery/subjects.ts'
 import {
   countProjectVisitors,
   countVisitors,
   findProjectVisitors,
   findVisitors,
 } from '../../src/store/gallery/visitors.ts'
-import { onBothEngines, type ExplainedStatement } from '../support/database/explain-reads.ts'
+import { readCalls, searchCalls, type CallFilter } from '../../src/store/gate/calls.ts'
+import {
+  onBothEngines,
+  onSqlite,
+  type ExplainedStatement,
+} from '../support/database/explain-reads.ts'
 
 /** Returns all combinations of one value of each name. */
 function combine<const Values extends Readonly<Record<string, readonly unknown[]>>>(
@@ -22,6 +34,15 @@ function combine<const Values extends Readonly<Record<string, readonly unknown[]
   return combinations as Combination[]
 }
 
+const sorted = /TEMP B-TREE|(?:^|-> +)(?:Incremental )?Sort$/mu
+
+/** The projects of an account are not a list; `counted` are the rows of one. */
+const unbounded = /\bSCAN (?!counted\b|projects\b)|Seq Scan on (?!projects\b)/u
+
+/** A condition of an index on a column, alone or with the id that follows it. */
+const conditionOf = (column: string) =>
+  String.raw`(?:SEARCH|Index Cond).*\b${column}"?(?:, ?"?\w+"?\))? ?[=<>]`
+
 /** Asserts that an index has the order of a list, and that it finds the rows by all these columns. */
 function assertIndexed(
   statements: readonly ExplainedStatement[],
@@ -29,11 +50,23 @@ function assertIndexed(
 ): void {
   for (const { sql, plan } of statements) {
     const description = `${sql}\n${plan}`
-    assert.doesNotMatch(plan, /TEMP B-TREE|\bSCAN (?!counted\b)|\bSort\b|Seq Scan/u, description)
-    for (const column of columns) {
-      const condition = String.raw`\b${column}"?(?:, ?"?\w+"?\))? ?[=<>]`
-      assert.match(plan, new RegExp(`(?:SEARCH|Index Cond).*${condition}`, 'u'), description)
-    }
+    assert.doesNotMatch(plan, sorted, description)
+    assert.doesNotMatch(plan, unbounded, description)
+    for (const column of columns)
+      assert.match(plan, new RegExp(conditionOf(column), 'u'), description)
+  }
+}
+
+/**
+ * Asserts that a page begins at its position and ends at its last one. SQLite reads an index between two
+ * conditions: it would read and test all rows between a further condition and the position.
+ */
+function assertBounded({ sql }: ExplainedStatement, order: string): void {
+  const conditions = sql.split(' order by ')[0]?.split(/ where | and /u) ?? []
+  for (const operator of ['<', '>']) {
+    const isBound = new RegExp(`^\\(?"${order}"(?:, "\\w+"\\))? ${operator}`, 'u')
+    const bounds = conditions.filter((one) => isBound.test(one))
+    assert.ok(bounds.length <= 1, `${sql}: ${bounds.join(', ')}`)
   }
 }
 
@@ -75,5 +108,120 @@ test('The subjects and the visitors that retention deletes are found by an index
       // It contains no other rows.
       for (const { plan } of [...found, ...counted])
         assert.match(plan, new RegExp(` ${index} `, 'u'))
+    }
+  }))
+
+test('Each list of deletion records is read in its order, between its position and its period', () =>
+  onBothEngines(async ({ explain, isPostgres }) => {
+    const filters = combine({
+      scope: ['galleryId', 'accountId'],
+      subjectId: [undefined, 's'],
+      externalId: [undefined, 'e'],
+      fromUtc: [undefined, '2026'],
+      toUtc: [undefined, '2028'],
+      isAscending: [false, true],
+      isFirst: [true, false],
+    })
+    for (const { scope, isFirst, ...filter } of filters) {
+      const { subjectId, externalId, isAscending: _isAscending, ...times } = filter
+      const conditions = { [scope]: 'x', ...filter } as { galleryId: string } & typeof filter
+      const after = isFirst ? undefined : (['2027', 1] as const)
+      const page = await explain((tx) => findDeletions(tx, { ...conditions, after, limit: 51 }))
+      const count = await explain((tx) => countDeletions(tx, conditions))
+      for (const statement of isPostgres ? [] : [...page, ...count])
+        assertBounded(statement, 'deletedAtUtc')
+      if (subjectId !== undefined) {
+        // The few records of a subject are sorted.
+        for (const { plan } of isPostgres ? [] : [...page, ...count])
+          assert.match(plan, new RegExp(conditionOf('subjectId'), 'u'))
+        continue
+      }
+      const columns = [scope, ...(externalId === undefined ? [] : ['externalId'])]
+      // The records of one person are not limited by a period.
+      const isPeriod = externalId === undefined && Object.values(times).join('') !== ''
+      assertIndexed(count, [...columns, ...(isPeriod ? ['deletedAtUtc'] : [])])
+      assertIndexed(page, [...columns, ...(isPeriod || after ? ['deletedAtUtc'] : [])])
+    }
+  }))
+
+test('Each list of subjects is read in its order, from its position to the end of the step', () =>
+  onBothEngines(async ({ explain }) => {
+    const filters = combine({
+      by: ['createdAtUtc', 'updatedAtUtc', 'lastSeenAtUtc', 'searchText'],
+      isDescending: [false, true],
+      createdFromUtc: [undefined, '2026'],
+      createdToUtc: [undefined, '2028'],
+      isFirst: [true, false],
+      isLast: [true, false],
+      condition: [{}, { text: 't' }, { group: 'g' }, { attribute: { name: 'n', value: 'v' } }],
+    })
+    for (const { by, isDescending, isFirst, isLast, condition, ...times } of filters) {
+      const position = { value: '2027', subjectId: 's' }
+      const after = isFirst ? undefined : position
+      const sort = { by, isDescending }
+      const filter = { galleryId: 'g', unexpiredAtUtc: '2026', ...times, ...condition, sort, after }
+      const upTo = isLast ? undefined : position
+      const limit = 51
+      const statements = [
+        ...(await explain((tx) => findStepEnd(tx, { ...filter, limit }, 5000))),
+        ...(await explain((tx) => findSubjectPositions(tx, { ...filter, upTo, limit }))),
+        ...(await explain((tx) => findSubjects(tx, { ...filter, limit }))),
+      ]
+      for (const statement of statements) assertBounded(statement, by)
+      assertIndexed(statements, ['galleryId', ...(after ? [by] : [])])
+      // A step ends after a number of rows, whether or not they match.
+      if (by !== 'createdAtUtc') assert.doesNotMatch(statements[0]?.sql ?? '', /"createdAtUtc"/u)
+    }
+  }))
+
+const logFilters = combine({
+  indexed: [{}, { keyId: 'k' }, { projectId: 'p' }, { action: 'a' }],
+  decided: [
+    {},
+    { code: 'NO_FACE_FOUND' },
+    { result: 'failed' },
+    { outcome: 'match' },
+    { outcome: 'spoof' },
+    { nearMiss: true },
+  ],
+  fromMs: [undefined, 1],
+  toMs: [undefined, 9],
+  isDescending: [false, true],
+})
+
+// PostgreSQL reads the log in one step, and selects an index by its statistics.
+test('Each step of the request log is read in its order, from its position to its end', () =>
+  onSqlite(async ({ explain }) => {
+    for (const { indexed, decided, isDescending, ...times } of logFilters)
+      for (const after of [undefined, { atMs: 5, callId: 1 }])
+        for (const upTo of [undefined, { atMs: 6, callId: 2 }]) {
+          const sort = { isDescending }
+          const filter = { accountId: 'a', ...indexed, ...decided, ...times, sort, after, upTo }
+          const [part] = await explain((tx) => readCalls(tx, { ...filter, limit: 51 }))
+          assert.ok(part)
+          assertBounded(part, 'atMs')
+          assert.doesNotMatch(part.plan, sorted, part.sql)
+          const isLimited = (after ?? upTo ?? times.fromMs ?? times.toMs) !== undefined
+          // The steps of a key and of a project are counted in their indexes.
+          const counted = Object.keys(indexed).filter((name) => name !== 'action')
+          if (isLimited) assertIndexed([part], ['atMs', ...counted])
+        }
+  }))
+
+test('A step of the request log ends after a number of rows, whatever it searches', () =>
+  onSqlite(async ({ explain }) => {
+    for (const { indexed, decided, isDescending, ...times } of logFilters) {
+      const sort = { isDescending }
+      const filter: CallFilter = { ...indexed, ...decided, ...times, sort, limit: 51 }
+      const [end] = await explain((tx) =>
+        searchCalls(
+          { read: async (job) => job(tx), isShared: false },
+          { accountId: 'a', ...filter },
+        ),
+      )
+      assert.ok(end)
+      assert.match(end.sql, / offset /u)
+      assert.doesNotMatch(end.sql, /"accountId"|"action" =|"code"|"outcome"|nearMiss/u)
+      assert.match(end.plan, /^SEARCH calls USING COVERING INDEX|^SCAN calls USING COVERING INDEX/u)
     }
   }))

@@ -173,9 +173,19 @@ async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<Http
     )
   if ('readFile' in route) return toFileResponse(await route.readFile(call))
   if (route.method !== 'GET') return executeWrite(route, call)
-  const read = () => route.handle(call)
+  const read = () => route.handle(whileConnected(call))
   const value = await (route.isLong === true ? queueRead(call, read) : read())
   return { status: 200, body: await parseResponse(route.response, value) }
+}
+
+/** Returns a call whose reads end with 499 as soon as its client has left. Many lists are read in steps. */
+function whileConnected(call: ConsoleContext): ConsoleContext {
+  const { store } = call.services
+  const read: typeof store.read = async (job) => {
+    if (call.request.signal.aborted) throw new HttpError(499, 'The client disconnected.')
+    return store.read(job)
+  }
+  return { ...call, services: { ...call.services, store: { ...store, read } } }
 }
 
 /**
@@ -186,7 +196,7 @@ async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<Http
 async function* authorizedRows(route: CsvRoute, call: ConsoleContext) {
   let count = 0
   await ownTurn()
-  for await (const row of route.rows(call)) {
+  for await (const row of route.rows(whileConnected(call))) {
     count += 1
     if (count % csvPageRows === 0) {
       // SQLite and a fast client need no turn of the event loop: the whole file would be one.

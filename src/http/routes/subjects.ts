@@ -118,11 +118,11 @@ export const getSubject = defineRoute({
     }),
 })
 
-/** The number of a record as text, so that a cursor of the other order is refused. */
-const ascendingCursor = z
-  .string()
-  .regex(/^\d{1,15}$/u)
-  .transform(Number)
+/** The position of a page. It contains the order, except the default one: another order is refused. */
+const deletionCursors = {
+  '-deleted': z.tuple([z.string(), z.int()]),
+  deleted: z.tuple([z.string(), z.int(), z.literal('deleted')]),
+}
 
 export const listDeletions = defineRoute({
   method: 'GET',
@@ -152,7 +152,7 @@ export const listDeletions = defineRoute({
   run: async ({ query, caller, services: { subjects, maintenance, visitors } }) => {
     const { galleryId } = caller
     const isAscending = query.sort === 'deleted'
-    const after = unpackCursor(query.cursor, isAscending ? ascendingCursor : z.int())
+    const position = unpackCursor(query.cursor, deletionCursors[query.sort])
     const conditions = {
       galleryId: query.visitors === 'true' ? visitors.galleryIdOf(galleryId) : galleryId,
       subjectId: query.subjectId,
@@ -160,6 +160,7 @@ export const listDeletions = defineRoute({
       fromUtc: toStoredTimestamp(query.fromUtc),
       toUtc: toStoredTimestamp(query.toUtc),
     }
+    const after = position && ([position[0], position[1]] as const)
     const filter = { ...conditions, isAscending, after, limit: query.limit + 1 }
     const { found, counted } = await subjects.read(async (reading) => ({
       found: await maintenance.listDeletions(reading, filter),
@@ -169,7 +170,9 @@ export const listDeletions = defineRoute({
     const { page, last } = cutPage(found, query.limit)
     return {
       items: page.map(({ record }) => record),
-      nextCursor: last ? packCursor(isAscending ? `${last.seq}` : last.seq) : null,
+      nextCursor: last
+        ? packCursor([...last.position, ...(isAscending ? [query.sort] : [])])
+        : null,
       ...counted,
     }
   },

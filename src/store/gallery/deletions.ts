@@ -1,9 +1,9 @@
-import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
-import { countListed, type ListOrder } from '../lists.ts'
-import type { ReadTx, Tx } from '../database.ts'
+import { countListed, selectPage, type ListOrder } from '../lists.ts'
+import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 
 /** The permanent record of a subject's deletion, with the field names of the contract. */
 export type DeletionRecord = Pick<
@@ -63,9 +63,11 @@ export function deletionHash(
 /** Records of one gallery, or of all galleries of an account, deleted ones included. */
 export type DeletionScope = { readonly galleryId: string } | { readonly accountId: string }
 
-/** `after` is the number of a record. */
+/** The position of a record in a list: its time and its number. */
+type DeletionPosition = [deletedAtUtc: string, seq: number]
+
 export type DeletionFilter = DeletionScope &
-  ListOrder<number> & {
+  ListOrder<Readonly<DeletionPosition>> & {
     readonly subjectId?: string | undefined
     readonly externalId?: string | undefined
     /** Times `>= fromUtc` and `< toUtc`. */
@@ -75,37 +77,41 @@ export type DeletionFilter = DeletionScope &
 
 /** Finds deletion records, by default the newest first. */
 export async function findDeletions(tx: ReadTx, filter: DeletionFilter) {
-  const { isAscending = false, after } = filter
-  let query = matchingDeletions(tx, filter).selectAll()
-  if (after !== undefined) query = query.where('seq', isAscending ? '>' : '<', after)
-  const rows = await tx.run(query.orderBy('seq', isAscending ? 'asc' : 'desc').limit(filter.limit))
-  return rows.map((row) => ({
-    seq: row.seq,
-    galleryId: row.galleryId,
-    record: deletionRecordOf(row),
-  }))
+  const rows = await tx.run(pageOfDeletions(tx, filter).selectAll())
+  return rows.map((row) => {
+    const position: DeletionPosition = [row.deletedAtUtc, row.seq]
+    return { position, galleryId: row.galleryId, record: deletionRecordOf(row) }
+  })
 }
 
 /** Counts deletion records, at most `listCountMax`. */
 export function countDeletions(tx: ReadTx, filter: DeletionConditions): Promise<ListCount> {
-  const rows = matchingDeletions(tx, filter).select('seq')
-  return countListed(tx, rows)
+  const all = { ...filter, limit: listCountMax + 1 }
+  return countListed(tx, pageOfDeletions(tx, all).select('seq'))
 }
 
 type DeletionConditions = DeletionScope & Omit<DeletionFilter, 'galleryId' | 'after' | 'limit'>
 
-function matchingDeletions(tx: ReadTx, filter: DeletionConditions) {
-  const { subjectId, externalId, fromUtc, toUtc } = filter
+function pageOfDeletions(tx: ReadTx, filter: DeletionFilter) {
+  const { subjectId, externalId, fromUtc: from, toUtc: to, isAscending = false } = filter
+  const { withoutIndex } = dialectOf(tx.build)
+  const scope = 'galleryId' in filter ? 'galleryId' : 'accountId'
+  const id = 'galleryId' in filter ? filter.galleryId : filter.accountId
+  // A person has few records, which a separate index finds. SQLite would prefer that of a period.
+  const ofPerson = (subjectId ?? externalId) !== undefined
   let query = tx.build.selectFrom('deletions')
-  query =
-    'galleryId' in filter
-      ? query.where('galleryId', '=', filter.galleryId)
-      : query.where('accountId', '=', filter.accountId)
+  query = query.where(subjectId === undefined ? sql.ref(scope) : withoutIndex(scope), '=', id)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
-  if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
-  if (toUtc !== undefined) query = query.where('deletedAtUtc', '<', toUtc)
-  return query
+  const time = withoutIndex('deletedAtUtc')
+  if (ofPerson && from !== undefined) query = query.where(time, '>=', from)
+  if (ofPerson && to !== undefined) query = query.where(time, '<', to)
+  return selectPage(query, {
+    ...filter,
+    columns: ['deletedAtUtc', 'seq'],
+    ...(!ofPerson && { from, to }),
+    isDescending: !isAscending,
+  })
 }
 
 function deletionRecordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {

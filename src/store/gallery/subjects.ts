@@ -95,7 +95,7 @@ export type SubjectFilter = {
   /** Only subjects with this attribute. */
   readonly attribute?: AttributeFilter | undefined
   /** By default the order of enrollment. */
-  readonly sort?: SubjectSort
+  readonly sort?: SubjectSort | undefined
   /** The position of the last subject of the previous page. */
   readonly after?: SubjectCursor | undefined
   readonly limit: number
@@ -103,13 +103,7 @@ export type SubjectFilter = {
 
 /** Finds subjects, by default in the order of their enrollment: new ones appear on the last page. */
 export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonly SubjectRow[]> {
-  return tx.run(selectPage(matchingSubjects(tx, filter).selectAll(), pageOf(filter)))
-}
-
-function pageOf({ sort = enrollmentOrder, after, limit }: SubjectFilter) {
-  const columns = [sort.by, 'subjectId'] as const
-  const { isDescending } = sort
-  return { columns, after: after && ([after.value, after.subjectId] as const), isDescending, limit }
+  return tx.run(selectSubjects(tx, filter).selectAll())
 }
 
 export type SubjectRange = SubjectFilter & {
@@ -120,43 +114,56 @@ export type SubjectRange = SubjectFilter & {
 /** Finds the positions of subjects in a range, in their order. */
 export function findSubjectPositions(
   tx: ReadTx,
-  { upTo, ...filter }: SubjectRange,
+  range: SubjectRange,
 ): Promise<readonly SubjectCursor[]> {
-  const { by, isDescending } = filter.sort ?? enrollmentOrder
-  let query = selectPositions(tx, filter)
-  if (upTo)
-    query = query.where((row) =>
-      row(
-        row.refTuple(by, 'subjectId'),
-        isDescending ? '>=' : '<=',
-        row.tuple(upTo.value, upTo.subjectId),
-      ),
-    )
-  return tx.run(selectPage(query, pageOf(filter)))
+  return tx.run(selectPositions(tx, range))
 }
 
 /** Returns the position after `rows` subjects of a list, matching or not; undefined at its end. */
 export async function findStepEnd(
   tx: ReadTx,
-  { galleryId, createdFromUtc, createdToUtc, sort = enrollmentOrder, after }: SubjectFilter,
+  { galleryId, createdFromUtc, createdToUtc, sort, after }: SubjectFilter,
   rows: number,
 ): Promise<SubjectCursor | undefined> {
-  const range = { galleryId, createdFromUtc, createdToUtc, sort, after, limit: 1 }
-  const page = selectPage(selectPositions(tx, range), pageOf(range))
-  return (await tx.run(page.offset(rows - 1)))[0]
+  const times = isInTimeOrder({ sort }) ? { createdFromUtc, createdToUtc } : {}
+  const range = { galleryId, ...times, sort, after, limit: 1 }
+  return (await tx.run(selectPositions(tx, range).offset(rows - 1)))[0]
 }
 
 function selectPositions(tx: ReadTx, filter: SubjectFilter) {
   const { by } = filter.sort ?? enrollmentOrder
-  return matchingSubjects(tx, filter).select([`${by} as value`, 'subjectId'])
+  return selectSubjects(tx, filter).select([`${by} as value`, 'subjectId'])
+}
+
+/** Whether the period of creation is a part of the list. */
+function isInTimeOrder({ sort = enrollmentOrder }: Pick<SubjectFilter, 'sort'>): boolean {
+  return sort.by === 'createdAtUtc'
+}
+
+/** Selects a page of the subjects that match a filter. */
+function selectSubjects(tx: ReadTx, filter: SubjectFilter & Partial<SubjectRange>) {
+  const { sort: { by, isDescending } = enrollmentOrder, after, upTo, limit } = filter
+  return selectPage(matchingSubjects(tx, filter), {
+    columns: [by, 'subjectId'],
+    ...(isInTimeOrder(filter) && { from: filter.createdFromUtc, to: filter.createdToUtc }),
+    after: after && [after.value, after.subjectId],
+    upTo: upTo && [upTo.value, upTo.subjectId],
+    isDescending,
+    limit,
+  })
 }
 
 /** Builds the conditions of a filter. */
 function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
   const { galleryId, externalId, group, text, attribute, subjectIds } = filter
-  const { unexpiredAtUtc: nowUtc } = filter
+  const { unexpiredAtUtc: nowUtc, createdFromUtc, createdToUtc } = filter
   const { searchTextContains, withoutIndex } = dialectOf(tx.build)
-  let query = selectInTimeRange(tx, filter)
+  let query = tx.build.selectFrom('subjects')
+  if (!isInTimeOrder(filter)) {
+    const createdAtUtc = withoutIndex('createdAtUtc')
+    if (createdFromUtc !== undefined) query = query.where(createdAtUtc, '>=', createdFromUtc)
+    if (createdToUtc !== undefined) query = query.where(createdAtUtc, '<', createdToUtc)
+  }
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
@@ -187,16 +194,6 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
   return subjectIds === undefined
     ? query.where('galleryId', '=', galleryId)
     : query.where(withoutIndex('galleryId'), '=', galleryId).where('subjectId', 'in', subjectIds)
-}
-
-function selectInTimeRange(
-  tx: ReadTx,
-  { createdFromUtc, createdToUtc }: Pick<SubjectFilter, 'createdFromUtc' | 'createdToUtc'>,
-) {
-  let query = tx.build.selectFrom('subjects')
-  if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
-  if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
-  return query
 }
 
 export type GroupName = { readonly galleryId: string; readonly name: string }

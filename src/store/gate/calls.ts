@@ -131,24 +131,19 @@ function pageOfCalls(db: Database, filter: CallFilter) {
       'in',
       accountProjectIds(db, accountId),
     )
-  if (upTo)
-    query = query.where((row) =>
-      row(
-        row.refTuple('atMs', 'callId'),
-        isDescending ? '>=' : '<=',
-        row.tuple(upTo.atMs, upTo.callId),
-      ),
-    )
   return selectPage(query, {
     columns: ['atMs', 'callId'],
+    from: filter.fromMs,
+    to: filter.toMs,
     after: after && [after.atMs, after.callId],
+    upTo: upTo && [upTo.atMs, upTo.callId],
     isDescending,
     limit: filter.limit,
   })
 }
 
 function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>) {
-  const { result, outcome, nearMiss, requestId, requestIdPrefix, fromMs, toMs } = filter
+  const { result, outcome, nearMiss, requestId, requestIdPrefix } = filter
   // A key, a project or a prefix limits the rows that are read; the other indexes would read many.
   const names = ['keyId', 'projectId'] as const
   const indexed =
@@ -175,8 +170,7 @@ function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' 
     query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])
   if (requestIdPrefix !== undefined)
     query = query.where('callId', 'in', callsByPrefix(db, requestIdPrefix).select('callId'))
-  if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
-  return toMs === undefined ? query : query.where('atMs', '<', toMs)
+  return query
 }
 
 /** Selects the calls whose request id starts with a prefix, with the index on request ids. */

@@ -96,12 +96,17 @@ export const keysAndDeletionsContract = {
         galleryId: 'gallery',
         limit: 2,
       })
-      assert.ok(first && second && first.seq > second.seq)
-      assert.equal((await find({ after: second.seq })).length, 4)
-      assertSameValues(
-        await find({ isAscending: true, after: second.seq }),
-        await find({ limit: 1 }),
-      )
+      assert.ok(first && second)
+      assertSameValues(await find({}), [6, 5, 4, 3, 2, 1]) // The newest first.
+      const period = { fromUtc: pastUtc(2), toUtc: pastUtc(6) }
+      for (const filter of [{}, period]) {
+        const older = await find({ ...filter, after: second.position })
+        assertSameValues(older, 'toUtc' in filter ? [4, 3, 2] : [4, 3, 2, 1])
+        const newer = await find({ ...filter, isAscending: true, after: second.position })
+        assertSameValues(newer, 'toUtc' in filter ? [] : [6])
+      }
+      // A cursor of a page without a period may be outside of it.
+      assertSameValues(await find({ ...period, after: first.position }), [5, 4, 3, 2])
       const counted = { total: 3, isCapped: false }
       const odd = { galleryId: 'gallery', externalId: 'odd' }
       assertSameValues(await queries.countDeletions(tx, odd), counted)

@@ -29,7 +29,8 @@ export async function onBothEngines(work: (explainer: Explainer) => Promise<void
   if (postgresSkipReason === undefined) await onPostgres(work)
 }
 
-async function onSqlite(work: (explainer: Explainer) => Promise<void>): Promise<void> {
+/** Does the same on SQLite. */
+export async function onSqlite(work: (explainer: Explainer) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
   const store = await openStore(dataDir)
   const connection = new DatabaseSync(path.join(dataDir, 'facegate.db'))

@@ -29,16 +29,16 @@ export const { pages: listDeletions, csv: deletionsCsv } = defineList({
   }),
   sortBy: ['deleted'],
   isDescending: true,
-  position: z.int(),
+  position: z.tuple([z.string(), z.int()]),
   find: async (call, { after, limit, sort }) => {
     return call.services.store.read(async (tx) => {
       const conditions = await readConditions(tx, call)
       const order = { isAscending: !sort.isDescending, after, limit }
       const deletions = await findDeletions(tx, { ...conditions, ...order })
       const projects = await findProjectNames(tx, call.identity.accountId)
-      return deletions.map(({ seq, galleryId, record }) => {
+      return deletions.map(({ position, galleryId, record }) => {
         const ofGallery = projects.filter((project) => project.galleryId === galleryId)
-        return { item: { ...record, projects: ofGallery.map(({ name }) => name) }, position: seq }
+        return { item: { ...record, projects: ofGallery.map(({ name }) => name) }, position }
       })
     })
   },

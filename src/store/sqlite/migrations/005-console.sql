@@ -54,17 +54,16 @@ create unique index one_deletion_per_subject on deletions (subjectId) where merg
 
 create index deletions_of_subject on deletions (subjectId)
 
-create index deletions_of_gallery on deletions (galleryId, seq)
+create index deletions_by_time on deletions (galleryId, deletedAtUtc, seq)
 
-create index deletions_by_external_id on deletions (galleryId, externalId, seq)
-
-create index deletions_by_time on deletions (galleryId, deletedAtUtc)
+create index deletions_by_external_id on deletions (galleryId, externalId, deletedAtUtc, seq)
 
 create index deletions_of_account on deletions (accountId, seq)
 
-create index deletions_of_account_by_external_id on deletions (accountId, externalId, seq)
+create index deletions_of_account_by_time on deletions (accountId, deletedAtUtc, seq)
 
-create index deletions_of_account_by_time on deletions (accountId, deletedAtUtc)
+create index deletions_of_account_by_external_id
+  on deletions (accountId, externalId, deletedAtUtc, seq)
 
 create trigger deletions_no_update before update on deletions
   begin select raise(abort, 'deletions is append-only'); end
