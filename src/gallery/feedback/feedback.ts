@@ -1,7 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { readChart } from '../../store/console/call-charts.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { MatchVerdict, MatchVerdictRow, SubjectRow } from '../../store/gallery-schema.ts'
 import {
@@ -10,7 +10,7 @@ import {
   addMatch,
   countVerdicts,
   findMatches,
-  findVerdictPeriod,
+  findReportedProjects,
   setVerdict,
 } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, lockGallery } from '../../store/gallery/galleries.ts'
@@ -102,19 +102,27 @@ export const reportedGroupsMax = 200
 
 /**
  * Counts verdicts by project and by group, those with the most verdicts first, with the observed
- * false-match rate of each. The verdicts are read by days, so that no read takes long.
+ * false-match rate of each. Each read counts a limited number of verdicts.
  */
 export async function reportVerdicts({ read }: Pick<Store, 'read'>, filter: VerdictFilter) {
-  const period = await read((tx) => findVerdictPeriod(tx, filter))
-  const parts = period ? readChart({ read }, { ...filter, ...period }, countVerdicts) : []
-  const rows = (await Array.fromAsync(parts)).flat()
-  const sums = new Map<string, (typeof rows)[number]>()
-  for (const row of rows) {
-    const { projectId, group, confirmed, denied } = row
-    const key = JSON.stringify(group === undefined ? [projectId] : [projectId, group])
-    const sum = sums.get(key) ?? { confirmed: 0, denied: 0 }
-    sums.set(key, { ...row, confirmed: sum.confirmed + confirmed, denied: sum.denied + denied })
-  }
+  const { fromMs: firstMs = 0, toMs = Number.MAX_SAFE_INTEGER } = filter
+  type Counts = Awaited<ReturnType<typeof countVerdicts>>['counts'][number]
+  const sums = new Map<
+    string,
+    Counts & { readonly projectId: string; readonly projectName: string }
+  >()
+  for (const project of await read((tx) => findReportedProjects(tx, filter)))
+    for (let fromMs = firstMs; fromMs < toMs; await nextTurn()) {
+      const period = { ...project, fromMs, toMs }
+      const { counts, endMs } = await read((tx) => countVerdicts(tx, period))
+      for (const { group, confirmed, denied } of counts) {
+        const key = JSON.stringify([project.projectId, ...(group === undefined ? [] : [group])])
+        const sum = sums.get(key) ?? { confirmed: 0, denied: 0 }
+        const added = { confirmed: sum.confirmed + confirmed, denied: sum.denied + denied }
+        sums.set(key, { ...project, group, ...added })
+      }
+      fromMs = endMs
+    }
   const sorted = [...sums.values()].toSorted(
     (a, b) => b.confirmed + b.denied - (a.confirmed + a.denied) || (nameOf(a) < nameOf(b) ? -1 : 1),
   )

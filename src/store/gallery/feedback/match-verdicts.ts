@@ -1,8 +1,6 @@
 import { type ReadTx, type Tx, sql } from '../../database.ts'
 import type { MatchVerdictRow } from '../../gallery-schema.ts'
-import type { Database } from '../../schema.ts'
 import { endOldest } from '../duplicates/subject-merges.ts'
-import { accountProjectIds } from '../../tenancy/projects.ts'
 
 /**
  * The most matches of a subject that can still get a verdict. A merge, a key rotation and a deletion
@@ -178,52 +176,56 @@ export type VerdictFilter = {
   readonly toMs?: number | undefined
 }
 
-/** Finds the times of the first and of the last verdict; undefined without any. */
-export async function findVerdictPeriod({ build, run }: ReadTx, filter: VerdictFilter) {
-  const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER } = filter
-  const query = verdictsOf(build, { ...filter, fromMs, toMs })
-    .select(sql<number | null>`min("matchedAtMs")`.as('fromMs'))
-    .select(sql<number | null>`max("matchedAtMs") + 1`.as('toMs'))
-  const [period] = await run(query)
-  return period?.fromMs && period.toMs ? { fromMs: period.fromMs, toMs: period.toMs } : undefined
+/** Finds the projects whose verdicts match a filter, without deleted ones. */
+export function findReportedProjects({ build, run }: ReadTx, filter: VerdictFilter) {
+  const { accountId, projectId } = filter
+  let query = build
+    .selectFrom('projects')
+    .select(['projectId', 'name as projectName'])
+    .where('deletedAtUtc', 'is', null)
+  if (accountId !== undefined) query = query.where('accountId', '=', accountId)
+  return run(projectId === undefined ? query : query.where('projectId', '=', projectId))
 }
 
-type VerdictPeriod = VerdictFilter & { readonly fromMs: number; readonly toMs: number }
+/** Verdicts that one read counts, each in the groups of its subject: on SQLite up to 20 ms. */
+export const countedVerdicts = 500
+
+type VerdictPeriod = { readonly projectId: string; readonly fromMs: number; readonly toMs: number }
 
 /**
- * Counts confirmed and denied matches of a period, by project and by group. A match counts in each
- * group that its subject has now; the group is null if it has none, and undefined for the project.
+ * Counts the first verdicts of a project in a period, and returns where the next ones start. A match
+ * counts in each group that its subject has now; the group is null if it has none, and undefined for the
+ * project.
  */
-export async function countVerdicts({ build, run }: ReadTx, filter: VerdictPeriod) {
+export async function countVerdicts(
+  { build, run }: ReadTx,
+  { projectId, fromMs, toMs }: VerdictPeriod,
+) {
+  const following = build
+    .selectFrom('matchVerdicts')
+    .where('verdict', 'is not', null)
+    .where('projectId', '=', projectId)
+    .where('matchedAtMs', '>=', fromMs)
+  const end = following.select('matchedAtMs').orderBy('matchedAtMs').offset(countedVerdicts)
+  const [next] = await run(end.limit(1))
+  // Verdicts of the same time are counted together.
+  const endMs = Math.min(toMs, Math.max(next?.matchedAtMs ?? toMs, fromMs + 1))
   // A subject has many matches and many groups, so its matches are counted first.
-  const ofSubjects = verdictsOf(build, filter)
+  const ofSubjects = following
+    .where('matchedAtMs', '<', endMs)
     .select(['projectId', 'subjectId'])
     .select(sql<number>`count(case verdict when 'confirmed' then 1 end)`.as('confirmed'))
     .select(sql<number>`count(case verdict when 'denied' then 1 end)`.as('denied'))
     .groupBy(['projectId', 'subjectId'])
   const counted = build
     .selectFrom(ofSubjects.as('v'))
-    .innerJoin('projects as p', 'p.projectId', 'v.projectId')
-    .select(['p.projectId', 'p.name as projectName'])
     .select(sql<number>`sum(v.confirmed)`.as('confirmed'))
     .select(sql<number>`sum(v.denied)`.as('denied'))
-    .where('p.deletedAtUtc', 'is', null)
-    .groupBy(['p.projectId', 'p.name'])
+    .groupBy('v.projectId')
   const byGroup = counted
     .leftJoin('subjectGroups as g', 'g.subjectId', 'v.subjectId')
     .select('g.name as group')
     .groupBy('g.name')
-  const projects = (await run(counted)).map((row) => ({ ...row, group: undefined }))
-  return [...projects, ...(await run(byGroup))]
-}
-
-function verdictsOf(build: Database, { accountId, projectId, fromMs, toMs }: VerdictPeriod) {
-  let query = build
-    .selectFrom('matchVerdicts')
-    .where('verdict', 'is not', null)
-    .where('matchedAtMs', '>=', fromMs)
-    .where('matchedAtMs', '<', toMs)
-  if (accountId !== undefined)
-    query = query.where('projectId', 'in', accountProjectIds(build, accountId))
-  return projectId === undefined ? query : query.where('projectId', '=', projectId)
+  const ofProject = (await run(counted)).map((row) => ({ ...row, group: undefined }))
+  return { endMs, counts: [...ofProject, ...(await run(byGroup))] }
 }

@@ -209,6 +209,39 @@ export const matchVerdictsContract = {
     const moved = await store.read((tx) => queries.findSubjectMatches(tx, 's-2'))
     assertSameValues(moved.length, 1)
   },
+  'a read counts a limited number of verdicts': async (fixture: StoreFixture) => {
+    const { store, project } = fixture
+    const { projectId, accountId } = project
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 's-1')
+    const { countedVerdicts } = queries
+    const groups = Array.from({ length: 20 }, (_, index) => `group-${index}`)
+    const matches = Array.from({ length: 2 * countedVerdicts + 1 }, (_, index) => ({
+      ...decidedMatch(projectId, `v-${index}`, 's-1'),
+      matchedAtMs: 50 + index,
+    }))
+    const atOnce = Array.from({ length: countedVerdicts + 2 }, (_, index) => ({
+      ...decidedMatch(projectId, `w-${index}`, 's-1'),
+      matchedAtMs: 5000,
+    }))
+    await store.write(async (tx) => {
+      await queries.addGroups(tx, { galleryId: projectId, subjectId: 's-1' }, groups)
+      await mapSequential([...matches, ...atOnce], (match) => queries.addMatch(tx, match))
+    })
+    const parts: number[] = []
+    for (let fromMs = 0; fromMs < 9000;) {
+      const period = { projectId, fromMs, toMs: 9000 }
+      const { counts, endMs } = await store.read((tx) => queries.countVerdicts(tx, period))
+      parts.push(counts.find(({ group }) => group === undefined)?.denied ?? 0)
+      fromMs = endMs
+    }
+    assertSameValues(parts, [countedVerdicts, countedVerdicts, 1, countedVerdicts + 2, 0])
+    const report = await reportVerdicts(store, { accountId })
+    assertSameValues(
+      new Set([...report.projects, ...report.groups].map(({ denied }) => denied)),
+      new Set([matches.length + atOnce.length]),
+    )
+  },
   'verdicts are counted by project and for the groups with the most verdicts': async (
     fixture: StoreFixture,
   ) => {
@@ -231,13 +264,16 @@ export const matchVerdictsContract = {
       ]
       await mapSequential(rows, (row) => queries.addMatch(tx, row))
     })
-    const counted = await store.read((tx) => queries.countVerdicts(tx, { fromMs: 50, toMs: 51 }))
+    assertSameValues(await store.read((tx) => queries.findReportedProjects(tx, { accountId })), [
+      { projectId, projectName: project.name },
+    ])
+    const period = { projectId, fromMs: 50, toMs: 51 }
+    const { counts, endMs } = await store.read((tx) => queries.countVerdicts(tx, period))
+    assertSameValues(endMs, 51)
     assertSameValues(
-      counted.flatMap(({ group, ...row }) => (group === undefined ? [row] : [])),
-      [{ projectId, projectName: project.name, confirmed: 1, denied: 2 }],
+      counts.filter(({ group }) => group === undefined),
+      [{ confirmed: 1, denied: 2, group: undefined }],
     )
-    const period = await store.read((tx) => queries.findVerdictPeriod(tx, { accountId }))
-    assertSameValues(period, { fromMs: 50, toMs: 61 + 2 * dayMs })
     const { projects, groups } = await reportVerdicts(store, { accountId, fromMs: 50, toMs: 60 })
     assertSameValues(
       projects.map(({ confirmed, denied }) => [confirmed, denied]),
