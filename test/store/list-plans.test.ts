@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { countAuditEntries, findAuditEntries } from '../../src/store/console/audit-log.ts'
+import { findTransfers } from '../../src/store/billing/ledger-transfers.ts'
+import { findDeliveries } from '../../src/store/webhooks/deliveries.ts'
+import type { ReadTx } from '../../src/store/database.ts'
+import {
+  countSubjects,
+  readSubjects,
+  type SubjectSource,
+} from '../../src/store/gallery/search/search-subjects.ts'
 import { countDeletions, findDeletions } from '../../src/store/gallery/deletions.ts'
 import {
   countUnseenSubjects,
@@ -15,60 +24,17 @@ import {
   findVisitors,
 } from '../../src/store/gallery/visitors.ts'
 import { readCalls, searchCalls, type CallFilter } from '../../src/store/gate/calls.ts'
+import { onBothEngines, onSqlite } from '../support/plans/explain-reads.ts'
 import {
-  onBothEngines,
-  onSqlite,
-  type ExplainedStatement,
-} from '../support/database/explain-reads.ts'
+  assertBounded,
+  assertIndexed,
+  combine,
+  conditionOf,
+  sorted,
+} from '../support/plans/plan-checks.ts'
 
-/** Returns all combinations of one value of each name. */
-function combine<const Values extends Readonly<Record<string, readonly unknown[]>>>(
-  values: Values,
-) {
-  type Combination = { readonly [Name in keyof Values]: Values[Name][number] }
-  let combinations: object[] = [{}]
-  for (const [name, choices] of Object.entries(values))
-    combinations = combinations.flatMap((one) =>
-      choices.map((choice) => ({ ...one, [name]: choice })),
-    )
-  return combinations as Combination[]
-}
-
-const sorted = /TEMP B-TREE|(?:^|-> +)(?:Incremental )?Sort$/mu
-
-/** The projects of an account are not a list; `counted` are the rows of one. */
-const unbounded = /\bSCAN (?!counted\b|projects\b)|Seq Scan on (?!projects\b)/u
-
-/** A condition of an index on a column, alone or with the id that follows it. */
-const conditionOf = (column: string) =>
-  String.raw`(?:SEARCH|Index Cond).*\b${column}"?(?:, ?"?\w+"?\))? ?[=<>]`
-
-/** Asserts that an index has the order of a list, and that it finds the rows by all these columns. */
-function assertIndexed(
-  statements: readonly ExplainedStatement[],
-  columns: readonly string[],
-): void {
-  for (const { sql, plan } of statements) {
-    const description = `${sql}\n${plan}`
-    assert.doesNotMatch(plan, sorted, description)
-    assert.doesNotMatch(plan, unbounded, description)
-    for (const column of columns)
-      assert.match(plan, new RegExp(conditionOf(column), 'u'), description)
-  }
-}
-
-/**
- * Asserts that a page begins at its position and ends at its last one. SQLite reads an index between two
- * conditions: it would read and test all rows between a further condition and the position.
- */
-function assertBounded({ sql }: ExplainedStatement, order: string): void {
-  const conditions = sql.split(' order by ')[0]?.split(/ where | and /u) ?? []
-  for (const operator of ['<', '>']) {
-    const isBound = new RegExp(`^\\(?"${order}"(?:, "\\w+"\\))? ${operator}`, 'u')
-    const bounds = conditions.filter((one) => isBound.test(one))
-    assert.ok(bounds.length <= 1, `${sql}: ${bounds.join(', ')}`)
-  }
-}
+/** A database whose reads are one after another in the event loop. */
+const sourceOf = (tx: ReadTx): SubjectSource => ({ read: async (job) => job(tx), isShared: false })
 
 test('Each list of visitors reads only its own rows, in their order', () =>
   onBothEngines(async ({ explain }) => {
@@ -171,6 +137,95 @@ test('Each list of subjects is read in its order, from its position to the end o
       assertIndexed(statements, ['galleryId', ...(after ? [by] : [])])
       // A step ends after a number of rows, whether or not they match.
       if (by !== 'createdAtUtc') assert.doesNotMatch(statements[0]?.sql ?? '', /"createdAtUtc"/u)
+    }
+  }))
+
+test('Subjects of a group, with an attribute or of another period are found by ids or in steps', () =>
+  onSqlite(async ({ explain }) => {
+    const sort = { by: 'updatedAtUtc', isDescending: true } as const
+    const indexes = [
+      [{ group: 'g' }, / subjectGroups USING PRIMARY KEY \(galleryId=\? AND name=\?\)/u],
+      [
+        { attribute: { name: 'n', value: 'v' } },
+        / subjectAttributes USING PRIMARY KEY \(galleryId=\? AND name=\? AND value=\?\)/u,
+      ],
+      [{ text: 't' }, /COVERING INDEX subjects_by_update \(galleryId=\?\)/u],
+      [{ createdFromUtc: '2026' }, /COVERING INDEX subjects_by_update \(galleryId=\?\)/u],
+      [{ createdToUtc: '2026' }, /COVERING INDEX subjects_by_update \(galleryId=\?\)/u],
+      [
+        { group: 'g', externalId: 'e' },
+        /one_subject_per_external_id \(galleryId=\? AND externalId=\?\)/u,
+      ],
+      [{}, /COVERING INDEX subjects_by_update \(galleryId=\?\)/u],
+    ] as const
+    for (const [condition, index] of indexes) {
+      const filter = { galleryId: 'g', ...condition, limit: 51 }
+      const [list] = await explain((tx) =>
+        readSubjects(sourceOf(tx), { ...filter, sort }, async () => []),
+      )
+      assert.match(list?.plan ?? '', index)
+      const isStepped =
+        'text' in condition || 'createdFromUtc' in condition || 'createdToUtc' in condition
+      assert.equal(list?.sql.includes(' offset '), isStepped)
+      const [count] = await explain((tx) => countSubjects(sourceOf(tx), filter))
+      assert.match(count?.plan ?? '', / SEARCH|^SEARCH|COVERING/u)
+      if ('group' in condition || 'attribute' in condition) assert.match(count?.plan ?? '', index)
+    }
+  }))
+
+test('Each list of audit entries is read in its order, from its position to the end of its period', () =>
+  onSqlite(async ({ explain }) => {
+    const filters = combine({
+      condition: [{}, { userId: 'u' }, { auditAction: 'key.create' }, { kind: 'changes' }],
+      fromMs: [undefined, 1],
+      toMs: [undefined, 9],
+      isAscending: [false, true],
+      after: [undefined, { atMs: 5, auditId: 1 }],
+    })
+    for (const { condition, after, isAscending, ...times } of filters) {
+      const filter = { accountId: 'a', ...condition, ...times }
+      const page = { ...filter, isAscending, after, limit: 51 }
+      const columns = ['accountId', ...Object.keys(condition).filter((name) => name !== 'kind')]
+      const isLimited = Object.values(times).join('') !== ''
+      const found = await explain((tx) => findAuditEntries(tx, page))
+      const counted = await explain((tx) => countAuditEntries(tx, filter))
+      for (const statement of [...found, ...counted]) assertBounded(statement, 'atMs')
+      assertIndexed(found, [...columns, ...(isLimited || after ? ['atMs'] : [])])
+      assertIndexed(counted, [...columns, ...(isLimited ? ['atMs'] : [])])
+    }
+  }))
+
+test('A page of transfers is read in its order, from its position to the end of its period', () =>
+  onSqlite(async ({ explain }) => {
+    const filters = combine({
+      condition: [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }],
+      fromMs: [undefined, 1],
+      toMs: [undefined, 9],
+      isAscending: [false, true],
+    })
+    for (const { condition, ...order } of filters) {
+      const page = { accountId: 'a', ...condition, ...order, after: { atMs: 5, transferId: 1 } }
+      const found = await explain((tx) => findTransfers(tx, { ...page, limit: 51 }))
+      assertIndexed(found, 'projectId' in condition ? ['projectId', 'atMs'] : ['atMs'])
+      for (const statement of found) assertBounded(statement, 't"."atMs')
+    }
+  }))
+
+test('Each list of deliveries reads only deliveries with its state and its type, in their order', () =>
+  onBothEngines(async ({ explain }) => {
+    const filters = combine({
+      state: [undefined, 'failed'],
+      type: [undefined, 'call.failed'],
+      isAscending: [false, true],
+      after: [undefined, { createdAtMs: 5, eventId: 'e' }],
+    })
+    for (const { state, type, after, isAscending } of filters) {
+      const page = { webhookId: 'w', state, type, isAscending, after, limit: 51 }
+      const found = await explain((tx) => findDeliveries(tx, page))
+      assertIndexed(found, ['webhookId', ...(after ? ['createdAtMs'] : [])])
+      for (const { plan } of found)
+        if (type !== undefined) assert.match(plan, /deliveries_by_(?:type|state)/u)
+        else if (state !== undefined) assert.match(plan, /deliveries_by_state/u)
     }
   }))
 

@@ -18,11 +18,14 @@ export type TransferFilter = TimeFilter &
 export function findTransfers(tx: ReadTx, filter: TransferFilter) {
   const { isAscending = false, after, limit } = filter
   const ledgers = accountLedgers(tx, filter.accountId)
-  const query = matchingTransfers(selectTransfers(tx), filter)
+  const { fromMs: _fromMs, toMs: _toMs, ...conditions } = filter
+  const query = matchingTransfers(selectTransfers(tx), conditions)
     // The index on chains must not be used: rows are read in the order of time.
     .where(dialectOf(tx.build).withoutIndex('t.chain'), 'in', ledgers)
   const page = selectPage(query, {
     columns: ['t.atMs', 't.transferId'],
+    from: filter.fromMs,
+    to: filter.toMs,
     after: after && [after.atMs, after.transferId],
     isDescending: !isAscending,
     limit,

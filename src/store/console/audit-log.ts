@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
@@ -50,14 +50,8 @@ const playgroundActions = ['playground.call', 'playground.session']
 
 /** Finds entries of the audit log, by default the newest first. */
 export async function findAuditEntries(tx: ReadTx, filter: AuditFilter) {
-  const { isAscending = false, after, limit } = filter
-  const page = selectPage(matchingEntries(tx, filter).selectAll(), {
-    columns: ['atMs', 'auditId'],
-    after: after && [after.atMs, after.auditId],
-    isDescending: !isAscending,
-    limit,
-  })
-  return (await tx.run(page)).map(({ rowHash: _rowHash, ...entry }) => entry)
+  const rows = await tx.run(pageOfEntries(tx, filter).selectAll())
+  return rows.map(({ rowHash: _rowHash, ...entry }) => entry)
 }
 
 /** Counts the entries of a list, at most `listCountMax`. */
@@ -65,11 +59,12 @@ export function countAuditEntries(
   tx: ReadTx,
   filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
 ): Promise<ListCount> {
-  return countListed(tx, matchingEntries(tx, filter).select('auditId'))
+  const all = { ...filter, limit: listCountMax + 1 }
+  return countListed(tx, pageOfEntries(tx, all).select('auditId'))
 }
 
-function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>) {
-  const { accountId, userId, auditAction, fromMs, toMs } = filter
+function pageOfEntries(tx: ReadTx, filter: AuditFilter) {
+  const { accountId, userId, auditAction, fromMs: from, toMs: to, after, limit } = filter
   const kind = filter.kind && requireAuditKind(filter.kind)
   let query = tx.build.selectFrom('auditLog').where('accountId', '=', accountId)
   if (userId !== undefined) query = query.where('userId', '=', userId)
@@ -78,8 +73,14 @@ function matchingEntries(tx: ReadTx, filter: Omit<AuditFilter, 'after' | 'limit'
   else if (kind === 'changes') query = query.where('auditAction', 'not in', playgroundActions)
   if (kind === 'commandLine')
     query = query.where('userId', 'is', null).where('userName', '=', commandLineName)
-  if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
-  return toMs === undefined ? query : query.where('atMs', '<', toMs)
+  return selectPage(query, {
+    columns: ['atMs', 'auditId'],
+    from,
+    to,
+    after: after && [after.atMs, after.auditId],
+    isDescending: !(filter.isAscending ?? false),
+    limit,
+  })
 }
 
 /** @throws RangeError for an unknown kind, which would not limit a list. */

@@ -9,7 +9,7 @@ import { countCalls, countScores, findLatencies } from '../../../src/store/conso
 import { countCallsByPrefix, countLoggedCalls, readCalls } from '../../../src/store/gate/calls.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { countDeletions, findDeletions } from '../../../src/store/gallery/deletions.ts'
-import { findFewIdsWithAttribute } from '../../../src/store/gallery/search/attribute-filter.ts'
+import { findFewIds } from '../../../src/store/gallery/search/attribute-filter.ts'
 import {
   findStepEnd,
   findSubjectPositions,
@@ -207,7 +207,7 @@ test('A search for a text reads only an index, and the found subjects by their i
       }
     }
   const attribute = { name: 'team', value: 'a' }
-  const ids = await planOf((reading) => findFewIdsWithAttribute(reading, 'g', attribute))
+  const ids = await planOf((reading) => findFewIds(reading, { galleryId: 'g', attribute }))
   assert.match(ids, /PRIMARY KEY \(galleryId=\? AND name=\? AND value=\?\)/u)
   connection.close()
   await store.close()

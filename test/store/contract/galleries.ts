@@ -72,7 +72,7 @@ export const galleriesContract = {
       assertSameValues(await find({ ...descending, after }), ['s-c'])
       const attribute = { name: 'a', value: '1' }
       assertSameValues(await find({ attribute }), ['s-a'])
-      assertSameValues(await queries.findFewIdsWithAttribute(tx, galleryId, attribute), ['s-a'])
+      assertSameValues(await queries.findFewIds(tx, { galleryId, attribute }), ['s-a'])
       assert.equal(
         (await queries.findSubject(tx, galleryId, { subjectId: 'S-A' }))?.attributes,
         '{"a":1}',

@@ -2,8 +2,8 @@ import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { listCountMax, toListCount, type ListCount } from '../../../lib/limits/list-limits.ts'
 import type { ReadTx, Store } from '../../database.ts'
 import type { SubjectRow } from '../../gallery-schema.ts'
-import { findFewIdsWithAttribute } from './attribute-filter.ts'
-import type { SubjectCursor } from './subject-order.ts'
+import { findFewIds } from './attribute-filter.ts'
+import { enrollmentOrder, type SubjectCursor } from './subject-order.ts'
 import { findStepEnd, findSubjectPositions, findSubjects, type SubjectFilter } from '../subjects.ts'
 
 /**
@@ -33,7 +33,7 @@ type SubjectAtPosition<T> = { readonly position: SubjectCursor; readonly subject
  * Finds subjects in the order of the list and passes them to `load` in steps, so that other calls run in
  * between. Each step is a separate read: a subject that was deleted, merged or changed between the steps
  * so that it does not match the filter any more has a position, but is not loaded. A search for a text, or
- * for an attribute of many subjects, reads an index in steps, too. The number of subjects does not matter
+ * for an attribute or a group of many subjects, reads an index in steps, too. The number of subjects does not matter
  * if the page is full after a few of them.
  */
 export async function readSubjects<T extends { readonly subjectId: string }>(
@@ -58,15 +58,19 @@ export async function readSubjects<T extends { readonly subjectId: string }>(
 }
 
 async function findPage(source: SubjectSource, filter: SubjectFilter) {
-  const narrowed = await narrowByAttribute(source, filter)
+  const narrowed = await narrowById(source, filter)
   if (isEmpty(narrowed)) return []
   if (!isSelective(narrowed)) return searchSubjects(source, narrowed)
   return source.read((reading) => findSubjectPositions(reading, { ...narrowed, upTo: undefined }))
 }
 
 /** Whether an index or a list of ids finds the subjects of a page without reading many others. */
-function isSelective({ subjectIds, text, attribute }: SubjectFilter): boolean {
-  return subjectIds !== undefined || (text === undefined && attribute === undefined)
+function isSelective({ subjectIds, externalId, ...filter }: SubjectFilter): boolean {
+  if ((subjectIds ?? externalId) !== undefined) return true
+  const { text, attribute, group, sort = enrollmentOrder, createdFromUtc, createdToUtc } = filter
+  const isPeriod = (createdFromUtc ?? createdToUtc) !== undefined
+  const isInOrder = sort.by === 'createdAtUtc' || !isPeriod
+  return (text ?? attribute ?? group) === undefined && isInOrder
 }
 
 /** PostgreSQL has no condition for an empty list of ids. */
@@ -74,14 +78,14 @@ function isEmpty({ subjectIds }: SubjectFilter): boolean {
   return subjectIds?.length === 0
 }
 
-/** An attribute of few subjects is replaced by their ids, so that no other subjects are read. */
-async function narrowByAttribute(source: SubjectSource, filter: SubjectFilter) {
-  const { attribute, galleryId, ...others } = filter
-  if (attribute === undefined) return filter
+/** Subjects with the attribute or in the group are found by their ids if they are few. */
+async function narrowById(source: SubjectSource, filter: SubjectFilter) {
+  const { attribute, group, galleryId } = filter
+  if (isSelective(filter) || (attribute ?? group) === undefined) return filter
   const subjectIds = await source.read((reading) =>
-    findFewIdsWithAttribute(reading, galleryId, attribute),
+    findFewIds(reading, attribute ? { galleryId, attribute } : { galleryId, group }),
   )
-  return subjectIds ? { ...others, galleryId, subjectIds } : filter
+  return subjectIds ? { ...filter, subjectIds } : filter
 }
 
 /** Counts the subjects of a list, at most `listCountMax`. */
@@ -89,14 +93,11 @@ export async function countSubjects(
   source: SubjectSource,
   { after: _after, sort: _sort, ...filter }: SubjectFilter,
 ): Promise<ListCount> {
-  const counted = await narrowByAttribute(source, { ...filter, limit: listCountMax + 1 })
+  const counted = await narrowById(source, { ...filter, limit: listCountMax + 1 })
   if (isEmpty(counted)) return toListCount(0)
-  const { length } =
-    isSelective(counted) && counted.group === undefined
-      ? await source.read((reading) =>
-          findSubjectPositions(reading, { ...counted, upTo: undefined }),
-        )
-      : await searchSubjects(source, counted)
+  const { length } = isSelective(counted)
+    ? await source.read((reading) => findSubjectPositions(reading, { ...counted, upTo: undefined }))
+    : await searchSubjects(source, counted)
   return toListCount(length)
 }
 

@@ -84,11 +84,12 @@ create table auditLog (
   rowHash blob not null check (length(rowHash) = 32)
 ) strict
 
-create index audit_log_by_time on auditLog (accountId, atMs)
+-- Contains the action: SQLite prefers smaller indexes, even to those of a user and of an action.
+create index audit_log_by_time on auditLog (accountId, atMs, auditId, auditAction)
 
-create index audit_log_by_user on auditLog (userId, atMs)
+create index audit_log_by_user on auditLog (accountId, userId, atMs)
 
-create index audit_log_by_action on auditLog (auditAction, atMs)
+create index audit_log_by_action on auditLog (accountId, auditAction, atMs)
 
 create trigger auditLog_no_update before update on auditLog
   begin select raise(abort, 'auditLog is append-only'); end

@@ -35,6 +35,11 @@ create index deliveries_pending on webhookDeliveries (webhookId, dueAtMs)
 
 create index deliveries_of_webhook on webhookDeliveries (webhookId, createdAtMs, eventId)
 
+create index deliveries_by_state on webhookDeliveries (webhookId, state, createdAtMs, eventId)
+
+-- Contains the state, so that a list of both reads no data of other deliveries.
+create index deliveries_by_type on webhookDeliveries (webhookId, type, createdAtMs, eventId, state)
+
 create index deliveries_by_age on webhookDeliveries (queuedAtMs)
 
 create trigger budget_limits_reset after update of balanceMicros on ledgers

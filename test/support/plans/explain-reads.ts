@@ -7,8 +7,8 @@ import { Client } from 'pg'
 import type { ReadTx } from '../../../src/store/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { queryBuilder } from '../../../src/store/postgres/connection/kysely-driver.ts'
-import { createMigratedDatabase } from './engine.ts'
-import { postgresSkipReason } from './postgres-server.ts'
+import { createMigratedDatabase } from '../database/engine.ts'
+import { postgresSkipReason } from '../database/postgres-server.ts'
 
 /** A statement of a read and its plan, one step per line. */
 export type ExplainedStatement = { readonly sql: string; readonly plan: string }
