@@ -81,10 +81,9 @@ async function readCall(
   const { name, content } =
     (await rejectEarly(route, compreFaceRequest)) ??
     (await parseRequest(route, compreFaceRequest, requestId))
-  const { projectId } = caller
   // The images that a plugin analyzes again are checked when the call runs.
   if (!('error' in content))
-    assertRoom(options.services.vision, { action: roomCheck, params: content.params, projectId })
+    assertRoom(options.services.vision, { action: roomCheck, params: content.params, caller })
   const describe = () => describeRequest(request, content)
   return { caller, content, action: name, describeRequest: describe }
 }

@@ -149,7 +149,7 @@ function namesSubject({ code, subjectId }: ActionProblem): boolean {
 type ActionContext = {
   readonly echoed: EchoedFields
   /** The caller before its admission; the action runs for the one that was admitted. */
-  readonly caller: Pick<Caller, 'projectId'>
+  readonly caller: Pick<Caller, 'accountId' | 'projectId'>
   readonly services: Services
   readonly signal: AbortSignal
 }
@@ -164,7 +164,7 @@ export function toRunnableCall(
   { echoed, caller, services, signal }: ActionContext,
 ): RunnableCall<ItemOutcomes, Settlement<Envelope>> {
   const { action, params, debug } = content
-  assertRoom(services.vision, { action, params, projectId: caller.projectId })
+  assertRoom(services.vision, { action, params, caller })
   return {
     ...content,
     signal,
@@ -218,7 +218,7 @@ type RoomCheck = {
   readonly action: Pick<Action, 'analyzesAllImages'>
   /** The parameters as the client sent them. */
   readonly params: unknown
-  readonly projectId: string
+  readonly caller: Parameters<Services['vision']['assertRoom']>[1]
 }
 
 /**
@@ -228,11 +228,11 @@ type RoomCheck = {
  *
  * @throws HttpError 503 with Retry-After.
  */
-export function assertRoom(vision: Services['vision'], { action, params, projectId }: RoomCheck) {
+export function assertRoom(vision: Services['vision'], { action, params, caller }: RoomCheck) {
   const images = sentImages(params)
   const { analyzesAllImages: all = false } = action
   const analyzed = (typeof all === 'function' ? all(params) : all) ? images : images.slice(0, 1)
-  if (analyzed.length > 0) vision.assertRoom(analyzed, { projectId })
+  if (analyzed.length > 0) vision.assertRoom(analyzed, caller)
 }
 
 /** Returns the images in `params.images`; the action rejects everything else in there. */

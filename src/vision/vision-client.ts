@@ -24,7 +24,7 @@ export type VisionClient = {
    */
   readonly assertRoom: (
     images: readonly Pick<EncodedImage, 'bytes'>[],
-    options: Pick<ReserveOptions, 'projectId'>,
+    options: Pick<ReserveOptions, 'accountId' | 'projectId'>,
   ) => void
   /**
    * Reserves places for all images of a call, so that no image is rejected later because others
@@ -42,7 +42,7 @@ export type VisionClient = {
 }
 
 /**
- * The places of one call. `analyzeImage` uses the place of its image and ignores the project and the
+ * The places of one call. `analyzeImage` uses the place of its image and ignores the owner and the
  * signal of its options. `reserve` returns places of this reservation, for a part of the call, and
  * `assertRoom` always succeeds.
  *
@@ -51,7 +51,8 @@ export type VisionClient = {
 export type VisionReservation = VisionClient & Disposable
 
 export type ReserveOptions = {
-  /** Workers are assigned to projects in rotation, one image each. */
+  /** Workers are assigned to accounts in rotation, one image each, and to the projects of each. */
+  readonly accountId: string
   readonly projectId: string
   /** The API key of the call: images like those that crash workers are rejected for this key. */
   readonly keyId?: string | undefined

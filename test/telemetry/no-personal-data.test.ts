@@ -45,7 +45,7 @@ test('T59: logs, metrics and traces contain no data of people, pictures, templat
   for (const urlPath of [...paths, 'groups/canary-group-1859', 'canary-path-1859'])
     await fetch(`${url}/v1/${urlPath}`, { headers: { ...headers, 'x-api-key': key } })
   await fetch(`${url}/v1/subjects`, { headers: { 'x-api-key': `${key.slice(0, -1)}x` } })
-  const call = { projectId: randomUUID(), path: 'params.images[0]' }
+  const call = { accountId: randomUUID(), projectId: randomUUID(), path: 'params.images[0]' }
   const image = { bytes: photograph.bytes.toString('base64'), contentType: 'image/jpeg' } as const
   const analysis = await facegate.facegate.vision.analyzeImage(
     image,

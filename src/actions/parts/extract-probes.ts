@@ -163,8 +163,8 @@ async function analyzeImage(
   index: number,
   request: AnalysisRequest,
 ): Promise<ImageAnalysis> {
-  const { projectId, keyId } = caller
-  const context = { projectId, keyId, path: `params.images[${index}]`, signal }
+  const { accountId, projectId, keyId } = caller
+  const context = { accountId, projectId, keyId, path: `params.images[${index}]`, signal }
   const analysis = await services.vision.analyzeImage(image, request, context)
   applyFacePolicy(analysis, params.facePolicy, index)
   return analysis
@@ -276,8 +276,8 @@ export function reserveImages<Call extends ReservingCall>(
   images: readonly Pick<EncodedImage, 'bytes'>[],
 ): Call & Disposable {
   const { caller, services, signal } = call
-  const { projectId, keyId } = caller
-  const vision = services.vision.reserve(images, { projectId, keyId, signal })
+  const { accountId, projectId, keyId } = caller
+  const vision = services.vision.reserve(images, { accountId, projectId, keyId, signal })
   return {
     ...call,
     services: { ...services, vision },

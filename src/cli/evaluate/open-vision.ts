@@ -62,7 +62,7 @@ export async function openVision(models: readonly string[]) {
     modelSet,
     /** Without a request, all faces are returned. */
     analyzeImage: (image: EncodedImage, request: AnalysisRequest = analyzeAll) =>
-      pool.analyzeImage(image, request, { projectId: 'cli', path: 'image' }),
+      pool.analyzeImage(image, request, { accountId: 'cli', projectId: 'cli', path: 'image' }),
     [Symbol.asyncDispose]: () => pool.close(),
   }
 }

@@ -29,7 +29,7 @@ export type CropVisionClient = {
   readonly analyzeImage: (
     image: EncodedImage,
     request: AnalysisRequest,
-    call: { readonly projectId: string; readonly path: string },
+    call: { readonly accountId: string; readonly projectId: string; readonly path: string },
   ) => Promise<CropAnalysis>
 }
 
@@ -129,6 +129,7 @@ async function findCenterFace(
   const request = { ...anyFaceOptions, templates: true, previousTemplates }
   try {
     const analysis = await vision.analyzeImage(image, request, {
+      accountId: reEmbedProjectId,
       projectId: reEmbedProjectId,
       path: 'stored crop',
     })

@@ -128,18 +128,19 @@ class WorkerPool implements VisionPool {
 
   assertRoom(
     images: readonly Pick<EncodedImage, 'bytes'>[],
-    { projectId }: Pick<ReserveOptions, 'projectId'>,
+    { accountId, projectId }: Pick<ReserveOptions, 'accountId' | 'projectId'>,
   ): void {
-    this.#queue.assertRoom({ projectId, imageBytes: images.map(({ bytes }) => bytes.length) })
+    const imageBytes = images.map(({ bytes }) => bytes.length)
+    this.#queue.assertRoom({ accountId, projectId, imageBytes })
   }
 
   reserve(
     images: readonly Pick<EncodedImage, 'bytes'>[],
-    { projectId, keyId, signal }: ReserveOptions,
+    { accountId, projectId, keyId, signal }: ReserveOptions,
   ): VisionReservation {
     if (this.#isDraining) throw unavailable('shutting down')
     const imageBytes = images.map(({ bytes }) => bytes.length)
-    const places = this.#queue.reserve({ projectId, imageBytes }, signal)
+    const places = this.#queue.reserve({ accountId, projectId, imageBytes }, signal)
     const ended = Promise.withResolvers<void>()
     void this.#addAccepted(ended.promise)
     return createVisionReservation({

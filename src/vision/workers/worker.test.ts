@@ -51,7 +51,7 @@ function analyze(bytes: string) {
   return pool.analyzeImage(
     { bytes, contentType: 'image/jpeg' },
     { minFaceConfidence: 0.6, minFaceSizePx: 20, maxFaces: 10, crops: false },
-    { projectId: 'project', path: 'params.images[0]' },
+    { accountId: 'account', projectId: 'project', path: 'params.images[0]' },
   )
 }
 

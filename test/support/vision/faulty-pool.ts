@@ -52,7 +52,13 @@ export function analyze(
   return pool.analyzeImage(
     { bytes, contentType: 'image/jpeg' },
     { minFaceConfidence: 0.5, minFaceSizePx: 1, maxFaces: 1, crops: false },
-    { projectId: 'project', keyId: 'key', path: 'params.images[0]', ...options },
+    {
+      accountId: 'account',
+      projectId: 'project',
+      keyId: 'key',
+      path: 'params.images[0]',
+      ...options,
+    },
   )
 }
 

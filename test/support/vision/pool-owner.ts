@@ -21,7 +21,7 @@ const analyze = (bytes: string) =>
   pool.analyzeImage(
     { bytes, contentType: 'image/jpeg' },
     { minFaceConfidence: 0.5, minFaceSizePx: 1, maxFaces: 1, crops: false },
-    { projectId: 'project', path: 'params.images[0]' },
+    { accountId: 'account', projectId: 'project', path: 'params.images[0]' },
   )
 const analyses = await Promise.all([analyze('sleep 300'), analyze('sleep 300')])
 void analyze('sleep 1000')

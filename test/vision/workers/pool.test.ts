@@ -82,9 +82,14 @@ test('The default queue of one worker holds two bursts of the largest images and
   const single = [imageOf(Math.ceil(IMAGE_BYTES_MAX / 3) * 4)]
   const batch = Array.from({ length: 10 }, () => imageOf(BODY_BYTES_MAX / 10))
   const calls = [...Array.from({ length: 2 * RATE_BURST }, () => single), batch, batch]
-  const reservations = calls.map((images) => pool.reserve(images, { projectId: 'project' }))
+  const reservations = calls.map((images) =>
+    pool.reserve(images, { accountId: 'account', projectId: 'project' }),
+  )
   assert.equal(pool.stats().queued, 2 * RATE_BURST + 2 * 10)
-  assert.throws(() => pool.reserve([imageOf(1)], { projectId: 'project' }), isOverloaded)
+  assert.throws(
+    () => pool.reserve([imageOf(1)], { accountId: 'account', projectId: 'project' }),
+    isOverloaded,
+  )
   for (const reservation of reservations) reservation[Symbol.dispose]()
   assert.deepEqual([pool.stats().queued, pool.stats().queuedBytes], [0, 0])
 })

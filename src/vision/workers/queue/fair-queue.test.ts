@@ -3,27 +3,38 @@ import { test } from 'node:test'
 
 import * as fc from 'fast-check'
 
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue, type QueueOwner } from './fair-queue.ts'
 
 type QueuedTestImage = { readonly bytes: number }
-type QueuedTestCall = { readonly projectId: string; readonly images: readonly QueuedTestImage[] }
+type QueuedTestCall = QueueOwner & { readonly images: readonly QueuedTestImage[] }
 type QueueStep = {
   readonly kind: 'offer' | 'take' | 'remove'
   readonly projectIndex: number
   readonly imageBytes: readonly number[]
 }
 
-const projects = ['a', 'b', 'c', 'd']
+/** Each project with one letter has a separate account; `e1`, `e2` and `e3` are those of account e. */
+const projects = ['a', 'b', 'e1', 'e2', 'e3']
 const bounds = { countMax: 12, bytesMax: 100 }
 
 const queueStep: fc.Arbitrary<QueueStep> = fc.record({
   kind: fc.constantFrom('offer', 'offer', 'take', 'take', 'remove'),
   projectIndex: fc.nat(projects.length - 1),
-  imageBytes: fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 10 }),
+  // Small calls leave room for those of several projects.
+  imageBytes: fc.oneof(
+    fc.array(fc.nat(5), { minLength: 1, maxLength: 2 }),
+    fc.array(fc.nat(30), { minLength: 1, maxLength: 10 }),
+  ),
 })
 
+const accountOf = (projectId: string) => projectId.charAt(0)
+
 function createCall(projectId: string, imageBytes: readonly number[]): QueuedTestCall {
-  return { projectId, images: imageBytes.map((bytes) => ({ bytes })) }
+  return {
+    accountId: accountOf(projectId),
+    projectId,
+    images: imageBytes.map((bytes) => ({ bytes })),
+  }
 }
 
 function batchOf(projectId: string, count: number, bytes = 1): QueuedTestCall {
@@ -42,14 +53,31 @@ function offerAndSubmit(queue: TestQueue, call: QueuedTestCall) {
 /** Tracks the expected content of the queue and asserts that the rotation is fair. */
 function createReferenceQueue() {
   const waiting = new Map<QueuedTestCall, QueuedTestImage[]>()
-  /** "p q" → how often q was served since p began to wait for its next turn. */
+  /**
+   * "p q" → how often q was served since p began to wait for its next turn. p and q are two accounts
+   * or two projects of one account.
+   */
   const served = new Map<string, number>()
-  const resetCounts = (p: string) => projects.forEach((q) => served.delete(`${p} ${q}`))
-  const callsOf = (p: string) => [...waiting.keys()].filter(({ projectId }) => projectId === p)
+  const owners = [...new Set(projects.flatMap((project) => [project, accountOf(project)]))]
+  const resetCounts = (p: string) => owners.forEach((q) => served.delete(`${p} ${q}`))
+  const callsOf = (p: string) =>
+    [...waiting.keys()].filter(
+      ({ accountId, projectId }) => projectId === p || (p.length === 1 && accountId === p),
+    )
 
   function add(call: QueuedTestCall): void {
-    if (callsOf(call.projectId).length === 0) resetCounts(call.projectId)
+    for (const p of new Set([call.accountId, call.projectId]))
+      if (callsOf(p).length === 0) resetCounts(p)
     waiting.set(call, [...call.images])
+  }
+
+  function countTurn(q: string, rivals: readonly string[]): void {
+    resetCounts(q)
+    for (const p of rivals.filter((other) => other !== q && callsOf(other).length > 0)) {
+      const times = (served.get(`${p} ${q}`) ?? 0) + 1
+      assert.ok(times <= 1, `${q} was served ${times} times while ${p} waited for one turn`)
+      served.set(`${p} ${q}`, times)
+    }
   }
 
   function evict(call: QueuedTestCall): void {
@@ -65,18 +93,32 @@ function createReferenceQueue() {
     const images = waiting.get(call) ?? []
     assert.equal(images.shift(), image, 'within a call, images are served in order')
     if (images.length === 0) waiting.delete(call)
-    resetCounts(q)
-    for (const p of projects.filter((other) => other !== q && callsOf(other).length > 0)) {
-      const times = (served.get(`${p} ${q}`) ?? 0) + 1
-      assert.ok(times <= 1, `${q} was served ${times} times while ${p} waited for one turn`)
-      served.set(`${p} ${q}`, times)
+    countTurn(accountOf(q), [...new Set(projects.map(accountOf))])
+    if (accountOf(q) !== q)
+      countTurn(
+        q,
+        projects.filter((p) => accountOf(p) === accountOf(q)),
+      )
+  }
+
+  /** An owner that lost a call keeps at least the share of the owner that took its place. */
+  function assertShares(call: QueuedTestCall, evicted: readonly QueuedTestCall[]): void {
+    const shareOf = (p: string, added: readonly QueuedTestImage[] = []) => {
+      const images = [...callsOf(p).flatMap((other) => waiting.get(other) ?? []), ...added]
+      const bytes = images.reduce((sum, image) => sum + image.bytes, 0)
+      return Math.max(images.length / bounds.countMax, bytes / bounds.bytesMax)
+    }
+    for (const { accountId, projectId } of evicted) {
+      const isOwn = accountId === call.accountId
+      const [victim, own] = isOwn ? [projectId, call.projectId] : [accountId, call.accountId]
+      assert.ok(shareOf(victim) >= shareOf(own, call.images), `${victim} keeps less than ${own}`)
     }
   }
 
-  return { waiting, add, evict, serve }
+  return { waiting, add, evict, serve, assertShares }
 }
 
-test('Calls are accepted and evicted whole, no bound is exceeded, no project waits for two images', () => {
+test('Calls are accepted and evicted whole, no bound is exceeded, no account or project waits for two images', () => {
   fc.assert(
     fc.property(fc.array(queueStep, { maxLength: 80 }), (steps) => {
       const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
@@ -89,6 +131,7 @@ test('Calls are accepted and evicted whole, no bound is exceeded, no project wai
             assert.notEqual(other.projectId, call.projectId)
             reference.evict(other)
           }
+          reference.assertShares(call, evicted)
           assert.ok(isAccepted || evicted.length === 0, 'a rejected call evicts nothing')
           if (isAccepted) reference.add(call)
         } else if (kind === 'take') {
@@ -112,7 +155,10 @@ test('Calls are accepted and evicted whole, no bound is exceeded, no project wai
 
 test('After the reported number of images, and not before, there is room for a rejected call', () => {
   const offers = fc.array(
-    fc.record({ projectIndex: fc.nat(3), imageBytes: queueStep.map((step) => step.imageBytes) }),
+    fc.record({
+      projectIndex: fc.nat(projects.length - 1),
+      imageBytes: queueStep.map((step) => step.imageBytes),
+    }),
     { minLength: 2, maxLength: 20 },
   )
   fc.assert(
@@ -199,4 +245,31 @@ test('A reserved image is taken only after it was submitted, and does not delay 
   queue.submit(first, first.images[1] ?? assert.fail())
   assert.equal(queue.take(), first.images[1])
   assert.equal(queue.size.count, 1)
+})
+
+test('The projects of an account share the turns and the places of that account', () => {
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const many = ['e1', 'e2', 'e3', 'e4'].map((projectId) => batchOf(projectId, 3))
+  for (const call of many) offerAndSubmit(queue, call)
+  const [one, two] = [batchOf('a', 3), batchOf('a', 3)]
+  assert.deepEqual(offerAndSubmit(queue, one), { isAccepted: true, evicted: [many[0]] })
+  assert.deepEqual(offerAndSubmit(queue, two), { isAccepted: true, evicted: [many[1]] })
+  assert.deepEqual(queue.offer(batchOf('a', 1)), { isAccepted: false, evicted: [] })
+  assert.deepEqual(queue.offer(batchOf('e5', 4)), { isAccepted: false, evicted: [] })
+  const owners = Array.from({ length: 6 }, () => {
+    const image = queue.take() ?? assert.fail()
+    return [...many, one, two].find(({ images }) => images.includes(image))?.projectId
+  })
+  assert.deepEqual(owners, ['e3', 'a', 'e4', 'a', 'e3', 'a'])
+})
+
+test('A project of the same account evicts calls down to an equal share of the project', () => {
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const many = Array.from({ length: 6 }, () => batchOf('e1', 2))
+  for (const call of many) offerAndSubmit(queue, call)
+  assert.deepEqual(queue.offer(batchOf('e2', 6)), {
+    isAccepted: true,
+    evicted: many.slice(3).toReversed(),
+  })
+  assert.deepEqual(queue.offer(batchOf('e2', 1)), { isAccepted: false, evicted: [] })
 })

@@ -1,16 +1,17 @@
 /**
- * A bounded queue that is fair between projects.
+ * A bounded queue that is fair between accounts, and between the projects of an account.
  *
- * - Removing: one image per project in rotation, as in fair queueing (Nagle, RFC 970).
- * - Adding to a full queue: the project with the largest share loses a call (McKenney, "Stochastic
- *   Fairness Queueing", 1990). The share of a project is its share of the images or of the bytes,
- *   whichever is larger (Ghodsi et al., "Dominant Resource Fairness", 2011), so that neither many
- *   calls, nor large batches, nor large images displace the calls of another project.
+ * - Removing: one image per account in rotation, as in fair queueing (Nagle, RFC 970), and one per
+ *   project in the turns of its account.
+ * - Adding to a full queue: the account with the largest share loses a call of its project with the
+ *   largest share (McKenney, "Stochastic Fairness Queueing", 1990). A share is that of the images or of
+ *   the bytes, whichever is larger (Ghodsi et al., "Dominant Resource Fairness", 2011), so that neither
+ *   many projects, nor many calls, nor large batches or images displace the calls of others.
  */
 export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> {
   readonly #bounds: QueueBounds
-  /** By project. A Map keeps the order of insertion: the first lane is the next in the rotation. */
-  readonly #lanes = new Map<string, Lane<Image, Call>>()
+  /** In the order of their next turns if every image is submitted. */
+  #waiting: readonly WaitingCall<Image, Call>[] = []
   #size: QueueSize = { count: 0, bytes: 0 }
 
   constructor(bounds: QueueBounds) {
@@ -24,22 +25,22 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
 
   /** Whether `offer` would accept the call now. */
   accepts(call: QueueCall<QueueImage>): boolean {
-    return selectEvictions(this.#lanes, call, this.#bounds) !== undefined
+    return selectEvictions(this.#waiting, call, this.#bounds) !== undefined
   }
 
   /**
    * Reserves a place for every image of `call` if there is room for all. Otherwise, calls of other
    * projects are evicted: the newest call of which no image was taken, of the project with the
-   * largest share, provided that this project keeps at least the share that the project of `call`
-   * gets. If that does not make room, nothing is evicted and `call` is rejected.
+   * largest share, of the account with the largest share. Its account, or its project if the account
+   * is that of `call`, must keep at least the share that the one of `call` gets. If that does not make
+   * room, nothing is evicted and `call` is rejected.
    */
   offer(call: Call): OfferResult<Call> {
-    const evicted = selectEvictions(this.#lanes, call, this.#bounds)
+    const evicted = selectEvictions(this.#waiting, call, this.#bounds)
     if (!evicted) return { isAccepted: false, evicted: [] }
     for (const other of evicted) this.remove(other)
-    const reserved = new Set(call.images)
-    const waiting = { call, reserved, submitted: new Set<Image>(), hasBegun: false }
-    this.#set(call.projectId, [...(this.#lanes.get(call.projectId) ?? []), waiting])
+    const images = { reserved: new Set(call.images), submitted: new Set<Image>() }
+    this.#waiting = [...this.#waiting, { call, ...images, hasBegun: false }]
     this.#size = add(this.#size, sizeOf(call.images))
     return { isAccepted: true, evicted }
   }
@@ -51,26 +52,25 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
   }
 
   /**
-   * Removes and returns the next submitted image: projects in rotation, one image each; within a
-   * project, the calls in the order of their arrival.
+   * Removes and returns the next submitted image: accounts in rotation, one image each; within an
+   * account, its projects in rotation; within a project, the calls in the order of their arrival.
    */
   take(): Image | undefined {
-    for (const [projectId, lane] of this.#lanes) {
-      const waiting = lane.find(({ submitted }) => submitted.size > 0)
-      const [image] = waiting?.submitted ?? []
-      if (!waiting || !image) continue
-      waiting.hasBegun = true
-      waiting.submitted.delete(image)
-      waiting.reserved.delete(image)
-      this.#size = subtract(this.#size, sizeOf([image]))
-      this.#lanes.delete(projectId)
-      this.#set(
-        projectId,
-        lane.filter(({ reserved }) => reserved.size > 0),
-      )
-      return image
-    }
-    return undefined
+    const next = this.#waiting.find(({ submitted }) => submitted.size > 0)
+    const [image] = next?.submitted ?? []
+    if (!next || !image) return undefined
+    next.hasBegun = true
+    next.submitted.delete(image)
+    next.reserved.delete(image)
+    this.#size = subtract(this.#size, sizeOf([image]))
+    const { accountId, projectId } = next.call
+    /** The account moves to the end of the rotation, and the project to the end within it. */
+    const rank = ({ call }: WaitingCall<Image, Call>) =>
+      Number(call.accountId === accountId) + Number(call.projectId === projectId)
+    this.#waiting = this.#waiting
+      .filter(({ reserved }) => reserved.size > 0)
+      .toSorted((a, b) => rank(a) - rank(b))
+    return image
   }
 
   /** Removes the images of `call` that were not taken. */
@@ -78,11 +78,7 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
     const removed = this.#find(call)
     if (!removed) return
     this.#size = subtract(this.#size, sizeOf(removed.reserved))
-    const lane = this.#lanes.get(call.projectId) ?? []
-    this.#set(
-      call.projectId,
-      lane.filter((waiting) => waiting !== removed),
-    )
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== removed)
   }
 
   /** Returns how many images must be taken before there is room for `call` without an eviction. */
@@ -97,31 +93,42 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
     return imageCount
   }
 
-  /** Yields the waiting images in the order in which they are taken if all are submitted. */
-  *#inRotation(): Generator<Image> {
-    const images = [...this.#lanes.values()].map((lane) =>
-      lane.flatMap(({ reserved }) => [...reserved]),
-    )
-    const turns = Math.max(0, ...images.map(({ length }) => length))
-    for (let turn = 0; turn < turns; turn++)
-      yield* images.flatMap((lane) => lane.slice(turn, turn + 1))
+  /** Returns the waiting images in the order in which they are taken if all are submitted. */
+  #inRotation(): readonly Image[] {
+    const accounts = groupCalls(this.#waiting, 'accountId').map((account) => {
+      const projects = groupCalls(account, 'projectId')
+      return interleave(projects.map((calls) => calls.flatMap(({ reserved }) => [...reserved])))
+    })
+    return interleave(accounts)
   }
 
   #find(call: Call): WaitingCall<Image, Call> | undefined {
-    return this.#lanes.get(call.projectId)?.find((waiting) => waiting.call === call)
+    return this.#waiting.find((waiting) => waiting.call === call)
   }
+}
 
-  #set(projectId: string, lane: Lane<Image, Call>): void {
-    if (lane.length > 0) this.#lanes.set(projectId, lane)
-    else this.#lanes.delete(projectId)
-  }
+/** Groups calls by account or project, in the order of the first call of each. */
+function groupCalls<Waiting extends WaitingCall<unknown, QueueOwner>>(
+  calls: readonly Waiting[],
+  key: keyof QueueOwner,
+): readonly (readonly Waiting[])[] {
+  return [...Map.groupBy(calls, ({ call }) => call[key]).values()]
+}
+
+/** Returns the first item of each list, then the second ones, and so on. */
+function interleave<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const turns = Math.max(0, ...lists.map(({ length }) => length))
+  return Array.from({ length: turns }, (_, turn) =>
+    lists.flatMap((list) => list.slice(turn, turn + 1)),
+  ).flat()
 }
 
 type OfferResult<Call> = { readonly isAccepted: boolean; readonly evicted: readonly Call[] }
 
+export type QueueOwner = { readonly accountId: string; readonly projectId: string }
+
 /** The images of one call. A call is accepted, rejected and evicted as a whole. */
-export type QueueCall<Image extends QueueImage> = {
-  readonly projectId: string
+export type QueueCall<Image extends QueueImage> = QueueOwner & {
   readonly images: readonly Image[]
 }
 
@@ -134,44 +141,49 @@ type WaitingCall<Image, Call> = {
   hasBegun: boolean
 }
 
-/** The waiting calls of one project in the order of their arrival; never empty. */
-type Lane<Image, Call> = readonly WaitingCall<Image, Call>[]
-
 /** Returns the calls to evict so that `offered` fits, or undefined if it must be rejected. */
 function selectEvictions<Image extends QueueImage, Call extends QueueCall<Image>>(
-  lanes: ReadonlyMap<string, Lane<Image, Call>>,
+  waiting: readonly WaitingCall<Image, Call>[],
   offered: QueueCall<QueueImage>,
   bounds: QueueBounds,
 ): readonly Call[] | undefined {
-  const remaining = new Map(lanes)
-  const own = add(laneSize(lanes.get(offered.projectId) ?? []), sizeOf(offered.images))
-  const ownShare = shareOf(own, bounds)
+  let remaining = waiting
   const evicted: Call[] = []
-  remaining.delete(offered.projectId)
-  for (;;) {
-    const others = [...remaining.values()].map(laneSize)
-    if (fits(others.reduce(add, own), bounds)) return evicted
-    const victim = [...remaining.values()]
-      .toSorted((a, b) => shareOf(laneSize(b), bounds) - shareOf(laneSize(a), bounds))
-      .map((lane) => lane.findLast(({ hasBegun }) => !hasBegun))
-      .find((waiting) => waiting && shareWithout(waiting) >= ownShare)
+  while (!fits(add(sizeOfCalls(remaining), sizeOf(offered.images)), bounds)) {
+    const victim = selectVictim(remaining, offered, bounds)
     if (!victim) return undefined
     evicted.push(victim.call)
-    remaining.set(victim.call.projectId, laneWithout(victim))
+    remaining = remaining.filter((other) => other !== victim)
   }
-
-  function laneWithout(victim: WaitingCall<Image, Call>): Lane<Image, Call> {
-    const lane = remaining.get(victim.call.projectId) ?? []
-    return lane.filter((waiting) => waiting !== victim)
-  }
-
-  function shareWithout(victim: WaitingCall<Image, Call>): number {
-    return shareOf(laneSize(laneWithout(victim)), bounds)
-  }
+  return evicted
 }
 
-function laneSize(lane: Lane<QueueImage, unknown>): QueueSize {
-  return lane.map(({ reserved }) => sizeOf(reserved)).reduce(add, { count: 0, bytes: 0 })
+function selectVictim<Waiting extends WaitingCall<QueueImage, QueueOwner>>(
+  waiting: readonly Waiting[],
+  offered: QueueCall<QueueImage>,
+  bounds: QueueBounds,
+): Waiting | undefined {
+  const share = (calls: readonly Waiting[]) => shareOf(sizeOfCalls(calls), bounds)
+  const byShare = (calls: readonly Waiting[], key: keyof QueueOwner) =>
+    groupCalls(calls, key).toSorted((a, b) => share(b) - share(a))
+  for (const account of byShare(waiting, 'accountId')) {
+    const isOwn = account[0]?.call.accountId === offered.accountId
+    const key = isOwn ? 'projectId' : 'accountId'
+    const own = waiting.filter(({ call }) => call[key] === offered[key])
+    const ownShare = shareOf(add(sizeOfCalls(own), sizeOf(offered.images)), bounds)
+    const accountSize = sizeOfCalls(account)
+    for (const project of byShare(account, 'projectId')) {
+      const newest = project.findLast(({ hasBegun }) => !hasBegun)
+      if (!newest || newest.call.projectId === offered.projectId) continue
+      const size = isOwn ? sizeOfCalls(project) : accountSize
+      if (shareOf(subtract(size, sizeOf(newest.reserved)), bounds) >= ownShare) return newest
+    }
+  }
+  return undefined
+}
+
+function sizeOfCalls(calls: readonly WaitingCall<QueueImage, unknown>[]): QueueSize {
+  return sizeOf(calls.flatMap(({ reserved }) => [...reserved]))
 }
 
 /** One image of a call, with the memory that it holds while it waits. */

@@ -21,11 +21,14 @@ function openQueue(options: Partial<WorkerQueueOptions<object>> = {}) {
   })
   opened.push(queue)
   const reserve = (projectId: string, imageCount = 1, signal?: AbortSignal) =>
-    queue.reserve({ projectId, imageBytes: Array<number>(imageCount).fill(1) }, signal)
+    queue.reserve(
+      { accountId: projectId, projectId, imageBytes: Array<number>(imageCount).fill(1) },
+      signal,
+    )
   return { queue, stopped, reserve, acquire: (projectId: string) => reserve(projectId).acquire(0) }
 }
 
-test('A worker is assigned to one image after another, with projects in rotation', async () => {
+test('A worker is assigned to one image after another, with accounts in rotation', async () => {
   const { queue, acquire } = openQueue()
   const worker = {}
   const order: string[] = []
@@ -63,7 +66,7 @@ test('A removed worker is not assigned to any image', async () => {
   assert.equal(await acquire('a'), running)
 })
 
-test('A call that is evicted by another project is rejected immediately', async () => {
+test('A call that is evicted by another account is rejected immediately', async () => {
   const { queue, acquire } = openQueue()
   const calls = Array.from({ length: 4 }, () => acquire('a'))
   const other = acquire('b')

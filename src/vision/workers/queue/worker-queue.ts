@@ -2,13 +2,13 @@ import { unavailable, type HttpError } from '../../../lib/errors.ts'
 import {
   FairQueue,
   type QueueCall,
+  type QueueOwner,
   type QueueBounds,
   type QueueImage,
   type QueueSize,
 } from './fair-queue.ts'
 
-type CallImages = {
-  readonly projectId: string
+type CallImages = QueueOwner & {
   /** The size of each image. */
   readonly imageBytes: readonly number[]
 }
@@ -51,8 +51,8 @@ export class WorkerQueue<Worker extends object> {
   }
 
   /** @throws HttpError 503 if `reserve` would reject this call now. */
-  assertRoom({ projectId, imageBytes }: CallImages): void {
-    const call = { projectId, images: imageBytes.map((bytes) => ({ bytes })) }
+  assertRoom({ imageBytes, ...owner }: CallImages): void {
+    const call = { ...owner, images: imageBytes.map((bytes) => ({ bytes })) }
     if (!this.#queue.accepts(call)) throw this.#overloadedError('the queue is full', call)
   }
 
@@ -70,7 +70,7 @@ export class WorkerQueue<Worker extends object> {
     if (!isAccepted) throw this.#overloadedError('the queue is full', call)
     for (const other of evicted)
       this.#cancel(other, () =>
-        this.#overloadedError('evicted for a project with a smaller share', other),
+        this.#overloadedError('evicted for an account or project with a smaller share', other),
       )
     this.#reserved.set(call, this.#watch(call, signal))
     return {
@@ -157,7 +157,7 @@ export class WorkerQueue<Worker extends object> {
   }
 }
 
-function createPendingCall<Worker>({ projectId, imageBytes }: CallImages): PendingCall<Worker> {
+function createPendingCall<Worker>({ imageBytes, ...owner }: CallImages): PendingCall<Worker> {
   const images = imageBytes.map((bytes) => ({
     bytes,
     isAssigned: false,
@@ -165,7 +165,7 @@ function createPendingCall<Worker>({ projectId, imageBytes }: CallImages): Pendi
   }))
   // An image can be cancelled before its worker is awaited.
   for (const { promise } of images) promise.catch(() => undefined)
-  return { projectId, images }
+  return { ...owner, images }
 }
 
 /** Measures how long the workers take for an image. */
