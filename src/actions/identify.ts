@@ -179,10 +179,7 @@ async function searchSubject(call: IdentifyCall): Promise<ImageSearch> {
 }
 
 /** @throws ActionError MODEL_MISMATCH if no template of the gallery can be compared. */
-async function searchFaces(
-  call: IdentifyCall,
-  { analysis, faces }: ExtractedProbes,
-): Promise<Omit<CompletedSearch, 'correlationId'>> {
+async function searchFaces(call: IdentifyCall, { analysis, faces }: ExtractedProbes) {
   const startMs = performance.now()
   const { params } = call
   const faceMax = Math.floor(callCandidatesMax / params.images.length / faces.length)

@@ -176,9 +176,7 @@ export function requireAntiSpoofDecoding({ id, decoding }: DecodedModel): AntiSp
 }
 
 /** The cohorts and the similarity tables of a recognizer; empty for other models. */
-export function calibrationFilesOf(
-  decoding: Decoding,
-): readonly { readonly file: string; readonly sha256: string | null }[] {
+export function calibrationFilesOf(decoding: Decoding) {
   if (!isRecognizerDecoding(decoding)) return []
   const { withBuiltin } = decoding
   const uses = withBuiltin ? [decoding, withBuiltin] : [decoding]

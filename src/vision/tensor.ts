@@ -89,10 +89,7 @@ function placeCrop(
  * Returns the smallest input that contains the whole frame at the scale of `input`, for a network that
  * accepts any size, and the frame in it. A wide frame in a square input costs nearly twice as much.
  */
-export function letterboxInShape(
-  pyramid: ImagePyramid,
-  input: NetworkInput,
-): Letterbox & { readonly input: NetworkInput } {
+export function letterboxInShape(pyramid: ImagePyramid, input: NetworkInput) {
   const fitted = fitInput(pyramid.frame, input)
   return { input: fitted, ...letterbox(pyramid, fitted, fitScale(pyramid.frame, input)) }
 }

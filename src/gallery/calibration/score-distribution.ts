@@ -15,10 +15,7 @@ const binCount = 60
 const samePairsMax = 200_000
 
 /** @param different the scores of pairs of different subjects, ascending. */
-export function scoreDistribution(
-  templates: GalleryTemplates,
-  different: Float32Array,
-): ScoreDistribution {
+export function scoreDistribution(templates: GalleryTemplates, different: Float32Array) {
   const same = sameSubjectScores(templates).sort()
   const lowest = Math.min(different[0] ?? Infinity, same[0] ?? Infinity)
   const highest = Math.max(different.at(-1) ?? -Infinity, same.at(-1) ?? -Infinity)

@@ -56,10 +56,7 @@ export function otherPictures({ indexes }: OwnPictures, ...excluded: readonly nu
  * Returns the groups of pictures that are connected by scores of at least `linkScore`, the largest
  * first. Pictures of one person form one group.
  */
-export function connectedPictures(
-  { indexes, pairScore }: OwnPictures,
-  linkScore: number,
-): readonly (readonly number[])[] {
+export function connectedPictures({ indexes, pairScore }: OwnPictures, linkScore: number) {
   const groups: number[][] = []
   for (const picture of indexes.keys()) {
     const isLinked = (group: readonly number[]): boolean =>

@@ -118,11 +118,7 @@ async function returnVerdicts(
   await moveVerdicts(tx, { from, to, verdictIds })
 }
 
-async function findFacesToReturn(
-  tx: Tx,
-  { subjectId }: SubjectRow,
-  state: MergedState,
-): Promise<readonly string[]> {
+async function findFacesToReturn(tx: Tx, { subjectId }: SubjectRow, state: MergedState) {
   if (state.faceIds.length === 0) return []
   const present = (await findSubjectFaces(tx, subjectId)).map(({ faceId }) => faceId)
   const faceIds = state.faceIds.filter((faceId) => present.includes(faceId))

@@ -18,11 +18,7 @@ export type ScoredSubject = {
 export type SearchCandidate = ScoredSubject & { readonly faceId: string }
 
 /** Scores the template of a subject exactly. */
-export function scoreSubject(
-  subjectId: string,
-  probe: TemplateVector,
-  stored: TemplateVector,
-): ScoredSubject {
+export function scoreSubject(subjectId: string, probe: TemplateVector, stored: TemplateVector) {
   const score = correctedScore(probe, stored)
   return { subjectId, score, isIdentical: isIdentical(probe, stored) }
 }

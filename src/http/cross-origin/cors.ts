@@ -32,10 +32,7 @@ const maxAgeS = 600
  *
  * @param origins the permitted origins; `*` permits all.
  */
-export function corsHeaders(
-  { path, headers }: RequestHead,
-  origins: readonly string[],
-): Readonly<Record<string, string>> {
+export function corsHeaders({ path, headers }: RequestHead, origins: readonly string[]) {
   if (origins.length === 0 || !path.startsWith(pathPrefix)) return {}
   const permitted = permittedOrigin(headers['origin'], origins)
   return {

@@ -39,10 +39,7 @@ export function describeRequest(body: unknown, action: Action | undefined): Requ
 const envelopeFields = ['action', 'requestId', 'params', 'debug', 'validateOnly']
 
 /** Describes a request without an action: its values are texts that messages must not contain. */
-export function describeFields(
-  names: readonly string[],
-  ...values: readonly unknown[]
-): RequestDescription {
+export function describeFields(names: readonly string[], ...values: readonly unknown[]) {
   const words = new Set(names)
   return { names: words, texts: values.flatMap((value) => textsOf(value, words)), parameters: {} }
 }

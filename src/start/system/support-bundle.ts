@@ -33,10 +33,7 @@ type SupportBundleSources = {
  * contains no secret, no name of a person and no data of a subject: only what is listed here is
  * included, and texts of errors are left out.
  */
-export async function createSupportBundle(
-  config: Config,
-  sources: SupportBundleSources,
-): Promise<Readonly<Record<string, unknown>>> {
+export async function createSupportBundle(config: Config, sources: SupportBundleSources) {
   const { version, store, clock, live } = sources
   const nowMs = clock()
   const { kind, version: engine, bytes } = await store.readInfo()

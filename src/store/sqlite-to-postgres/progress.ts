@@ -70,9 +70,7 @@ const updateTableProgress = prepare(
    where "tableName" = :tableName and "isDone" = 0 and place is not distinct from :previousKey`,
 )
 
-export async function findTableProgress(
-  on: QueryRunner,
-): Promise<ReadonlyMap<TableName, TableProgress>> {
+export async function findTableProgress(on: QueryRunner) {
   const rows = await selectTableProgress.all(on, {})
   return new Map(rows.map((progress) => [progress.tableName, progress]))
 }

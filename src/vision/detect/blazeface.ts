@@ -13,10 +13,7 @@ import type { DetectorCandidate } from './detection.ts'
  * Each anchor has a logit and sixteen numbers relative to it, in px of the input: the centre and size
  * of the box, then six key points.
  */
-export async function runBlazeface(
-  session: ModelSession,
-  pyramid: ImagePyramid,
-): Promise<DetectorCandidate[]> {
+export async function runBlazeface(session: ModelSession, pyramid: ImagePyramid) {
   const { input, tensor, scaleX, scaleY } = letterboxInShape(pyramid, session.input)
   const outputs = await session.run(tensor, input)
   const candidates: DetectorCandidate[] = []
@@ -79,10 +76,7 @@ function sigmoid(logit: number): number {
  * such a face: both return weak boxes of parts of it. Here the frame is scaled to half the side of
  * the network's input and surrounded by black.
  */
-export async function detectLargeFaces(
-  session: ModelSession,
-  pyramid: ImagePyramid,
-): Promise<DetectorCandidate[]> {
+export async function detectLargeFaces(session: ModelSession, pyramid: ImagePyramid) {
   const { frame } = pyramid
   const side = session.input.width
   const scale = (frameShare * side) / Math.max(frame.width, frame.height)

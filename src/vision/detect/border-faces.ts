@@ -13,10 +13,7 @@ import type { Detection, DetectorCandidate } from './detection.ts'
  * with the mirror image of the frame turns half a face into a whole one. The boxes extend beyond the
  * frame.
  */
-export async function detectBorderFaces(
-  session: ModelSession,
-  pyramid: ImagePyramid,
-): Promise<DetectorCandidate[]> {
+export async function detectBorderFaces(session: ModelSession, pyramid: ImagePyramid) {
   const { frame } = pyramid
   const scale = Math.min(1, workSidePx / Math.max(frame.width, frame.height))
   const level = pyramid.levelForScale(scale)

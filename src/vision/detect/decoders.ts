@@ -43,10 +43,7 @@ function readOutput(
 }
 
 /** Returns the grid of cells of one stride; a cell has stride × stride px of the input. */
-function cellGrid(
-  { width, height }: ImageSize,
-  stride: number,
-): { readonly columns: number; readonly cells: number } {
+function cellGrid({ width, height }: ImageSize, stride: number) {
   const columns = Math.ceil(width / stride)
   return { columns, cells: columns * Math.ceil(height / stride) }
 }

@@ -13,10 +13,7 @@ import type { DetectorCandidate } from './detection.ts'
  * Each anchor has a logit and four numbers relative to it: the centre of the box in tenths of the
  * size of the anchor, vertical first, then the logarithm of the size in fifths.
  */
-export async function runSsd(
-  session: ModelSession,
-  pyramid: ImagePyramid,
-): Promise<DetectorCandidate[]> {
+export async function runSsd(session: ModelSession, pyramid: ImagePyramid) {
   const { frame } = pyramid
   const { input, tensor, scaleX, scaleY } = letterboxInShape(pyramid, session.input)
   const outputs = await session.run(tensor, input)

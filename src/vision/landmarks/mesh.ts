@@ -150,11 +150,7 @@ export function meshBounds({ points }: Mesh): Rect {
  * 48–67) in a face box, in continuous coordinates of the frame. Their error is 4 % of the distance
  * between the outer eye corners, which is enough to rotate the face for the mesh.
  */
-export async function predictLandmarks68(
-  session: ModelSession,
-  pyramid: ImagePyramid,
-  box: Rect,
-): Promise<Point[]> {
+export async function predictLandmarks68(session: ModelSession, pyramid: ImagePyramid, box: Rect) {
   const { input } = session
   const side = cropFactor * Math.max(box.width, box.height)
   const toFrame = cropTransform(squareAround(centreOf(box), side), input)

@@ -191,10 +191,7 @@ async function recordVisit(
 }
 
 /** Returns undefined, with the writes undone, if the gallery or the visitor has no room for a face. */
-async function withinCapacity<Result>(
-  tx: Tx,
-  write: () => Promise<Result>,
-): Promise<Result | undefined> {
+async function withinCapacity<Result>(tx: Tx, write: () => Promise<Result>) {
   try {
     return await tx.savepoint(write)
   } catch (error) {

@@ -50,10 +50,7 @@ type RankQuery = {
  * rounding error of each vector is stored. As long as a row that was left out could score higher
  * than the last candidate, the scan is repeated with more rows. The index gives no such proof.
  */
-export async function rankNearest(
-  query: RankQuery,
-  options: RankOptions,
-): Promise<SearchCandidate[]> {
+export async function rankNearest(query: RankQuery, options: RankOptions) {
   const { reading, filter, limit } = query
   const { galleryId, modelId, groups, preferredModelIds } = filter
   if (groups?.length === 0) return []

@@ -186,10 +186,7 @@ async function createIndex(
   log.info({ index: name, modelId, seconds }, 'the vector index is complete')
 }
 
-async function findIndexState(
-  session: PostgresSession,
-  index: string,
-): Promise<'none' | 'valid' | 'invalid'> {
+async function findIndexState(session: PostgresSession, index: string) {
   const text = 'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)'
   const [row] = (await session.run({ text, values: [index] })).rows
   if (!row) return 'none'

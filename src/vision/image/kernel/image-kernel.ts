@@ -75,11 +75,7 @@ function scalePlanes(at: number, size: number, { scale, offsets }: CropLevels): 
 }
 
 /** Returns the first and the last row of the frame that the crop shows. */
-function rowsOf(
-  { height }: ImageSize,
-  { d, e, f }: AffineTransform,
-  size: ImageSize,
-): { readonly top: number; readonly bottom: number } {
+function rowsOf({ height }: ImageSize, { d, e, f }: AffineTransform, size: ImageSize) {
   const corners = [f, f + d * size.width, f + e * size.height, f + d * size.width + e * size.height]
   const clamp = (row: number): number => Math.min(height - 1, Math.max(0, row))
   return {
