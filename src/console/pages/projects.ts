@@ -220,16 +220,10 @@ export const previewThreshold = defineRead({
     lostMatches: input.count.describe(texts.projects.lostMatches),
   }),
   handle: async (call) => {
-    const { query, services } = call
-    const fromMs = services.clock() - periodDays * dayMs
-    return services.store.read(async (tx) => {
-      const { projectId } = await input.requireProject(tx, call)
-      const { threshold } = query
-      return {
-        days: periodDays,
-        ...(await countChangedDecisions(tx, { projectId, threshold, fromMs })),
-      }
-    })
+    const { store, clock } = call.services
+    const { projectId } = await store.read((tx) => input.requireProject(tx, call))
+    const filter = { projectId, ...call.query, fromMs: clock() - periodDays * dayMs }
+    return { days: periodDays, ...(await countChangedDecisions(store, filter)) }
   },
 })
 

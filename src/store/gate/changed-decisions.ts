@@ -1,7 +1,13 @@
-import { type ReadTx, sql } from '../database.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ReadTx, type Store, sql } from '../database.ts'
+import { selectPage } from '../lists.ts'
+import type { CallCursor } from './calls.ts'
 
 /** The latest calls of a project that are read. More would delay the other reads of SQLite. */
 const callsMax = 30_000
+
+/** Calls that one read of SQLite counts: about 6 ms of the event loop. PostgreSQL does not block it. */
+const stepCalls = 5000
 
 /** The decisions of svc.identify that another threshold would change. */
 export type ThresholdEffect = {
@@ -20,23 +26,52 @@ type DecisionFilter = {
   readonly fromMs: number
 }
 
-/** Counts the latest calls of svc.identify whose outcome another threshold would change. */
+/**
+ * Counts the latest calls of svc.identify whose outcome another threshold would change. SQLite reads
+ * them in steps, so that other calls run in between.
+ */
 export async function countChangedDecisions(
+  { read, isShared }: Pick<Store, 'read' | 'isShared'>,
+  filter: DecisionFilter,
+): Promise<ThresholdEffect> {
+  const sum = { read: 0, calls: 0, matches: 0, newMatches: 0, lostMatches: 0 }
+  const stepMax = isShared ? callsMax + 1 : stepCalls
+  for (let after: CallCursor | undefined; ;) {
+    const limit = Math.min(stepMax, callsMax + 1 - sum.read)
+    const { counts, end } = await read((tx) => countStep(tx, filter, { after, limit }))
+    for (const name of ['read', 'calls', 'matches', 'newMatches', 'lostMatches'] as const)
+      sum[name] += counts?.[name] ?? 0
+    if (!end || sum.read > callsMax) break
+    after = end
+    await nextTurn()
+  }
+  const { read: readCount, ...counts } = sum
+  return { ...counts, isCapped: readCount > callsMax }
+}
+
+type DecisionStep = { readonly after: CallCursor | undefined; readonly limit: number }
+
+/** Counts up to `limit` calls. `end` is the position of the last one; undefined at the end of the log. */
+async function countStep(
   tx: ReadTx,
   { projectId, threshold, fromMs }: DecisionFilter,
-): Promise<ThresholdEffect> {
-  const latest = tx.build
+  { after, limit }: DecisionStep,
+) {
+  const calls = tx.build
     .selectFrom('calls')
-    .select(['action', 'outcome', 'similarity'])
     .where('projectId', '=', projectId)
     .where('atMs', '>=', fromMs)
-    .orderBy('atMs', 'desc')
-    .limit(callsMax + 1)
+  const page = selectPage(calls, {
+    columns: ['atMs', 'callId'],
+    after: after && [after.atMs, after.callId],
+    isDescending: true,
+    limit,
+  })
   const counted = (condition: ReturnType<typeof sql<boolean>>) =>
     sql<number>`coalesce(sum(case when action = 'svc.identify' and ${condition} then 1 else 0 end), 0)`
-  const [row] = await tx.run(
+  const [counts] = await tx.run(
     tx.build
-      .selectFrom(latest.as('latest'))
+      .selectFrom(page.select(['action', 'outcome', 'similarity']).as('latest'))
       .select([
         sql<number>`count(*)`.as('read'),
         counted(sql`outcome is not null`).as('calls'),
@@ -45,6 +80,10 @@ export async function countChangedDecisions(
         counted(sql`outcome = 'match' and similarity < ${threshold}`).as('lostMatches'),
       ]),
   )
-  const { read = 0, ...counts } = row ?? { calls: 0, matches: 0, newMatches: 0, lostMatches: 0 }
-  return { ...counts, isCapped: read > callsMax }
+  const last = page
+    .clearLimit()
+    .limit(1)
+    .offset(limit - 1)
+  const [end] = await tx.run(last.select(['atMs', 'callId']))
+  return { counts, end }
 }

@@ -144,15 +144,15 @@ export const callsContract = {
       latencies.map(({ latencyMs }) => latencyMs),
       found.map(({ latencyMs }) => latencyMs),
     )
+    const changed = { projectId: project.projectId, threshold: 0.8, fromMs: nowMs }
+    assertSameValues(await queries.countChangedDecisions(store, changed), {
+      calls: 0,
+      matches: 0,
+      isCapped: false,
+      newMatches: 0,
+      lostMatches: 0,
+    })
     await store.read(async (tx) => {
-      const changed = { projectId: project.projectId, threshold: 0.8, fromMs: nowMs }
-      assertSameValues(await queries.countChangedDecisions(tx, changed), {
-        calls: 0,
-        matches: 0,
-        isCapped: false,
-        newMatches: 0,
-        lostMatches: 0,
-      })
       const [, after] = await queries.readCalls(tx, { limit: 2 })
       assert.ok(after)
       const before = await queries.readCalls(tx, { after, sort: oldestFirst, limit: 2 })
