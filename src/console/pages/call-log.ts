@@ -96,7 +96,7 @@ export const { pages: listLog, csv: logCsv } = defineList({
     const { store } = call.services
     await store.read((tx) => requireSelectivePrefix(tx, filter.requestIdPrefix))
     const calls = await (sort.by === 'latency' ? readByLatency : readByTime)(store, filter, page)
-    const formatCall = await store.read((tx) => createLogFormatter(tx, filter.accountId))
+    const formatCall = await store.read((tx) => createLogFormatter(tx, filter.accountId, calls))
     const by = sort.by === 'latency' ? 'latencyMs' : 'atMs'
     return calls.map((row) => ({ item: formatCall(row), position: [row[by], row.callId] as const }))
   },
@@ -215,7 +215,7 @@ export const getCall = defineRead({
       const call = await requireCall(tx, context)
       const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
       const attempt = await findAttemptStatus(tx, call)
-      const formatCall = await createLogFormatter(tx, context.identity.accountId)
+      const formatCall = await createLogFormatter(tx, context.identity.accountId, [call])
       const detail = await findDetail(tx, call)
       const nearMiss = await findNearMiss(tx, call, context.services.clock())
       return {
@@ -231,9 +231,9 @@ export const getCall = defineRead({
     }),
 })
 
-/** Returns a function that adds the names of key and project to a row of the log. */
-async function createLogFormatter(tx: ReadTx, accountId: string) {
-  const keys = await keyNames(tx, accountId)
+/** Returns a function that adds the names of key and project to one of these rows of the log. */
+async function createLogFormatter(tx: ReadTx, accountId: string, calls: readonly LoggedCall[]) {
+  const keys = await keyNames(tx, accountId, [...new Set(calls.map(({ keyId }) => keyId))])
   const projects = new Map(
     (await findProjectNames(tx, accountId)).map(({ projectId, name }) => [projectId, name]),
   )

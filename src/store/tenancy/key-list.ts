@@ -95,16 +95,19 @@ function stateIs(state: keys.KeyState, nowUtc: string) {
 }
 
 /**
- * Returns the names of all keys by their ids, including playground keys.
+ * Returns the names of keys by their ids, including playground keys.
  *
  * @param accountId the only account; without it, all.
+ * @param keyIds only these keys; by default all.
  */
-export async function keyNames(tx: ReadTx, accountId?: string) {
-  const all = tx.build
+export async function keyNames(tx: ReadTx, accountId?: string, keyIds?: readonly string[]) {
+  let query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.name'])
-  const query = accountId === undefined ? all : all.where('accountId', '=', accountId)
+  if (accountId !== undefined) query = query.where('accountId', '=', accountId)
+  if (keyIds?.length === 0) return new Map<string, string>()
+  if (keyIds) query = query.where('keyId', 'in', keyIds)
   return new Map((await tx.run(query)).map(({ keyId, name }) => [keyId, name]))
 }
 

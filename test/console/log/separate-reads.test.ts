@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '../../../src/lib/ids.ts'
 import type { NewCallRow } from '../../../src/store/schema.ts'
+import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { isOnPostgres } from '../../support/database/engine.ts'
 import { fillCalls } from '../../support/console/fill-calls.ts'
 import { startCountingConsole } from '../../support/console/count-reads.ts'
@@ -18,8 +19,9 @@ const decisions: readonly Partial<NewCallRow>[] = [
 
 let testConsole: TestConsole
 let readCount: () => number
+let rowCount: () => number
 before(async () => {
-  ;({ testConsole, readCount } = await startCountingConsole())
+  ;({ testConsole, readCount, rowCount } = await startCountingConsole())
   const { projectId, gallery } = testConsole
   const decide = (number: number) => ({ action: 'svc.identify', ...decisions[number % 3] })
   await fillCalls(gallery.database.store, { projectId, keyId: newId(), count: callCount, decide })
@@ -43,4 +45,18 @@ test('The preview of a threshold counts the calls of all steps, and SQLite reads
     const reads = readCount() - readsBefore
     assert.ok(isOnPostgres() || reads >= 5, `${reads} reads`)
   }
+})
+
+test('A download of the log reads the names of the keys that its calls have', async () => {
+  const { gallery, projectId } = testConsole
+  const { db } = gallery.database.store
+  const key = { projectId, permissions: ['*'], expiresAtUtc: null }
+  for (let number = 0; number < 200; number++)
+    await createKey(db, { ...key, name: `camera ${number}` }, new Date())
+  const rowsBefore = rowCount()
+  const { text } = assertOk(await testConsole.owner.get('/log.csv?period=30d'))
+  const calls = text.trimEnd().split('\r\n').length - 1
+  assert.ok(calls >= callCount)
+  const rows = rowCount() - rowsBefore
+  assert.ok(rows < 1.5 * calls, `${rows} rows were read for ${calls} calls`)
 })
