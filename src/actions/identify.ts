@@ -110,8 +110,8 @@ async function identifyImages(call: IdentifyCall) {
       const hitSubjects = await loadHitSubjects(call, tx, found)
       const facts = { ...state, hitSubjects, unknownGroups, visitors }
       const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
-      await storeMatches(call, tx, searches, { outcomes, subjects: hitSubjects })
-      await storeNearestFace(call, tx, searches, { outcomes, subjects: hitSubjects })
+      await storeMatches(call, tx, searches, outcomes)
+      await storeNearestFace(call, tx, searches, outcomes)
       await matching.recordMatches(tx, call.caller, matchedSubjectIds(outcomes))
       return outcomes
     },

@@ -18,6 +18,7 @@ import {
 import {
   type SubjectFilter,
   findSubject,
+  findSubjectNames,
   findSubjects,
   findSubjectsByIds,
 } from '../store/gallery/subjects.ts'
@@ -136,12 +137,23 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
   /** Finds subjects by their ids, in one statement and in no particular order. */
   const findByIds: typeof findSubjectsByIds = async (reading, galleryId, subjectIds) => {
     const subjects = await findSubjectsByIds(reading, galleryId, subjectIds)
-    return subjects.filter((subject) => !hasExpired(subject, nowUtc()))
+    const now = nowUtc()
+    return subjects.filter((subject) => !hasExpired(subject, now))
   }
   return {
     size,
     find,
     findByIds,
+    /** Finds the names and groups of subjects by their ids, in two statements. */
+    findNames: async (reading: ReadTx, galleryId: string, subjectIds: readonly string[]) => {
+      const named = await findSubjectNames(reading, galleryId, subjectIds)
+      const groups = await findSubjectGroups(reading, subjectIds)
+      const now = nowUtc()
+      const subjects = named.filter((subject) => !hasExpired(subject, now))
+      return subjects.map(({ subjectId, externalId, displayName }) => {
+        return { subjectId, externalId, displayName, groups: [...(groups.get(subjectId) ?? [])] }
+      })
+    },
     /** Finds subjects, also by a text, and passes them to `load` in steps: see `readSubjects`. */
     list: <T extends SubjectDetails>(filter: SubjectFilter, load: LoadSubjects<T>) =>
       readSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() }, load),

@@ -58,7 +58,7 @@ export const rangeTemplatesContract = {
     assertSameValues(await store.read((tx) => queries.findRangeTemplates(tx, empty)), [])
   },
   'the faces of subjects are found once for each model': async (fixture: StoreFixture) => {
-    const { store } = fixture
+    const { store, project } = fixture
     await createProjectGallery(fixture)
     await enrollSubject(fixture, 'several', { models: ['old', 'active'] })
     await enrollSubject(fixture, 'none', { models: [] })
@@ -67,6 +67,12 @@ export const rangeTemplatesContract = {
       const found = models.map(({ subjectId, modelId }) => `${subjectId}: ${modelId}`)
       assertSameValues(found.toSorted(), ['none: ', 'several: active', 'several: old'])
       assertSameValues(await queries.findFaceModels(tx, []), [])
+      const galleryId = project.projectId
+      const named = await queries.findSubjectNames(tx, galleryId, ['several', 'unknown'])
+      const [several] = await queries.findSubjectsByIds(tx, galleryId, ['several'])
+      const { subjectId, externalId = null, displayName = null, expiresAtUtc } = several ?? {}
+      assertSameValues(named, [{ subjectId, externalId, displayName, expiresAtUtc }])
+      assertSameValues(await queries.findSubjectNames(tx, galleryId, []), [])
     })
   },
 }

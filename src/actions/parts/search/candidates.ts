@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import type { SearchHit } from '../../../gallery/match.ts'
-import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { SubjectDetails } from '../../../gallery/subjects.ts'
 import type { ReadTx, Tx } from '../../../store/database.ts'
 import type { FaceEvent } from '../../../store/webhooks/events.ts'
@@ -14,11 +13,11 @@ export type MatchCandidate = z.input<typeof candidate>
 /** The subjects of search hits, by id. Below the threshold, one that has ended is missing. */
 export type HitSubjects = ReadonlyMap<string, HitSubject>
 
-type HitSubject = SubjectDetails & { readonly row: SubjectRow }
+type HitSubject = Pick<SubjectDetails, 'subjectId' | 'externalId' | 'displayName' | 'groups'>
 
 /**
- * Loads the subjects of all hits of a call: of 200 faces at most, with five candidates and 30 further
- * hits each.
+ * Loads the names of the subjects of all hits of a call: of 200 faces at most, with five candidates and
+ * 30 further hits each.
  *
  * @throws GalleryChangedError if a match has ended since the search: its faces can belong to another
  *   subject, and the search can have left out further matches.
@@ -29,13 +28,8 @@ export async function loadHitSubjects(
   { hits, threshold }: { readonly hits: readonly SearchHit[]; readonly threshold: number },
 ): Promise<HitSubjects> {
   const subjectIds = [...new Set(hits.map(({ subjectId }) => subjectId))]
-  const rows = await subjects.findByIds(tx, galleryId, subjectIds)
-  const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
-  const found = new Map<string, HitSubject>()
-  for (const details of await subjects.loadDetails(tx, rows)) {
-    const row = rowsById.get(details.subjectId)
-    if (row) found.set(details.subjectId, { ...details, row })
-  }
+  const named = await subjects.findNames(tx, galleryId, subjectIds)
+  const found = new Map(named.map((subject) => [subject.subjectId, subject]))
   const matches = hits.filter(({ similarity }) => similarity >= threshold)
   if (!matches.every(({ subjectId }) => found.has(subjectId))) throw new GalleryChangedError()
   return found

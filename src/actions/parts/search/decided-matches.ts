@@ -2,7 +2,7 @@ import type { SearchHit } from '../../../gallery/match.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall, ItemOutcome } from '../../action.ts'
-import type { HitSubjects, MatchCandidate } from './candidates.ts'
+import type { MatchCandidate } from './candidates.ts'
 
 type FeedbackCall = Pick<ActionCall<unknown>, 'caller' | 'services' | 'requestId'>
 
@@ -25,7 +25,7 @@ export async function storeMatches(
   { caller: { projectId, galleryId, switches }, services, requestId }: FeedbackCall,
   tx: Tx,
   searches: readonly { readonly faces?: readonly SearchedProbe[] }[],
-  { outcomes, subjects }: MatchOutcomes,
+  outcomes: readonly ItemOutcome<MatchedFaces>[],
 ): Promise<void> {
   if (!switches.feedback) return
   const matched = outcomes.flatMap((outcome, resultIndex) =>
@@ -33,15 +33,16 @@ export async function storeMatches(
       const { probes = [], hits = [] } = searches[resultIndex]?.faces?.[faceIndex] ?? {}
       const hit = hits.find(({ subjectId }) => subjectId === best?.subjectId)
       const template = probes.find(({ modelId }) => modelId === hit?.modelId)
-      const subject = hit && subjects.get(hit.subjectId)?.row
-      return subject && template ? [{ resultIndex, faceIndex, template, subject }] : []
+      return hit && template ? [{ resultIndex, faceIndex, template, hit }] : []
     }),
   )
-  const call = { projectId, galleryId, requestId }
-  if (matched.length > 0) await services.subjects.feedback.store(tx, call, matched)
-}
-
-type MatchOutcomes = {
-  readonly outcomes: readonly ItemOutcome<MatchedFaces>[]
-  readonly subjects: HitSubjects
+  if (matched.length === 0) return
+  const subjectIds = [...new Set(matched.map(({ hit }) => hit.subjectId))]
+  const rows = await services.subjects.findByIds(tx, galleryId, subjectIds)
+  const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
+  const faces = matched.flatMap(({ hit, ...face }) => {
+    const subject = rowsById.get(hit.subjectId)
+    return subject ? [{ ...face, subject }] : []
+  })
+  await services.subjects.feedback.store(tx, { projectId, galleryId, requestId }, faces)
 }

@@ -6,7 +6,6 @@ import {
 import type { Tx } from '../../../store/database.ts'
 import type { SubjectRow } from '../../../store/gallery-schema.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
-import type { HitSubjects } from './candidates.ts'
 import type { SearchedFace } from './unknown-faces.ts'
 
 type NearMissCall = Pick<ActionCall<unknown>, 'caller' | 'services' | 'requestId'>
@@ -36,16 +35,19 @@ export async function storeNearestFace(
   call: NearMissCall,
   tx: Tx,
   searches: readonly { readonly faces?: readonly SearchedFace[] }[],
-  { outcomes, subjects }: { readonly outcomes: ItemOutcomes; readonly subjects: HitSubjects },
+  outcomes: ItemOutcomes,
 ): Promise<void> {
   const decision = bestDecision(outcomes.flatMap((outcome) => outcome.decision ?? []))
   if (!decision || !call.caller.switches.nearMissCrops) return
   const faces = searches.flatMap((search) => search.faces ?? [])
   const nearest = faces.flatMap((face) =>
-    face.decidedHits.flatMap(({ subjectId, similarity }) => {
-      const subject = subjects.get(subjectId)?.row
-      return subject && similarity === decision.similarity ? [{ ...face, subject }] : []
-    }),
+    face.decidedHits
+      .filter(({ similarity }) => similarity === decision.similarity)
+      .map((hit) => ({ ...face, hit })),
   )
-  if (nearest[0]) await storeNearMiss(call, tx, { ...nearest[0], decision })
+  const { galleryId } = call.caller
+  for (const { hit, ...face } of nearest) {
+    const subject = await call.services.subjects.find(tx, galleryId, hit)
+    if (subject) return storeNearMiss(call, tx, { ...face, subject, decision })
+  }
 }
