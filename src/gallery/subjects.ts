@@ -209,10 +209,7 @@ function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetail
 }
 
 /** Returns the subjects in the order of their rows, without the details of their faces. */
-export async function loadSubjectDetails(
-  reading: ReadTx,
-  rows: readonly SubjectRow[],
-): Promise<SubjectDetails[]> {
+export async function loadSubjectDetails(reading: ReadTx, rows: readonly SubjectRow[]) {
   const subjectIds = rows.map(({ subjectId }) => subjectId)
   const groups = await findSubjectGroups(reading, subjectIds)
   const counts = await faceCounts(reading, subjectIds)

@@ -3,14 +3,10 @@ import { utcTime as utcTimeText } from '../../actions/schemas/fields.ts'
 import { dayMs, hourMs, weekMs } from '../../lib/clock.ts'
 import { HttpError, limitProblems } from '../../lib/errors.ts'
 import { parseInput as parseFields } from '../../lib/validation/describe-issue.ts'
-import { type ConsoleUser, findUser } from '../../store/console/users.ts'
+import { findUser } from '../../store/console/users.ts'
 import type { ReadTx } from '../../store/database.ts'
-import { findCall, type LoggedCall } from '../../store/gate/calls.ts'
-import {
-  type ProjectSummary,
-  findProjectNames,
-  findProjectSummaries,
-} from '../../store/tenancy/project-summaries.ts'
+import { findCall } from '../../store/gate/calls.ts'
+import { findProjectNames, findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 
 /** Schema parts that several pages share, and the validation of what clients send. */
 
@@ -111,10 +107,7 @@ export type AccountPath = {
  *
  * @throws HttpError 404 when the account has no project with this id.
  */
-export async function requireProject(
-  tx: ReadTx,
-  { pathParameters, identity }: AccountPath,
-): Promise<ProjectSummary> {
+export async function requireProject(tx: ReadTx, { pathParameters, identity }: AccountPath) {
   const { projectId = '' } = pathParameters
   const [project] =
     projectId === '' ? [] : await findProjectSummaries(tx, identity.accountId, projectId)
@@ -123,20 +116,14 @@ export async function requireProject(
 }
 
 /** Returns the user of the path parameter. @throws HttpError 404 if the account has no such user. */
-export async function requireUser(
-  tx: ReadTx,
-  { pathParameters, identity }: AccountPath,
-): Promise<ConsoleUser> {
+export async function requireUser(tx: ReadTx, { pathParameters, identity }: AccountPath) {
   const user = await findUser(tx, pathParameters['userId'] ?? '')
   if (user?.accountId === identity.accountId) return user
   throw new HttpError(404, 'The account has no user with this id.')
 }
 
 /** Returns the call of the path parameter. @throws HttpError 404 if the log of the account has none. */
-export async function requireCall(
-  tx: ReadTx,
-  { pathParameters, identity }: AccountPath,
-): Promise<LoggedCall> {
+export async function requireCall(tx: ReadTx, { pathParameters, identity }: AccountPath) {
   const callId = Number(pathParameters['callId'])
   const call = Number.isSafeInteger(callId) ? await findCall(tx, callId) : undefined
   const projects = await findProjectNames(tx, identity.accountId)

@@ -1,5 +1,4 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
-import type { SigningKey } from '../../lib/crypto/deletion-certificate.ts'
 import { findCertificateKey, storeCertificateKey } from '../../store/tenancy/certificate-keys.ts'
 import type { Tx } from '../../store/database.ts'
 import { type Keyring, masterKeyLock } from '../keys/keyring.ts'
@@ -7,11 +6,7 @@ import { type Keyring, masterKeyLock } from '../keys/keyring.ts'
 const encoding = { format: 'der', type: 'pkcs8' } as const
 
 /** Returns the Ed25519 key with which an account signs certificates. The first use creates it. */
-export async function openCertificateKey(
-  tx: Tx,
-  keyring: Keyring,
-  accountId: string,
-): Promise<SigningKey> {
+export async function openCertificateKey(tx: Tx, keyring: Keyring, accountId: string) {
   await tx.lock(masterKeyLock, 'shared')
   await tx.lock(`certificate key:${accountId}`, 'exclusive')
   const boundTo = certificateKeyBinding({ accountId })

@@ -116,10 +116,7 @@ const recordBatchSize = 1000
  *
  * @throws Error if the file has records of an account from a newer or a different state of the database.
  */
-export async function exportDeletions(
-  store: Pick<Store, 'read'>,
-  file: string,
-): Promise<ExportDeletionsResult> {
+export async function exportDeletions(store: Pick<Store, 'read'>, file: string) {
   // Only its owner can read a new file.
   await using handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600)
   const { records, bytes, ends } = await readDeletionsFile(file)

@@ -161,31 +161,21 @@ export async function deleteSubjects(
 }
 
 /** Deletes all subjects of a gallery. */
-export function clearGallery(
-  options: DeleteSubjectsOptions,
-  galleryId: string,
-): Promise<DeletedSubjects> {
+export function clearGallery(options: DeleteSubjectsOptions, galleryId: string) {
   return deleteSubjects(options, (reading, { after, limit }) =>
     findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
   )
 }
 
 /** Deletes the visitors of a project. */
-export function clearVisitors(
-  options: DeleteSubjectsOptions,
-  projectId: string,
-): Promise<DeletedSubjects> {
+export function clearVisitors(options: DeleteSubjectsOptions, projectId: string) {
   return deleteSubjects(options, (reading, { limit }) =>
     findProjectVisitors(reading, { projectId, limit }),
   )
 }
 
 /** Locks the galleries of the subjects, finds the subjects again and returns a batch of them. */
-async function lockSubjects(
-  tx: Tx,
-  findSubjects: FindSubjectsToDelete,
-  part: SubjectsToDelete,
-): Promise<readonly SubjectRow[]> {
+async function lockSubjects(tx: Tx, findSubjects: FindSubjectsToDelete, part: SubjectsToDelete) {
   const galleryIds = new Set((await findSubjects(tx, part)).map(({ galleryId }) => galleryId))
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const subjects = await findSubjects(tx, part)

@@ -248,12 +248,7 @@ export function createGalleryKeyCache(keyring: Keyring) {
 }
 
 /** Creates the newest key of a gallery, wrapped with the newest master key. */
-export async function createGalleryKey(
-  tx: Tx,
-  keyring: Keyring,
-  galleryId: string,
-  nowMs: number,
-): Promise<GalleryKeyRow> {
+export async function createGalleryKey(tx: Tx, keyring: Keyring, galleryId: string, nowMs: number) {
   await tx.lock(masterKeyLock, 'shared')
   const keyId = newId()
   const wrapped = keyring.wrap(

@@ -137,11 +137,7 @@ type IdOffsets = ReadonlyMap<string, number>
  * Reserves as many numbers in the target as the account's range of numbers in the source, so that
  * the order of its rows and their references remain the same.
  */
-export async function reserveIds(
-  source: QueryRunner,
-  target: MigrationTarget,
-  ids: AccountIds,
-): Promise<IdOffsets> {
+export async function reserveIds(source: QueryRunner, target: MigrationTarget, ids: AccountIds) {
   const offsets = new Map<string, number>()
   for (const table of movedTables) {
     const { name, identity, column } = table

@@ -1,5 +1,4 @@
 import type { Updateable } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { dayOf } from '../../lib/clock.ts'
 import { type ReadTx, type Tx, dialectOf } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
@@ -126,10 +125,7 @@ export type SubjectRange = SubjectFilter & {
 }
 
 /** Finds the positions of subjects in a range, in their order. */
-export function findSubjectPositions(
-  tx: ReadTx,
-  range: SubjectRange,
-): Promise<readonly SubjectCursor[]> {
+export function findSubjectPositions(tx: ReadTx, range: SubjectRange) {
   return tx.run(selectPositions(tx, range))
 }
 
@@ -240,10 +236,7 @@ export function findUnseenSubjects(tx: ReadTx, { limit, ...filter }: UnseenFilte
 }
 
 /** Counts these subjects, at most `listCountMax`. */
-export function countUnseenSubjects(
-  tx: ReadTx,
-  filter: Omit<UnseenFilter, 'limit'>,
-): Promise<ListCount> {
+export function countUnseenSubjects(tx: ReadTx, filter: Omit<UnseenFilter, 'limit'>) {
   return countListed(tx, selectUnseen(tx, filter).select('subjectId'))
 }
 

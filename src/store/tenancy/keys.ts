@@ -143,11 +143,7 @@ export function parsePermissions(json: string): readonly string[] {
 }
 
 /** Lists the keys of one project, or of all projects that are not deleted, the oldest first. */
-export async function listKeys(
-  db: Database,
-  projectId: string | undefined,
-  now: Date,
-): Promise<readonly KeySummary[]> {
+export async function listKeys(db: Database, projectId: string | undefined, now: Date) {
   const all = db
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
@@ -182,11 +178,7 @@ export function findKeyOwner(db: Database, keyId: string) {
 }
 
 /** Revokes a key permanently. @returns the time of revocation; undefined if the key is unknown. */
-export async function revokeKey(
-  db: Database,
-  keyId: string,
-  now: Date,
-): Promise<string | undefined> {
+export async function revokeKey(db: Database, keyId: string, now: Date) {
   await db
     .updateTable('keys')
     .set({ revokedAtUtc: now.toISOString() })

@@ -37,11 +37,7 @@ export function configureDecoder(extraTypes: readonly ExtraImageType[] = []): vo
  * @param path JSON path of the image in the API request, for messages: `params.images[0]`.
  * @throws ActionError the codes that `Pipeline.analyzeImage` lists.
  */
-export async function openImage(
-  image: EncodedImage,
-  limits: ImageLimits,
-  path: string,
-): Promise<OrientedImage> {
+export async function openImage(image: EncodedImage, limits: ImageLimits, path: string) {
   const bytes = validateImage(image, limits, path)
   const type = fileTypeOf(image.contentType)
   if (type !== 'JPEG' && type !== 'PNG') await checkExtraHeader({ bytes, type }, limits, path)
@@ -61,11 +57,7 @@ export async function openImage(
  * @param pixelsMax limit that libvips enforces, in addition to the check of the header.
  * @throws ActionError IMAGE_DECODE_FAILED naming `path`.
  */
-export async function decodeImage(
-  bytes: Buffer,
-  pixelsMax: number,
-  path: string,
-): Promise<OrientedImage> {
+export async function decodeImage(bytes: Buffer, pixelsMax: number, path: string) {
   const options = { failOn: 'warning', limitInputPixels: pixelsMax, autoOrient: true } as const
   const { size, orientation, isJpeg, profile } = await readMetadata(bytes, options).catch(reject)
   const longerSidePx = Math.max(size.width, size.height)

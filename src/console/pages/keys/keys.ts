@@ -159,11 +159,7 @@ export const revokeKeyById = defineWrite({
 })
 
 /** @throws HttpError 404 unless the account has the key of the path. */
-export async function requireKey(
-  tx: ReadTx,
-  { pathParameters, identity }: AccountPath,
-  now: Date,
-): Promise<KeySummary> {
+export async function requireKey(tx: ReadTx, { pathParameters, identity }: AccountPath, now: Date) {
   const { accountId } = identity
   const found = await findKey(tx, { accountId, keyId: pathParameters['keyId'] ?? '', now })
   if (!found) throw new HttpError(404, 'The account has no key with this id.')

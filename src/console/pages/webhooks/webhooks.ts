@@ -173,10 +173,7 @@ export const testWebhook = defineWrite({
 })
 
 /** @throws HttpError 404 when the account has no webhook with this id. */
-export async function requireWebhook(
-  tx: ReadTx,
-  { pathParameters, identity }: AccountPath,
-): Promise<stored.Webhook> {
+export async function requireWebhook(tx: ReadTx, { pathParameters, identity }: AccountPath) {
   const filter = { accountId: identity.accountId, webhookId: pathParameters['webhookId'] ?? '' }
   const [webhook] = await stored.findWebhooks(tx, filter)
   if (!webhook) throw new HttpError(404, 'The account has no webhook with this id.')
