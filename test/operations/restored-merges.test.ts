@@ -4,6 +4,7 @@ import { project } from '../../src/cli/tenancy/commands.ts'
 import { backup, deletions, restore } from '../../src/cli/database/commands.ts'
 import { subjectCommands } from '../../src/cli/subject/commands.ts'
 import { exportDeletions } from '../../src/gallery/deletion/deletions-file.ts'
+import { createLog } from '../../src/lib/log.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { createFolders, deleteDatabaseFiles, enroll } from '../support/gallery/database-copy.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
@@ -99,8 +100,18 @@ test('A restore reports the merges of the copy that were undone before a deletio
   await deleteDatabaseFiles(dataDir)
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
   assert.deepEqual([done.deletedAgain, done.undoneMerges], [0, [mergeId]])
+  const replay = () => runJson(dataDir, deletions, `replay --from ${records}`)
+  const again = await replay()
+  assert.deepEqual([again.inserted, again.undoneMerges], [0, [mergeId]], 'also in a repetition')
 
-  await using gallery = await startGallery({ dataDir, key })
+  const lines: string[] = []
+  const log = createLog('warn', { write: (line) => void lines.push(line) })
+  const environment = { DELETIONS_FILE: records }
+  await using gallery = await startGallery({ dataDir, key, log, environment })
+  assert.match(
+    lines.join(''),
+    new RegExp(`"undoneMerges":\\["${mergeId}"\\].*facegate subject unmerge`),
+  )
   const lee = async () => (await gallery.value('svc.identify', imageParams('Lee'))).matched
   assert.equal(await lee(), true, 'as the warning states')
   const unmerge = `unmerge ${mergeId} --project ${projectId}`
@@ -108,5 +119,29 @@ test('A restore reports the merges of the copy that were undone before a deletio
   await gallery.value('svc.deleteSubject', { subjectId })
   assert.equal(await lee(), false)
   assert.deepEqual(await namesIn(gallery), ['Jon', 'Mo'])
+  assert.deepEqual((await replay()).undoneMerges, [])
   await assertLedgerAudit(gallery)
+})
+
+test('A restore reports no merge into a subject that a later record deletes', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
+  {
+    await using gallery = await startGallery({ dataDir })
+    const [, target] = await enroll(gallery, 'Lee', 'Mo')
+    // More records than one query looks up are between the two deletions.
+    const others = await enroll(gallery, ...Array.from({ length: 501 }, (_, index) => `P ${index}`))
+    const [{ projectId }] = await runJson(dataDir, project, 'list')
+    const run = (line: string) =>
+      runJson(dataDir, subjectCommands, `${line} --project ${projectId}`)
+    const { mergeId } = await run('merge id-Lee --into id-Mo')
+    await runJson(dataDir, backup, `--to ${copy}`)
+    const { subjectId } = await run(`unmerge ${mergeId}`)
+    for (const id of [subjectId, ...others, target])
+      await gallery.value('svc.deleteSubject', { subjectId: id })
+    await runJson(dataDir, deletions, `export --to ${records}`)
+  }
+  await deleteDatabaseFiles(dataDir)
+  const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
+  assert.deepEqual([done.deletedAgain, done.undoneMerges], [502, []])
 })

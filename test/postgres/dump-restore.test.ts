@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { backup, deletions } from '../../src/cli/database/commands.ts'
-import { keyCommands } from '../../src/cli/tenancy/commands.ts'
+import { subjectCommands } from '../../src/cli/subject/commands.ts'
+import { keyCommands, project } from '../../src/cli/tenancy/commands.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
@@ -43,6 +44,7 @@ test(
       Object.assign(new URL(server.adminUrl), { pathname: name }).href
     let key: string
     let before: unknown
+    let mergeId: string
     {
       await using gallery = await startGallery({ dataDir, environment })
       key = gallery.key
@@ -52,6 +54,11 @@ test(
       }
       const late = await enroll('Late')
       await enroll('Stays')
+      const [target, merged] = [await enroll('Target'), await enroll('Merged')]
+      const [{ projectId }] = await runJson(dataDir, project, 'list', environment)
+      const run = (line: string) =>
+        runJson(dataDir, subjectCommands, `${line} --project ${projectId}`, environment)
+      mergeId = (await run(`merge ${merged.subjectId} --into ${target.subjectId}`)).mergeId
       await assert.rejects(
         runJson(dataDir, backup, `--to ${dump}`, environment),
         /the tools of PostgreSQL/u,
@@ -66,8 +73,10 @@ test(
       execFileSync('pg_dump', ['-Fc', '-f', dump, admin(database.name)])
       await gallery.value('svc.deleteSubject', late)
       await gallery.value('svc.deleteSubject', await enroll('Brief'))
+      const { subjectId } = await run(`unmerge ${mergeId}`)
+      await gallery.value('svc.deleteSubject', { subjectId })
       const exported = await runJson(dataDir, deletions, `export --to ${records}`, environment)
-      assert.deepEqual(exported, { added: 2, records: 2 })
+      assert.deepEqual(exported, { added: 4, records: 4 })
       before = (await gallery.rest('GET', '/v1/deletions')).body.items
     }
     assert.ok((await stat(dump)).size > 0)
@@ -113,10 +122,11 @@ test(
       restoredEnvironment,
     )
     assert.deepEqual(replayed, {
-      records: 2,
+      records: 4,
       inserted: 0,
       deletedAgain: 0,
-      undoneMerges: [],
+      // The start inserted its record and reported it.
+      undoneMerges: [mergeId],
       incompleteBytes: 0,
     })
     // After a key rotation of the original database, the copy cannot be decrypted any more.

@@ -2,11 +2,10 @@ import { mapSequential } from '../../lib/account-context.ts'
 import type { Store, Tx } from '../../store/database.ts'
 import {
   type ChainedDeletion,
-  findMergeRecords,
+  findMergesOfDeleted,
   missingDeletions,
 } from '../../store/gallery/deletion-chain.ts'
 import { appendDeletion } from '../../store/gallery/deletions.ts'
-import { findMergesOfSubject } from '../../store/gallery/duplicates/subject-merges.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import { findSubjectsByIds } from '../../store/gallery/subjects.ts'
 import { visitorsGalleryId } from '../../store/gallery/visitors.ts'
@@ -20,7 +19,10 @@ export type ReplayDeletionsResult = {
   readonly inserted: number
   /** Subjects that were present and have been deleted again. */
   readonly deletedAgain: number
-  /** Merges of the copy that were undone since. The separated subjects were deleted. */
+  /**
+   * Merges of the copy that were undone since, also those of records that an earlier run inserted. The
+   * separated subjects were deleted.
+   */
   readonly undoneMerges: readonly string[]
   /** Bytes of the last line if it is incomplete. It was ignored. */
   readonly incompleteBytes: number
@@ -30,7 +32,7 @@ export type ReplayDeletionsResult = {
 export const undoneMergesAdvice =
   'people who were deleted are still in merged subjects: undo each of these merges with facegate subject unmerge, and delete the separated subject'
 
-/** Records per query for missing ones. */
+/** Records per query for missing ones, and ids per query for merges. */
 const lookupBatchSize = 500
 /** Records inserted per transaction, so that no call waits long for it. */
 const insertBatchSize = 50
@@ -53,7 +55,7 @@ export async function replayDeletions(
 ): Promise<ReplayDeletionsResult> {
   let inserted = 0
   let deletedAgain = 0
-  const undoneMerges: string[] = []
+  const mergedIds: string[] = []
   const pending: ChainedDeletion[] = []
   const { records, incompleteBytes } = await readDeletionsFile(file, async (row) => {
     pending.push(row)
@@ -63,6 +65,9 @@ export async function replayDeletions(
     throw new Error(`${file} has no complete line: it was not copied or exported completely`)
   await replayPending()
   if (deletedAgain > 0) await store.checkpoint()
+  // A later record can have deleted the subject that contained the faces.
+  const undone = await findUndone(store, mergedIds)
+  const undoneMerges = [...new Set(undone.map(({ mergeId }) => mergeId))]
   return { records, inserted, deletedAgain, undoneMerges, incompleteBytes }
 
   async function replayPending(): Promise<void> {
@@ -76,9 +81,11 @@ export async function replayDeletions(
         return replayed
       })
       deletedAgain += result.deletedAgain
-      undoneMerges.push(...result.undoneMerges)
       inserted += result.inserted
     }
+    const deleted = rows.filter(({ mergedInto }) => mergedInto === null)
+    const undone = await findUndone(store, deleted.flatMap(formerIdsOf))
+    mergedIds.push(...undone.map(({ subjectId }) => subjectId))
   }
 }
 
@@ -87,17 +94,13 @@ async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const rows = await missingDeletions(tx, batch)
   let deletedAgain = 0
-  const undoneMerges: string[] = []
   for (const { rowHash: _exportedHash, ...row } of rows) {
     // The faces of a merged subject were not deleted: it stays as in the copy.
-    if (row.mergedInto === null) {
-      const formerIds = formerIdsOf(row)
-      deletedAgain += await eraseAgain(tx, row.galleryId, [row.subjectId, ...formerIds])
-      undoneMerges.push(...(await findUndone(tx, formerIds)))
-    }
+    if (row.mergedInto === null)
+      deletedAgain += await eraseAgain(tx, row.galleryId, [row.subjectId, ...formerIdsOf(row)])
     await appendDeletion(tx, row)
   }
-  return { inserted: rows.length, deletedAgain, undoneMerges }
+  return { inserted: rows.length, deletedAgain }
 }
 
 /** Erases those of these subjects and visitors that the copy contains. @returns their number. */
@@ -110,14 +113,15 @@ async function eraseAgain(tx: Tx, galleryId: string, subjectIds: readonly string
   return subjects.length
 }
 
-/** Finds the merges of these subjects that can be undone: their faces are in other subjects. */
-async function findUndone(tx: Tx, subjectIds: readonly string[]): Promise<readonly string[]> {
-  const merged = await findMergeRecords(tx, subjectIds)
-  const merges = await mapSequential(merged, async ({ mergedInto, deletedAtUtc }) => {
-    const ofTarget = await findMergesOfSubject(tx, mergedInto ?? '')
-    return ofTarget.filter(({ mergedAtMs }) => mergedAtMs === Date.parse(deletedAtUtc))
-  })
-  return merges.flat().map(({ mergeId }) => mergeId)
+/** Finds the merges of these subjects that exist: their faces are in other subjects. */
+async function findUndone(store: Store, subjectIds: readonly string[]) {
+  const undone: Awaited<ReturnType<typeof findMergesOfDeleted>> = []
+  for (let from = 0; from < subjectIds.length; from += lookupBatchSize) {
+    const ids = subjectIds.slice(from, from + lookupBatchSize)
+    undone.push(...(await store.read((reading) => findMergesOfDeleted(reading, ids))))
+  }
+  // Another merge into the same subject can have the same time.
+  return undone.filter(({ subjectId, ...target }) => formerIdsOf(target).includes(subjectId))
 }
 
 /** A subject can have received the faces of visitors of its gallery. */

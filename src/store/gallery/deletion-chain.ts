@@ -76,9 +76,13 @@ export async function missingDeletions<
   )
 }
 
-/** Finds the records of merged subjects. */
-export async function findMergeRecords(tx: ReadTx, subjectIds: readonly string[]) {
-  if (subjectIds.length === 0) return []
-  const query = tx.build.selectFrom('deletions').select(['mergedInto', 'deletedAtUtc'])
-  return tx.run(query.where('subjectId', 'in', subjectIds).where('mergedInto', 'is not', null))
+/** Finds the merges of deleted subjects that can be undone, with the former ids of their targets. */
+export async function findMergesOfDeleted(tx: ReadTx, subjectIds: readonly string[]) {
+  const query = tx.build
+    .selectFrom('deletions as deletion')
+    .innerJoin('subjects as target', 'target.subjectId', 'deletion.mergedInto')
+    .innerJoin('subjectMerges as merge', 'merge.subjectId', 'target.subjectId')
+    .select(['deletion.subjectId', 'deletedAtUtc', 'target.formerIds', 'mergeId', 'mergedAtMs'])
+  const rows = await tx.run(query.where('deletion.subjectId', 'in', subjectIds))
+  return rows.filter(({ deletedAtUtc, mergedAtMs }) => mergedAtMs === Date.parse(deletedAtUtc))
 }

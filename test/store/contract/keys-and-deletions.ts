@@ -42,10 +42,8 @@ export const keysAndDeletionsContract = {
     assert.equal((await store.read(queries.listGalleryKeys)).length, 1)
   },
 
-  'deletion records form a hash chain and cannot be changed': async ({
-    store,
-    accountId,
-  }: StoreFixture) => {
+  'deletion records form a hash chain and cannot be changed': async (fixture: StoreFixture) => {
+    const { store, accountId, project } = fixture
     const add = (number: number) =>
       store.write((tx) =>
         queries.addDeletion(
@@ -118,7 +116,7 @@ export const keysAndDeletionsContract = {
         galleryId: 'gallery',
         accountId,
         subjectId: 's7',
-        mergedInto: 's6',
+        mergedInto: 'target',
         formerIds: '[]',
         groups: '[]',
         externalId: null,
@@ -127,11 +125,23 @@ export const keysAndDeletionsContract = {
       }),
     )
     assertSameValues(await queries.findBrokenDeletions(store.db), [])
-    await store.read(async (tx) => {
-      const merges = await queries.findMergeRecords(tx, ['s6', 's7'])
-      assertSameValues(merges, [{ mergedInto: 's6', deletedAtUtc: pastUtc(7) }])
-      assert.deepEqual(await queries.findMergeRecords(tx, []), [])
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 'target', { formerIds: '["s7"]' })
+    const merge = {
+      subjectId: 'target',
+      galleryId: project.projectId,
+      memberships: '{}',
+      ciphertext,
+    }
+    const merges = [7, 8].map((day) => {
+      const mergedAtMs = Date.parse(pastUtc(day))
+      return { ...merge, mergeId: `m${day}`, mergedAtMs, expiresAtMs: mergedAtMs + 1 }
     })
+    await store.db.insertInto('subjectMerges').values(merges).execute()
+    const found = await store.read((tx) => queries.findMergesOfDeleted(tx, ['s6', 's7', 'target']))
+    const deletedAtUtc = pastUtc(7)
+    const times = { deletedAtUtc, mergedAtMs: Date.parse(deletedAtUtc) }
+    assertSameValues(found, [{ subjectId: 's7', formerIds: '["s7"]', mergeId: 'm7', ...times }])
     const update = store.db.updateTable('deletions').set({ groups: '[]' }).execute()
     await assert.rejects(update, /deletion records are|append-only/u)
   },
