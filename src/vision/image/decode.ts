@@ -59,15 +59,14 @@ export async function openImage(image: EncodedImage, limits: ImageLimits, path: 
  */
 export async function decodeImage(bytes: Buffer, pixelsMax: number, path: string) {
   const options = { failOn: 'warning', limitInputPixels: pixelsMax, autoOrient: true } as const
-  const { size, orientation, isJpeg, profile } = await readMetadata(bytes, options).catch(reject)
+  const metadata = await readMetadata(bytes, options).catch(reject)
+  const { size, orientation, isJpeg, profile, space } = metadata
   const longerSidePx = Math.max(size.width, size.height)
-  const isDrafted = isJpeg && longerSidePx >= draftShrinkMin * draftSidePx
+  const isDrafted = isJpeg && space !== 'cmyk' && longerSidePx >= draftShrinkMin * draftSidePx
   const isPlainJpeg =
     isJpeg && orientation === 1 && profile !== 'other' && longerSidePx <= frameSidePxMax
-  const decodeFrame = (sideMax: number): Promise<Frame> => {
-    const image = sharp(bytes, options)
-    return decodeToSize(profile === 'srgb' ? image.keepIccProfile() : image, sideMax).catch(reject)
-  }
+  const decodeFrame = (sideMax: number): Promise<Frame> =>
+    decodeToSize(sharp(bytes, { ...options, ignoreIcc: true }), metadata, sideMax).catch(reject)
   const frame =
     (isPlainJpeg ? decodeJpeg(bytes, size) : undefined) ??
     (await decodeFrame(isDrafted ? draftSidePx : frameSidePxMax))
@@ -76,7 +75,7 @@ export async function decodeImage(bytes: Buffer, pixelsMax: number, path: string
     ...size,
     orientationApplied: orientation > 1 && orientation <= 8,
     frame,
-    highResScale: highResSidePx(size) / Math.max(frame.width, frame.height),
+    highResScale: Math.min(frameSidePxMax, longerSidePx) / Math.max(frame.width, frame.height),
     highResFrame: () =>
       (highRes ??= isDrafted ? decodeFrame(frameSidePxMax) : Promise.resolve(frame)),
   }
@@ -94,6 +93,8 @@ type ImageMetadata = {
   readonly isJpeg: boolean
   /** The ICC profile. */
   readonly profile: 'none' | 'srgb' | 'other'
+  /** The colour space of the pixels, as libvips names it; undefined for a JPEG without metadata. */
+  readonly space?: string
 }
 
 /** For a JPEG without EXIF and profile, as browsers create it, reads only the header: saves 0.5 ms. */
@@ -101,27 +102,36 @@ async function readMetadata(bytes: Buffer, options: SharpOptions): Promise<Image
   const isBare =
     sniffFileType(bytes) === 'JPEG' && !bytes.includes('Exif') && !bytes.includes('ICC_PROFILE')
   const header = isBare ? readJpegHeader(bytes) : undefined
-  if (header) {
+  if (header && header.channels !== 4) {
     const { width, height } = header
     return { size: { width, height }, orientation: 1, isJpeg: true, profile: 'none' }
   }
-  const { autoOrient, orientation = 1, format, icc } = await sharp(bytes, options).metadata()
+  const { autoOrient, orientation = 1, format, icc, space } = await sharp(bytes, options).metadata()
   const profile = icc === undefined ? 'none' : isSrgbProfile(icc) ? 'srgb' : 'other'
-  return { size: autoOrient, orientation, isJpeg: format === 'jpeg', profile }
+  return { size: autoOrient, orientation, isJpeg: format === 'jpeg', profile, space }
 }
 
-function highResSidePx({ width, height }: ImageSize): number {
-  return Math.min(frameSidePxMax, Math.max(width, height))
-}
-
-/** Decodes the whole image so that its longer side is at most `sideMax` px. */
-async function decodeToSize(image: Sharp, sideMax: number): Promise<Frame> {
-  const { data, info } = await image
+/**
+ * Decodes the whole image so that its longer side is at most `sideMax` px. The ICC profile is applied
+ * to the reduced image: for all pixels of a large image, a table of colours takes 2 to 4 s.
+ */
+async function decodeToSize(image: Sharp, from: ImageMetadata, sideMax: number): Promise<Frame> {
+  const { profile, space } = from
+  const reducedSpace = space === 'cmyk' || space === 'b-w' ? space : 'srgb'
+  // Not for other spaces: after this call, libjpeg does not reduce a JPEG while it decodes it.
+  if (space === 'cmyk' || space === 'rgb16') image.pipelineColourspace(reducedSpace)
+  const reduced = image
     .resize({ width: sideMax, height: sideMax, fit: 'inside', withoutEnlargement: true })
     .flatten({ background: '#ffffff' })
     .toColourspace('srgb')
     .raw()
-    .toBuffer({ resolveWithObject: true })
+  const converted =
+    profile === 'other' || space === 'cmyk'
+      ? reduced.clone().toColourspace(reducedSpace).withIccProfile('srgb')
+      : reduced
+  let { data, info } = await converted.toBuffer({ resolveWithObject: true })
+  // An unusable profile leaves grey and CMYK as they are.
+  if (info.channels !== 3) ({ data, info } = await reduced.toBuffer({ resolveWithObject: true }))
   return { width: info.width, height: info.height, pixels: data }
 }
 

@@ -57,17 +57,12 @@ export async function checkExtraHeader(
   if (type === 'WebP' && exceedsWebpFrames(bytes, framesMax)) throw tooManyFrames()
   // The limit of pixels is checked below, with the message of all types.
   const options = { failOn: 'warning', limitInputPixels: false } as const
-  const {
-    width,
-    height,
-    channels,
-    depth,
-    pages = 1,
-  } = await sharp(bytes, options)
+  const header = await sharp(bytes, options)
     .metadata()
     .catch((cause: unknown) => {
       throw new ActionError('IMAGE_DECODE_FAILED', `${field}: damaged or truncated`, { cause })
     })
+  const { width, height, channels, depth, pages = 1 } = header
   const pixelsMax = type === 'AVIF' ? avifPixelsMax : slowTypePixelsMax
   requireImageSize({ width, height }, limitPixels(limits, pixelsMax), field)
   if (pages > framesMax) throw tooManyFrames()

@@ -7,6 +7,10 @@ import { inflateSync } from 'node:zlib'
  */
 export const metadataChunksMax = 1000
 export const metadataBytesMax = 8 * 1024 * 1024
+export const metadataLimits = {
+  chunks: `${metadataChunksMax} chunks`,
+  bytes: `${metadataBytesMax} bytes when inflated`,
+}
 
 /**
  * Returns which limit the chunks of a PNG exceed: their number, or the bytes of its texts and colour
@@ -28,6 +32,12 @@ export function exceededMetadataLimit(bytes: Uint8Array): 'chunks' | 'bytes' | u
     if (remainingBytes < 0) return 'bytes'
   }
   return undefined
+}
+
+/** Whether one of the first chunks of a PNG makes colours transparent. */
+export function hasTransparentColours(bytes: Uint8Array): boolean {
+  const firstChunks = pngChunks(bytes).take(metadataChunksMax + 2)
+  return firstChunks.some(({ type }) => type === 'tRNS')
 }
 
 const signatureBytes = 8

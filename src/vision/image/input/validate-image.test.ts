@@ -20,8 +20,8 @@ function pngHeader(width: number, height: number): Buffer {
 }
 
 /** Returns a frame header and `scans` scan headers, each with a little entropy-coded data. */
-function jpegHeader(width: number, height: number, scans = 1): Buffer {
-  const frame = Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 0, 0, 0, 1, 1, 0x11, 0])
+function jpegHeader(width: number, height: number, scans = 1, channels = 1): Buffer {
+  const frame = Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 0, 0, 0, channels, 1, 0x11, 0])
   frame.writeUInt16BE(height, 5)
   frame.writeUInt16BE(width, 7)
   const scan = Buffer.from([0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x12, 0xff, 0x00, 0xff, 0xd0])
@@ -112,21 +112,27 @@ test('The image size is read from the header alone', () => {
   assert.equal(errorCodeOf(pngHeader(0, 500), 'image/png'), 'IMAGE_DECODE_FAILED')
 })
 
-test('PNG with 16 bits or interlacing and JPEG with many scans have the limit of slow types', () => {
-  const png = (height: number, [bits, interlacing]: readonly [number, number]) => {
-    const bytes = pngHeader(4000, height)
-    bytes.set([bits, 2, 0, 0, interlacing], 24)
+test('Types that take long to decode have the limit of slow types', () => {
+  const png = (height: number, [bits, colours, interlacing]: readonly number[], chunk = '') => {
+    const bytes = Buffer.concat([pngHeader(4000, height), Buffer.from(chunk, 'latin1')])
+    bytes.set([bits ?? 8, colours ?? 2, 0, 0, interlacing ?? 0], 24)
     return errorCodeOf(bytes, 'image/png')
   }
-  const jpeg = (height: number, scans: number) =>
-    errorCodeOf(jpegHeader(4000, height, scans), 'image/jpeg')
+  const jpeg = (height: number, scans: number, channels = 3) =>
+    errorCodeOf(jpegHeader(4000, height, scans, channels), 'image/jpeg')
   const edge = slowTypePixelsMax / 4000
-  assert.equal(png(edge + 1, [8, 0]), 'valid')
+  const [grey, rgb, palette, greyAlpha, rgba] = [0, 2, 3, 4, 6] as const
+  for (const colours of [grey, rgb, palette, greyAlpha])
+    assert.equal(png(edge + 1, [8, colours, 0]), 'valid')
+  const [transparent, data] = ['\0\0\0\x01tRNS\0CRC4', '\0\0\0\x01IDAT\0CRC4']
   assert.equal(jpeg(edge + 1, ordinaryScansMax), 'valid')
   const slow = [
-    (height: number) => png(height, [16, 0]),
-    (height: number) => png(height, [8, 1]),
+    (height: number) => png(height, [16, rgb, 0]),
+    (height: number) => png(height, [8, rgb, 1]),
+    (height: number) => png(height, [8, rgba, 0]),
+    (height: number) => png(height, [8, palette, 0], `${transparent}${data}`),
     (height: number) => jpeg(height, ordinaryScansMax + 1),
+    (height: number) => jpeg(height, 1, 4),
   ]
   for (const check of slow) {
     assert.equal(check(edge), 'valid')
@@ -150,7 +156,7 @@ test('The size is read from the image, not from a thumbnail or trailing data', (
   const app1 = Buffer.concat([Buffer.from([0xff, 0xe1, 0, thumbnail.length + 2]), thumbnail])
   const whole = jpegHeader(640, 480)
   const bytes = Buffer.concat([whole.subarray(0, 2), app1, whole.subarray(2), jpegHeader(9, 9)])
-  assert.deepEqual(readJpegHeader(bytes), { width: 640, height: 480, scans: 1 })
+  assert.deepEqual(readJpegHeader(bytes), { width: 640, height: 480, scans: 1, channels: 1 })
 })
 
 test('Broken headers are rejected', () => {

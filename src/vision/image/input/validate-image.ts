@@ -3,12 +3,10 @@ import type { ImageSize } from '../geometry.ts'
 import { describeBase64Fault } from './base64-fault.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
 import { limitPixels, ordinaryScansMax, sidePxMax, slowTypePixelsMax } from './pixel-limits.ts'
-import { exceededMetadataLimit, metadataBytesMax, metadataChunksMax } from './png-metadata.ts'
+import { exceededMetadataLimit, hasTransparentColours, metadataLimits } from './png-metadata.ts'
 import {
   acceptedFileTypes,
   fileTypeOf,
-  type ExtraImageType,
-  type ImageFileType,
   sniffFileType,
 } from '../../../lib/image-types/image-types.ts'
 
@@ -30,7 +28,7 @@ export function validateImage(image: EncodedImage, limits: ImageLimits, path: st
     const rule = 'must be base64 as RFC 4648 section 4 defines it'
     throw new ActionError('INVALID_REQUEST', `${field}: ${rule}; ${fault}`, { hint })
   }
-  const type = checkType(bytes, image.contentType, { path, extraTypes: limits.extraTypes })
+  const type = checkType(bytes, image, limits, path)
   if (type === 'JPEG' || type === 'PNG') checkHeader(bytes, type, limits, field)
   return bytes
 }
@@ -41,82 +39,62 @@ export function validateImage(image: EncodedImage, limits: ImageLimits, path: st
  */
 const scansMax = 100
 
-const metadataLimits = {
-  chunks: `${metadataChunksMax} chunks`,
-  bytes: `${metadataBytesMax} bytes when inflated`,
-}
-
-function checkType(
-  bytes: Buffer,
-  contentType: EncodedImage['contentType'],
-  { path, extraTypes }: TypeCheck,
-): ImageFileType {
+function checkType(bytes: Buffer, image: EncodedImage, limits: ImageLimits, path: string) {
   if (bytes.length === 0) throw new ActionError('IMAGE_DECODE_FAILED', `${path}.bytes: empty`)
   const type = sniffFileType(bytes)
   if (!type)
     throw new ActionError('IMAGE_DECODE_FAILED', `${path}.bytes: not recognisable as an image`)
-  const acceptedTypes = acceptedFileTypes(extraTypes)
+  const acceptedTypes = acceptedFileTypes(limits.extraTypes)
   const accepted = acceptedTypes.find((name) => name === type)
   if (!accepted)
     throw new ActionError(
       'UNSUPPORTED_IMAGE_TYPE',
       `${path}.bytes: ${type} is not supported; send ${acceptedTypes.join(', ').replace(/, (?!.*, )/u, ' or ')}`,
     )
-  if (accepted !== fileTypeOf(contentType))
+  if (accepted !== fileTypeOf(image.contentType))
     throw new ActionError(
       'UNSUPPORTED_IMAGE_TYPE',
-      `${path}.contentType: is ${contentType}, but the bytes are ${type}`,
+      `${path}.contentType: is ${image.contentType}, but the bytes are ${type}`,
     )
   return accepted
-}
-
-type TypeCheck = {
-  readonly path: string
-  readonly extraTypes: readonly ExtraImageType[] | undefined
 }
 
 function checkHeader(bytes: Buffer, type: 'JPEG' | 'PNG', limits: ImageLimits, field: string) {
   const header = type === 'PNG' ? readPngHeader(bytes) : readJpegHeader(bytes)
   if (!header)
     throw new ActionError('IMAGE_DECODE_FAILED', `${field}: the ${type} header is damaged`)
-  const isSlow = type === 'PNG' ? isSlowPng(bytes) : header.scans > ordinaryScansMax
-  requireFewPixels(header, isSlow ? limitPixels(limits, slowTypePixelsMax) : limits, field)
+  const { scans, channels } = header
+  const isSlow = type === 'PNG' ? isSlowPng(bytes) : channels === 4 || scans > ordinaryScansMax
+  requireImageSize(header, isSlow ? limitPixels(limits, slowTypePixelsMax) : limits, field)
   const exceeded = type === 'PNG' ? exceededMetadataLimit(bytes) : undefined
   if (exceeded)
     throw new ActionError(
       'IMAGE_TOO_LARGE',
       `${field}: the metadata of the PNG exceeds ${metadataLimits[exceeded]}; remove it`,
     )
-  if (header.scans > scansMax)
+  if (scans > scansMax)
     throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${scansMax} JPEG scans`)
-  requireLongSides(header, limits, field)
 }
 
 /** @throws ActionError IMAGE_TOO_LARGE or IMAGE_TOO_SMALL. */
 export function requireImageSize(size: ImageSize, limits: ImageLimits, field: string): void {
-  requireFewPixels(size, limits, field)
-  requireLongSides(size, limits, field)
-}
-
-function requireFewPixels({ width, height }: ImageSize, limits: ImageLimits, field: string): void {
+  const { width, height } = size
+  const px = `${field}: ${width}×${height} px`
   if (Math.max(width, height) > sidePxMax)
     throw new ActionError(
       'IMAGE_TOO_LARGE',
-      `${field}: ${width}×${height} px, the longest side must be at most ${sidePxMax} px`,
+      `${px}, the longest side must be at most ${sidePxMax} px`,
     )
-  if (width * height <= limits.pixelsMax) return
-  throw new ActionError(
-    'IMAGE_TOO_LARGE',
-    `${field}: ${width}×${height} px exceeds the limit of ${limits.pixelsMax} pixels for this type of image`,
-  )
-}
-
-function requireLongSides({ width, height }: ImageSize, limits: ImageLimits, field: string): void {
-  if (Math.min(width, height) >= limits.sideMinPx) return
-  throw new ActionError(
-    'IMAGE_TOO_SMALL',
-    `${field}: ${width}×${height} px, the shortest side must be at least ${limits.sideMinPx} px`,
-  )
+  if (width * height > limits.pixelsMax)
+    throw new ActionError(
+      'IMAGE_TOO_LARGE',
+      `${px} exceeds the limit of ${limits.pixelsMax} pixels for this type of image`,
+    )
+  if (Math.min(width, height) < limits.sideMinPx)
+    throw new ActionError(
+      'IMAGE_TOO_SMALL',
+      `${px}, the shortest side must be at least ${limits.sideMinPx} px`,
+    )
 }
 
 /** The facts that the header of an image states, read before any pixel is decoded. */
@@ -126,6 +104,8 @@ type ImageHeader = {
   readonly height: number
   /** Passes over all pixels: the scans of a JPEG, 1 for a PNG. */
   readonly scans: number
+  /** 1 for grey, 3 for colours and 4 for CMYK; not of a PNG. */
+  readonly channels?: number
 }
 
 /**
@@ -138,9 +118,15 @@ export function readPngHeader(bytes: Uint8Array): ImageHeader | undefined {
   return nonEmpty({ width: view.getUint32(16), height: view.getUint32(20), scans: 1 })
 }
 
-/** Whether a valid header of a PNG states 16 bits per sample or interlacing. */
+/** Whether a PNG with a valid header has 16 bits per sample, interlacing or transparent colours. */
 function isSlowPng(bytes: Uint8Array): boolean {
-  return bytes[24] === 16 || bytes[28] !== 0
+  const [depth, colourType, , , interlacing] = bytes.subarray(24, 29)
+  return (
+    depth === 16 ||
+    interlacing !== 0 ||
+    colourType === rgbaColourType ||
+    hasTransparentColours(bytes)
+  )
 }
 
 /**
@@ -150,13 +136,13 @@ function isSlowPng(bytes: Uint8Array): boolean {
  * there is not exactly one frame header, or if a side is 0.
  */
 export function readJpegHeader(bytes: Uint8Array): ImageHeader | undefined {
-  let frame: ImageSize | undefined
+  let frame: Omit<ImageHeader, 'scans'> | undefined
   let scans = 0
   for (const { marker, data } of jpegSegments(bytes)) {
     if (isFrameHeader(marker)) {
       if (frame || data.length < 6) return undefined
       const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
-      frame = { height: view.getUint16(1), width: view.getUint16(3) }
+      frame = { height: view.getUint16(1), width: view.getUint16(3), channels: view.getUint8(5) }
     }
     if (marker === startOfScan) scans++
   }
@@ -164,6 +150,7 @@ export function readJpegHeader(bytes: Uint8Array): ImageHeader | undefined {
 }
 
 const ihdr = 0x49_48_44_52
+const rgbaColourType = 6
 const startOfImage = 0xd8
 const endOfImage = 0xd9
 const startOfScan = 0xda
