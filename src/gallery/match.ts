@@ -227,10 +227,7 @@ export function mergeFaces(faces: readonly FaceTemplate[]): SubjectTemplate[] {
 }
 
 /** Returns the face of the probe's model that is most similar to the probe. */
-export function nearestFace(
-  faces: readonly FaceTemplate[],
-  probe: Template,
-): FaceTemplate | undefined {
+export function nearestFace(faces: readonly FaceTemplate[], probe: Template) {
   const ofModel = faces.filter(({ modelId }) => modelId === probe.modelId)
   const scores = ofModel.map((face) => correctedScore(probe, face))
   return ofModel[scores.indexOf(Math.max(...scores))]

@@ -1,7 +1,7 @@
 import { isApiKey } from '../lib/crypto/api-key.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpError, unavailable } from '../lib/errors.ts'
-import type { CredentialState, FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
+import type { CredentialState, FindKey } from '../store/tenancy/keys.ts'
 import type { AuthThrottle } from './auth-throttle.ts'
 
 /** The parts of a request that are available before its body is read. */
@@ -25,10 +25,7 @@ type AuthenticateDeps = {
  * @throws HttpError 401: missing or unknown, revoked, expired, or replaced by a rotation; 503: the
  *   account of the key is being moved to another database.
  */
-export async function authenticate(
-  { headers, clientIp }: RequestIdentity,
-  deps: AuthenticateDeps,
-): Promise<KeyIdentity> {
+export async function authenticate({ headers, clientIp }: RequestIdentity, deps: AuthenticateDeps) {
   const { apiKey, isAmbiguous } = readApiKey(headers, deps)
   const isWellFormed = apiKey !== undefined && !isAmbiguous && isApiKey(apiKey)
   const key = isWellFormed ? await deps.findKey(apiKey, new Date(deps.clock())) : undefined

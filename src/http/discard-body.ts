@@ -32,11 +32,7 @@ const encodedChunkBytesMin = 3 * 1024
  *
  * @returns the payload to send.
  */
-export function discardBody(
-  response: ServerResponse,
-  payload: Payload,
-  limits: DiscardLimits,
-): Payload {
+export function discardBody(response: ServerResponse, payload: Payload, limits: DiscardLimits) {
   const { req: request } = response
   const discarded = readAndDiscard(request, limits)
   const contentLength = Number(request.headers['content-length'] ?? Infinity)

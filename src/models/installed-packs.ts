@@ -63,10 +63,7 @@ export async function listPacks(modelsFolder: string): Promise<readonly Installe
  *
  * @throws Error of `readPack` when it cannot be read.
  */
-export async function findPack(
-  modelsFolder: string,
-  name: string,
-): Promise<InstalledPack | undefined> {
+export async function findPack(modelsFolder: string, name: string) {
   const folder = packFolder(modelsFolder, name)
   return isPackName(name) && existsSync(folder) ? readPack(folder) : undefined
 }

@@ -4,7 +4,6 @@ import {
   requireAntiSpoofDecoding,
   requireDetectorDecoding,
   requireRecognizerDecoding,
-  type DetectorDecoding,
 } from './decoding.ts'
 import type { PackModel } from './pack-manifest.ts'
 import { templateModelFiles } from './template/template-model.ts'
@@ -87,9 +86,7 @@ export function recognizerModelId(recognizer: ModelSet['recognizer']): string {
 }
 
 /** Returns how the outputs of the detector are read. @throws Error if the model is no detector. */
-export function detectorKindOf({
-  detector,
-}: Pick<ModelSet, 'detector'>): 'builtin' | DetectorDecoding['kind'] {
+export function detectorKindOf({ detector }: Pick<ModelSet, 'detector'>) {
   return detector === 'builtin' ? 'builtin' : requireDetectorDecoding(detector.model).kind
 }
 

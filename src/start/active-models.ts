@@ -2,7 +2,6 @@ import path from 'node:path'
 import type { Config } from '../config.ts'
 import { calibrationOf } from '../gallery/calibration/calibrations.ts'
 import { readCalibration } from '../gallery/calibration/read-calibration.ts'
-import type { Calibration } from '../gallery/calibration/similarity.ts'
 import type { Log } from '../lib/log.ts'
 import { readVerifiedActiveSet } from '../models/active-set.ts'
 import { recognizerModelId, type ModelSet } from '../models/model-set.ts'
@@ -55,9 +54,7 @@ export async function readActiveModels(
 }
 
 /** @throws Error when the recognizer has no calibration, or an invalid one. */
-export async function readRecognizerCalibration(
-  recognizer: ModelSet['recognizer'],
-): Promise<Calibration> {
+export async function readRecognizerCalibration(recognizer: ModelSet['recognizer']) {
   const modelId = recognizerModelId(recognizer)
   if (recognizer === 'builtin') {
     const shipped = calibrationOf(modelId)

@@ -39,10 +39,7 @@ export type ServerStore = AsyncDisposable & { readonly store: Store }
 const sweepIntervalMs = 5000
 
 /** Locks the data folder, opens the database and starts its gate. @throws as `openServerStore`. */
-export async function openDatabase(
-  config: Config,
-  options: OpenDatabaseOptions,
-): Promise<OpenedDatabase> {
+export async function openDatabase(config: Config, options: OpenDatabaseOptions) {
   const serverStore = await openServerStore(config, options)
   reportStorageRisks(config, options.log)
   return startDatabase(config, options, serverStore)

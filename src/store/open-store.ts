@@ -1,4 +1,4 @@
-import type { Store, StoreLocation, StoreOptions } from './database.ts'
+import type { StoreLocation, StoreOptions } from './database.ts'
 import { traceStore } from './trace-store.ts'
 
 /**
@@ -6,10 +6,7 @@ import { traceStore } from './trace-store.ts'
  *
  * @param location a text is the data folder of an SQLite database.
  */
-export async function openStore(
-  location: StoreLocation | string,
-  options: StoreOptions = {},
-): Promise<Store> {
+export async function openStore(location: StoreLocation | string, options: StoreOptions = {}) {
   return traceStore(await openUntraced(location, options))
 }
 

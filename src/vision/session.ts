@@ -80,10 +80,7 @@ function openNetwork(network: NetworkFile): Promise<ModelSession> {
 }
 
 /** Loads an optimized copy, wherever it is. */
-export function openOptimizedNetwork(
-  filePath: string,
-  input: DeclaredInput,
-): Promise<ModelSession> {
+export function openOptimizedNetwork(filePath: string, input: DeclaredInput) {
   return createModelSession(filePath, input, () => createSession(filePath, mappedFileOptions))
 }
 
@@ -154,10 +151,7 @@ async function createModelSession(
   const { name, isSingleImage, isAnySize } = matchInput(filePath, onnx.inputMetadata, input)
   const channels = channelCount(input)
 
-  async function runBatch(
-    values: Float32Array,
-    { width, height }: ImageSize,
-  ): Promise<ModelOutputs> {
+  async function runBatch(values: Float32Array, { width, height }: ImageSize) {
     const count = values.length / (channels * height * width)
     const tensor = new Tensor('float32', values, [count, channels, height, width])
     const outputs = await onnx.run({ [name]: tensor })

@@ -10,10 +10,7 @@ type FaceCandidates = {
 }
 
 /** Returns what a search decided: the decision of the face with the highest similarity. */
-export function searchDecision(
-  threshold: number,
-  faces: readonly FaceCandidates[],
-): CallDecision | undefined {
+export function searchDecision(threshold: number, faces: readonly FaceCandidates[]) {
   return bestDecision(
     faces.map(({ qualityScore, candidates: [best, next], isAmbiguous }) => ({
       ...comparisonDecision({ threshold, similarity: best?.similarity ?? null, qualityScore }),

@@ -9,10 +9,7 @@ type Declared = Pick<CliCommand, 'options' | 'arguments'>
  *
  * @throws UsageError in one line that names the option or the argument and the remedy.
  */
-export async function readValues(
-  args: readonly string[],
-  declared: Declared,
-): Promise<Readonly<Record<string, unknown>>> {
+export async function readValues(args: readonly string[], declared: Declared) {
   const { options, positionals } = await readTexts(args, declared.options)
   const values: Record<string, unknown> = {}
   const remaining = [...positionals]

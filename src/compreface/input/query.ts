@@ -88,10 +88,7 @@ export function readImageId({ pathParams }: Pick<HttpRequest, 'pathParams'>): st
  *
  * @throws ActionError INVALID_REQUEST with one problem per invalid parameter.
  */
-export function readQuery<Query extends z.ZodType>(
-  schema: Query,
-  query: URLSearchParams,
-): z.output<Query> {
+export function readQuery<Query extends z.ZodType>(schema: Query, query: URLSearchParams) {
   const entries = [...repairQuery(query)].filter(([, value]) => value !== '')
   return requireValid(schema, Object.fromEntries(entries), 'query')
 }
@@ -102,10 +99,7 @@ export function readQuery<Query extends z.ZodType>(
  *
  * @throws ActionError INVALID_REQUEST.
  */
-export function readExactQuery<Query extends z.ZodObject>(
-  schema: Query,
-  query: URLSearchParams,
-): z.output<Query> {
+export function readExactQuery<Query extends z.ZodObject>(schema: Query, query: URLSearchParams) {
   return requireValid(schema, Object.fromEntries(query), 'query')
 }
 

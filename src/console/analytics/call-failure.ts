@@ -30,10 +30,7 @@ function readDetail({ detail }: LoggedCall): CallDetail | undefined {
 const repeatsMax = 100
 
 /** Returns why a call failed, each problem with a remedy: that of its code if it has no other. */
-export function problemsOf(
-  { code }: LoggedCall,
-  detail: CallDetail | undefined,
-): CallDetail['problems'] {
+export function problemsOf({ code }: LoggedCall, detail: CallDetail | undefined) {
   const problems = detail?.problems ?? generalProblems(code)
   return problems.map((problem) => {
     const hint = problem.hint ?? generalProblems(problem.code)[0]?.hint

@@ -9,11 +9,7 @@ type SessionIds = Pick<LivenessSession, 'projectId' | 'sessionId'>
 const sessionSecretBytes = 32
 
 /** Creates the secret of a liveness session, wrapped with the master key. */
-export async function createSessionSecret(
-  tx: Tx,
-  keyring: Keyring,
-  session: SessionIds,
-): Promise<WrappedByMasterKey> {
+export async function createSessionSecret(tx: Tx, keyring: Keyring, session: SessionIds) {
   await tx.lock(masterKeyLock, 'shared')
   return keyring.wrap(randomBytes(sessionSecretBytes), sessionSecretBinding(session))
 }
@@ -30,11 +26,7 @@ export function encryptFrame(keyring: Keyring, session: SessionSecret, frame: Bu
 }
 
 /** @throws Error if the ciphertext was changed or belongs to another session. */
-export function decryptFrame(
-  keyring: Keyring,
-  session: SessionSecret,
-  ciphertext: Uint8Array,
-): Buffer {
+export function decryptFrame(keyring: Keyring, session: SessionSecret, ciphertext: Uint8Array) {
   const key = derive(keyring, session, 'reference frame')
   return decrypt(key, ciphertext, sessionSecretBinding(session))
 }

@@ -22,10 +22,7 @@ export function readMultipart(bytes: Buffer, contentType: string): readonly Mult
 }
 
 /** Reads the files of a body by name. @throws HttpError 400 as `readMultipart`. */
-export function readMultipartFiles(
-  bytes: Buffer,
-  contentType: string,
-): ReadonlyMap<string, Buffer> {
+export function readMultipartFiles(bytes: Buffer, contentType: string) {
   const files = readMultipart(bytes, contentType).filter(({ isFile }) => isFile)
   return new Map(files.map(({ name, content }) => [name, content]))
 }

@@ -92,10 +92,7 @@ function parse(bytes: Buffer, limits: NamedLimits): unknown {
  *
  * @returns the long texts, which are no keys.
  */
-export function checkStructure(
-  bytes: Buffer,
-  { name, depthMax, tokensMax }: NamedLimits,
-): readonly LongText[] {
+export function checkStructure(bytes: Buffer, { name, depthMax, tokensMax }: NamedLimits) {
   const keysByDepth: Set<string>[] = [new Set()]
   const longTexts: LongText[] = []
   let tokens = 0

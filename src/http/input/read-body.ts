@@ -11,11 +11,7 @@ export const formType = 'multipart/form-data'
 export const textBodyBytesMax = 64 * 1024
 
 /** Reads an accepted body of one media type. @throws HttpError 415 for another; as `readBytes`. */
-export async function readBody(
-  request: HttpRequest,
-  bytesMax: number,
-  type: string = jsonType,
-): Promise<Buffer> {
+export async function readBody(request: HttpRequest, bytesMax: number, type: string = jsonType) {
   if (mediaTypeOf(request) !== type) {
     const sent = mediaTypeOf(request)?.slice(0, 64) || 'absent'
     throw new HttpError(415, `Content-Type must be ${type}; it is ${sent}.`)
@@ -42,10 +38,7 @@ export async function readBytes(request: HttpRequest, bytesMax: number): Promise
 export type JsonBodyLimits = { readonly bodyBytesMax: number; readonly jsonLimits: JsonLimits }
 
 /** Reads an accepted body as a JSON object. @throws HttpError as `readBody` and `parseJsonBody` do. */
-export async function readJson(
-  request: HttpRequest,
-  { bodyBytesMax, jsonLimits }: JsonBodyLimits,
-): Promise<Readonly<Record<string, unknown>>> {
+export async function readJson(request: HttpRequest, { bodyBytesMax, jsonLimits }: JsonBodyLimits) {
   return parseJsonBody(await readBody(request, bodyBytesMax), jsonLimits)
 }
 

@@ -61,11 +61,7 @@ function settingValues(config: Config): object {
   return Object.fromEntries(topics)
 }
 
-async function modelVersions({
-  modelsFolder,
-  modelSet,
-  calibration,
-}: SupportBundleSources): Promise<object> {
+async function modelVersions({ modelsFolder, modelSet, calibration }: SupportBundleSources) {
   const templateModel = templateModelFiles()
   if (!modelSet) return { isReadable: false, templateModel }
   const listed = await listModels(modelsFolder, modelSet)

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
-import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { ScoreHourRow } from '../console-schema.ts'
 import { type ReadTx, type Store, sql } from '../database.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
@@ -99,11 +98,7 @@ export function countCalls(
 }
 
 /** Returns the latencies of calls by time step, in the order of time. */
-export async function findLatencies(
-  tx: ReadTx,
-  filter: ChartFilter,
-  stepMs: number,
-): Promise<ReadonlyMap<number, LatencyHistogram>> {
+export async function findLatencies(tx: ReadTx, filter: ChartFilter, stepMs: number) {
   const query = selectCallHours(tx, filter)
     .select([
       stepStartMs(stepMs).as('atMs'),

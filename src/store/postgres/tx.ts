@@ -158,10 +158,7 @@ const admitStatement = listStatement<AdmittedRow>('select * from "admitCalls"($1
  * @returns undefined if the call was not admitted, or the connection was lost and the result is
  *   unknown. The caller then searches for an attempt with the same token.
  */
-export async function admitInOneStatement(
-  runBatched: RunBatched,
-  call: AdmissionInput,
-): Promise<AdmittedTerms | undefined> {
+export async function admitInOneStatement(runBatched: RunBatched, call: AdmissionInput) {
   const { projectId, limits, consumedTokens: _, ...input } = call
   const { nowMs, fingerprint } = input
   const statementInput = {

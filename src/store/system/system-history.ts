@@ -97,9 +97,7 @@ const countedTables = [
 ] as const
 
 /** Counts the rows of the main tables, but not of the request log, in the scope of the transaction. */
-export async function countRows(
-  tx: ReadTx,
-): Promise<Readonly<Record<(typeof countedTables)[number], number>>> {
+export async function countRows(tx: ReadTx) {
   const counts: Partial<Record<(typeof countedTables)[number], number>> = {}
   for (const table of countedTables) {
     const query = tx.build.selectFrom(table).select((row) => row.fn.countAll<number>().as('rows'))

@@ -24,10 +24,7 @@ import type { Detection, DetectorCandidate } from './detection.ts'
 import type { Detector, FaceSelection } from './detector.ts'
 import { runSsd } from './ssd.ts'
 
-export async function openDetector(
-  { detector }: ModelSet,
-  sessions: ModelSessions,
-): Promise<Detector> {
+export async function openDetector({ detector }: ModelSet, sessions: ModelSessions) {
   return detector === 'builtin'
     ? openBuiltinDetector(sessions)
     : openInstalledDetector(detector, sessions)

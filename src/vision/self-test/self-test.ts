@@ -23,11 +23,7 @@ export type SelfTestOptions = Pick<PipelineOptions, 'modelsFolder' | 'optimizedF
  *
  * @returns one sentence per wrong result; empty if all results are correct.
  */
-export async function selfTestModels({
-  modelsFolder,
-  optimizedFolder,
-  modelSet,
-}: SelfTestOptions): Promise<string[]> {
+export async function selfTestModels({ modelsFolder, optimizedFolder, modelSet }: SelfTestOptions) {
   const mismatches: string[] = []
   for (const model of Object.values<BuiltinModel>(builtinPack.models)) {
     const mismatch = await selfTestModel(model, modelsFolder, optimizedFolder)

@@ -120,10 +120,7 @@ function causeOfPicture(face: AnalyzedFace, image: ImageSize): FailureCause | un
 type CheckedFrame = { readonly image: ImageSize; readonly faces: readonly AnalyzedFace[] }
 
 /** Returns what a person can correct in a frame that svc.analyze has checked, or refused with `error`. */
-export function guidanceCauses(
-  value: CheckedFrame | undefined,
-  error: ActionProblem | undefined,
-): Cause[] {
+export function guidanceCauses(value: CheckedFrame | undefined, error: ActionProblem | undefined) {
   if (!value) return error?.code === 'MULTIPLE_FACES' ? [causeOfRejectedFrame(error)] : []
   const [face] = value.faces
   const cause = face ? causeOfPicture(face, value.image) : 'NO_FACE'

@@ -17,10 +17,7 @@ export function generateTotpSecret(): Buffer {
 }
 
 /** Returns the secret as a user types it, and the URI of the QR code. */
-export function describeTotpSecret(
-  secret: Buffer,
-  userName: string,
-): { readonly secret: string; readonly uri: string } {
+export function describeTotpSecret(secret: Buffer, userName: string) {
   const totp = totpOf(secret, userName)
   return { secret: totp.secret.base32, uri: totp.toString() }
 }

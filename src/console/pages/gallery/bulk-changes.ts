@@ -136,10 +136,7 @@ async function lockSubjects(tx: Tx, call: ConsoleContext, subjectIds: readonly s
  *
  * @returns the message of an expected failure; undefined after a success.
  */
-export async function refusalOf(
-  tx: Tx,
-  change: () => Promise<unknown>,
-): Promise<string | undefined> {
+export async function refusalOf(tx: Tx, change: () => Promise<unknown>) {
   try {
     await tx.savepoint(change)
     return undefined

@@ -52,10 +52,7 @@ const facesPerLogLine = 250_000
  *
  * @returns undefined for a small gallery, of which nothing is loaded.
  */
-export async function loadGallery(
-  galleryId: string,
-  options: LoadGalleryOptions,
-): Promise<LoadedState | undefined> {
+export async function loadGallery(galleryId: string, options: LoadGalleryOptions) {
   const { store, log, models, facesMin = parallelFacesMin } = options
   const { pageFaces = pageFacesDefault } = options
   const gallery = await store.read((reading) => findGallery(reading, galleryId))
