@@ -42,8 +42,7 @@ export function boxProbabilityOf(kind: DetectorKind) {
     ofConfidence: (confidence: number): number =>
       Math.floor(1000 * (interpolate(confidence, accepted, usualThreshold) + roundingError)) / 1000,
     /** Converts a threshold of a client, `det_prob_threshold`, to the least confidence. */
-    toConfidence: (probability: number): number =>
-      interpolate(probability, usualThreshold, accepted),
+    toConfidence: (probability: number) => interpolate(probability, usualThreshold, accepted),
   }
 }
 

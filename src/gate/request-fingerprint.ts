@@ -64,8 +64,7 @@ function createHashText() {
       else joined += part
     },
     // One function call for a short text creates no object that must be collected later.
-    digest: (): Buffer =>
-      sha256?.update(joined, 'utf8').digest() ?? hash('sha256', joined, 'buffer'),
+    digest: () => sha256?.update(joined, 'utf8').digest() ?? hash('sha256', joined, 'buffer'),
   }
 }
 

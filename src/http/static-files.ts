@@ -66,8 +66,7 @@ function fileResponse(request: HttpRequest, file: StaticFile): HttpResponse {
   const { path: requestPath, headers } = request
   const { contentType, etag, bytes } = file
   const accepted = (headers['accept-encoding'] ?? '').split(',').map((name) => name.split(';')[0])
-  const isAccepted = (encoding: string): boolean =>
-    accepted.some((name) => name?.trim() === encoding)
+  const isAccepted = (encoding: string) => accepted.some((name) => name?.trim() === encoding)
   const best = (['br', 'gzip'] as const).find((encoding) => bytes[encoding] && isAccepted(encoding))
   const isImmutable = requestPath.startsWith(hashedAssetsPath)
   const cacheHeaders = {
@@ -151,8 +150,7 @@ function readStaticFiles(folder: string): ReadonlyMap<string, StaticFile> {
 }
 
 function readEncodings(file: string): StaticFile['bytes'] & { readonly identity: Buffer } {
-  const read = (name: string): Buffer | undefined =>
-    existsSync(name) ? readFileSync(name) : undefined
+  const read = (name: string) => (existsSync(name) ? readFileSync(name) : undefined)
   const [br, gzip] = [read(`${file}.br`), read(`${file}.gz`)]
   return { identity: readFileSync(file), ...(br && { br }), ...(gzip && { gzip }) }
 }

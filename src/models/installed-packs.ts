@@ -239,8 +239,7 @@ async function listInstalled(
   set: ModelSet,
   model: PackModel,
 ): Promise<ListedModel> {
-  const isThisModel = (used: InstalledModel): boolean =>
-    used.folder === folder && used.model.id === model.id
+  const isThisModel = (used: InstalledModel) => used.folder === folder && used.model.id === model.id
   const isActive = installedModelsOf({ ...set, formerRecognizers: [] }).some(isThisModel)
   return {
     ...listedFieldsOf(manifest, model),

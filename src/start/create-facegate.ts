@@ -218,8 +218,7 @@ function createReadiness(config: Config, store: Store, vision: VisionPool) {
   let isShuttingDown = false
   return {
     /** Returns the reasons why calls cannot be served now, one sentence each. */
-    notReady: async (): Promise<readonly string[]> =>
-      isShuttingDown ? [shutdownReason] : findReasons(store, vision, config),
+    notReady: async () => (isShuttingDown ? [shutdownReason] : findReasons(store, vision, config)),
     /** Reports not ready from now on, and resolves after `SHUTDOWN_DELAY_MS`. */
     announceShutdown: async (): Promise<void> => {
       isShuttingDown = true

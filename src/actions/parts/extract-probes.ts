@@ -78,8 +78,7 @@ export async function extractProbes(
   if (params.requireLiveness) requireLive(largest, analysis, { ...params, imageIndex: index })
   const isLive = (face: ProbeFace): boolean =>
     !params.requireLiveness || classifyFace(face, analysis, params).live
-  const isAccepted = (face: ProbeFace): boolean =>
-    hasQuality(face, params.minQuality) && isLive(face)
+  const isAccepted = (face: ProbeFace) => hasQuality(face, params.minQuality) && isLive(face)
   return { analysis, faces: [largest, ...others.filter(isAccepted)] }
 }
 

@@ -110,8 +110,7 @@ function metricsOf(
 function evenlySpaced<T>(items: readonly T[], count: number): readonly T[] {
   if (items.length <= count) return items
   const step = items.length / count
-  const isChosen = (index: number): boolean =>
-    Math.floor(index / step) !== Math.floor((index - 1) / step)
+  const isChosen = (index: number) => Math.floor(index / step) !== Math.floor((index - 1) / step)
   return items.filter((_, index) => isChosen(index)).slice(0, count)
 }
 

@@ -69,8 +69,7 @@ function withMergedSubjects(
   bySubject: readonly (readonly number[])[],
 ) {
   const rows = new Float32Array(bySubject.length * dimensions + vectors.length)
-  const vectorOf = (index: number): Float32Array =>
-    vectors.subarray(index * dimensions, (index + 1) * dimensions)
+  const vectorOf = (index: number) => vectors.subarray(index * dimensions, (index + 1) * dimensions)
   const merged = bySubject.map((indexes, subject) => {
     const own = indexes.map((index) => ({
       modelId,

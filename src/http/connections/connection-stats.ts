@@ -18,8 +18,7 @@ export function createConnectionStats() {
     recordEnd: (): void => {
       open--
     },
-    recordClosed: (reason: CloseReason): void =>
-      void closed.set(reason, (closed.get(reason) ?? 0) + 1),
+    recordClosed: (reason: CloseReason) => void closed.set(reason, (closed.get(reason) ?? 0) + 1),
     read: (): {
       readonly open: number
       /** The connections that a limit closed. */

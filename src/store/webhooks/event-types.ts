@@ -18,8 +18,7 @@ export const faceEventTypes = [
 ] as const
 export type FaceEventType = (typeof faceEventTypes)[number]
 
-export const isFaceEvent = (type: WebhookEventType): boolean =>
-  faceEventTypes.some((name) => name === type)
+export const isFaceEvent = (type: WebhookEventType) => faceEventTypes.some((name) => name === type)
 
 /** The events of a new webhook. */
 export const defaultEventTypes = allEventTypes.filter((type) => !isFaceEvent(type))

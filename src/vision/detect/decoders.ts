@@ -81,8 +81,7 @@ export function retinaface(
       if (score < candidateScoreMin) continue
       const [dx = 0, dy = 0, w = 0, h = 0] = boxes.subarray(4 * index, 4 * index + 4)
       const [width, height] = [side * Math.exp(w * sizeVariance), side * Math.exp(h * sizeVariance)]
-      const moveFrom = (centre: number, offset = 0): number =>
-        centre + offset * centreVariance * side
+      const moveFrom = (centre: number, offset = 0) => centre + offset * centreVariance * side
       detections.push({
         score,
         box: { x: moveFrom(x, dx) - width / 2, y: moveFrom(y, dy) - height / 2, width, height },

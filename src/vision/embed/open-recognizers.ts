@@ -111,8 +111,7 @@ export async function createTemplates(
     started && samePersonAs && certainSimilarity(started.quickTemplate, samePersonAs)
   const quick = request.quickTemplates && started && { quickTemplate: started.quickTemplate }
   if (similarity !== undefined) return { certainSimilarity: similarity, ...quick }
-  const create = (recognizer: Recognizer): Promise<Template> =>
-    recognizer.createTemplate(face, context, options)
+  const create = (recognizer: Recognizer) => recognizer.createTemplate(face, context, options)
   const template = request.templates ? await (started?.complete() ?? create(active)) : undefined
   const previousTemplates: Template[] = []
   for (const modelId of request.previousTemplates ?? []) {

@@ -13,8 +13,7 @@ export function openRowStore(sharedMemory: SharedMemory, dimensions: number) {
   const freeRows: number[] = []
   let rowsAllocated = 0
   let leadAxes: LeadAxes | undefined
-  const rowsUsed = ({ first, capacity }: RowBlock): number =>
-    Math.min(capacity, rowsAllocated - first)
+  const rowsUsed = ({ first, capacity }: RowBlock) => Math.min(capacity, rowsAllocated - first)
   return {
     blocks,
     /** Returns the position of an allocated row. */

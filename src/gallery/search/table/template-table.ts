@@ -80,8 +80,7 @@ export function openTemplateTable(
     /** Returns the content of a row, or undefined if it is empty. */
     read: (row: number): (RowOwner & TemplateVector) | undefined => readPosition(positionOf(row)),
     /** Returns the memory of the rows and their ids, inside and outside the shared memory. */
-    bytes: (): number =>
-      blocks.reduce((sum, block) => sum + blockBytes(block), rowBySubject.bytes()),
+    bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), rowBySubject.bytes()),
     blocks,
     rowsUsed,
     clear: () => {

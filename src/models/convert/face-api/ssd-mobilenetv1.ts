@@ -73,8 +73,7 @@ const epsilon = 0.0010000000474974513
 
 /** Adds a depthwise convolution with its batch normalisation folded in. */
 function depthwise(builder: FaceApiBuilder, input: FeatureMap, prefix: string, stride: number) {
-  const normalization = (name: string): Float32Array =>
-    findWeights(builder, `${prefix}/BatchNorm/${name}`).data
+  const normalization = (name: string) => findWeights(builder, `${prefix}/BatchNorm/${name}`).data
   const mean = normalization('moving_mean')
   const variance = normalization('moving_variance')
   const scale = normalization('gamma').map(

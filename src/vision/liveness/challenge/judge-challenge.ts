@@ -44,10 +44,8 @@ export function judgeChallenge(
  */
 function isOnePerson(frames: readonly ChallengeFrame[]): boolean {
   const { similarityMin, linkedSimilarityMin } = challengeLimits
-  const isSimilar = (index: number): boolean =>
-    (frames[index]?.similarityToFirst ?? 0) >= similarityMin
-  const isLinked = (index: number): boolean =>
-    (frames[index]?.similarityToPrevious ?? 0) >= similarityMin
+  const isSimilar = (index: number) => (frames[index]?.similarityToFirst ?? 0) >= similarityMin
+  const isLinked = (index: number) => (frames[index]?.similarityToPrevious ?? 0) >= similarityMin
   return frames.every(
     ({ similarityToFirst }, index) =>
       isSimilar(index) ||
