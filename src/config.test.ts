@@ -52,6 +52,20 @@ test('PUBLIC_URL is an origin or empty', () => {
     assert.throws(() => readConfig({ PUBLIC_URL: wrong }), /PUBLIC_URL: must be an origin/u, wrong)
 })
 
+test('HOST has no brackets, and networks of IPv4 are not written as IPv6', () => {
+  assert.equal(readConfig({ HOST: '::1' }).HOST, '::1')
+  assert.throws(() => readConfig({ HOST: '[::1]' }), /HOST: must have no brackets/u)
+  const networks = '10.0.0.0/8,fd00::/8,::/0'
+  const accepted = readConfig({ WEBHOOK_ALLOWED_NETWORKS: networks })
+  assert.equal(accepted.WEBHOOK_ALLOWED_NETWORKS, networks)
+  for (const wrong of ['::ffff:10.0.0.0/104', '0:0:0:0:0:ffff:a00:0/104', '10.0.0.0'])
+    assert.throws(
+      () => readConfig({ WEBHOOK_ALLOWED_NETWORKS: wrong }),
+      /WEBHOOK_ALLOWED_NETWORKS: must be a list of networks .* without ::ffff:/u,
+      wrong,
+    )
+})
+
 test('SEARCH=pgvector without a PostgreSQL database is rejected', () => {
   assert.throws(() => readConfig({ SEARCH: 'pgvector' }), /SEARCH: .*DATABASE_URL=postgres/u)
 })

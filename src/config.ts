@@ -32,7 +32,7 @@ const perSecond = integerSetting('per second')
 
 const server = {
   PORT: count(8080, [0, 65_535]),
-  HOST: textSetting('127.0.0.1', nonEmptyText),
+  HOST: textSetting('127.0.0.1', nonEmptyText.regex(/^[^[\]]*$/u, 'must have no brackets')),
   PUBLIC_URL: textSetting('', publicUrl),
   TRUST_PROXY: count(0, [0, 8]),
   CONNECTIONS_MAX: count(10_000, [1, 1_000_000]),

@@ -51,8 +51,7 @@ async function start(): Promise<void> {
       },
     )
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(signal, stop)
 }
 
 /** Only the first start converts models. Later starts verify them without output. */

@@ -224,6 +224,7 @@ function toHttpRequest(
   const head = toRequestHead(request)
   // A query may contain question marks.
   const query = request.raw.url?.slice(head.path.length + 1)
+  const address = `${request.protocol}://${request.host}`
   const disconnected = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) disconnected.abort()
@@ -234,7 +235,8 @@ function toHttpRequest(
     // The framework returns a text for each `:name` of the path.
     pathParams: request.params as Readonly<Record<string, string>>,
     clientIp: addressWithoutPort(request.ip),
-    origin: `${request.protocol}://${request.host}`,
+    // As browsers write it: in lower case, an IPv6 address in its shortest form.
+    origin: URL.parse(address)?.origin ?? address,
     body: incomingBody,
     signal: disconnected.signal,
   }

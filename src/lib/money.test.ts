@@ -10,6 +10,8 @@ test('amounts are exact up to 64 bits, beyond the precision of a double', () => 
 test('text other than a 64-bit integer is rejected and never rounded', () => {
   for (const text of ['', ' 1', '1.5', '1e3', '0x10', '+1', 'NaN', '9223372036854775808', '1_000'])
     assert.throws(() => parseMicros(text), RangeError, text)
+  for (const digits of [19, 20, 40])
+    assert.throws(() => parseMicros('9'.repeat(digits)), /exceed 64 bits/u)
 })
 
 test('amounts in the currency are exact, with at least two decimals', () => {

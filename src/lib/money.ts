@@ -16,7 +16,7 @@ export const microsMax: Micros = 2n ** 63n - 1n
  * @throws RangeError for other text and for amounts beyond 64 bits.
  */
 export function parseMicros(text: string): Micros {
-  if (!/^-?\d{1,19}$/u.test(text)) throw new RangeError(`${text} is not an integer of micro-units`)
+  if (!/^-?\d+$/u.test(text)) throw new RangeError(`${text} is not an integer of micro-units`)
   const value = BigInt(text)
   if (value > microsMax || value < -microsMax)
     throw new RangeError(`${text} micro-units exceed 64 bits`)

@@ -145,9 +145,13 @@ export const collectorUrl = z
 export const networkList = z
   .string()
   .refine(
-    (text) => splitList(text).every((network) => ipaddr.isValidCIDR(network)),
-    'must be a list of networks such as 10.0.0.0/8,fd00::/8',
+    (text) => splitList(text).every(isNetwork),
+    'must be a list of networks such as 10.0.0.0/8,fd00::/8, those of IPv4 without ::ffff:',
   )
+
+/** Webhook addresses that IPv6 maps to IPv4 are compared as IPv4. */
+const isNetwork = (text: string): boolean =>
+  ipaddr.isValidCIDR(text) && ipaddr.parseCIDR(text)[0].range() !== 'ipv4Mapped'
 
 function isCollectorUrl(text: string): boolean {
   const url = URL.parse(text)

@@ -195,7 +195,8 @@ test('The flags of a query are booleans, and each operation describes the status
       const shown = `${method} ${path}: ${statuses.join(' ')}`
       for (const status of ['400', '405', '408', '417', '431', '500', '503'])
         assert.ok(statuses.includes(status), shown)
-      assert.equal(statuses.includes('404'), path.includes('{'), shown)
+      const hasIds = path.includes('{') || path === '/v1/feedback'
+      assert.equal(statuses.includes('404'), hasIds, shown)
       // Calls of actions report it in the envelope, and the routes are free.
       assert.ok(!statuses.includes('402'), shown)
     }
@@ -208,6 +209,14 @@ test('The description contains every event of a webhook', () => {
     const { schema } = jsonContentOf(post?.['requestBody'])
     const event = { id: 'evt_1', type, createdAtUtc: '2026-03-01T12:02:00.000Z', data: {} }
     assert.ok(!validatorOf(schema).safeParse(event).success, type)
+  }
+})
+
+test('The description contains the number of omitted faces of an event', () => {
+  for (const type of ['identify.matched', 'identify.unmatched', 'visitor.returned']) {
+    const content = description['webhooks']?.[type]?.['post']?.['requestBody']?.['content']
+    const data = content?.['application/json']?.['schema']?.['properties']?.['data']
+    assert.deepEqual(data?.['properties']?.['omitted']?.['type'], 'integer', type)
   }
 })
 

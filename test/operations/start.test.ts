@@ -213,7 +213,7 @@ test('a server that shuts down reports it, accepts calls during the delay, then 
   const readiness = async () => (await fetch(`${secondStart.url}/readyz`)).status
   assert.equal(await readiness(), 200)
   const ended = once(secondStart.process, 'exit')
-  secondStart.process.kill('SIGTERM')
+  secondStart.process.kill('SIGHUP')
   while ((await readiness()) === 200) await sleep(10)
   await assertDetects(secondStart)
   assert.deepEqual(await ended, [0, null])

@@ -32,18 +32,24 @@ export type WebhookEventData = {
     readonly keyId: string
     /** The best match of each face that has one. */
     readonly matches: readonly WebhookMatch[]
+    /** The number of further faces, beyond 64 KiB. The response of the call contains them. */
+    readonly omitted?: number
   }
   readonly 'identify.unmatched': {
     readonly requestId: string
     readonly keyId: string
     /** Each face that matches no subject. */
     readonly faces: readonly WebhookUnmatchedFace[]
+    /** See identify.matched. */
+    readonly omitted?: number
   }
   readonly 'visitor.returned': {
     readonly requestId: string
     readonly keyId: string
     /** Each face of an unknown person of earlier calls. */
     readonly faces: readonly WebhookVisitor[]
+    /** See identify.matched. */
+    readonly omitted?: number
   }
   readonly 'webhook.test': { readonly webhookId: string }
 }

@@ -73,12 +73,21 @@ class WebhookMatch(TypedDict):
     threshold: float
 
 
-class IdentifyMatchedData(TypedDict):
+class _FaceEventData(TypedDict, total=False):
+    omitted: int
+    """The number of further faces, beyond 64 KiB. The response of the call contains them."""
+
+
+class _IdentifyMatchedData(TypedDict):
     requestId: str
     """In lower case."""
     keyId: str
     matches: List[WebhookMatch]
     """The best match of each face that has one."""
+
+
+class IdentifyMatchedData(_IdentifyMatchedData, _FaceEventData):
+    """A match of `svc.identify`."""
 
 
 class _EventFace(TypedDict):
@@ -98,11 +107,15 @@ class WebhookUnmatchedFace(_UnmatchedFace, total=False):
     """Only if the project stores unknown people."""
 
 
-class IdentifyUnmatchedData(TypedDict):
+class _IdentifyUnmatchedData(TypedDict):
     requestId: str
     keyId: str
     faces: List[WebhookUnmatchedFace]
     """Each face that matches no subject."""
+
+
+class IdentifyUnmatchedData(_IdentifyUnmatchedData, _FaceEventData):
+    """Faces of `svc.identify` that match no subject."""
 
 
 class WebhookVisitor(_EventFace):
@@ -114,11 +127,15 @@ class WebhookVisitor(_EventFace):
     """To the visitor."""
 
 
-class VisitorReturnedData(TypedDict):
+class _VisitorReturnedData(TypedDict):
     requestId: str
     keyId: str
     faces: List[WebhookVisitor]
     """Each face of an unknown person of earlier calls."""
+
+
+class VisitorReturnedData(_VisitorReturnedData, _FaceEventData):
+    """Unknown people of earlier calls."""
 
 
 class WebhookTestData(TypedDict):

@@ -95,7 +95,7 @@ function restOperation(route: RestRoute): OpenApiObject {
         },
       },
       ...errorResponseRefs([...transportStatuses, 401, 403, 429]),
-      ...errorResponseRefs(route.pathParams ? [404] : []),
+      ...errorResponseRefs(route.pathParams || route.hasUnknown === true ? [404] : []),
       ...errorResponseRefs(route.body ? [413, 415] : []),
     },
   }

@@ -32,6 +32,7 @@ export const sendFeedback = defineRoute({
   body: z
     .strictObject(match.partial({ resultIndex: true, faceIndex: true, subjectId: true }).shape)
     .meta({ id: 'Feedback' }),
+  hasUnknown: true,
   value: match.meta({ id: 'FeedbackValue' }),
   example: examples.feedback,
   run: async ({ body, caller: { projectId, galleryId }, services: { maintenance } }) => {

@@ -41,6 +41,8 @@ export type RestRoute<
   readonly query: Query
   /** The schema of the JSON body. Without it the body is not read. */
   readonly body?: Body
+  /** Whether the body names something that can be unknown (404). */
+  readonly hasUnknown?: boolean
   readonly value: z.ZodType
   /** A response for the documentation. */
   readonly example: unknown

@@ -84,6 +84,27 @@ test('Each sign-in sets a new cookie, restricted to this host and hidden from sc
   assert.equal((await guest.raw('GET', '/projects', { cookie: first })).status, 401)
 })
 
+test('The origin of a write is compared in the spelling of browsers', async () => {
+  await using testConsole = await startConsole({ environment: { TRUST_PROXY: '1' } })
+  const { owner } = testConsole
+  const headers = {
+    cookie: owner.cookie(),
+    'x-csrf-token': owner.csrfToken(),
+    'x-forwarded-proto': 'https',
+  }
+  const spellings = {
+    '[::FFFF:127.0.0.1]:8080': 'https://[::ffff:7f00:1]:8080',
+    '[FD00:0:0::1]': 'https://[fd00::1]',
+    'Faces.Example.org:443': 'https://faces.example.org',
+  }
+  for (const [host, origin] of Object.entries(spellings)) {
+    const sent = { ...headers, 'x-forwarded-host': host, origin }
+    assertOk(await owner.raw('POST', '/sessions/sign-out-elsewhere', sent))
+    const other = { ...sent, origin: 'https://faces.example.com' }
+    assert.equal((await owner.raw('POST', '/sessions/sign-out-elsewhere', other)).status, 403)
+  }
+})
+
 test('A write from another site, or without the CSRF token of its session, is rejected', async () => {
   await using testConsole = await startConsole()
   const { owner, url } = testConsole

@@ -12,7 +12,6 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
   readonly #bounds: QueueBounds
   /** In the order of their next turns if every image is submitted. */
   #waiting: readonly WaitingCall<Image, Call>[] = []
-  #size: QueueSize = { count: 0, bytes: 0 }
 
   constructor(bounds: QueueBounds) {
     this.#bounds = bounds
@@ -20,7 +19,7 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
 
   /** Number and bytes of the reserved places. */
   get size(): QueueSize {
-    return this.#size
+    return sizeOfCalls(this.#waiting)
   }
 
   /** Whether `offer` would accept the call now. */
@@ -41,7 +40,6 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
     for (const other of evicted) this.remove(other)
     const images = { reserved: new Set(call.images), submitted: new Set<Image>() }
     this.#waiting = [...this.#waiting, { call, ...images, hasBegun: false }]
-    this.#size = add(this.#size, sizeOf(call.images))
     return { isAccepted: true, evicted }
   }
 
@@ -62,7 +60,6 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
     next.hasBegun = true
     next.submitted.delete(image)
     next.reserved.delete(image)
-    this.#size = subtract(this.#size, sizeOf([image]))
     const { accountId, projectId } = next.call
     /** The account moves to the end of the rotation, and the project to the end within it. */
     const rank = ({ call }: WaitingCall<Image, Call>) =>
@@ -75,15 +72,12 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
 
   /** Removes the images of `call` that were not taken. */
   remove(call: Call): void {
-    const removed = this.#find(call)
-    if (!removed) return
-    this.#size = subtract(this.#size, sizeOf(removed.reserved))
-    this.#waiting = this.#waiting.filter((waiting) => waiting !== removed)
+    this.#waiting = this.#waiting.filter((waiting) => waiting.call !== call)
   }
 
   /** Returns how many images must be taken before there is room for `call` without an eviction. */
   imagesUntilRoom({ images }: QueueCall<QueueImage>): number {
-    let needed = add(this.#size, sizeOf(images))
+    let needed = add(this.size, sizeOf(images))
     let imageCount = 0
     for (const image of this.#inRotation()) {
       if (fits(needed, this.#bounds)) return imageCount
