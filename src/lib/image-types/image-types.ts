@@ -83,7 +83,8 @@ const brandsEndMax = 128
 
 /** AVIF files name their type as the main brand, or as one of the compatible brands of a HEIF file. */
 function hasAvifBrand(start: string): boolean {
-  if (!start.startsWith('ftyp', 4)) return false
+  // The box is shorter than 64 KiB. The zeros exclude a JPEG whose first segment begins with `ftyp`.
+  if (!start.startsWith('\0\0') || !start.startsWith('ftyp', 4)) return false
   const isHeif = start.startsWith('mif1', brandsStart) || start.startsWith('msf1', brandsStart)
   const boxLength = Buffer.from(start.slice(0, 4), 'latin1').readUInt32BE()
   const end = isHeif ? Math.min(boxLength, brandsEndMax) : brandsStart + brandLength

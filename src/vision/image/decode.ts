@@ -10,6 +10,7 @@ import {
 import { checkExtraHeader, loadersOf } from './extra-types.ts'
 import type { ImageSize } from './geometry.ts'
 import type { EncodedImage, ImageLimits } from './input/encoded-image.ts'
+import { erasePointers } from './input/exif.ts'
 import { isSrgbProfile } from './input/srgb-profile.ts'
 import { readJpegHeader, validateImage } from './input/validate-image.ts'
 
@@ -40,6 +41,7 @@ export function configureDecoder(extraTypes: readonly ExtraImageType[] = []): vo
 export async function openImage(image: EncodedImage, limits: ImageLimits, path: string) {
   const bytes = validateImage(image, limits, path)
   const type = fileTypeOf(image.contentType)
+  erasePointers(bytes, type)
   if (type !== 'JPEG' && type !== 'PNG') await checkExtraHeader({ bytes, type }, limits, path)
   return decodeImage(bytes, limits.pixelsMax, path)
 }

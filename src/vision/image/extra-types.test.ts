@@ -126,6 +126,16 @@ test('Of an animation only the first frame is decoded, and the number of frames 
   assert.equal(await open('tiff', createTiff({ pages: framesMax + 1 })), 'IMAGE_TOO_LARGE')
 })
 
+test('A JPEG whose first segment begins like a file type box is no AVIF', async () => {
+  const comment = Buffer.alloc(2 + 0x6674)
+  comment.write('\xff\xfeftypavif', 'latin1')
+  const create = { width: 64, height: 64, channels: 3, background: '#888888' } as const
+  const jpeg = await sharp({ create }).jpeg().toBuffer()
+  const bytes = Buffer.concat([jpeg.subarray(0, 2), comment, jpeg.subarray(2)])
+  assert.equal((await sharp(bytes).metadata()).format, 'jpeg')
+  assert.equal(await open('avif', bytes), 'UNSUPPORTED_IMAGE_TYPE')
+})
+
 test('Samples of other sizes than 8 and 16 bits, and more channels, are refused', async () => {
   assert.equal(await open('tiff', createTiff({ bits: 16 })), '64×64')
   assert.equal(

@@ -48,7 +48,7 @@ const checksumBytes = 4
 type PngChunk = { readonly type: string; readonly data: Uint8Array }
 
 /** Yields the chunks up to the end of the image, or up to the first incomplete one. */
-function* pngChunks(bytes: Uint8Array): Generator<PngChunk> {
+export function* pngChunks(bytes: Uint8Array): Generator<PngChunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let offset = signatureBytes; offset + chunkHeadBytes <= bytes.length;) {
     const start = offset + chunkHeadBytes

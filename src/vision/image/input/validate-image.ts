@@ -162,7 +162,7 @@ function nonEmpty(header: ImageHeader): ImageHeader | undefined {
 type JpegSegment = { readonly marker: number; readonly data: Uint8Array }
 
 /** Yields the segments up to the end of the image, or up to the first incomplete one. */
-function* jpegSegments(bytes: Uint8Array): Generator<JpegSegment> {
+export function* jpegSegments(bytes: Uint8Array): Generator<JpegSegment> {
   // indexOf skips entropy-coded data at the speed of memchr.
   let offset = bytes.indexOf(0xff, 2)
   while (offset !== -1 && offset + 3 < bytes.length) {

@@ -13,8 +13,20 @@ const repeat = (name: string, count: number) => Array<string>(count).fill(name)
 test('The frames and the other chunks of a WebP are counted up to their limits', () => {
   assert.equal(exceedsWebpFrames(webpOf(['VP8X', ...repeat('ANMF', 5)]), 5), false)
   assert.equal(exceedsWebpFrames(webpOf(['VP8X', ...repeat('ANMF', 6)]), 5), true)
-  assert.equal(exceedsWebpFrames(webpOf(repeat('junk', 105)), 5), false)
-  assert.equal(exceedsWebpFrames(webpOf(repeat('junk', 107)), 5), true)
+  assert.equal(exceedsWebpFrames(webpOf(repeat('junk', 116)), 5), false)
+  assert.equal(exceedsWebpFrames(webpOf(repeat('junk', 117)), 5), true)
+})
+
+test('Frames within a frame are counted', () => {
+  const nested = (count: number): Buffer => {
+    const file = webpOf(['VP8X', 'ANMF', ...repeat('junk', 2), ...repeat('ANMF', count)])
+    const frame = file.indexOf('ANMF')
+    file.writeUInt32LE(file.length - frame - 8, frame + 4)
+    // The head of a frame has 16 bytes.
+    return Buffer.concat([file.subarray(0, frame + 8), Buffer.alloc(16), file.subarray(frame + 12)])
+  }
+  assert.equal(exceedsWebpFrames(nested(4), 5), false)
+  assert.equal(exceedsWebpFrames(nested(5), 5), true)
 })
 
 test('A chunk whose length exceeds the file ends the scan', () => {
