@@ -7,24 +7,14 @@ export type Point = { readonly x: number; readonly y: number }
 export type ImageSize = { readonly width: number; readonly height: number }
 
 /** Whole pixels of the oriented image, origin top-left. */
-export type BoundingBox = {
-  readonly left: number
-  readonly top: number
-  readonly width: number
-  readonly height: number
-}
+export type BoundingBox = Readonly<Record<'left' | 'top' | 'width' | 'height', number>>
 
 /**
  * A rectangle in continuous coordinates: pixel i covers i..i+1, its centre is i + 0.5. All
  * geometry in this folder uses this convention. Scaling an image then scales its coordinates by
  * plain multiplication.
  */
-export type Rect = {
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
-}
+export type Rect = Point & ImageSize
 
 /** Intersection over union, 0..1. */
 export function iou(a: Rect, b: Rect): number {
@@ -97,14 +87,7 @@ export function linearRamp(value: number, zeroAt: number, oneAt: number): number
 }
 
 /** Maps (x, y) to (a·x + b·y + c, d·x + e·y + f). */
-export type AffineTransform = {
-  readonly a: number
-  readonly b: number
-  readonly c: number
-  readonly d: number
-  readonly e: number
-  readonly f: number
-}
+export type AffineTransform = Readonly<Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f', number>>
 
 export function applyTransform({ a, b, c, d, e, f }: AffineTransform, { x, y }: Point): Point {
   return { x: a * x + b * y + c, y: d * x + e * y + f }
@@ -135,12 +118,12 @@ export function fitSimilarityTransform(
     spread += x * x + y * y
   }
   assert.ok(spread > 0, 'the points do not all coincide')
-  return toAffineTransform({
-    real: real / spread,
-    imaginary: imaginary / spread,
-    from: fromMean,
-    to: toMean,
-  })
+  // The factor k = a + i·d contains rotation and scale.
+  const a = real / spread
+  const d = imaginary / spread
+  const c = toMean.x - a * fromMean.x + d * fromMean.y
+  const f = toMean.y - d * fromMean.x - a * fromMean.y
+  return { a, b: -d, c, d, e: a, f }
 }
 
 /** Returns the transform from a crop of `size` px to `rect`, rotated by `radians` around its centre. */
@@ -155,31 +138,7 @@ export function cropTransform(rect: Rect, size: ImageSize, radians = 0): AffineT
   const e = cos * stepY
   const halfWidth = size.width / 2
   const halfHeight = size.height / 2
-  return {
-    a,
-    b,
-    c: rect.x + rect.width / 2 - a * halfWidth - b * halfHeight,
-    d,
-    e,
-    f: rect.y + rect.height / 2 - d * halfWidth - e * halfHeight,
-  }
-}
-
-/** Maps the point `from` to `to`. The factor real + i·imaginary contains rotation and scale. */
-type ComplexSimilarity = {
-  readonly real: number
-  readonly imaginary: number
-  readonly from: Point
-  readonly to: Point
-}
-
-function toAffineTransform({ real, imaginary, from, to }: ComplexSimilarity): AffineTransform {
-  return {
-    a: real,
-    b: -imaginary,
-    c: to.x - real * from.x + imaginary * from.y,
-    d: imaginary,
-    e: real,
-    f: to.y - imaginary * from.x - real * from.y,
-  }
+  const c = rect.x + rect.width / 2 - a * halfWidth - b * halfHeight
+  const f = rect.y + rect.height / 2 - d * halfWidth - e * halfHeight
+  return { a, b, c, d, e, f }
 }
