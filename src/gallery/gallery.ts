@@ -5,9 +5,13 @@ import { type DeletionRecord, countDeletions, findDeletions } from '../store/gal
 import { deleteExpiredData } from '../store/gallery/duplicates/subject-merges.ts'
 import type { MatchedCall } from '../store/gallery/feedback/match-verdicts.ts'
 import { removeEndedData } from '../store/gallery/feedback/near-miss-crops.ts'
-import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
-import { findSubjectsInGroup, findUnseenSubjects } from '../store/gallery/subjects.ts'
+import {
+  type UnseenFilter,
+  findExpiredSubjects,
+  findSubjectsInGroup,
+  findUnseenSubjects,
+} from '../store/gallery/subjects.ts'
 import { findProjectVisitors, visitorsGalleryId } from '../store/gallery/visitors.ts'
 import { deleteInBatches } from '../store/delete-in-batches.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
@@ -155,9 +159,10 @@ function createMaintenance(options: MaintenanceOptions) {
      * Deletes expired subjects, subjects and visitors past their retention, old merges, undecided
      * matches, old crops of near misses and old counts of matches.
      *
+     * @param signal ends the sweep before its next batch, which the next sweep deletes.
      * @returns the number of subjects and visitors.
      */
-    sweep: () => sweep(options, purge),
+    sweep: (signal?: AbortSignal) => sweep(options, purge, signal),
     /** Applies removals that other processes committed to the memory of the search. */
     applyRemovals: search.applyRemovals,
     /** Does the periodic maintenance of the search; stops early if the signal aborts. */
@@ -169,17 +174,32 @@ function createMaintenance(options: MaintenanceOptions) {
   }
 }
 
-async function sweep(options: MaintenanceOptions, purge: (galleryId: string) => Promise<void>) {
-  const { store, remove, retentionDays, purgeDue, onExpired, clock } = options
+async function sweep(
+  options: MaintenanceOptions,
+  purge: (galleryId: string) => Promise<void>,
+  signal: AbortSignal | undefined,
+) {
+  const { remove, purgeDue, onExpired, clock } = options
+  const write: Store['write'] = async (job) => {
+    signal?.throwIfAborted()
+    return options.store.write(job)
+  }
+  const store = { ...options.store, write }
   const removeExpired: Subjects['remove'] = async (tx, subject) => {
     const record = await remove(tx, subject)
     const isVisitor = typeof subject.visitCount === 'number'
     if (!isVisitor) await onExpired?.(tx, subject, record.deletedAtUtc)
     return record
   }
-  const { records } = await deleteSubjects({ store, remove: removeExpired, purge }, (reading) =>
-    findOverdueSubjects(reading, clock(), retentionDays),
-  )
+  const deletion = { store, remove: removeExpired, purge }
+  let count = 0
+  // One project at a time: a read then has three short statements, whatever the number of projects.
+  for (const { projectId } of await store.read((tx) => listProjectRetentions(tx))) {
+    const { records } = await deleteSubjects(deletion, (reading, { limit }) =>
+      findOverdueSubjects(reading, { projectId, limit }, options),
+    )
+    count += records.length
+  }
   for (const table of ['subjectMerges', 'matchVerdicts'] as const)
     await deleteInBatches(store, (tx, limit) =>
       deleteExpiredData(tx, table, { nowMs: clock(), limit }),
@@ -189,29 +209,25 @@ async function sweep(options: MaintenanceOptions, purge: (galleryId: string) => 
     purgeDue.delete(galleryId)
     await purge(galleryId)
   }
-  return records.length
+  return count
 }
 
-/** Limit of subjects per sweep, so that no call waits long for it. */
-const subjectsMax = 200
-
 /**
- * Returns subjects that have expired, and subjects and visitors that had no activity for longer than
- * the retention of the project that created them.
+ * Returns subjects of a project that have expired, or subjects or visitors that had no activity for
+ * longer than its retention; none if it is frozen.
  */
-async function findOverdueSubjects(reading: ReadTx, nowMs: number, defaultRetentionDays: number) {
-  const overdue = [...(await findExpiredSubjects(reading, formatUtc(nowMs), subjectsMax))]
-  for (const { projectId, ...days } of await listProjectRetentions(reading)) {
-    const unseenFor = (n: number) => ({
-      projectId,
-      beforeUtc: formatUtc(nowMs - n * dayMs),
-      limit: subjectsMax,
-    })
-    overdue.push(
-      ...(await findUnseenSubjects(reading, unseenFor(days.retentionDays ?? defaultRetentionDays))),
-      ...(await findProjectVisitors(reading, unseenFor(days.visitorRetentionDays))),
-    )
-  }
-  const byId = new Map(overdue.map((subject) => [subject.subjectId, subject]))
-  return [...byId.values()].slice(0, subjectsMax)
+async function findOverdueSubjects(
+  reading: ReadTx,
+  { projectId, limit }: Omit<UnseenFilter, 'beforeUtc'>,
+  { clock, retentionDays }: MaintenanceOptions,
+) {
+  const [days] = await listProjectRetentions(reading, projectId)
+  if (!days) return []
+  const nowMs = clock()
+  const before = (n: number) => ({ projectId, beforeUtc: formatUtc(nowMs - n * dayMs), limit })
+  const expired = await findExpiredSubjects(reading, before(0))
+  if (expired.length > 0) return expired
+  const unseen = await findUnseenSubjects(reading, before(days.retentionDays ?? retentionDays))
+  if (unseen.length > 0) return unseen
+  return findProjectVisitors(reading, before(days.visitorRetentionDays))
 }

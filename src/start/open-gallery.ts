@@ -71,7 +71,6 @@ export async function openGalleryServices(
     }),
   )
   const { maintenance } = gallery
-  scheduleSweep(maintenance, log, opened)
   scheduleGalleryJobs(maintenance, options, opened)
   const livenessSessions = openSessions(config, options, opened)
   const closing = new AbortController()
@@ -94,22 +93,17 @@ export async function openGalleryServices(
   }
 }
 
-function scheduleSweep(maintenance: Maintenance, log: Log, opened: AsyncDisposableStack): void {
-  const sweep = (): void => {
-    runAsAllAccounts(maintenance.sweep).then(
-      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
-      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
-    )
-  }
-  const sweepTimer = setInterval(sweep, sweepIntervalMs)
-  opened.defer(() => clearInterval(sweepTimer))
-}
-
 function scheduleGalleryJobs(
-  { maintainSearch, applyRemovals, refreshCalibrations }: Maintenance,
+  { sweep, maintainSearch, applyRemovals, refreshCalibrations }: Maintenance,
   { log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
+  const deleteExpired = async (signal: AbortSignal): Promise<void> => {
+    const count = await sweep(signal)
+    if (count > 0) log.info({ count }, 'expired subjects were deleted')
+  }
+  const expiry = { intervalMs: sweepIntervalMs, failure: 'the sweep of expired subjects failed' }
+  opened.use(schedule(deleteExpired, { ...expiry, isDelayed: true }, log))
   const maintenance = { intervalMs: sweepIntervalMs, failure: 'search maintenance failed' }
   opened.use(schedule(maintainSearch, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }

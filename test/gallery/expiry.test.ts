@@ -121,6 +121,29 @@ test('The sweep deletes an expired subject with a normal deletion record', async
   )
 })
 
+test('A sweep that ends with the service leaves its next batch to the next sweep', async () => {
+  const client = await createProject()
+  for (let index = 0; index < 21; index++)
+    await enroll(client, `Guest ${index}`, { expiresAtUtc: utcAfter(lifetimeMs) })
+  nowMs += lifetimeMs
+  const { signal } = new AbortController()
+  const { sweep: sweepUntil } = testConsole.gallery.openedGallery.maintenance
+  const deletedCount = async () =>
+    (await client.rest('GET', '/v1/deletions?limit=200')).body.items.length
+  // Each run ends one check later, until it ends after the first batch of 20.
+  for (let checks = 0; (await deletedCount()) === 0; checks++) {
+    let left = checks
+    signal.throwIfAborted = () => {
+      if (left-- === 0) throw new Error('the service is closing')
+    }
+    const run = runAsAllAccounts(() => sweepUntil(signal))
+    await assert.rejects(run, /the service is closing/u)
+  }
+  assert.equal(await deletedCount(), 20)
+  await sweep()
+  assert.equal(await deletedCount(), 21)
+})
+
 test('Deleting a group also deletes its expired subjects, with their records', async () => {
   const client = await createProject()
   await enroll(client, 'Ann', { expiresAtUtc: utcAfter(lifetimeMs) })

@@ -9,9 +9,11 @@ import {
   readSubjects,
   type SubjectSource,
 } from '../../src/store/gallery/search/search-subjects.ts'
+import { findUnexpiredSize } from '../../src/store/gallery/expired-subjects.ts'
 import { countDeletions, findDeletions } from '../../src/store/gallery/deletions.ts'
 import {
   countUnseenSubjects,
+  findExpiredSubjects,
   findStepEnd,
   findSubjectPositions,
   findSubjects,
@@ -75,6 +77,17 @@ test('The subjects and the visitors that retention deletes are found by an index
       for (const { plan } of [...found, ...counted])
         assert.match(plan, new RegExp(` ${index} `, 'u'))
     }
+  }))
+
+test('Expired subjects are found by an index, those of a project and those of a gallery', () =>
+  onBothEngines(async ({ explain }) => {
+    const ofProject = { projectId: 'p', beforeUtc: '2026', limit: 9 }
+    const found = await explain((tx) => findExpiredSubjects(tx, ofProject))
+    assertIndexed(found, ['projectId', 'expiresAtUtc'])
+    const ofGallery = { galleryId: 'g', nowUtc: '2026' }
+    const left = await explain((tx) => findUnexpiredSize(tx, ofGallery))
+    for (const { plan } of [...found, ...left])
+      assert.match(plan, /(?:SEARCH|Index Cond).*"?expiresAtUtc"?\)? ?<=?/u)
   }))
 
 test('Each list of deletion records is read in its order, between its position and its period', () =>

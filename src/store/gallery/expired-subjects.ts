@@ -1,7 +1,6 @@
-import { type ReadTx, dialectOf, sql } from '../database.ts'
+import { type ReadTx, sql } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
-import { unfrozenProjects } from '../tenancy/projects.ts'
 import type { GallerySize } from './galleries.ts'
 
 /** The expired subjects of a gallery. They are deleted within a minute, so there are few. */
@@ -16,8 +15,8 @@ export function selectExpiredIds(build: Database, { galleryId, nowUtc }: ExpiryF
   return build
     .selectFrom('subjects as expired')
     .select('expired.subjectId')
+    .where('expired.galleryId', '=', galleryId)
     .where('expired.expiresAtUtc', '<=', nowUtc)
-    .where(dialectOf(build).withoutIndex('expired.galleryId'), '=', galleryId)
 }
 
 /** Returns the numbers of a gallery's subjects and faces without expired ones, in one statement. */
@@ -46,20 +45,6 @@ export function findExpiredTemplates(tx: ReadTx, filter: ExpiryFilter) {
     .where('subjectId', 'in', selectExpiredIds(tx.build, filter))
     .where('templates.galleryId', '=', filter.galleryId)
   return tx.run(query)
-}
-
-/** Finds expired subjects of all galleries, except those of frozen projects. */
-export function findExpiredSubjects(
-  tx: ReadTx,
-  nowUtc: string,
-  limit: number,
-): Promise<readonly SubjectRow[]> {
-  const query = tx.build
-    .selectFrom('subjects')
-    .selectAll()
-    .where('expiresAtUtc', '<=', nowUtc)
-    .where('projectId', 'in', unfrozenProjects(tx))
-  return tx.run(query.limit(limit))
 }
 
 /** Whether a subject has expired; it has from the millisecond of its expiry time. */

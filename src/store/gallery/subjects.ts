@@ -230,6 +230,12 @@ export type UnseenFilter = {
   readonly limit: number
 }
 
+/** Finds expired subjects that a project has created. */
+export function findExpiredSubjects(tx: ReadTx, { projectId, beforeUtc, limit }: UnseenFilter) {
+  const query = tx.build.selectFrom('subjects').selectAll().where('projectId', '=', projectId)
+  return tx.run(query.where('expiresAtUtc', '<=', beforeUtc).limit(limit))
+}
+
 /** Finds subjects of a project, without visitors, that were not matched since the given time. */
 export function findUnseenSubjects(tx: ReadTx, { limit, ...filter }: UnseenFilter) {
   return tx.run(selectUnseen(tx, filter).selectAll().limit(limit))

@@ -117,11 +117,12 @@ export async function findLivenessOrigins(tx: ReadTx, projectId: string): Promis
 
 /**
  * Lists after how many days without a match each project deletes subjects and visitors; null: the
- * setting. Frozen projects are left out.
+ * setting. Frozen projects are left out. With an id, it lists only this project.
  */
-export function listProjectRetentions(tx: ReadTx) {
-  const query = tx.build.selectFrom('projects').select(['projectId', 'retentionDays'])
-  return tx.run(query.select('visitorRetentionDays').where('isFrozen', '=', 0))
+export function listProjectRetentions(tx: ReadTx, projectId?: string) {
+  const columns = ['projectId', 'retentionDays', 'visitorRetentionDays'] as const
+  const query = tx.build.selectFrom('projects').select(columns).where('isFrozen', '=', 0)
+  return tx.run(projectId === undefined ? query : query.where('projectId', '=', projectId))
 }
 
 /** Selects the ids of an account's projects. */

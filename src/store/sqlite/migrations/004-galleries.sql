@@ -80,7 +80,12 @@ create index subjects_needing_key on subjects (galleryId) where needsNewKey = 1
 
 create index subjects_with_denials on subjects (galleryId) where hasDenials = 1
 
-create index subjects_expiring on subjects (expiresAtUtc) where expiresAtUtc is not null
+-- The expired subjects that a search leaves out, and those that the sweep deletes.
+create index subjects_expiring on subjects (galleryId, expiresAtUtc)
+  where expiresAtUtc is not null
+
+create index subjects_expired on subjects (projectId, expiresAtUtc)
+  where expiresAtUtc is not null
 
 create index subjects_unseen on subjects (projectId, lastSeenAtUtc) where visitCount is null
 
