@@ -10,6 +10,7 @@ import { faceCounts, insertFace } from '../store/gallery/faces.ts'
 import { createGallery, findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addSubject, findSubject, updateSubjectRow } from '../store/gallery/subjects.ts'
 import { addTemplate, findFaceTemplates, findSubjectTemplates } from '../store/gallery/templates.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { deleteSubject } from './deletion/subject-deletion.ts'
@@ -18,11 +19,7 @@ import type { SubjectKeys } from './keys/keyring.ts'
 import { encryptCrop } from './keys/subject-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 
-export type SubjectOwner = {
-  readonly galleryId: string
-  readonly accountId: string
-  readonly projectId: string
-}
+export type SubjectOwner = Pick<KeyIdentity, 'galleryId' | 'accountId' | 'projectId'>
 
 export type NewSubject = {
   readonly externalId?: string | undefined

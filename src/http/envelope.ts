@@ -146,7 +146,7 @@ function namesSubject({ code, subjectId }: ActionProblem): boolean {
   return subjectId !== undefined && code !== 'SUBJECT_NOT_FOUND'
 }
 
-type ActionContext = {
+export type ActionContext = {
   readonly echoed: EchoedFields
   /** The caller before its admission; the action runs for the one that was admitted. */
   readonly caller: Pick<Caller, 'accountId' | 'projectId'>

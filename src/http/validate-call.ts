@@ -1,17 +1,10 @@
-import type { Services } from '../actions/action.ts'
 import { quotePrice } from '../gate/gate.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { newId } from '../lib/ids.ts'
-import { validationEnvelope, type Envelope } from './envelope.ts'
-import type { ActionContent, EchoedFields } from './input/read-call.ts'
+import { validationEnvelope, type ActionContext, type Envelope } from './envelope.ts'
+import type { ActionContent } from './input/read-call.ts'
 import { passGate, type CallEnd, type IncomingCall } from './run-call.ts'
-
-type ValidationContext = {
-  readonly services: Services
-  readonly signal: AbortSignal
-  readonly echoed: EchoedFields
-}
 
 /**
  * Checks a call without running it, in the order of the gate: permissions, rate limit, price and
@@ -21,7 +14,7 @@ type ValidationContext = {
 export function validateCall(
   { caller, received, gate }: IncomingCall,
   { action, ...content }: ActionContent,
-  { services, signal, echoed }: ValidationContext,
+  { services, signal, echoed }: Omit<ActionContext, 'caller'>,
 ): Promise<CallEnd<Settlement<Envelope>>> {
   const incoming = { caller, received: { ...received, requestId: newId() }, gate }
   const free = { ...content, action: { price: () => 0 } }

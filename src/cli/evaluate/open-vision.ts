@@ -1,4 +1,5 @@
 import { systemClock } from '../../lib/clock.ts'
+import { base64Length } from '../../lib/limits/call-limits.ts'
 import { createLog } from '../../lib/log.ts'
 import { modelsFolderOf } from '../../start/store-location.ts'
 import { prepareBuiltinPack } from '../../models/builtin/prepare-builtin-pack.ts'
@@ -65,8 +66,4 @@ export async function openVision(models: readonly string[]) {
       pool.analyzeImage(image, request, { accountId: 'cli', projectId: 'cli', path: 'image' }),
     [Symbol.asyncDispose]: () => pool.close(),
   }
-}
-
-function base64Length(bytes: number): number {
-  return 4 * Math.ceil(bytes / 3)
 }

@@ -1,14 +1,10 @@
 import sharp from 'sharp'
 import { escapeXml } from '../../lib/escaping/escape-xml.ts'
+import type { BoundingBox } from '../../vision/image/geometry.ts'
 
 /** A face of the upright picture, px, and the text above it. */
 export type MarkedFace = {
-  readonly boundingBox: {
-    readonly left: number
-    readonly top: number
-    readonly width: number
-    readonly height: number
-  }
+  readonly boundingBox: BoundingBox
   readonly text: string
   /** A face that matches is green, another one yellow. */
   readonly isMatch: boolean

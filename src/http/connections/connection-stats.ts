@@ -19,10 +19,7 @@ export function createConnectionStats() {
       open--
     },
     recordClosed: (reason: CloseReason) => void closed.set(reason, (closed.get(reason) ?? 0) + 1),
-    read: (): {
-      readonly open: number
-      /** The connections that a limit closed. */
-      readonly closed: ReadonlyMap<CloseReason, number>
-    } => ({ open, closed }),
+    /** Returns the open connections, and those that a limit closed. */
+    read: () => ({ open, closed }),
   }
 }

@@ -13,7 +13,7 @@ export const smallestQueue = {
 }
 
 /** Returns the length of the padded base64 text of that many bytes. */
-function base64Length(byteCount: number): number {
+export function base64Length(byteCount: number): number {
   return Math.ceil(byteCount / 3) * 4
 }
 

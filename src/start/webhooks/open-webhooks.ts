@@ -1,10 +1,8 @@
 import type { Config } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { deleteInBatches } from '../../store/delete-in-batches.ts'
-import { dayMs, hourMs, type Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
+import { dayMs, hourMs } from '../../lib/clock.ts'
 import { splitList } from '../../lib/setting.ts'
-import type { Store } from '../../store/database.ts'
 import {
   countOutbox,
   deleteOldDeliveries,
@@ -17,6 +15,7 @@ import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-l
 import { addCameraNotices, addExpiryNotices } from '../../webhooks/key-notices.ts'
 import { pendingMsMax } from '../../webhooks/retry-schedule.ts'
 import { createWebhooks, type Webhooks } from '../../webhooks/webhooks.ts'
+import type { ConsoleServicesOptions } from '../console-services.ts'
 import { masterKeyPath } from '../store-location.ts'
 import { schedule } from '../schedule.ts'
 
@@ -28,11 +27,7 @@ export type OpenedWebhooks = AsyncDisposable & {
   readonly outbox: () => OutboxCounts
 }
 
-type WebhookEnvironment = {
-  readonly store: Store
-  readonly clock: Clock
-  readonly log: Log
-}
+type WebhookEnvironment = Pick<ConsoleServicesOptions, 'store' | 'clock' | 'log'>
 
 const deliveryIntervalMs = 1000
 const countIntervalMs = 5000

@@ -31,7 +31,7 @@ export async function runBlazeface(session: ModelSession, pyramid: ImagePyramid)
       const [x = 0, y = 0, width = 0, height = 0] = values
       if (width <= 0 || height <= 0) return
       const square = { x: anchorX + x - width / 2, y: anchorY + y - height / 2, width, height }
-      const box = toFaceBox(scaleRect(square, scaleX, scaleY))
+      const box = toFaceBox(scaleRect(square, scaleX, scaleY), squareToFace)
       const pointAt = (offset: number): Point => ({
         x: (anchorX + (values[offset] ?? 0)) * scaleX,
         y: (anchorY + (values[offset + 1] ?? 0)) * scaleY,
@@ -58,12 +58,15 @@ const { constants } = builtinPack.models.blazeface
  * is as close to the bounds of the mesh as the box of the SSD (mean IoU 0.84 and 0.82), and landmarks
  * are equally good. Therefore all boxes are of one kind, whichever detector found the face.
  */
-function toFaceBox({ x, y, width, height }: Rect): Rect {
+const squareToFace = { left: 0.009, top: -0.147, width: 0.956, height: 1.129 }
+
+/** Converts the box of a detector to that of a face. */
+export function toFaceBox(box: Rect, { left, top, width, height }: typeof squareToFace): Rect {
   return {
-    x: x + 0.009 * width,
-    y: y - 0.147 * height,
-    width: 0.956 * width,
-    height: 1.129 * height,
+    x: box.x + left * box.width,
+    y: box.y + top * box.height,
+    width: width * box.width,
+    height: height * box.height,
   }
 }
 

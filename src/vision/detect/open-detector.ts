@@ -4,11 +4,11 @@ import { type DetectorDecoding, requireDetectorDecoding } from '../../models/dec
 import type { InstalledModel, ModelSet } from '../../models/model-set.ts'
 import type { FitMesh, ImageContext } from '../image-context.ts'
 import type { Frame } from '../image/decode.ts'
-import { type Rect, scaleRect, suppressOverlaps } from '../image/geometry.ts'
+import { scaleRect, suppressOverlaps } from '../image/geometry.ts'
 import { type ModelSessions, formatProviders } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, letterbox, letterboxInShape } from '../tensor.ts'
-import { canShowLargeFace, detectLargeFaces, runBlazeface } from './blazeface.ts'
+import { canShowLargeFace, detectLargeFaces, runBlazeface, toFaceBox } from './blazeface.ts'
 import { canShowBorderFace, detectBorderFaces, findNearGroup, isSameFace } from './border-faces.ts'
 import {
   addBorderFaces,
@@ -238,13 +238,4 @@ function toConfidence(
         ((certainConfidenceMin - 0.6) * (score - scoreThreshold)) / (certainScore - scoreThreshold)
     : certainConfidenceMin +
         ((1 - certainConfidenceMin) * (score - certainScore)) / (1 - certainScore)
-}
-
-function toFaceBox(box: Rect, { left, top, width, height }: DetectorDecoding['boxToFace']): Rect {
-  return {
-    x: box.x + left * box.width,
-    y: box.y + top * box.height,
-    width: width * box.width,
-    height: height * box.height,
-  }
 }

@@ -154,13 +154,8 @@ export function blockBytes({ codes, leads, vectors, densities, owners }: RowBloc
   return codes.byteLength + leadsBytes + vectors.byteLength + densities.byteLength + owners.bytes
 }
 
-/** The templates of successive rows of a block. */
-export type RowTemplates = {
-  /** All vectors, one after another. */
-  readonly vectors: Float32Array
-  readonly densities: Float64Array
-  readonly groupSetIds: Uint32Array
-}
+/** The templates of successive rows of a block: all vectors, one after another. */
+export type RowTemplates = Pick<RowBlock, 'vectors' | 'densities' | 'groupSetIds'>
 
 /** Writes the templates of rows from a position on, but not their owners. */
 export function writeRows(
