@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { SearchHit } from '../gallery/match.ts'
 import { ActionError, type ActionProblem } from '../lib/errors.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import type { Tx } from '../store/database.ts'
@@ -106,7 +105,8 @@ async function identifyImages(call: IdentifyCall) {
     effect: async (tx: Tx) => {
       await subjects.lock(tx, galleryId, 'shared')
       const state = await searchFacts(call, tx)
-      const found = { hits: hitsOf(searches), threshold: state.threshold }
+      const hits = facesOf(searches).flatMap((face) => face.hits)
+      const found = { hits, threshold: state.threshold }
       const hitSubjects = await loadHitSubjects(call, tx, found)
       const facts = { ...state, hitSubjects, unknownGroups, visitors }
       const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
@@ -198,10 +198,6 @@ async function searchFaces(call: IdentifyCall, { analysis, faces }: ExtractedPro
 
 function facesOf(searches: readonly ImageSearch[]): SearchedFace[] {
   return searches.flatMap((search) => ('error' in search ? [] : search.faces))
-}
-
-function hitsOf(searches: readonly ImageSearch[]): SearchHit[] {
-  return facesOf(searches).flatMap(({ hits }) => hits)
 }
 
 /** The state of the gallery when the call is settled. */

@@ -36,7 +36,10 @@ export async function drawRoc(file: string, curves: readonly RocCurve[]): Promis
     },
     yAxis: {
       label: 'true acceptance rate',
-      ticks: tarAxis.ticks.map((tar) => ({ position: tarToY(tar), text: percent(tar) })),
+      ticks: tarAxis.ticks.map((tar) => ({
+        position: tarToY(tar),
+        text: `${Math.round(tar * 100)} %`,
+      })),
     },
     curves: measured.map(({ name, colour, points }) => ({
       name,
@@ -64,8 +67,4 @@ function tarAxisOf(points: readonly OperatingPoint[]) {
   const intervals = Math.ceil((1 - lowest) / step - 1e-9)
   const from = Math.max(0, 1 - intervals * step)
   return { from, ticks: Array.from({ length: intervals + 1 }, (_, index) => from + index * step) }
-}
-
-function percent(rate: number): string {
-  return `${Math.round(rate * 100)} %`
 }

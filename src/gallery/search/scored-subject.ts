@@ -47,10 +47,6 @@ const rowsKeptPerCandidate = 4
 /** Growth factor of each further scan: five scans reach a million rows. */
 const rowsKeptGrowth = 8
 
-function initialRowsKept(limit: number): number {
-  return Math.max(rowsKeptMin, limit * rowsKeptPerCandidate)
-}
-
 /** Returns the subjects with the best scores, best first; equal scores are ordered by subject id. */
 export function bestSubjects<Scored extends ScoredSubject>(
   scored: Iterable<Scored>,
@@ -77,7 +73,7 @@ export function rankTable(
 ): ScoredSubject[] {
   const allowed = table.allowed(options.groups)
   if (!allowed.includes(1)) return []
-  let rowsKept = initialRowsKept(options.limit)
+  let rowsKept = Math.max(rowsKeptMin, options.limit * rowsKeptPerCandidate)
   for (;;) {
     const { vector } = probe
     const { rows, otherBoundMax } = scanPool.scan(table, { vector, allowed, rowsKept })

@@ -5,8 +5,8 @@ import { acceptedContentTypes, type ExtraImageType } from '../../lib/image-types
 import components from './components.json' with { type: 'json' }
 import { errorResponses, openApiExamples, openApiHeaders } from './components.ts'
 import { openApiPaths } from './paths.ts'
-import { openApiWebhooks } from './webhooks.ts'
 import { openApiSchemas, type OpenApiObject } from './openapi-schemas.ts'
+import webhooks from './webhooks.json' with { type: 'json' }
 
 /** The limits of requests, with the values of the running service. */
 export type ApiLimits = Readonly<Record<string, number>>
@@ -50,7 +50,8 @@ export function openApiDocument(
       ...optional.map(({ tag }) => tag),
     ],
     paths: mergeObjects(openApiPaths(imageBodyTypes), ...optional.map(({ paths }) => paths)),
-    webhooks: openApiWebhooks(),
+    // docs/reference/webhooks.md describes the fields of `data` of each event.
+    webhooks,
     components: {
       securitySchemes: schemes,
       schemas: mergeObjects(

@@ -68,7 +68,8 @@ export async function prepareOptimizedNetworks({
     if (networks.length === 0) return folder
     try {
       await mkdir(folder, { recursive: true })
-      await runOptimization(folder, networks)
+      // A separate process, because the runtime keeps the memory that it needs for this.
+      await promisify(execFile)(process.execPath, [entry, folder, JSON.stringify(networks)])
       log?.info({ folder, networks: networks.length }, 'optimized the networks for this processor')
       for (const network of networks) await logInt8Measurement(folder, network, log)
       return folder
@@ -125,11 +126,6 @@ async function missingNetworks(
 }
 
 const entry = fileURLToPath(new URL('./optimize-process.ts', import.meta.url))
-
-/** Runs in a separate process, because the runtime keeps the memory that it needs for this. */
-async function runOptimization(folder: string, networks: readonly SourceNetwork[]): Promise<void> {
-  await promisify(execFile)(process.execPath, [entry, folder, JSON.stringify(networks)])
-}
 
 /** Raised when a copy of the same network changes for another reason than those of the key. */
 const formatVersion = 2

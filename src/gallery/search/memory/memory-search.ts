@@ -1,4 +1,4 @@
-import type { ReadTx, RemovalWatermark, Store } from '../../../store/database.ts'
+import type { ReadTx, Store } from '../../../store/database.ts'
 import { listGalleryIds, findGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import { type ParallelLoad, loadGallery, type LoadedState } from '../load/load-gallery.ts'
@@ -103,7 +103,7 @@ function createApplyRemovals(store: Store, { sync, sequenceOf }: GallerySync) {
     const watermarks = await store.read(findRemovalWatermarks)
     for (const { galleryId, sequence } of watermarks)
       if (sequenceOf(galleryId) < sequence) await sync(galleryId)
-    const key = watermarks.map(keyOf).join(' ')
+    const key = watermarks.map(({ galleryId, sequence }) => `${galleryId} ${sequence}`).join(' ')
     if (watermarks.length === 0) return
     const isDue = performance.now() >= confirmedMs + confirmIntervalMs
     if (key === confirmed && !isDue) return
@@ -111,10 +111,6 @@ function createApplyRemovals(store: Store, { sync, sequenceOf }: GallerySync) {
     confirmed = key
     confirmedMs = performance.now()
   }
-}
-
-function keyOf({ galleryId, sequence }: RemovalWatermark): string {
-  return `${galleryId} ${sequence}`
 }
 
 type SyncOptions = {
