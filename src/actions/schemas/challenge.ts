@@ -5,17 +5,11 @@ import texts from './field-texts.json' with { type: 'json' }
 /** The movements of the head that a challenge requests. */
 export const challengeStep = z.enum(challengeSteps).describe(texts.challenge.challengeStep)
 
-export const attemptSessionId = z
-  .string()
-  .min(1)
-  .max(128)
-  .describe(texts.challenge.attemptSessionId)
+const sessionId = z.string().min(1).max(128)
 
-export const livenessSessionId = z
-  .string()
-  .min(1)
-  .max(128)
-  .describe(texts.challenge.livenessSessionId)
+export const attemptSessionId = sessionId.describe(texts.challenge.attemptSessionId)
+
+export const livenessSessionId = sessionId.describe(texts.challenge.livenessSessionId)
 
 /** Why a step, or a whole attempt, was not passed: one code that the person can act on. */
 const failureCause = z.enum([

@@ -5,12 +5,9 @@ import texts from './field-texts.json' with { type: 'json' }
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
 
-const minFaceConfidence = z
-  .number()
-  .min(0)
-  .max(1)
-  .default(0.6)
-  .describe(texts.fields.minFaceConfidence)
+const probability = z.number().min(0).max(1)
+
+const minFaceConfidence = probability.default(0.6).describe(texts.fields.minFaceConfidence)
 
 const minFaceSize = z.int().min(1).max(10_000).default(40).describe(texts.fields.minFaceSize)
 
@@ -40,12 +37,7 @@ export const enrollmentFaceParams = {
   minQuality: minQuality(40),
 }
 
-export const livenessThreshold = z
-  .number()
-  .min(0)
-  .max(1)
-  .optional()
-  .describe(texts.fields.livenessThreshold)
+export const livenessThreshold = probability.optional().describe(texts.fields.livenessThreshold)
 
 /** The parameters that require a live face. */
 export const requiredLivenessParams = {
@@ -78,20 +70,17 @@ function toComposed(text: string): string {
   return text.length > normalizedCharsMax ? text : text.normalize('NFC')
 }
 
-export const externalId = z
-  .string()
-  .overwrite(toComposed)
-  .min(1)
-  .max(128, { abort: true })
-  .refine(...withoutControls)
-  .describe(texts.fields.externalId)
+const visibleText = (charsMax: number) =>
+  z
+    .string()
+    .overwrite(toComposed)
+    .min(1)
+    .max(charsMax, { abort: true })
+    .refine(...withoutControls)
 
-export const displayName = z
-  .string()
-  .overwrite(toComposed)
-  .min(1)
-  .max(256, { abort: true })
-  .refine(...withoutControls)
+export const externalId = visibleText(128).describe(texts.fields.externalId)
+
+export const displayName = visibleText(256)
 
 /** A group exists as long as a subject belongs to it. */
 export const groupName = z
@@ -182,7 +171,7 @@ export const face = z
     relativeBoundingBox: z
       .object({ left: z.number(), top: z.number(), width: z.number(), height: z.number() })
       .describe(texts.fields.relativeBoundingBox),
-    confidence: z.number().min(0).max(1).describe(texts.fields.confidence),
+    confidence: probability.describe(texts.fields.confidence),
     landmarks: z
       .object({
         leftEye: point,

@@ -3,6 +3,7 @@ import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { mapSequential } from '../../../lib/account-context.ts'
 import { formatUtc } from '../../../lib/clock.ts'
 import type { ReadTx } from '../../../store/database.ts'
+import type { VectorIndexKey } from '../../../store/postgres/vectors/vector-maintenance.ts'
 import { findGallery, lockGallery } from '../../../store/gallery/galleries.ts'
 import { findRemovalWatermarks } from '../../../store/gallery/removals.ts'
 import * as vectors from '../../../store/gallery/vectors.ts'
@@ -13,17 +14,11 @@ import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-searc
 import { type SearchCandidate, type TimedSearchOptions, limitMax } from '../scored-subject.ts'
 import { rankNearest, storeVectors } from './rank-nearest.ts'
 
-type VectorIndexTarget = {
-  readonly galleryId: string
-  readonly modelId: string
-  readonly dimensions: number
-}
-
 type DatabaseSearchOptions = {
   /** Galleries of up to this many subjects are searched exactly, larger ones by the index. */
   readonly exactMax: number
   readonly maintenance: {
-    readonly buildIndex: (target: VectorIndexTarget, signal: AbortSignal) => Promise<void>
+    readonly buildIndex: (target: VectorIndexKey, signal: AbortSignal) => Promise<void>
     readonly vacuum: () => Promise<void>
   }
 }

@@ -10,7 +10,7 @@ import { ofGallery, secure } from '../migrations/row-security.ts'
 /** The maintenance of the tables for search in the database, outside of transactions. */
 export type VectorMaintenance = AsyncDisposable & Awaited<ReturnType<typeof openVectorMaintenance>>
 
-type VectorIndexKey = {
+export type VectorIndexKey = {
   readonly galleryId: string
   readonly modelId: string
   /** The dimensions of the stored vectors. */
