@@ -63,6 +63,7 @@ test('A restore deletes subjects again that were deleted after the backup, and k
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
   assert.deepEqual(done, {
     records: 3,
+    skipped: 0,
     inserted: 2,
     deletedAgain: 1,
     undoneMerges: [],
@@ -110,19 +111,14 @@ test('A replay of deletion records corrects a copied database, and can be repeat
   const first = await runJson(dataDir, deletions, `replay --from ${records}`)
   assert.deepEqual(first, {
     records: 120,
+    skipped: 0,
     inserted: 120,
     deletedAgain: 120,
     undoneMerges: [],
     incompleteBytes: 0,
   })
   const second = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(second, {
-    records: 120,
-    inserted: 0,
-    deletedAgain: 0,
-    undoneMerges: [],
-    incompleteBytes: 0,
-  })
+  assert.deepEqual(second, { ...first, inserted: 0, deletedAgain: 0 })
   await using gallery = await startGallery({ dataDir, key })
   assert.equal(await isFound(gallery, 'Person 7'), false)
   const { store } = gallery.database
@@ -156,6 +152,7 @@ test('A replay into a copy that was used meanwhile deletes the subjects and keep
   const { store } = gallery.database
   assert.deepEqual(await replayDeletions(store, records), {
     records: 1,
+    skipped: 0,
     inserted: 1,
     deletedAgain: 1,
     undoneMerges: [],

@@ -123,6 +123,7 @@ test(
     )
     assert.deepEqual(replayed, {
       records: 4,
+      skipped: 0,
       inserted: 0,
       deletedAgain: 0,
       // The start inserted its record and reported it.

@@ -48,18 +48,22 @@ export async function restore({ from, deletions, json }: CommandValues<'from' | 
 }
 
 function describeDeletions({
+  skipped,
   deletedAgain,
   undoneMerges,
   incompleteBytes,
 }: Omit<ReplayDeletionsResult, 'records' | 'inserted'>): string {
-  const again = `${quantity(deletedAgain, 'subject')} deleted again`
-  const deleted =
-    undoneMerges.length === 0
-      ? again
-      : `${again}; ${undoneMergesAdvice}: ${undoneMerges.join(', ')}`
-  return incompleteBytes === 0
-    ? deleted
-    : `${deleted}; the last line of the file is incomplete (${incompleteBytes} bytes) and was ignored: check whether the file was copied completely`
+  const parts = [`${quantity(deletedAgain, 'subject')} deleted again`]
+  if (skipped > 0)
+    parts.push(
+      `${quantity(skipped, 'record')} skipped, of accounts that the database does not contain`,
+    )
+  if (undoneMerges.length > 0) parts.push(`${undoneMergesAdvice}: ${undoneMerges.join(', ')}`)
+  if (incompleteBytes > 0)
+    parts.push(
+      `the last line of the file is incomplete (${incompleteBytes} bytes) and was ignored: check whether the file was copied completely`,
+    )
+  return parts.join('; ')
 }
 
 type RestoreResult = ReplayDeletionsResult & { readonly checks: readonly AuditCheck[] }
@@ -154,6 +158,7 @@ async function prepareCopy(store: Store, masterKeyFile: string, deletions: strin
   await checkMasterKey(store, masterKeyFile)
   const noRecords = {
     records: 0,
+    skipped: 0,
     inserted: 0,
     deletedAgain: 0,
     undoneMerges: [],

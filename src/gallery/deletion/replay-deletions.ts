@@ -9,12 +9,15 @@ import { appendDeletion } from '../../store/gallery/deletions.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import { findSubjectsByIds } from '../../store/gallery/subjects.ts'
 import { visitorsGalleryId } from '../../store/gallery/visitors.ts'
+import { listAccounts } from '../../store/tenancy/projects.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 import { eraseSubject, formerIdsOf } from './subject-deletion.ts'
 
 export type ReplayDeletionsResult = {
   /** Records in the file. */
   readonly records: number
+  /** Records of accounts that the database does not contain, such as moved ones. */
+  readonly skipped: number
   /** Records that the database did not contain. */
   readonly inserted: number
   /** Subjects that were present and have been deleted again. */
@@ -40,7 +43,8 @@ const insertBatchSize = 50
 /**
  * Deletes all subjects of the file that an older copy of the database contains, except for merged ones
  * whose faces were not deleted since, and inserts their deletion records unchanged. If the copy has
- * newer records itself, the records are appended.
+ * newer records itself, the records are appended. Records of accounts that the database does not contain
+ * are skipped: a file keeps those of an account that was moved and removed.
  *
  * Must run before the copy serves requests. Existing records are skipped, so the function can be
  * repeated, also by several processes at the same time.
@@ -53,12 +57,13 @@ export async function replayDeletions(
   file: string,
   onFirstBatch?: (tx: Tx) => Promise<void>,
 ): Promise<ReplayDeletionsResult> {
-  let inserted = 0
-  let deletedAgain = 0
+  let [skipped, inserted, deletedAgain] = [0, 0, 0]
+  const accountIds = new Set((await listAccounts(store.db)).map(({ accountId }) => accountId))
   const mergedIds: string[] = []
   const pending: ChainedDeletion[] = []
   const { records, incompleteBytes } = await readDeletionsFile(file, async (row) => {
-    pending.push(row)
+    if (accountIds.has(row.accountId)) pending.push(row)
+    else skipped++
     if (pending.length === lookupBatchSize) await replayPending()
   })
   if (records === 0 && incompleteBytes > 0)
@@ -68,7 +73,7 @@ export async function replayDeletions(
   // A later record can have deleted the subject that contained the faces.
   const undone = await findUndone(store, mergedIds)
   const undoneMerges = [...new Set(undone.map(({ mergeId }) => mergeId))]
-  return { records, inserted, deletedAgain, undoneMerges, incompleteBytes }
+  return { records, skipped, inserted, deletedAgain, undoneMerges, incompleteBytes }
 
   async function replayPending(): Promise<void> {
     const rows = pending.splice(0)

@@ -120,7 +120,10 @@ export async function createFolders() {
   }
 }
 
-export async function enroll(gallery: TestGallery, ...names: readonly string[]): Promise<string[]> {
+export async function enroll(
+  gallery: Pick<TestGallery, 'value'>,
+  ...names: readonly string[]
+): Promise<string[]> {
   const ids: string[] = []
   for (const name of names) {
     const params = { ...imageParams(name), externalId: `id-${name}`, groups: ['all'] }
