@@ -35,13 +35,14 @@ export type AccountMoveResult = {
   readonly accountId: string
   readonly to: string
   /** undefined when an earlier run has copied the account. */
-  readonly summary?: Awaited<ReturnType<typeof freezeAndCopy>>
+  readonly summary?: Awaited<ReturnType<typeof copyFrozen>>
 }
 
 /**
  * Moves an account to another database. One transaction of the target contains the whole copy, its
  * comparison and its audit: a process that is killed leaves nothing there, and the next run starts
- * again. From the first run on, calls and changes of the account return 503 in the source.
+ * again. From the first run on, calls and changes of the account return 503 in the source. A source that
+ * was restored from a copy from before a move of the account to the target is frozen without a copy.
  *
  * @throws Error in one sentence when the move is impossible or the copy differs.
  */
@@ -54,9 +55,11 @@ export function moveAccount(options: AccountMoveOptions): Promise<AccountMoveRes
     if (open && open.otherDatabase !== target.label)
       throw new Error(`the account is being moved to ${open.otherDatabase}, not to ${target.label}`)
     await target.migrate()
-    const isArrived = open !== undefined && (await hasArrived(options, open.moveId))
-    const move = isArrived ? open : await prepareMove(options, open)
-    const summary = isArrived ? undefined : await freezeAndCopy(options, move, startMs)
+    const known = open ?? (await recordLostMove(options))
+    const isArrived = known !== undefined && (await hasArrived(options, known.moveId))
+    const move = isArrived ? known : await prepareMove(options, known)
+    await freeze(options)
+    const summary = isArrived ? undefined : await copyFrozen(options, move, startMs)
     const completedAtUtc = new Date(options.nowMs()).toISOString()
     if (move.completedAtUtc === null)
       await source.write((on) =>
@@ -78,9 +81,23 @@ function hasArrived(
   })
 }
 
+/**
+ * Records the move that this database lacks, if it was restored from a copy from before it: the target
+ * contains the account since a move that is newer than all moves of the account that are recorded here.
+ */
+async function recordLostMove(options: AccountMoveOptions) {
+  const { source, target, accountId } = options
+  const arrival = await target.read((on) => moves.findNewestArrival.first(on, { accountId }))
+  if (!arrival) return undefined
+  const { moveId, startedAtUtc } = arrival
+  const since = { accountId, startedAtUtc }
+  const isCurrent = await source.read((on) => moves.findMoveSince.first(on, since))
+  return isCurrent ? undefined : recordMove(options, { moveId, startedAtUtc })
+}
+
 /** Checks both databases. The first run then rejects the calls of the account. */
 async function prepareMove(options: AccountMoveOptions, open: moves.AccountMove | undefined) {
-  const { store, source, target, accountId, masterKeyFile, nowMs } = options
+  const { source, target, accountId, masterKeyFile, nowMs } = options
   await requireMovable(source, target)
   await requireAbsent(target, accountId)
   await target
@@ -99,14 +116,21 @@ async function prepareMove(options: AccountMoveOptions, open: moves.AccountMove 
       await checkKeys(on, masterKeyFile)
     }),
   )
+  return recordMove(options, { moveId: newId(), startedAtUtc: new Date(nowMs()).toISOString() })
+}
+
+/** Records a move in the source, and rejects the calls of the account there. */
+function recordMove(
+  { store, target, accountId }: AccountMoveOptions,
+  started: Pick<moves.AccountMove, 'moveId' | 'startedAtUtc'>,
+): Promise<moves.AccountMove> {
   return auditedChange(store, 'account.move', async ({ db }) => {
     const on = frozen.runnerOf(db)
     const move: moves.AccountMove = {
-      moveId: newId(),
+      ...started,
       direction: 'out',
       accountId,
       otherDatabase: target.label,
-      startedAtUtc: new Date(nowMs()).toISOString(),
       completedAtUtc: null,
       removedAtUtc: null,
     }
@@ -118,24 +142,23 @@ async function prepareMove(options: AccountMoveOptions, open: moves.AccountMove 
 
 const drainIntervalMs = 100
 
-async function freezeAndCopy(
-  options: AccountMoveOptions,
-  move: moves.AccountMove,
-  startMs: number,
-) {
-  const { store, source, accountId, nowMs } = options
+/** Waits for running calls of the account, and makes its writes fail in the source. */
+async function freeze({ store, source, accountId, nowMs, onWaiting }: AccountMoveOptions) {
   for (;;) {
     const running = await source.read((on) => frozen.countRunningCalls(on, accountId))
     if (running === 0 && (await frozen.tryFreezeWrites(source, accountId))) break
-    options.onWaiting(running)
+    onWaiting(running)
     // Without a server, nothing else releases the calls of a killed one.
     const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
     await store.write((tx) => expireLeftover(tx, now, false))
     await sleep(drainIntervalMs)
   }
-  const copied = await runAsAccount(accountId, () => copyVerified(options, move))
+}
+
+async function copyFrozen(options: AccountMoveOptions, move: moves.AccountMove, startMs: number) {
+  const copied = await runAsAccount(options.accountId, () => copyVerified(options, move))
   /** How long calls of the account were rejected by this run. */
-  const frozenMs = nowMs() - startMs
+  const frozenMs = options.nowMs() - startMs
   return { ...copied, frozenMs }
 }
 

@@ -23,6 +23,19 @@ export const findOpenMove = prepare<AccountMove>(
 export const findArrival = prepare<AccountMove>(
   `select * from "accountMoves" where "moveId" = :moveId and direction = 'in'`,
 )
+/** Finds the newest move of an account into this database, if the account is active in it. */
+export const findNewestArrival = prepare<AccountMove>(
+  `select moves.* from "accountMoves" moves join accounts using ("accountId")
+   where "accountId" = :accountId and direction = 'in' and not exists (
+     select from "accountMoves" leaving where leaving."accountId" = moves."accountId"
+       and leaving.direction = 'out' and leaving."removedAtUtc" is null)
+   order by "startedAtUtc" desc limit 1`,
+)
+/** Finds a move of the account, in any direction, that started at this time or later. */
+export const findMoveSince = prepare<AccountMove>(
+  `select * from "accountMoves"
+   where "accountId" = :accountId and "startedAtUtc" >= :startedAtUtc`,
+)
 export const listMoves = prepare<AccountMove>(
   'select * from "accountMoves" order by "startedAtUtc"',
 )
