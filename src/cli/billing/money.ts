@@ -13,11 +13,8 @@ import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 
 type AccountValues = CommandValues<never, 'account'>
 
-export async function addFunds({
-  amount,
-  account,
-  json,
-}: AccountValues & { readonly amount: Micros }): Promise<void> {
+export async function addFunds(values: AccountValues & { readonly amount: Micros }) {
+  const { amount, account, json } = values
   const { balanceMicros } = await withStore(async (store) => {
     const accountId = await requireAccountId(store, account)
     await auditedChange(store, 'money.topUp', async ({ tx, nowMs }) => {
@@ -56,11 +53,8 @@ export async function showWallet({ account, json }: AccountValues): Promise<void
 }
 
 /** Moves money from the wallet to a project; a negative amount moves it back. */
-export async function allocate({
-  project,
-  amount,
-  json,
-}: CommandValues<'project'> & { readonly amount: Micros }): Promise<void> {
+export async function allocate(values: CommandValues<'project'> & { readonly amount: Micros }) {
+  const { project, amount, json } = values
   const balance = await withStore(async (store) => {
     const { accountId, projectId } = await requireProject(store, project)
     await auditedChange(store, 'money.allocate', async ({ tx, nowMs }) => {

@@ -31,12 +31,15 @@ export class LastingFailure extends Error {
 const errorSchema = z.object({
   code: z.string(),
   message: z.string(),
+  hint: z.string().optional(),
   path: z.string().optional(),
 })
 
 const metaSchema = z.object({ idempotencyReplay: z.boolean(), redacted: z.boolean() }).partial()
-const envelopeSchema = z.object({
+/** The members of a response that commands read. */
+export const envelopeSchema = z.object({
   ok: z.boolean(),
+  data: z.object({ results: z.array(z.object({ value: z.unknown() })) }).nullish(),
   errors: z.array(errorSchema),
   meta: metaSchema.optional(),
 })

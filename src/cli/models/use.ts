@@ -18,14 +18,10 @@ import { modelsFolder, readSettings } from '../read-settings.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 
+type UseValues = CommandValues<'pack'> & { readonly role: SelectableModel['role'] | undefined }
+
 /** @param values.pack `pack`, `pack/model` or `builtin`; `builtin+` before a pack uses both recognizers. */
-export async function use({
-  pack,
-  role,
-  json,
-}: CommandValues<'pack'> & {
-  readonly role: SelectableModel['role'] | undefined
-}): Promise<void> {
+export async function use({ pack, role, json }: UseValues): Promise<void> {
   const { chosen, messages } = await usePack(modelsFolder(), pack, role)
   print(chosen, json, () => messages.join('\n'))
 }

@@ -7,12 +7,9 @@ import { modelsFolder } from '../read-settings.ts'
 type ModelFault = { readonly model: string; readonly fault: string | null }
 
 /** Verifies all installed packs, or the named ones. */
-export async function verify({
-  packs: names,
-  json,
-}: CommandValues & { readonly packs: readonly string[] }): Promise<void> {
-  const results = await findModelFaults(names)
-  print(results, json, () =>
+export async function verify(values: CommandValues & { readonly packs: readonly string[] }) {
+  const results = await findModelFaults(values.packs)
+  print(results, values.json, () =>
     results.length === 0
       ? 'nothing is installed; every start of the service verifies the built-in models'
       : formatRows(results, {

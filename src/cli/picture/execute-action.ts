@@ -1,17 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { contentTypeOf } from '../../lib/image-types/image-types.ts'
 import { requireService, type ServiceOptions } from '../context/saved-context.ts'
-import { detailOf, requestService } from '../import/enroll-sender.ts'
+import { detailOf, envelopeSchema, requestService } from '../import/enroll-sender.ts'
 import { parseJsonText } from '../import/list-entries.ts'
 import { version } from '../version.ts'
-
-const problem = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
-const envelopeSchema = z.object({
-  ok: z.boolean(),
-  data: z.object({ results: z.array(z.object({ value: z.unknown() })) }).nullish(),
-  errors: z.array(problem),
-})
 
 /** Time for the response, with the wait for a free worker. */
 const responseMsMax = 120_000

@@ -35,12 +35,8 @@ import { quantity } from '../quantity.ts'
 type SubjectValues = CommandValues<'project' | 'subject'>
 
 /** Merges a subject into another one, as the console does. */
-export async function merge({
-  project,
-  subject,
-  into,
-  json,
-}: SubjectValues & { readonly into: string }): Promise<void> {
+export async function merge(values: SubjectValues & { readonly into: string }) {
+  const { project, subject, into, json } = values
   const merged = await changeGallery(project, 'subject.merge', async ({ tx, find, nowUtc }) => {
     const source = await find(subject)
     const target = await find(into)
@@ -140,12 +136,8 @@ export function galleryOptions() {
 }
 
 /** Writes all data of a subject to a new file, in the transaction with its entry in the audit log. */
-export async function exportSubject({
-  project,
-  subject,
-  out,
-  json,
-}: SubjectValues & { readonly out: string }): Promise<void> {
+export async function exportSubject(values: SubjectValues & { readonly out: string }) {
+  const { project, subject, out, json } = values
   const written = await withProject(project, (store, { projectId, name, accountId }, galleryId) =>
     auditedChange(store, 'subject.export', async ({ tx, nowMs }) => {
       const row = await requireSubject(tx, galleryId, subject)

@@ -115,11 +115,8 @@ export async function remove({ project, visitor, all, yes, json }: RemoveValues)
   print(record, json, () => `deleted ${visitor}; deletion record ${record.deletionId}`)
 }
 
-async function removeAll({
-  project,
-  yes,
-  json,
-}: CommandValues<'project'> & { readonly yes: boolean }): Promise<void> {
+async function removeAll(values: CommandValues<'project'> & { readonly yes: boolean }) {
+  const { project, yes, json } = values
   const deleted = await withProject(project, async (store, { projectId, accountId, name }) => {
     await auditedChange(store, 'visitor.deleteAll', async ({ tx }) => {
       const { total, isCapped } = await countProjectVisitors(tx, { projectId })

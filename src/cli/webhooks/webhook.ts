@@ -194,11 +194,8 @@ export async function listDeliveries({
 }
 
 /** Makes a running server send an event again. */
-export async function redeliverEvent({
-  webhookId,
-  eventId,
-  json,
-}: CommandValues<'webhookId' | 'eventId'>): Promise<void> {
+export async function redeliverEvent(values: CommandValues<'webhookId' | 'eventId'>) {
+  const { webhookId, eventId, json } = values
   await withStore((store) =>
     changeWebhook(store, 'webhook.redeliver', async ({ tx, webhooks, nowMs }) => {
       const { accountId } = await requireWebhook(tx, webhookId)
