@@ -41,7 +41,8 @@ function createWorkerProcess(connection: WorkerConnection, { limits, log }: Work
   /**
    * Analyzes one image. The worker must not be busy.
    *
-   * @throws WorkerLostError if the worker crashed or was killed because of a timeout.
+   * @throws WorkerLostError if the worker crashed, its memory was exhausted or it was killed because
+   *   of a timeout.
    * @throws ActionError as the pipeline does. Any other error is a bug in the worker.
    */
   async function run(job: AnalysisJob): Promise<ImageAnalysis> {
@@ -54,6 +55,7 @@ function createWorkerProcess(connection: WorkerConnection, { limits, log }: Work
     if (reply.kind === 'actionError')
       throw new ActionError(reply.code, reply.problems.map(toProblem))
     log.error({ workerPid: pid, stack: reply.stack }, 'unexpected error in a vision worker')
+    if (exhaustedMemory.test(reply.stack)) throw await connection.kill('its memory was exhausted')
     throw new Error('unexpected error in a vision worker')
   }
 
@@ -74,6 +76,10 @@ function createWorkerProcess(connection: WorkerConnection, { limits, log }: Work
     kill: async () => void (await connection.kill('stopped by the server')),
   }
 }
+
+/** The errors of V8, of C++, of ONNX Runtime and of libvips when an allocation fails. */
+const exhaustedMemory =
+  /Array buffer allocation failed|bad_?alloc|Failed to allocate memory|out of memory/iu
 
 type RecycleLimits = Pick<
   VisionPoolLimits,

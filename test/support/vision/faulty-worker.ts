@@ -43,6 +43,8 @@ const faults: Record<string, (job: AnalysisJob) => unknown> = {
   unexpectedError: () => {
     throw new TypeError('a secret of the worker')
   },
+  // V8 refuses this size: the error is that of a machine without free memory.
+  exhaustMemory: () => new ArrayBuffer(Number.MAX_SAFE_INTEGER),
   sleep: ({ image }) => pause(Number(image.bytes.split(' ')[1])),
   waitForFile: async ({ image }) => {
     while (!existsSync(image.bytes.split(' ')[1] ?? '')) await pause(5)

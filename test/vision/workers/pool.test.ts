@@ -61,6 +61,19 @@ test('An unexpected error in a worker is logged and its details are hidden from 
   assert.equal((await analyze(pool, 'fine')).width, 4)
 })
 
+test('A worker whose memory is exhausted is replaced, and its call can be sent again', async () => {
+  await using pool = openFaultyPool()
+  const first = (await analyze(pool, 'fine')).height
+  await assert.rejects(analyze(pool, 'exhaustMemory'), (error) => {
+    assert.ok(error instanceof HttpError)
+    assert.deepEqual([error.status, error.headers['retry-after']], [503, '1'])
+    return true
+  })
+  // The height of the faulty worker's analysis is its process id.
+  assert.notEqual((await analyze(pool, 'fine')).height, first)
+  assert.equal(pool.workerReports()[0]?.lastReason, 'its memory was exhausted')
+})
+
 test('Calls that exceed the queue limit for calls or for bytes are rejected immediately', async () => {
   await using pool = openFaultyPool({ queuePerWorkerMax: 2, queueBytesMax: 100 })
   await pool.ready()
