@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readVerifiedActiveSet } from '../../src/models/active-set.ts'
+import { buildGraph, encodeModel } from '../../src/models/convert/onnx/graph.ts'
+import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
+import { runSmokeTest } from '../../src/vision/self-test/self-test.ts'
 import {
   calibratedRecognizer,
   recognizerFiles,
@@ -10,7 +13,7 @@ import {
   tableOf,
   type ModelsCli,
 } from '../support/models/models-cli.ts'
-import { smallNetwork, smallRecognizer } from '../support/models/small-network.ts'
+import { smallNetwork, smallRecognizer, smallSidePx } from '../support/models/small-network.ts'
 
 /** Half-precision numbers that are not finite: one row for `smallNetwork(16)`. */
 const notNumbers = Buffer.alloc(32, Buffer.from([0, 0x7e]))
@@ -76,4 +79,40 @@ test('a cohort that cannot be read is reported by verify and at the start', asyn
   const reason = /finite numbers only; install the pack again, or .* models use builtin$/u
   await assert.rejects(readVerifiedActiveSet(cli.modelsFolder), reason)
   await assert.rejects(cli.run('verify'), /1 of 1 models must be installed again/u)
+})
+
+/** A recognizer of 16 values: the sum of the input times each of the weights. */
+function recognizerOf(weights: Float32Array): Uint8Array {
+  const graph = buildGraph('net')
+  const pixels = 3 * smallSidePx * smallSidePx
+  graph.input('input', [3, smallSidePx, smallSidePx])
+  const flat = graph.add('Flatten', ['input'])
+  const ones = graph.floats(new Float32Array(pixels).fill(1e-3), [pixels, 1])
+  const sum = graph.add('MatMul', [flat, ones])
+  graph.output('output', graph.add('MatMul', [sum, graph.floats(weights, [1, 16])]), [16])
+  return encodeModel(graph.graph)
+}
+
+test('a recognizer whose vectors distinguish no faces is refused', async () => {
+  const [zero, oneHot] = [new Float32Array(16), new Float32Array(16)]
+  oneHot[3] = 1
+  for (const weights of [zero, oneHot]) {
+    const files = { 'net.onnx': recognizerOf(weights) }
+    const packPath = await cli.writePack('mine', [smallRecognizer('net')], files)
+    const reason = /net does not work: its output "output" has at most one value other than 0/u
+    await assert.rejects(cli.run('install', packPath), reason)
+  }
+})
+
+test('a network that needs longer than the service waits has its time as its fault', async () => {
+  await cli.run('install', await cli.writePack('mine'))
+  const pack = await readPack(cli.installedPath('mine'))
+  const model = findInstalledModel(pack, 'net')
+  assert.ok(model)
+  assert.equal(await runSmokeTest(model, 60_000), undefined)
+  const fault = await runSmokeTest(model, -1)
+  assert.match(
+    fault ?? '',
+    /^it takes \d+ ms for one face, and VISION_TIMEOUT_MS is -1: use a smaller/u,
+  )
 })

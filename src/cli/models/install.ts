@@ -9,7 +9,7 @@ import type { PackManifest } from '../../models/pack-manifest.ts'
 import { runSmokeTest } from '../../vision/self-test/self-test.ts'
 import { auditedFileChange } from '../audit/audited-change.ts'
 import { type CommandValues, createProgressBar, print } from '../command.ts'
-import { modelsFolder } from '../read-settings.ts'
+import { modelsFolder, readSettings } from '../read-settings.ts'
 import { usePack } from './use.ts'
 
 /** @param values.pack a name of the catalogue, a folder or an address. */
@@ -40,7 +40,7 @@ export async function installSource(source: PackSource, filesFolder?: string) {
   const { pack, pinnedFiles: pinned } = await installPack(modelsFolder(), source, {
     filesFolder,
     onProgress: progress.update,
-    smokeTest: runSmokeTest,
+    smokeTest: (model) => runSmokeTest(model, readSettings().VISION_TIMEOUT_MS),
   }).finally(progress.end)
   const models = manifest.models.map(({ id, role }) => ({ model: `${manifest.name}/${id}`, role }))
   // The download takes minutes, so it is not part of the transaction of the entry.

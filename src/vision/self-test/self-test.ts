@@ -65,21 +65,31 @@ async function goldenOf(
  * whether the outputs can be decoded as the manifest declares. It does not test accuracy, which needs
  * labelled images.
  *
+ * @param msMax the time for one face from which on the network is too slow.
  * @returns one sentence that describes the fault; undefined if there is none.
  */
-export async function smokeTest(model: InstalledModel, optimizedFolder?: string) {
+export async function smokeTest(model: InstalledModel, optimizedFolder?: string, msMax = Infinity) {
   try {
     if (isRecognizerDecoding(model.model.decoding)) await readCohort(model)
     const session = await openInstalledModel(model, optimizedFolder)
     try {
+      const startMs = performance.now()
       const outputs = await session.run(goldenInput(model.model))
-      return outputMismatch(model.model, outputs, session.outputNames)
+      const ms = Math.round(runsPerFace(model.model) * (performance.now() - startMs))
+      return ms > msMax
+        ? `it takes ${ms} ms for one face, and VISION_TIMEOUT_MS is ${msMax}: use a smaller network`
+        : outputMismatch(model.model, outputs, session.outputNames)
     } finally {
       await session.close()
     }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** The vector of a face can be the mean of two: that of the face and that of its mirror image. */
+function runsPerFace({ decoding }: PackModel): number {
+  return isRecognizerDecoding(decoding) && decoding.flip ? 2 : 1
 }
 
 function outputMismatch(model: PackModel, outputs: ModelOutputs, names: readonly string[]) {
@@ -90,6 +100,8 @@ function outputMismatch(model: PackModel, outputs: ModelOutputs, names: readonly
       return `its output "${name}" has ${values.length} values instead of ${length}`
     if (!values.every(Number.isFinite))
       return `its output "${name}" contains values that are not finite`
+    if (model.role === 'recognizer' && values.filter((value) => value !== 0).length < 2)
+      return `its output "${name}" has at most one value other than 0: it distinguishes no faces`
   }
   return undefined
 }
@@ -152,12 +164,13 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
 /**
  * Runs `smokeTest` in a separate process, because a damaged file can crash the runtime.
  *
+ * @param msMax as for `smokeTest`.
  * @returns one sentence that describes the fault; undefined if there is none.
  */
-export async function runSmokeTest(model: InstalledModel): Promise<string | undefined> {
+export async function runSmokeTest(model: InstalledModel, msMax?: number) {
   try {
     const entry = new URL('./smoke-test-process.ts', import.meta.url)
-    return (await runProcess<{ fault?: string }>(entry, model, smokeTestMsMax)).fault
+    return (await runProcess<{ fault?: string }>(entry, { model, msMax }, smokeTestMsMax)).fault
   } catch {
     return 'the test process crashed or timed out'
   }
