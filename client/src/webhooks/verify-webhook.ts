@@ -7,7 +7,7 @@ export class WebhookSignatureError extends Error {
 
 export type WebhookToVerify = {
   /** The body as it was received, before it is parsed: the signature is that of its bytes. */
-  readonly body: string | Uint8Array
+  readonly body: string | Uint8Array | ArrayBuffer
   /** The header `Facegate-Signature`. */
   readonly signature: string | null | undefined
   /** The signing secret, or several of them. */
@@ -54,9 +54,11 @@ function requireTolerance(toleranceS: unknown = 300): number {
 }
 
 /** Programs in JavaScript can pass anything. */
-function requireRawBody(body: unknown): string | Uint8Array {
-  // Other contexts, such as those of test runners, have their own Uint8Array.
-  if (typeof body === 'string' || ArrayBuffer.isView(body)) return body as string | Uint8Array
+function requireRawBody(body: unknown): WebhookToVerify['body'] {
+  if (typeof body === 'string') return body
+  // Other contexts, such as those of test runners, have their own Uint8Array and ArrayBuffer.
+  if (ArrayBuffer.isView(body) || Object.prototype.toString.call(body) === '[object ArrayBuffer]')
+    return body as Uint8Array | ArrayBuffer
   throw new TypeError(
     'body: must be the raw bytes or the text of the request, before it is parsed; with Express use express.raw({ type: "application/json" })',
   )
@@ -99,8 +101,9 @@ function fromHex(part: string): Bytes {
   return bytes
 }
 
-function toBytes(content: string | Uint8Array): Bytes {
-  return typeof content === 'string' ? new TextEncoder().encode(content) : Uint8Array.from(content)
+function toBytes(content: WebhookToVerify['body']): Bytes {
+  if (typeof content === 'string') return new TextEncoder().encode(content)
+  return 'length' in content ? Uint8Array.from(content) : new Uint8Array(content)
 }
 
 function concat(first: Bytes, second: Bytes): Bytes {

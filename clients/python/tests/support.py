@@ -54,7 +54,7 @@ class ScriptedServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 response = responses[min(len(script.requests), len(responses) - 1)]
-                request_id = json.loads(body).get("requestId")
+                request_id = json.loads(body or "{}").get("requestId")
                 script.requests.append({"at": time.monotonic(), "request_id": request_id})
                 if response is None:
                     script._end.wait(30)
@@ -70,6 +70,7 @@ class ScriptedServer:
                 self.wfile.write(data)
 
             do_GET = do_POST
+            do_DELETE = do_POST
 
             def log_message(self, format: str, *_: Any) -> None:
                 pass
