@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { retryDelayMs } from '../../client/src/http/send-with-retries.ts'
 import { pathToFileURL } from 'node:url'
 import {
   createClient,
@@ -177,4 +178,11 @@ test('A subject is deleted by its externalId, which the client resolves to the s
   })
   const repeated = await client.try.deleteSubject({ externalId: 'badge 7&8' })
   assert.equal(!repeated.ok && repeated.error.code, 'SUBJECT_NOT_FOUND')
+})
+
+test('The backoff doubles up to its limit, uses full jitter and is added to Retry-After', () => {
+  const limitOf = (count: number) => retryDelayMs(count, { retryAfterMs: undefined }, 1)
+  assert.deepEqual([1, 2, 3, 6, 7, 20].map(limitOf), [200, 400, 800, 6400, 10_000, 10_000])
+  assert.equal(retryDelayMs(5, { retryAfterMs: undefined }, 0), 0)
+  assert.equal(retryDelayMs(1, { retryAfterMs: 3000 }, 0.5), 3100)
 })

@@ -55,8 +55,11 @@ export function errorDetailsOf({
 function retryAfterMs(text: string | null): number | undefined {
   if (text === null) return undefined
   const ms = /^\d+$/u.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), retryAfterMsMax)
 }
+
+/** One day. A timer of more than 24 days would end at once. */
+const retryAfterMsMax = 86_400_000
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -57,7 +57,8 @@ function requireTolerance(toleranceS: unknown = 300): number {
 function requireRawBody(body: unknown): WebhookToVerify['body'] {
   if (typeof body === 'string') return body
   // Other contexts, such as those of test runners, have their own Uint8Array and ArrayBuffer.
-  if (ArrayBuffer.isView(body) || Object.prototype.toString.call(body) === '[object ArrayBuffer]')
+  const kind: string = Object.prototype.toString.call(body)
+  if (kind === '[object Uint8Array]' || kind === '[object ArrayBuffer]')
     return body as Uint8Array | ArrayBuffer
   throw new TypeError(
     'body: must be the raw bytes or the text of the request, before it is parsed; with Express use express.raw({ type: "application/json" })',

@@ -157,14 +157,19 @@ def _error(response: ServiceResponse, problems: List[Problem]) -> FacegateError:
     )
 
 
+# One day, as in the client for TypeScript.
+_RETRY_AFTER_SECONDS_MAX = 86_400.0
+
+
 def _retry_after_seconds(text: Optional[str]) -> Optional[float]:
     """Parses Retry-After: seconds, or a date (RFC 9110, 10.2.3)."""
     if text is None:
         return None
     # Other digits than these are no numbers for `float`.
-    if re.fullmatch(r"\s*[0-9]{1,9}\s*", text):
-        return float(text)
+    if re.fullmatch(r"\s*[0-9]+\s*", text):
+        return min(float(text), _RETRY_AFTER_SECONDS_MAX)
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+        seconds = parsedate_to_datetime(text).timestamp() - time.time()
+        return min(max(0.0, seconds), _RETRY_AFTER_SECONDS_MAX)
     except (TypeError, ValueError, OverflowError):
         return None

@@ -243,7 +243,7 @@ def verify_webhook(
 def _raw_body(body: object) -> bytes:
     if isinstance(body, str):
         return body.encode()
-    if isinstance(body, (bytes, bytearray, memoryview)):
+    if isinstance(body, (bytes, bytearray, memoryview)) and memoryview(body).itemsize == 1:
         return bytes(body)
     raise TypeError("body: must be the raw bytes or the text of the request, before it is parsed")
 

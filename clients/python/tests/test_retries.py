@@ -82,6 +82,15 @@ class RetryTests(TestCase):
                 server.client(attempts_max=3).detect(image_of("A"))
             self.assertEqual(len(server.requests), 3)
 
+    def test_a_wait_of_more_than_a_day_in_retry_after_counts_as_one_day(self) -> None:
+        for wait in ("86401", "9" * 12, "9" * 400, "Fri, 01 Jan 2900 00:00:00 GMT"):
+            busy = {"status": 503, "headers": {"retry-after": wait}, "body": {}}
+            with self.subTest(wait), ScriptedServer(busy) as server:
+                with self.assertRaises(FacegateError) as raised:
+                    server.client().detect(image_of("A"))
+                self.assertEqual(raised.exception.retry_after_seconds, 86_400)
+                self.assertEqual(len(server.requests), 1)
+
     def test_the_backoff_doubles_up_to_its_limit_and_is_added_to_retry_after(self) -> None:
         limits = [retry_delay_seconds(count, None, 1) for count in (1, 2, 3, 6, 7, 20)]
         self.assertEqual(limits, [0.2, 0.4, 0.8, 6.4, 10, 10])

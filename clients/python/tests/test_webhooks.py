@@ -46,6 +46,7 @@ class WebhookTests(TestCase):
         wrong: Any = [
             ({"id": "1"}, "whsec_a", 300),
             (BODY, "", 300),
+            (memoryview(BODY[:2]).cast("H"), "whsec_a", 300),
             (BODY, [], 300),
             (BODY, None, 300),
             (BODY, "whsec_a", float("nan")),
