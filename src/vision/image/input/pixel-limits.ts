@@ -2,10 +2,16 @@ import type { ImageLimits } from './encoded-image.ts'
 
 /**
  * The most pixels of an image whose type takes several times as long to decode as JPEG. In the worst
- * case found (PNG with 16 bits, transparency and interlacing), this takes 0.5 s of processor time, a
+ * case found (PNG with 16 bits, transparency and interlacing), this takes 0.6 s of processor time, a
  * tenth of the default of VISION_TIMEOUT_MS. Photographs of 12 megapixels are below it.
  */
 export const slowTypePixelsMax = 16_000_000
+
+/**
+ * The most pixels of a JPEG in CMYK and of a PNG with transparent colours: those of many cameras. Both
+ * take up to 0.6 s of processor time.
+ */
+export const fourChannelPixelsMax = 24_000_000
 
 /**
  * The most pixels of an AVIF: those of a 4K picture, 3840 × 2160. In the worst case found (12 bits

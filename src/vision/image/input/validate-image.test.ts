@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ActionError } from '../../../lib/errors.ts'
-import { ordinaryScansMax, slowTypePixelsMax } from './pixel-limits.ts'
+import { fourChannelPixelsMax, ordinaryScansMax, slowTypePixelsMax } from './pixel-limits.ts'
 import { validateImage, decodeBase64, readJpegHeader, readPngHeader } from './validate-image.ts'
 import { sniffFileType } from '../../../lib/image-types/image-types.ts'
 import type { EncodedImage } from './encoded-image.ts'
@@ -112,7 +112,7 @@ test('The image size is read from the header alone', () => {
   assert.equal(errorCodeOf(pngHeader(0, 500), 'image/png'), 'IMAGE_DECODE_FAILED')
 })
 
-test('Types that take long to decode have the limit of slow types', () => {
+test('Types that take longer to decode than others have a lower limit of pixels', () => {
   const png = (height: number, [bits, colours, interlacing]: readonly number[], chunk = '') => {
     const bytes = Buffer.concat([pngHeader(4000, height), Buffer.from(chunk, 'latin1')])
     bytes.set([bits ?? 8, colours ?? 2, 0, 0, interlacing ?? 0], 24)
@@ -120,23 +120,25 @@ test('Types that take long to decode have the limit of slow types', () => {
   }
   const jpeg = (height: number, scans: number, channels = 3) =>
     errorCodeOf(jpegHeader(4000, height, scans, channels), 'image/jpeg')
-  const edge = slowTypePixelsMax / 4000
   const [grey, rgb, palette, greyAlpha, rgba] = [0, 2, 3, 4, 6] as const
-  for (const colours of [grey, rgb, palette, greyAlpha])
-    assert.equal(png(edge + 1, [8, colours, 0]), 'valid')
   const [transparent, data] = ['\0\0\0\x01tRNS\0CRC4', '\0\0\0\x01IDAT\0CRC4']
-  assert.equal(jpeg(edge + 1, ordinaryScansMax), 'valid')
-  const slow = [
-    (height: number) => png(height, [16, rgb, 0]),
-    (height: number) => png(height, [8, rgb, 1]),
-    (height: number) => png(height, [8, rgba, 0]),
-    (height: number) => png(height, [8, palette, 0], `${transparent}${data}`),
-    (height: number) => jpeg(height, ordinaryScansMax + 1),
-    (height: number) => jpeg(height, 1, 4),
-  ]
-  for (const check of slow) {
-    assert.equal(check(edge), 'valid')
-    assert.equal(check(edge + 1), 'IMAGE_TOO_LARGE')
+  const limited = [
+    [slowTypePixelsMax, (height: number) => png(height, [16, rgb, 0])],
+    [slowTypePixelsMax, (height: number) => png(height, [8, rgb, 1])],
+    [slowTypePixelsMax, (height: number) => png(height, [16, rgba, 0])],
+    [slowTypePixelsMax, (height: number) => jpeg(height, ordinaryScansMax + 1)],
+    [slowTypePixelsMax, (height: number) => jpeg(height, ordinaryScansMax + 1, 4)],
+    [fourChannelPixelsMax, (height: number) => png(height, [8, rgba, 0])],
+    [fourChannelPixelsMax, (height: number) => png(height, [8, palette, 0], transparent + data)],
+    [fourChannelPixelsMax, (height: number) => jpeg(height, 1, 4)],
+    [limits.pixelsMax, (height: number) => jpeg(height, ordinaryScansMax)],
+    ...[grey, rgb, palette, greyAlpha].map(
+      (colours) => [limits.pixelsMax, (height: number) => png(height, [8, colours, 0])] as const,
+    ),
+  ] as const
+  for (const [pixelsMax, check] of limited) {
+    assert.equal(check(pixelsMax / 4000), 'valid')
+    assert.equal(check(pixelsMax / 4000 + 1), 'IMAGE_TOO_LARGE')
   }
 })
 

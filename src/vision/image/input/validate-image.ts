@@ -2,7 +2,13 @@ import { ActionError } from '../../../lib/errors.ts'
 import type { ImageSize } from '../geometry.ts'
 import { describeBase64Fault } from './base64-fault.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
-import { limitPixels, ordinaryScansMax, sidePxMax, slowTypePixelsMax } from './pixel-limits.ts'
+import {
+  fourChannelPixelsMax,
+  limitPixels,
+  ordinaryScansMax,
+  sidePxMax,
+  slowTypePixelsMax,
+} from './pixel-limits.ts'
 import { exceededMetadataLimit, hasTransparentColours, metadataLimits } from './png-metadata.ts'
 import {
   acceptedFileTypes,
@@ -64,8 +70,10 @@ function checkHeader(bytes: Buffer, type: 'JPEG' | 'PNG', limits: ImageLimits, f
   if (!header)
     throw new ActionError('IMAGE_DECODE_FAILED', `${field}: the ${type} header is damaged`)
   const { scans, channels } = header
-  const isSlow = type === 'PNG' ? isSlowPng(bytes) : channels === 4 || scans > ordinaryScansMax
-  requireImageSize(header, isSlow ? limitPixels(limits, slowTypePixelsMax) : limits, field)
+  const isSlow = type === 'PNG' ? isSlowPng(bytes) : scans > ordinaryScansMax
+  const hasFour = type === 'PNG' ? isTransparentPng(bytes) : channels === 4
+  const pixelsMax = isSlow ? slowTypePixelsMax : hasFour ? fourChannelPixelsMax : Infinity
+  requireImageSize(header, limitPixels(limits, pixelsMax), field)
   const exceeded = type === 'PNG' ? exceededMetadataLimit(bytes) : undefined
   if (exceeded)
     throw new ActionError(
@@ -120,13 +128,12 @@ export function readPngHeader(bytes: Uint8Array): ImageHeader | undefined {
 
 /** Whether a PNG with a valid header has 16 bits per sample, interlacing or transparent colours. */
 function isSlowPng(bytes: Uint8Array): boolean {
-  const [depth, colourType, , , interlacing] = bytes.subarray(24, 29)
-  return (
-    depth === 16 ||
-    interlacing !== 0 ||
-    colourType === rgbaColourType ||
-    hasTransparentColours(bytes)
-  )
+  const [depth, , , , interlacing] = bytes.subarray(24, 29)
+  return depth === 16 || interlacing !== 0
+}
+
+function isTransparentPng(bytes: Uint8Array): boolean {
+  return bytes[25] === rgbaColourType || hasTransparentColours(bytes)
 }
 
 /**
