@@ -1,12 +1,11 @@
 import { Button, Group, JsonInput, Stack, TextInput } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
-import '@mantine/dates/styles.css'
 import { useForm } from '@mantine/form'
 import type { ConsoleSubject } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { attributesPatch } from '../forms/attributes-patch.ts'
 import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
+import { UtcDateTimePicker } from '../lists/utc-date-time-picker.tsx'
 import { GroupPicker, groupProblem } from './subjects/group-picker.tsx'
 
 type Props = {
@@ -63,10 +62,9 @@ export function EditSubjectForm({ projectId, subject, isEditable }: Props) {
             minRows={2}
             {...form.getInputProps('attributes')}
           />
-          <DateTimePicker
+          <UtcDateTimePicker
             size="xs"
             label="Expires (UTC)"
-            valueFormat="YYYY-MM-DD HH:mm"
             clearable
             clearButtonProps={{ 'aria-label': 'Never' }}
             {...form.getInputProps('expires')}

@@ -1,7 +1,6 @@
 import { Select } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
-import '@mantine/dates/styles.css'
 import { utcFromPicker } from '../format/picker-utc.ts'
+import { UtcDateTimePicker } from '../lists/utc-date-time-picker.tsx'
 
 type Props = {
   /** The selected value; null: none. */
@@ -36,12 +35,7 @@ export function KeyExpiry({ expiry, getInputProps, keepText }: Props) {
         {...getInputProps('expiry')}
       />
       {expiry === 'date' && (
-        <DateTimePicker
-          label="Expires at (UTC)"
-          valueFormat="YYYY-MM-DD HH:mm"
-          required
-          {...getInputProps('expires')}
-        />
+        <UtcDateTimePicker label="Expires at (UTC)" required {...getInputProps('expires')} />
       )}
     </>
   )

@@ -1,7 +1,6 @@
 import { Select } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
-import '@mantine/dates/styles.css'
 import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
+import { UtcDateTimePicker } from './utc-date-time-picker.tsx'
 
 type PeriodRange = {
   readonly fromUtc?: string | undefined
@@ -37,12 +36,12 @@ export function PeriodFilter({ fromUtc, toUtc, period, onChange }: Props) {
       />
       {period === undefined && (
         <>
-          <UtcDateTimePicker
+          <TimeFilter
             label="From (UTC)"
             value={fromUtc}
             onChange={(utc) => onChange({ fromUtc: utc, toUtc, period })}
           />
-          <UtcDateTimePicker
+          <TimeFilter
             label="To (UTC)"
             value={toUtc}
             onChange={(utc) => onChange({ fromUtc, toUtc: utc, period })}
@@ -53,20 +52,19 @@ export function PeriodFilter({ fromUtc, toUtc, period, onChange }: Props) {
   )
 }
 
-type UtcDateTimePickerProps = {
+type TimeFilterProps = {
   readonly label: string
   readonly value: string | undefined
   readonly onChange: (value: string | undefined) => void
 }
 
-function UtcDateTimePicker({ label, value, onChange }: UtcDateTimePickerProps) {
+function TimeFilter({ label, value, onChange }: TimeFilterProps) {
   return (
-    <DateTimePicker
+    <UtcDateTimePicker
       size="xs"
       className="fg-date-time"
       label={label}
       placeholder="Any"
-      valueFormat="YYYY-MM-DD HH:mm"
       clearable
       clearButtonProps={{ 'aria-label': `Any: ${label}` }}
       value={value ? pickerFromUtc(value) : null}

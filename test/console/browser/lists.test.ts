@@ -151,6 +151,21 @@ describe('An owner works with lists over several projects', { skip: skipWithoutB
     }
   })
 
+  step('The calendar of a time filter and all its controls have names', async () => {
+    await opened.open('/log')
+    await page.getByLabel('From (UTC)').click()
+    const calendar = page.getByRole('dialog', { name: 'From (UTC)' })
+    for (const name of ['Previous month', 'Next month', 'Apply'])
+      await calendar.getByRole('button', { name, exact: true }).waitFor()
+    await opened.driver.inspectSchemes('calendar')
+    await calendar.getByRole('button', { name: 'Previous month' }).click()
+    await calendar.getByRole('button', { name: /^1 / }).first().click()
+    await calendar.getByRole('spinbutton', { name: 'Hours' }).fill('07')
+    await calendar.getByRole('button', { name: 'Apply' }).click()
+    await page.waitForURL(/fromUtc=\d{4}-\d\d-01T07/u)
+    assert.deepEqual(opened.driver.violations, [])
+  })
+
   step('Times are in UTC, with the local time beside it where it differs', async () => {
     const { owner } = opened.testConsole
     const options = { timezoneId: 'Asia/Kolkata' }
