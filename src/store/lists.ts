@@ -54,7 +54,8 @@ type ListPage<Value extends string | number> = {
   /** Their values in the last row to read; undefined: the end of the list. */
   readonly upTo?: ListPage<Value>['after']
   readonly isDescending: boolean
-  readonly limit: number
+  /** By default all rows. */
+  readonly limit?: number | undefined
 }
 
 /**
@@ -69,13 +70,29 @@ export function selectPage<Tables, Name extends keyof Tables, Row, Value extends
   const id = sql.ref(columns[1])
   const beyond = (operator: string, [value, rowId]: readonly unknown[]) =>
     sql<SqlBool>`(${order}, ${id}) ${sql.raw(operator)} (${value}, ${rowId})`
-  const [first, last] = isDescending ? [upTo, after] : [after, upTo]
+  const [start, end] = isDescending ? [upTo, after] : [after, upTo]
   const [above, below] = isDescending ? ['>=', '<'] : ['>', '<=']
-  let page = rows
-  if (first && !(from !== undefined && first[0] < from)) page = page.where(beyond(above, first))
-  else if (from !== undefined) page = page.where(sql<SqlBool>`${order} >= ${from}`)
-  if (last && !(to !== undefined && last[0] >= to)) page = page.where(beyond(below, last))
-  else if (to !== undefined) page = page.where(sql<SqlBool>`${order} < ${to}`)
+  const first = from !== undefined && start && start[0] < from ? undefined : start
+  const last = to !== undefined && end && end[0] >= to ? undefined : end
+  let page = whereBetween(rows, order, {
+    from: first ? undefined : from,
+    to: last ? undefined : to,
+  })
+  if (first) page = page.where(beyond(above, first))
+  if (last) page = page.where(beyond(below, last))
   const direction = isDescending ? 'desc' : 'asc'
-  return page.orderBy(order, direction).orderBy(id, direction).limit(limit)
+  const ordered = page.orderBy(order, direction).orderBy(id, direction)
+  return limit === undefined ? ordered : ordered.limit(limit)
+}
+
+type Range = { readonly from?: unknown; readonly to?: unknown }
+
+/** Adds the conditions that the values of a column are at least `from` and less than `to`. */
+export function whereBetween<Tables, Name extends keyof Tables, Row>(
+  rows: SelectQueryBuilder<Tables, Name, Row>,
+  column: RawBuilder<unknown>,
+  { from, to }: Range,
+): SelectQueryBuilder<Tables, Name, Row> {
+  const above = from === undefined ? rows : rows.where(sql<SqlBool>`${column} >= ${from}`)
+  return to === undefined ? above : above.where(sql<SqlBool>`${column} < ${to}`)
 }

@@ -1,7 +1,7 @@
 import type { InferResult } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
-import { countListed, selectPage, type ListOrder, type TimeFilter } from '../lists.ts'
+import { countListed, selectPage, whereBetween, type ListOrder, type TimeFilter } from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 
 /** A transfer, and the logged call that it pays for. */
@@ -18,8 +18,7 @@ export type TransferFilter = TimeFilter &
 export function findTransfers(tx: ReadTx, filter: TransferFilter) {
   const { isAscending = false, after, limit } = filter
   const ledgers = accountLedgers(tx, filter.accountId)
-  const { fromMs: _fromMs, toMs: _toMs, ...conditions } = filter
-  const query = matchingTransfers(selectTransfers(tx), conditions)
+  const query = matchingTransfers(selectTransfers(tx), filter)
     // The index on chains must not be used: rows are read in the order of time.
     .where(dialectOf(tx.build).withoutIndex('t.chain'), 'in', ledgers)
   const page = selectPage(query, {
@@ -41,7 +40,11 @@ export function countTransfers(
   // The order does not matter, so each ledger of the account is read with the index on chains.
   const ledgers = accountLedgers(tx, filter.accountId)
   const transfers = matchingTransfers(selectTransfers(tx), filter)
-  return countListed(tx, transfers.where('t.chain', 'in', ledgers))
+  const ofPeriod = whereBetween(transfers, sql.ref('t.atMs'), {
+    from: filter.fromMs,
+    to: filter.toMs,
+  })
+  return countListed(tx, ofPeriod.where('t.chain', 'in', ledgers))
 }
 
 function accountLedgers(tx: ReadTx, accountId: string) {
@@ -50,15 +53,14 @@ function accountLedgers(tx: ReadTx, accountId: string) {
 
 function matchingTransfers(
   transfers: ReturnType<typeof selectTransfers>,
-  { projectId, kind, fromMs, toMs }: Omit<TransferFilter, 'after' | 'limit' | 'isAscending'>,
+  { projectId, kind }: Pick<TransferFilter, 'projectId' | 'kind'>,
 ) {
   let query = transfers
   if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
   if (kind !== undefined) query = query.where('t.kind', '=', kind)
   // The partial index without charges is used only if the query contains its condition.
   if (kind !== undefined && kind !== 'charge') query = query.where(sql<boolean>`t.kind <> 'charge'`)
-  if (fromMs !== undefined) query = query.where('t.atMs', '>=', fromMs)
-  return toMs === undefined ? query : query.where('t.atMs', '<', toMs)
+  return query
 }
 
 /** Finds one transfer by its id. */

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
@@ -59,11 +59,10 @@ export function countAuditEntries(
   tx: ReadTx,
   filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
 ): Promise<ListCount> {
-  const all = { ...filter, limit: listCountMax + 1 }
-  return countListed(tx, pageOfEntries(tx, all).select('auditId'))
+  return countListed(tx, pageOfEntries(tx, filter).select('auditId'))
 }
 
-function pageOfEntries(tx: ReadTx, filter: AuditFilter) {
+function pageOfEntries(tx: ReadTx, filter: Partial<AuditFilter> & Pick<AuditFilter, 'accountId'>) {
   const { accountId, userId, auditAction, fromMs: from, toMs: to, after, limit } = filter
   const kind = filter.kind && requireAuditKind(filter.kind)
   let query = tx.build.selectFrom('auditLog').where('accountId', '=', accountId)
@@ -78,7 +77,7 @@ function pageOfEntries(tx: ReadTx, filter: AuditFilter) {
     from,
     to,
     after: after && [after.atMs, after.auditId],
-    isDescending: !(filter.isAscending ?? false),
+    isDescending: filter.isAscending !== true,
     limit,
   })
 }

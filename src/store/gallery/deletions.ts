@@ -1,8 +1,8 @@
-import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
-import { countListed, selectPage, type ListOrder } from '../lists.ts'
+import { countListed, selectPage, whereBetween, type ListOrder } from '../lists.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 
 /** The permanent record of a subject's deletion, with the field names of the contract. */
@@ -86,13 +86,12 @@ export async function findDeletions(tx: ReadTx, filter: DeletionFilter) {
 
 /** Counts deletion records, at most `listCountMax`. */
 export function countDeletions(tx: ReadTx, filter: DeletionConditions): Promise<ListCount> {
-  const all = { ...filter, limit: listCountMax + 1 }
-  return countListed(tx, pageOfDeletions(tx, all).select('seq'))
+  return countListed(tx, pageOfDeletions(tx, filter).select('seq'))
 }
 
 type DeletionConditions = DeletionScope & Omit<DeletionFilter, 'galleryId' | 'after' | 'limit'>
 
-function pageOfDeletions(tx: ReadTx, filter: DeletionFilter) {
+function pageOfDeletions(tx: ReadTx, filter: DeletionConditions & Partial<DeletionFilter>) {
   const { subjectId, externalId, fromUtc: from, toUtc: to, isAscending = false } = filter
   const { withoutIndex } = dialectOf(tx.build)
   const scope = 'galleryId' in filter ? 'galleryId' : 'accountId'
@@ -103,9 +102,7 @@ function pageOfDeletions(tx: ReadTx, filter: DeletionFilter) {
   query = query.where(subjectId === undefined ? sql.ref(scope) : withoutIndex(scope), '=', id)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
-  const time = withoutIndex('deletedAtUtc')
-  if (ofPerson && from !== undefined) query = query.where(time, '>=', from)
-  if (ofPerson && to !== undefined) query = query.where(time, '<', to)
+  if (ofPerson) query = whereBetween(query, withoutIndex('deletedAtUtc'), { from, to })
   return selectPage(query, {
     ...filter,
     columns: ['deletedAtUtc', 'seq'],

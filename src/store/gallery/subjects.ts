@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely'
 import { dayOf } from '../../lib/clock.ts'
 import { type ReadTx, type Tx, dialectOf } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
-import { countListed, selectPage } from '../lists.ts'
+import { countListed, selectPage, whereBetween } from '../lists.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import type { AttributeFilter } from './search/attribute-filter.ts'
 import { foldText, searchTextOf } from './search/search-text.ts'
@@ -169,11 +169,8 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
   const { unexpiredAtUtc: nowUtc, createdFromUtc, createdToUtc } = filter
   const { searchTextContains, withoutIndex } = dialectOf(tx.build)
   let query = tx.build.selectFrom('subjects')
-  if (!isInTimeOrder(filter)) {
-    const createdAtUtc = withoutIndex('createdAtUtc')
-    if (createdFromUtc !== undefined) query = query.where(createdAtUtc, '>=', createdFromUtc)
-    if (createdToUtc !== undefined) query = query.where(createdAtUtc, '<', createdToUtc)
-  }
+  const period = { from: createdFromUtc, to: createdToUtc }
+  if (!isInTimeOrder(filter)) query = whereBetween(query, withoutIndex('createdAtUtc'), period)
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)

@@ -101,12 +101,12 @@ function stateIs(state: keys.KeyState, nowUtc: string) {
  * @param keyIds only these keys; by default all.
  */
 export async function keyNames(tx: ReadTx, accountId?: string, keyIds?: readonly string[]) {
+  if (keyIds?.length === 0) return new Map<string, string>()
   let query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.name'])
   if (accountId !== undefined) query = query.where('accountId', '=', accountId)
-  if (keyIds?.length === 0) return new Map<string, string>()
   if (keyIds) query = query.where('keyId', 'in', keyIds)
   return new Map((await tx.run(query)).map(({ keyId, name }) => [keyId, name]))
 }

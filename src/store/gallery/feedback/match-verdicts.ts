@@ -176,9 +176,11 @@ export type VerdictFilter = {
   readonly toMs?: number | undefined
 }
 
-/** Finds the projects whose verdicts match a filter, without deleted ones. */
-export function findReportedProjects({ build, run }: ReadTx, filter: VerdictFilter) {
-  const { accountId, projectId } = filter
+/** Finds the projects that a report contains, without deleted ones. */
+export function findReportedProjects(
+  { build, run }: ReadTx,
+  { accountId, projectId }: Pick<VerdictFilter, 'accountId' | 'projectId'>,
+) {
   let query = build
     .selectFrom('projects')
     .select(['projectId', 'name as projectName'])

@@ -1,4 +1,4 @@
-import { type ReadTx, sql } from '../../database.ts'
+import type { ReadTx } from '../../database.ts'
 
 /** A top-level attribute with a value: a text, a boolean or a whole number, as text. */
 export type AttributeFilter = { readonly name: string; readonly value: string }
@@ -6,24 +6,26 @@ export type AttributeFilter = { readonly name: string; readonly value: string }
 /** Up to this number of subjects are found by their ids, not in the list's order. */
 export const attributeIdsMax = 1000
 
-type FewSubjects = {
-  readonly galleryId: string
-  readonly attribute?: AttributeFilter | undefined
-  readonly group?: string | undefined
-}
+type FewSubjects = { readonly galleryId: string } & (
+  | { readonly attribute: AttributeFilter }
+  | { readonly group: string }
+)
 
 /** Returns the ids of the subjects with an attribute or in a group; undefined for more than a few. */
-export async function findFewIds(
-  reading: ReadTx,
-  { galleryId, attribute, group = '' }: FewSubjects,
-): Promise<readonly string[] | undefined> {
-  const { name, value } = attribute ?? { name: group, value: undefined }
-  let query = reading.build
-    .selectFrom(value === undefined ? 'subjectGroups' : 'subjectAttributes')
-    .select('subjectId')
-    .where('galleryId', '=', galleryId)
-    .where('name', '=', name)
-  if (value !== undefined) query = query.where(sql.ref('value'), '=', value)
-  const rows = await reading.run(query.limit(attributeIdsMax + 1))
+export async function findFewIds({ build, run }: ReadTx, filter: FewSubjects) {
+  const { galleryId } = filter
+  const limit = attributeIdsMax + 1
+  const ofGroup = build.selectFrom('subjectGroups').where('galleryId', '=', galleryId)
+  const ofAttributes = build.selectFrom('subjectAttributes').where('galleryId', '=', galleryId)
+  const rows =
+    'group' in filter
+      ? await run(ofGroup.select('subjectId').where('name', '=', filter.group).limit(limit))
+      : await run(
+          ofAttributes
+            .select('subjectId')
+            .where('name', '=', filter.attribute.name)
+            .where('value', '=', filter.attribute.value)
+            .limit(limit),
+        )
   return rows.length > attributeIdsMax ? undefined : rows.map(({ subjectId }) => subjectId)
 }

@@ -81,10 +81,9 @@ function isEmpty({ subjectIds }: SubjectFilter): boolean {
 /** Subjects with the attribute or in the group are found by their ids if they are few. */
 async function narrowById(source: SubjectSource, filter: SubjectFilter) {
   const { attribute, group, galleryId } = filter
-  if (isSelective(filter) || (attribute ?? group) === undefined) return filter
-  const subjectIds = await source.read((reading) =>
-    findFewIds(reading, attribute ? { galleryId, attribute } : { galleryId, group }),
-  )
+  const named = attribute ? { attribute } : group === undefined ? undefined : { group }
+  if (isSelective(filter) || !named) return filter
+  const subjectIds = await source.read((reading) => findFewIds(reading, { galleryId, ...named }))
   return subjectIds ? { ...filter, subjectIds } : filter
 }
 
