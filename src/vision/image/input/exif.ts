@@ -1,18 +1,23 @@
 import type { ImageFileType } from '../../../lib/image-types/image-types.ts'
 import { pngChunks } from './png-metadata.ts'
 import { jpegSegments } from './validate-image.ts'
+import { framesMax } from '../extra-types.ts'
+import { webpChunks, webpChunksMax } from './webp-frames.ts'
 
 /**
  * Erases the pointers of EXIF data in an image, so that the decoder reads at most two directories, and
  * the orientation in the first. It follows every pointer, also to a directory that contains it: 14
- * entries take it more than 15 s. It reads no EXIF of a GIF or TIFF; `exceedsWebpFrames` finds that of
- * a WebP. A changed checksum of the chunk of a PNG has no effect on the decoder.
+ * entries take it more than 15 s. It reads no EXIF of a GIF or TIFF. A changed checksum of the chunk of
+ * a PNG has no effect on the decoder. A WebP with more chunks than are read here is refused later.
  */
 export function erasePointers(bytes: Buffer, type: ImageFileType): void {
   if (type === 'JPEG')
     for (const { marker, data } of jpegSegments(bytes)) if (marker === app1) eraseTags(data)
   if (type === 'PNG')
     for (const { type: name, data } of pngChunks(bytes)) if (name === 'eXIf') eraseTags(data)
+  if (type === 'WebP')
+    for (const { name, data } of webpChunks(bytes).take(webpChunksMax(framesMax)))
+      if (name === 'EXIF') eraseTags(data)
   if (type === 'AVIF') hideItems(bytes)
 }
 

@@ -126,7 +126,7 @@ export function readPngHeader(bytes: Uint8Array): ImageHeader | undefined {
   return nonEmpty({ width: view.getUint32(16), height: view.getUint32(20), scans: 1 })
 }
 
-/** Whether a PNG with a valid header has 16 bits per sample, interlacing or transparent colours. */
+/** Whether a valid header of a PNG states 16 bits per sample or interlacing. */
 function isSlowPng(bytes: Uint8Array): boolean {
   const [depth, , , , interlacing] = bytes.subarray(24, 29)
   return depth === 16 || interlacing !== 0
