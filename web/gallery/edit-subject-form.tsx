@@ -5,7 +5,7 @@ import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { attributesPatch } from '../forms/attributes-patch.ts'
 import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
-import { UtcDateTimePicker } from '../lists/utc-date-time-picker.tsx'
+import { UtcDateTimePicker } from '../forms/utc-date-time-picker.tsx'
 import { GroupPicker, groupProblem } from './subjects/group-picker.tsx'
 
 type Props = {

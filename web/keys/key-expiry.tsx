@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { utcFromPicker } from '../format/picker-utc.ts'
-import { UtcDateTimePicker } from '../lists/utc-date-time-picker.tsx'
+import { UtcDateTimePicker } from '../forms/utc-date-time-picker.tsx'
 
 type Props = {
   /** The selected value; null: none. */

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
-import { UtcDateTimePicker } from './utc-date-time-picker.tsx'
+import { UtcDateTimePicker } from '../forms/utc-date-time-picker.tsx'
 
 type PeriodRange = {
   readonly fromUtc?: string | undefined

@@ -1,5 +1,6 @@
 import { DateTimePicker, type DateTimePickerProps } from '@mantine/dates'
 import '@mantine/dates/styles.css'
+import './utc-date-time-picker.css'
 import { useId } from 'react'
 
 /** Selects a date and a time in UTC. All its controls have names, and its calendar has the label's. */
