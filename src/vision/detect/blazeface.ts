@@ -1,10 +1,10 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { type Frame, resizeFrame } from '../image/decode.ts'
-import { type Point, type Rect, scaleRect, scaleSize, suppressOverlaps } from '../image/geometry.ts'
+import { type Point, scaleRect, scaleSize, suppressOverlaps } from '../image/geometry.ts'
 import { type ImagePyramid, framePyramid } from '../image/pyramid.ts'
 import { type ModelSession, requireOutput } from '../session.ts'
 import { letterboxInShape } from '../tensor.ts'
-import type { DetectorCandidate } from './detection.ts'
+import { type DetectorCandidate, toFaceBox } from './detection.ts'
 
 /**
  * Runs MediaPipe's BlazeFace (back camera) on the whole frame. The frame is scaled to 256 px on its
@@ -52,23 +52,13 @@ const eyesScoreMin = 0.5
 const { constants } = builtinPack.models.blazeface
 
 /**
- * Converts BlazeFace's square (brows to chin) to the box that the SSD would return.
+ * From the square of BlazeFace (brows to chin) to the box that the SSD would return.
  *
  * The factors are medians over 820 faces that both detectors found with high confidence. The result
  * is as close to the bounds of the mesh as the box of the SSD (mean IoU 0.84 and 0.82), and landmarks
  * are equally good. Therefore all boxes are of one kind, whichever detector found the face.
  */
 const squareToFace = { left: 0.009, top: -0.147, width: 0.956, height: 1.129 }
-
-/** Converts the box of a detector to that of a face. */
-export function toFaceBox(box: Rect, { left, top, width, height }: typeof squareToFace): Rect {
-  return {
-    x: box.x + left * box.width,
-    y: box.y + top * box.height,
-    width: width * box.width,
-    height: height * box.height,
-  }
-}
 
 function sigmoid(logit: number): number {
   return 1 / (1 + Math.exp(-logit))

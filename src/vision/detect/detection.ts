@@ -22,3 +22,16 @@ export type Detection = {
   /** Eyes, nose and mouth in the order of `landmarkPoints`, if an installed detector returns them. */
   readonly landmarkPoints?: readonly Point[]
 }
+
+/** Shares of the width and the height of a box: where the box of a face begins, and its size. */
+type BoxToFace = Readonly<Record<'left' | 'top' | 'width' | 'height', number>>
+
+/** Converts the box of a detector to that of a face. */
+export function toFaceBox(box: Rect, { left, top, width, height }: BoxToFace): Rect {
+  return {
+    x: box.x + left * box.width,
+    y: box.y + top * box.height,
+    width: width * box.width,
+    height: height * box.height,
+  }
+}

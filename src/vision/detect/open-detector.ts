@@ -8,7 +8,7 @@ import { scaleRect, suppressOverlaps } from '../image/geometry.ts'
 import { type ModelSessions, formatProviders } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, letterbox, letterboxInShape } from '../tensor.ts'
-import { canShowLargeFace, detectLargeFaces, runBlazeface, toFaceBox } from './blazeface.ts'
+import { canShowLargeFace, detectLargeFaces, runBlazeface } from './blazeface.ts'
 import { canShowBorderFace, detectBorderFaces, findNearGroup, isSameFace } from './border-faces.ts'
 import {
   addBorderFaces,
@@ -20,7 +20,7 @@ import {
   toLargeFaces,
 } from './combine-detections.ts'
 import { type DecodeDetections, type RawDetection, retinaface, scrfd, yunet } from './decoders.ts'
-import type { Detection, DetectorCandidate } from './detection.ts'
+import { type Detection, type DetectorCandidate, toFaceBox } from './detection.ts'
 import type { Detector, FaceSelection } from './detector.ts'
 import { runSsd } from './ssd.ts'
 
