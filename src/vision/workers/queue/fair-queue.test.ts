@@ -153,6 +153,16 @@ test('Calls are accepted and evicted whole, no bound is exceeded, no account or 
   )
 })
 
+test('An account whose first call is removed keeps its turn for its other calls', () => {
+  const queue = new FairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const [removed, other, own] = [batchOf('b', 1), batchOf('b', 1), batchOf('a', 2)]
+  for (const call of [own, removed]) offerAndSubmit(queue, call)
+  queue.take()
+  offerAndSubmit(queue, other)
+  queue.remove(removed)
+  assert.equal(queue.take(), other.images[0])
+})
+
 test('After the reported number of images, and not before, there is room for a rejected call', () => {
   const offers = fc.array(
     fc.record({

@@ -10,7 +10,10 @@
  */
 export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> {
   readonly #bounds: QueueBounds
-  /** In the order of their next turns if every image is submitted. */
+  /**
+   * In the order of their next turns if every image is submitted. The calls of an account are adjacent,
+   * and within it those of a project: an account whose first call is removed keeps its turn.
+   */
   #waiting: readonly WaitingCall<Image, Call>[] = []
 
   constructor(bounds: QueueBounds) {
@@ -39,7 +42,10 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
     if (!evicted) return { isAccepted: false, evicted: [] }
     for (const other of evicted) this.remove(other)
     const images = { reserved: new Set(call.images), submitted: new Set<Image>() }
-    this.#waiting = [...this.#waiting, { call, ...images, hasBegun: false }]
+    const waiting = [...this.#waiting, { call, ...images, hasBegun: false }]
+    this.#waiting = groupCalls(waiting, 'accountId').flatMap((account) =>
+      groupCalls(account, 'projectId').flat(),
+    )
     return { isAccepted: true, evicted }
   }
 
