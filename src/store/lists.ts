@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { listCountMax, toListCount, type ListCount } from '../lib/limits/list-limits.ts'
-import { type ReadTx, sql } from './database.ts'
+import { type ReadTx, type Store, sql } from './database.ts'
 
 /** Counts the rows of a query, which selects any column. */
 export async function countRows<Tables, Name extends keyof Tables, Row>(
@@ -26,6 +27,8 @@ export type ListOrder<Position> = {
   readonly isAscending?: boolean | undefined
   /** The last row of the previous page. */
   readonly after?: Position | undefined
+  /** The last row to read; undefined: the end of the list. */
+  readonly upTo?: Position | undefined
   readonly limit: number
 }
 
@@ -95,4 +98,40 @@ export function whereBetween<Tables, Name extends keyof Tables, Row>(
 ): SelectQueryBuilder<Tables, Name, Row> {
   const above = from === undefined ? rows : rows.where(sql<SqlBool>`${column} >= ${from}`)
   return to === undefined ? above : above.where(sql<SqlBool>`${column} < ${to}`)
+}
+
+/** A database that a list is read from. */
+export type ListSource = Pick<Store, 'read' | 'isShared'>
+
+/**
+ * Rows that one step of SQLite compares. It blocks the event loop for some milliseconds meanwhile, and
+ * for 300 ms if no row of a million matches. PostgreSQL does not block it, and needs one step.
+ */
+export const stepRows = 5000
+
+type ListSteps<Filter extends ListOrder<unknown>, Row> = {
+  /** Returns the position after a step; undefined at the end, and if an index finds few rows. */
+  readonly findEnd: (tx: ReadTx, filter: Filter) => Promise<Filter['after']>
+  /** Finds the matching rows of a step. */
+  readonly find: (tx: ReadTx, filter: Filter) => Promise<readonly Row[]>
+}
+
+/** Finds at most `limit` rows of a list in steps. Each step is a separate read: calls run in between. */
+export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
+  { read }: Pick<ListSource, 'read'>,
+  filter: Filter,
+  { findEnd, find }: ListSteps<Filter, Row>,
+): Promise<Row[]> {
+  const found: Row[] = []
+  for (let { after } = filter; ;) {
+    const part = { ...filter, after, limit: filter.limit - found.length }
+    const { upTo, rows } = await read(async (tx) => {
+      const end = await findEnd(tx, part)
+      return { upTo: end, rows: await find(tx, { ...part, upTo: end }) }
+    })
+    found.push(...rows)
+    if (found.length >= filter.limit || !upTo) return found
+    after = upTo
+    await nextTurn()
+  }
 }

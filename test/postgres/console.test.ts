@@ -16,6 +16,7 @@ runOnPostgres([
   'console/log/cameras',
   'console/log/chart-reads',
   'console/log/feedback',
+  'console/log/list-steps',
   'console/log/outcomes',
   'console/lists',
   'console/models/commands',

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countAuditEntries, findAuditEntries } from '../../src/store/console/audit-log.ts'
-import { findTransfers } from '../../src/store/billing/ledger-transfers.ts'
 import { findDeliveries } from '../../src/store/webhooks/deliveries.ts'
 import type { ReadTx } from '../../src/store/database.ts'
 import {
@@ -183,44 +181,6 @@ test('Subjects of a group, with an attribute or of another period are found by i
       const [count] = await explain((tx) => countSubjects(sourceOf(tx), filter))
       assert.match(count?.plan ?? '', / SEARCH|^SEARCH|COVERING/u)
       if ('group' in condition || 'attribute' in condition) assert.match(count?.plan ?? '', index)
-    }
-  }))
-
-test('Each list of audit entries is read in its order, from its position to the end of its period', () =>
-  onSqlite(async ({ explain }) => {
-    const filters = combine({
-      condition: [{}, { userId: 'u' }, { auditAction: 'key.create' }, { kind: 'changes' }],
-      fromMs: [undefined, 1],
-      toMs: [undefined, 9],
-      isAscending: [false, true],
-      after: [undefined, { atMs: 5, auditId: 1 }],
-    })
-    for (const { condition, after, isAscending, ...times } of filters) {
-      const filter = { accountId: 'a', ...condition, ...times }
-      const page = { ...filter, isAscending, after, limit: 51 }
-      const columns = ['accountId', ...Object.keys(condition).filter((name) => name !== 'kind')]
-      const isLimited = Object.values(times).join('') !== ''
-      const found = await explain((tx) => findAuditEntries(tx, page))
-      const counted = await explain((tx) => countAuditEntries(tx, filter))
-      for (const statement of [...found, ...counted]) assertBounded(statement, 'atMs')
-      assertIndexed(found, [...columns, ...(isLimited || after ? ['atMs'] : [])])
-      assertIndexed(counted, [...columns, ...(isLimited ? ['atMs'] : [])])
-    }
-  }))
-
-test('A page of transfers is read in its order, from its position to the end of its period', () =>
-  onSqlite(async ({ explain }) => {
-    const filters = combine({
-      condition: [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }],
-      fromMs: [undefined, 1],
-      toMs: [undefined, 9],
-      isAscending: [false, true],
-    })
-    for (const { condition, ...order } of filters) {
-      const page = { accountId: 'a', ...condition, ...order, after: { atMs: 5, transferId: 1 } }
-      const found = await explain((tx) => findTransfers(tx, { ...page, limit: 51 }))
-      assertIndexed(found, 'projectId' in condition ? ['projectId', 'atMs'] : ['atMs'])
-      for (const statement of found) assertBounded(statement, 't"."atMs')
     }
   }))
 

@@ -1,7 +1,14 @@
 import type { InferResult } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
-import { countListed, selectPage, whereBetween, type ListOrder, type TimeFilter } from '../lists.ts'
+import {
+  readInSteps,
+  selectPage,
+  stepRows,
+  type ListOrder,
+  type ListSource,
+  type TimeFilter,
+} from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 
 /** A transfer, and the logged call that it pays for. */
@@ -15,52 +22,74 @@ export type TransferFilter = TimeFilter &
   }
 
 /** Finds the transfers of an account, by default the newest first. */
-export function findTransfers(tx: ReadTx, filter: TransferFilter) {
-  const { isAscending = false, after, limit } = filter
-  const ledgers = accountLedgers(tx, filter.accountId)
-  const query = matchingTransfers(selectTransfers(tx), filter)
-    // The index on chains must not be used: rows are read in the order of time.
-    .where(dialectOf(tx.build).withoutIndex('t.chain'), 'in', ledgers)
-  const page = selectPage(query, {
-    columns: ['t.atMs', 't.transferId'],
-    from: filter.fromMs,
-    to: filter.toMs,
-    after: after && [after.atMs, after.transferId],
-    isDescending: !isAscending,
-    limit,
-  })
-  return tx.run(page)
+export function findTransfers(source: ListSource, filter: TransferFilter) {
+  return searchTransfers(source, filter, (tx, part) => tx.run(withCalls(pageOfTransfers(tx, part))))
 }
 
 /** Counts the transfers of a list, at most `listCountMax`. */
-export function countTransfers(
-  tx: ReadTx,
+export async function countTransfers(
+  source: ListSource,
   filter: Omit<TransferFilter, 'after' | 'limit' | 'isAscending'>,
 ): Promise<ListCount> {
-  // The order does not matter, so each ledger of the account is read with the index on chains.
-  const ledgers = accountLedgers(tx, filter.accountId)
-  const transfers = matchingTransfers(selectTransfers(tx), filter)
-  const ofPeriod = whereBetween(transfers, sql.ref('t.atMs'), {
-    from: filter.fromMs,
-    to: filter.toMs,
-  })
-  return countListed(tx, ofPeriod.where('t.chain', 'in', ledgers))
+  const counted = { ...filter, limit: listCountMax + 1 }
+  const ids = await searchTransfers(source, counted, (tx, part) =>
+    tx.run(pageOfTransfers(tx, part).select('t.transferId')),
+  )
+  return toListCount(ids.length)
 }
 
-function accountLedgers(tx: ReadTx, accountId: string) {
-  return tx.build.selectFrom('ledgers').select('ledger').where('accountId', '=', accountId)
-}
-
-function matchingTransfers(
-  transfers: ReturnType<typeof selectTransfers>,
-  { projectId, kind }: Pick<TransferFilter, 'projectId' | 'kind'>,
+/** SQLite reads the transfers of all accounts in steps, and selects those of one account. */
+function searchTransfers<Row>(
+  source: ListSource,
+  filter: TransferFilter,
+  find: (tx: ReadTx, part: TransferFilter) => Promise<readonly Row[]>,
 ) {
-  let query = transfers
+  const findEnd = source.isShared ? async () => undefined : findStepEnd
+  return readInSteps(source, filter, { findEnd, find })
+}
+
+/** Returns the position after a step of the index that finds the page; undefined at its end. */
+async function findStepEnd(tx: ReadTx, { accountId: _accountId, ...filter }: TransferFilter) {
+  const kind = isIndexed(filter) ? filter.kind : undefined
+  const step = pageOfTransfers(tx, { ...filter, kind, limit: 1 })
+  const ends = await tx.run(step.select(['t.atMs', 't.transferId']).offset(stepRows - 1))
+  return ends[0]
+}
+
+/** Whether an index finds the transfers by their kind. Charges are most of them and have none. */
+function isIndexed({ kind, projectId }: Pick<TransferFilter, 'kind' | 'projectId'>): boolean {
+  return kind !== undefined && kind !== 'charge' && projectId === undefined
+}
+
+/** Selects a page of an account or, without its id, of all accounts. */
+function pageOfTransfers(
+  tx: ReadTx,
+  { accountId, ...filter }: Omit<TransferFilter, 'accountId'> & Partial<TransferFilter>,
+) {
+  const { projectId, kind, fromMs: from, toMs: to, after, upTo, limit } = filter
+  const { withoutIndex } = dialectOf(tx.build)
+  const isByKind = isIndexed(filter)
+  let query = fromTransfers(tx)
   if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
-  if (kind !== undefined) query = query.where('t.kind', '=', kind)
+  if (kind !== undefined)
+    query = query.where(isByKind ? sql.ref('t.kind') : withoutIndex('t.kind'), '=', kind)
   // The partial index without charges is used only if the query contains its condition.
-  if (kind !== undefined && kind !== 'charge') query = query.where(sql<boolean>`t.kind <> 'charge'`)
-  return query
+  if (isByKind) query = query.where(sql<boolean>`t.kind <> 'charge'`)
+  if (accountId !== undefined) {
+    const ledgers = tx.build.selectFrom('ledgers').select('ledger')
+    const ofAccount = ledgers.where('accountId', '=', accountId)
+    // The index on chains must not be used: rows are read in the order of time.
+    query = query.where(withoutIndex('t.chain'), 'in', ofAccount)
+  }
+  return selectPage(query, {
+    columns: ['t.atMs', 't.transferId'],
+    from,
+    to,
+    after: after && [after.atMs, after.transferId],
+    upTo: upTo && [upTo.atMs, upTo.transferId],
+    isDescending: filter.isAscending !== true,
+    limit,
+  })
 }
 
 /** Finds one transfer by its id. */
@@ -78,8 +107,15 @@ export async function findTopUp(tx: ReadTx, wallet: string, requestId: string) {
 }
 
 function selectTransfers(tx: ReadTx) {
-  return tx.build
-    .selectFrom('ledgerTransfers as t')
+  return withCalls(fromTransfers(tx))
+}
+
+function fromTransfers(tx: ReadTx) {
+  return tx.build.selectFrom('ledgerTransfers as t')
+}
+
+function withCalls(transfers: ReturnType<typeof fromTransfers>) {
+  return transfers
     .leftJoin('calls', 'calls.transferId', 't.transferId')
     .select([
       't.transferId',

@@ -111,6 +111,8 @@ export type SubjectFilter = {
   readonly sort?: SubjectSort | undefined
   /** The position of the last subject of the previous page. */
   readonly after?: SubjectCursor | undefined
+  /** The position of the last subject to read; undefined: the end of the gallery. */
+  readonly upTo?: SubjectCursor | undefined
   readonly limit: number
 }
 
@@ -119,13 +121,8 @@ export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonl
   return tx.run(selectSubjects(tx, filter).selectAll())
 }
 
-export type SubjectRange = SubjectFilter & {
-  /** The last position of the range; undefined: the end of the gallery. */
-  readonly upTo: SubjectCursor | undefined
-}
-
 /** Finds the positions of subjects in a range, in their order. */
-export function findSubjectPositions(tx: ReadTx, range: SubjectRange) {
+export function findSubjectPositions(tx: ReadTx, range: SubjectFilter) {
   return tx.run(selectPositions(tx, range))
 }
 
@@ -151,7 +148,7 @@ function isInTimeOrder({ sort = enrollmentOrder }: Pick<SubjectFilter, 'sort'>):
 }
 
 /** Selects a page of the subjects that match a filter. */
-function selectSubjects(tx: ReadTx, filter: SubjectFilter & Partial<SubjectRange>) {
+function selectSubjects(tx: ReadTx, filter: SubjectFilter) {
   const { sort: { by, isDescending } = enrollmentOrder, after, upTo, limit } = filter
   return selectPage(matchingSubjects(tx, filter), {
     columns: [by, 'subjectId'],

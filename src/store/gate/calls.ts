@@ -1,10 +1,16 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Selectable } from 'kysely'
 import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
-import { type ReadTx, type Store, dialectOf, sql } from '../database.ts'
+import { type ReadTx, dialectOf, sql } from '../database.ts'
 import type { Database, CallRow } from '../schema.ts'
-import { countRows, selectPage, type TimeFilter } from '../lists.ts'
+import {
+  countRows,
+  readInSteps,
+  selectPage,
+  stepRows,
+  type ListSource,
+  type TimeFilter,
+} from '../lists.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 
 export type LoggedCall = Selectable<CallRow>
@@ -54,58 +60,40 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
   return tx.run(callQuery(tx.build, filter))
 }
 
-type CallSource = Pick<Store, 'read' | 'isShared'>
-
-/**
- * Rows that one read of SQLite compares. It blocks the event loop for some milliseconds meanwhile, and
- * for 300 ms if no row of a million matches. PostgreSQL does not block it, and needs one read.
- */
-const stepRows = 5000
-
 /** Finds the same rows. SQLite reads the log in steps, so that other calls run in between. */
-export function searchCalls(source: CallSource, filter: CallFilter): Promise<LoggedCall[]> {
-  return readInSteps(source, filter, readCalls)
+export function searchCalls(source: ListSource, filter: CallFilter): Promise<LoggedCall[]> {
+  return searchLog(source, filter, readCalls)
 }
 
 /** A call and its latency. */
 export type CallLatency = Pick<LoggedCall, 'callId' | 'latencyMs'>
 
 /** Finds the latencies of the same rows. The other columns of a failure can have some kB. */
-export function searchLatencies(source: CallSource, filter: CallFilter): Promise<CallLatency[]> {
-  return readInSteps(source, filter, (tx, part) =>
+export function searchLatencies(source: ListSource, filter: CallFilter): Promise<CallLatency[]> {
+  return searchLog(source, filter, (tx, part) =>
     tx.run(pageOfCalls(tx.build, part).select(['callId', 'latencyMs'])),
   )
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
 export async function countLoggedCalls(
-  source: CallSource,
+  source: ListSource,
   filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>,
 ): Promise<ListCount> {
   const counted = { ...filter, limit: listCountMax + 1 }
-  const ids = await readInSteps(source, counted, (tx, part) =>
+  const ids = await searchLog(source, counted, (tx, part) =>
     tx.run(pageOfCalls(tx.build, part).select('callId')),
   )
   return toListCount(ids.length)
 }
 
-async function readInSteps<Row>(
-  { read, isShared }: CallSource,
+function searchLog<Row>(
+  source: ListSource,
   filter: CallFilter,
   find: (tx: ReadTx, part: CallFilter) => Promise<readonly Row[]>,
 ): Promise<Row[]> {
-  const found: Row[] = []
-  for (let { after } = filter; ;) {
-    const part = { ...filter, after, limit: filter.limit - found.length }
-    const { upTo, rows } = await read(async (tx) => {
-      const end = isShared ? undefined : await findStepEnd(tx, part)
-      return { upTo: end, rows: await find(tx, { ...part, upTo: end }) }
-    })
-    found.push(...rows)
-    if (found.length >= filter.limit || !upTo) return found
-    after = upTo
-    await nextTurn()
-  }
+  const findEnd = source.isShared ? async () => undefined : findStepEnd
+  return readInSteps(source, filter, { findEnd, find })
 }
 
 /** Returns the position after a step; undefined at the end, and if an index finds few rows. */

@@ -22,6 +22,7 @@ import {
   reconcile,
 } from '../../../src/store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../../src/store/database.ts'
+import type { ListSource } from '../../../src/store/lists.ts'
 
 /** A full scan of a table that grows with calls, years or subjects. No query may use one. */
 const largeTableScan = /^SCAN (?:calls|t|deletions|auditLog|callHours|scoreHours)(?! USING)/u
@@ -42,6 +43,9 @@ test('No list filter and no chart scans a large table', async () => {
       return []
     },
   }
+  const sources = [false, true].map((isShared): ListSource => {
+    return { read: async (job) => job(reading), isShared }
+  })
   const accountId = 'a'
   const times = { fromMs: 1, toMs: 2 }
   const logFilters: object[] = [
@@ -63,21 +67,18 @@ test('No list filter and no chart scans a large table', async () => {
     await readCalls(reading, { accountId, limit: 50, ...times, ...filter })
     const sort = { isDescending: false }
     await readCalls(reading, { accountId, limit: 50, sort, ...filter })
-    for (const isShared of [false, true]) {
-      const source: Parameters<typeof countLoggedCalls>[0] = {
-        read: async (job) => job(reading),
-        isShared,
-      }
+    for (const source of sources) {
       await countLoggedCalls(source, { accountId, ...filter })
       await countLoggedCalls(source, { accountId, ...times, ...filter })
     }
   }
-  for (const filter of [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }] as const) {
-    await findTransfers(reading, { accountId, limit: 50, ...filter })
-    await findTransfers(reading, { accountId, limit: 50, ...times, ...filter })
-    await findTransfers(reading, { accountId, limit: 50, isAscending: true, ...filter })
-    await countTransfers(reading, { accountId, ...filter })
-  }
+  for (const filter of [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }] as const)
+    for (const source of sources) {
+      await findTransfers(source, { accountId, limit: 50, ...filter })
+      await findTransfers(source, { accountId, limit: 50, ...times, ...filter })
+      await findTransfers(source, { accountId, limit: 50, isAscending: true, ...filter })
+      await countTransfers(source, { accountId, ...filter })
+    }
   for (const filter of [{}, { userId: 'u' }, { auditAction: 'key.create' }, times]) {
     await findAuditEntries(reading, { accountId, limit: 50, ...filter })
     await findAuditEntries(reading, { accountId, limit: 50, isAscending: true, ...filter })

@@ -74,28 +74,25 @@ export const ledgerContract = {
     await store.write((tx) => chargeCall(tx, fixture, 'R2'))
     const second = store.write((tx) => chargeCall(tx, fixture, 'r1'))
     await assert.rejects(second, /unique/iu, 'one charge for a request')
-    await store.read(async (tx) => {
-      const find = async (filter: object) =>
-        (await queries.findTransfers(tx, { accountId, limit: 9, ...filter })).map(
-          ({ kind, amountMicros }) => `${kind} ${amountMicros}`,
-        )
-      const all = ['charge 1000', 'charge 1000', 'allocate 10000', 'topUp 20000']
-      assertSameValues(await find({}), all)
-      assertSameValues(await find({ kind: 'topUp' }), ['topUp 20000'])
-      assertSameValues(
-        await find({ kind: 'charge', projectId: project.projectId }),
-        all.slice(0, 2),
+    const find = async (filter: object) =>
+      (await queries.findTransfers(store, { accountId, limit: 9, ...filter })).map(
+        ({ kind, amountMicros }) => `${kind} ${amountMicros}`,
       )
-      assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 2 }), ['allocate 10000'])
-      const [, after] = await queries.findTransfers(tx, { accountId, limit: 2 })
-      assertSameValues(await find({ after, limit: 1 }), ['allocate 10000'])
-      assertSameValues(await find({ after, isAscending: true, limit: 1 }), ['charge 1000'])
-      assertSameValues(await find({ isAscending: true, limit: 2 }), all.toReversed().slice(0, 2))
-      assertSameValues(await queries.countTransfers(tx, { accountId }), {
-        total: 4,
-        isCapped: false,
-      })
-      assertSameValues((await queries.countTransfers(tx, { accountId: 'other' })).total, 0)
+    const all = ['charge 1000', 'charge 1000', 'allocate 10000', 'topUp 20000']
+    assertSameValues(await find({}), all)
+    assertSameValues(await find({ kind: 'topUp' }), ['topUp 20000'])
+    assertSameValues(await find({ kind: 'charge', projectId: project.projectId }), all.slice(0, 2))
+    assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 2 }), ['allocate 10000'])
+    const [, after] = await queries.findTransfers(store, { accountId, limit: 2 })
+    assertSameValues(await find({ after, limit: 1 }), ['allocate 10000'])
+    assertSameValues(await find({ after, isAscending: true, limit: 1 }), ['charge 1000'])
+    assertSameValues(await find({ isAscending: true, limit: 2 }), all.toReversed().slice(0, 2))
+    assertSameValues(await queries.countTransfers(store, { accountId }), {
+      total: 4,
+      isCapped: false,
+    })
+    assertSameValues((await queries.countTransfers(store, { accountId: 'other' })).total, 0)
+    await store.read(async (tx) => {
       const wallet = queries.walletLedger(accountId)
       assertSameValues(await queries.findTopUp(tx, wallet, 'r1'), undefined)
       const transfer = await queries.findTransfer(tx, transferId)

@@ -37,16 +37,16 @@ export const { pages: listLedger, csv: ledgerCsv } = defineList({
   position: z.object({ atMs: z.int(), transferId: z.int() }),
   find: async (call, { after, limit, sort }) => {
     const filter = { ...listFilter(call), isAscending: !sort.isDescending, after, limit }
-    return call.services.store.read(async (tx) => {
-      const projects = await findProjectNames(tx, filter.accountId)
-      const names = new Map(projects.map((project) => [project.projectId, project.name]))
-      return (await findTransfers(tx, filter)).map((row) => ({
-        item: toTransferResponse(row, names.get(row.projectId ?? '')),
-        position: { atMs: row.atMs, transferId: row.transferId },
-      }))
-    })
+    const { store } = call.services
+    const transfers = await findTransfers(store, filter)
+    const projects = await store.read((tx) => findProjectNames(tx, filter.accountId))
+    const names = new Map(projects.map((project) => [project.projectId, project.name]))
+    return transfers.map((row) => ({
+      item: toTransferResponse(row, names.get(row.projectId ?? '')),
+      position: { atMs: row.atMs, transferId: row.transferId },
+    }))
   },
-  count: (call) => call.services.store.read((tx) => countTransfers(tx, listFilter(call))),
+  count: (call) => countTransfers(call.services.store, listFilter(call)),
 })
 
 /** Returns a transfer with its two postings. */

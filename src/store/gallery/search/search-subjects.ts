@@ -1,19 +1,19 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { listCountMax, toListCount, type ListCount } from '../../../lib/limits/list-limits.ts'
-import type { ReadTx, Store } from '../../database.ts'
+import type { ReadTx } from '../../database.ts'
 import type { SubjectRow } from '../../gallery-schema.ts'
+import { readInSteps, stepRows as stepRowsInProcess, type ListSource } from '../../lists.ts'
 import { findFewIds } from './attribute-filter.ts'
 import { enrollmentOrder, type SubjectCursor } from './subject-order.ts'
 import { findStepEnd, findSubjectPositions, findSubjects, type SubjectFilter } from '../subjects.ts'
 
 /**
- * Subjects whose text is compared in one read. SQLite blocks the event loop for about two milliseconds
- * meanwhile. PostgreSQL does not, so a step only must take less time than the statement timeout.
+ * Subjects whose text PostgreSQL compares in one step, which must take less time than the statement
+ * timeout.
  */
-const stepRowsInProcess = 5000
 const stepRowsOnServer = 50_000
 
-export type SubjectSource = Pick<Store, 'read' | 'isShared'> & {
+export type SubjectSource = ListSource & {
   /** Instead of the number for the engine. */
   readonly stepRows?: number
 }
@@ -61,7 +61,7 @@ async function findPage(source: SubjectSource, filter: SubjectFilter) {
   const narrowed = await narrowById(source, filter)
   if (isEmpty(narrowed)) return []
   if (!isSelective(narrowed)) return searchSubjects(source, narrowed)
-  return source.read((reading) => findSubjectPositions(reading, { ...narrowed, upTo: undefined }))
+  return source.read((reading) => findSubjectPositions(reading, narrowed))
 }
 
 /** Whether an index or a list of ids finds the subjects of a page without reading many others. */
@@ -95,24 +95,16 @@ export async function countSubjects(
   const counted = await narrowById(source, { ...filter, limit: listCountMax + 1 })
   if (isEmpty(counted)) return toListCount(0)
   const { length } = isSelective(counted)
-    ? await source.read((reading) => findSubjectPositions(reading, { ...counted, upTo: undefined }))
+    ? await source.read((reading) => findSubjectPositions(reading, counted))
     : await searchSubjects(source, counted)
   return toListCount(length)
 }
 
 /** Returns the positions of at most `limit` subjects. */
-async function searchSubjects(source: SubjectSource, filter: SubjectFilter) {
+function searchSubjects(source: SubjectSource, filter: SubjectFilter) {
   const { stepRows = source.isShared ? stepRowsOnServer : stepRowsInProcess } = source
-  const found: SubjectCursor[] = []
-  for (let { after } = filter; ;) {
-    const part = { ...filter, after, limit: filter.limit - found.length }
-    const step = await source.read(async (reading) => {
-      const end = await findStepEnd(reading, part, stepRows)
-      return { end, positions: await findSubjectPositions(reading, { ...part, upTo: end }) }
-    })
-    found.push(...step.positions)
-    if (found.length >= filter.limit || !step.end) return found
-    after = step.end
-    await nextEventLoopTurn()
-  }
+  return readInSteps(source, filter, {
+    findEnd: (reading, part) => findStepEnd(reading, part, stepRows),
+    find: findSubjectPositions,
+  })
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { countTransfers, findTransfers } from '../../../src/store/billing/ledger-transfers.ts'
+import { countAuditEntries, findAuditEntries } from '../../../src/store/console/audit-log.ts'
+import type { ReadTx } from '../../../src/store/database.ts'
+import type { ListSource } from '../../../src/store/lists.ts'
+import { onSqlite } from '../../support/plans/explain-reads.ts'
+import { assertBounded, assertIndexed, combine } from '../../support/plans/plan-checks.ts'
+
+/** A database whose reads are one after another in the event loop. */
+const sourceOf = (tx: ReadTx): ListSource => ({ read: async (job) => job(tx), isShared: false })
+
+test('Each list of audit entries is read in its order, from its position to the end of its period', () =>
+  onSqlite(async ({ explain }) => {
+    const filters = combine({
+      condition: [{}, { userId: 'u' }, { auditAction: 'key.create' }, { kind: 'changes' }],
+      fromMs: [undefined, 1],
+      toMs: [undefined, 9],
+      isAscending: [false, true],
+      after: [undefined, { atMs: 5, auditId: 1 }],
+    })
+    for (const { condition, after, isAscending, ...times } of filters) {
+      const filter = { accountId: 'a', ...condition, ...times }
+      const page = { ...filter, isAscending, after, limit: 51 }
+      const columns = ['accountId', ...Object.keys(condition).filter((name) => name !== 'kind')]
+      const isLimited = Object.values(times).join('') !== ''
+      const found = await explain((tx) => findAuditEntries(tx, page))
+      const counted = await explain((tx) => countAuditEntries(tx, filter))
+      for (const statement of [...found, ...counted]) assertBounded(statement, 'atMs')
+      assertIndexed(found, [...columns, ...(isLimited || after ? ['atMs'] : [])])
+      assertIndexed(counted, [...columns, ...(isLimited ? ['atMs'] : [])])
+    }
+  }))
+
+test('A page of transfers is read in its order, from its position to the end of its period', () =>
+  onSqlite(async ({ explain }) => {
+    const filters = combine({
+      condition: [{}, { projectId: 'p' }],
+      kind: [undefined, 'charge', 'topUp'],
+      fromMs: [undefined, 1],
+      toMs: [undefined, 9],
+      isAscending: [false, true],
+    })
+    for (const { condition, ...order } of filters) {
+      const page = { accountId: 'a', ...condition, ...order, after: { atMs: 5, transferId: 1 } }
+      const found = await explain((tx) => findTransfers(sourceOf(tx), { ...page, limit: 51 }))
+      const counted = await explain((tx) => countTransfers(sourceOf(tx), page))
+      const isByKind = order.kind === 'topUp' && !('projectId' in condition)
+      const columns = [...Object.keys(condition), ...(isByKind ? ['kind'] : [])]
+      assertIndexed([...found, ...counted], [...columns, 'atMs'])
+      for (const statement of [...found, ...counted]) assertBounded(statement, 't"."atMs')
+      // A step ends after a number of rows of all accounts, whatever it searches.
+      for (const [end] of [found, counted]) {
+        assert.match(end?.sql ?? '', / offset /u)
+        assert.doesNotMatch(end?.sql ?? '', /"accountId"/u)
+        assert.match(end?.plan ?? '', /^SEARCH t USING COVERING INDEX/u)
+      }
+    }
+  }))
