@@ -7,6 +7,7 @@ import {
   type DeletionChainHead,
   accountsWithDeletions,
   deletionsAfter,
+  findChainedDeletion,
   isNextInChain,
 } from '../../store/gallery/deletion-chain.ts'
 
@@ -21,7 +22,7 @@ export async function readDeletionsFile(
   file: string,
   onRecord: (row: ChainedDeletion) => Promise<void> | void = () => {},
 ) {
-  const ends = new Map<string, DeletionChainHead>()
+  const ends = new Map<string, ChainedDeletion>()
   let records = 0
   let bytes = 0
   await using handle = await open(file, 'r')
@@ -114,7 +115,8 @@ const recordBatchSize = 1000
  *
  * Records of accounts that this database lacks, such as moved ones, stay in the file.
  *
- * @throws Error if the file has records of an account from a newer or a different state of the database.
+ * @throws Error if the last record of an account in the file is missing in the database, or follows other
+ * records there: the database was restored from an older copy.
  */
 export async function exportDeletions(store: Pick<Store, 'read'>, file: string) {
   // Only its owner can read a new file.
@@ -124,13 +126,36 @@ export async function exportDeletions(store: Pick<Store, 'read'>, file: string) 
   let added = 0
   let position = bytes
   for (const accountId of await store.read(accountsWithDeletions)) {
-    for await (const text of linesAfter(store, accountId, ends.get(accountId))) {
+    const end = ends.get(accountId)
+    if (end) await requireSameChain(store, end, file)
+    for await (const text of linesAfter(store, accountId, end)) {
       position += await append(handle, text, position)
       added += text.split('\n').length - 1
     }
   }
   await handle.sync()
   return { added, records: records + added }
+}
+
+/** A replay into a database that has newer records itself appends the records of the file to them. */
+async function requireSameChain(
+  store: Pick<Store, 'read'>,
+  end: ChainedDeletion,
+  file: string,
+): Promise<void> {
+  const { deletionId, rowHash } = end
+  const stored = await store.read((reading) => findChainedDeletion(reading, end))
+  if (!stored)
+    throw new Error(
+      `the database has no deletion record ${deletionId}, the last one of its account in ${file}: it was ` +
+        `restored from an older copy, or it is a different one; run facegate deletions replay --from ${file} ` +
+        'and export again, and if this message remains, export to a new file',
+    )
+  if (!Buffer.from(rowHash).equals(stored.rowHash))
+    throw new Error(
+      `deletion record ${deletionId}, the last one of its account in ${file}, follows other records in the ` +
+        'database, which had newer ones when the file was replayed; start a new file: it contains all of them',
+    )
 }
 
 async function* linesAfter(
@@ -146,8 +171,8 @@ async function* linesAfter(
     for (const row of rows) {
       if (!isNextInChain(last, row))
         throw new Error(
-          `deletion ${row.deletionId} does not follow the last record of its account in the file: ` +
-            'the database was restored, or it is a different one; start a new file',
+          `deletion record ${row.deletionId} does not follow the record before it in the database; ` +
+            'run facegate ledger verify',
         )
       last = row
     }
