@@ -219,6 +219,11 @@ test('The decoder finds no EXIF item of an AVIF, whatever the version of its ent
     assert.equal(await exifAfter(renamed, 'AVIF'), undefined, name)
   }
   const third = Buffer.from('....infe\u0003\0\0\0\0\0\0\u0001\0\0Exif....')
+  for (const id of ['\0\u0001', '\0\0\0\u0001']) {
+    const large = Buffer.from(`\0\0\0\u0001infe\0\0\0\0\0\0\0\u0020\u0002\0\0\0${id}\0\0Exif....`)
+    erasePointers(large, 'AVIF')
+    assert.equal(large.indexOf('Exif'), -1, 'its size has 64 bits')
+  }
   const mini = Buffer.from('\0\0\0\u0010ftypavif....\0\0\0\u0010mini........')
   const pixels = Buffer.from('................Exif....mini')
   for (const file of [third, mini, pixels]) erasePointers(file, 'AVIF')

@@ -37,9 +37,10 @@ export function eraseTags(exif: Uint8Array): void {
 
 /**
  * Renames the EXIF items of an AVIF, whose orientation is not in them: their type in an entry `infe` of
- * version 2 or 3 (ISO/IEC 14496-12), and a box `mini`, whose first length byte is small.
+ * version 2 or 3 with a size of 32 or 64 bits (ISO/IEC 14496-12), and a box `mini`, whose first length
+ * byte is small.
  */
 function hideItems(bytes: Buffer): void {
-  const names = /(?<=infe[^]{8}(?:[^]{2})?)[Ee][Xx][Ii][Ff]|(?<=[^ -ÿ][^]{3})mini/gu
+  const names = /(?<=infe[^]{8}(?:[^]{8})?(?:[^]{2})?)[Ee][Xx][Ii][Ff]|(?<=[^ -ÿ][^]{3})mini/gu
   for (const { index } of bytes.toString('latin1').matchAll(names)) bytes.write('free', index)
 }
