@@ -5,6 +5,7 @@ import {
   copyFile,
   lstat,
   mkdtemp,
+  open,
   readFile,
   rename,
   rm,
@@ -14,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { randomUUID } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { keyCommands } from '../../src/cli/tenancy/commands.ts'
 import { openKeyring } from '../../src/gallery/keys/keyring.ts'
@@ -170,6 +172,34 @@ test('A rotation keeps the owner, the group and the mode of the key file, and fo
   const after = await stat(disk.file)
   assert.deepEqual([after.uid, after.gid, after.mode], [uid, gid, mode])
   assert.equal((await gallery.value('svc.identify', imageParams('Ann'))).matched, true)
+})
+
+test('A rotation refuses a damaged SQLite database and keeps the key of the intact copies', async () => {
+  await using folder = await createFolder()
+  const { dataDir, file } = folder
+  {
+    await using gallery = await startGallery({ dataDir })
+    await gallery.value('svc.enroll', imageParams('Ann'))
+  }
+  const key = await readFile(file, 'utf8')
+  const databaseFile = path.join(dataDir, 'facegate.db')
+  const database = new DatabaseSync(databaseFile)
+  const page = database
+    .prepare(
+      "select rootpage, page_size as size from sqlite_schema, pragma_page_size where name = 'templates'",
+    )
+    .get()
+  database.close()
+  const size = Number(page?.['size'])
+  {
+    await using handle = await open(databaseFile, 'r+')
+    await handle.write(Buffer.alloc(size, 0xff), 0, size, (Number(page?.['rootpage']) - 1) * size)
+  }
+  await assert.rejects(
+    runJson(dataDir, keyCommands, 'rotate-master'),
+    /the database is damaged: .*; the master key was not changed: restore an intact copy/su,
+  )
+  assert.equal(await readFile(file, 'utf8'), key)
 })
 
 test('The group may read a master key file of root, as with mounted secrets; other users may not', async (t) => {

@@ -19,7 +19,7 @@ import { type RotateKeysResult, rotateKeys } from '../../gallery/keys/rotate-key
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
-import { backupSqlite, checkIntegrity } from '../../store/sqlite/backup-sqlite.ts'
+import { backupSqlite, checkDatabase, checkIntegrity } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir, openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
@@ -27,7 +27,7 @@ import { describeError } from '../../lib/observability/describe-error.ts'
 import { type CommandValues, print, toJson } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
-import { withStore } from '../with-store.ts'
+import { hasDatabase, withStore } from '../with-store.ts'
 import { quantity } from '../quantity.ts'
 
 /** Restores a copy. @param deletions the file of deletion records, or `none`. */
@@ -235,13 +235,27 @@ export async function create({ to: file, json }: CommandValues<'to'>): Promise<v
 }
 
 export async function rotate({ prepared, json }: CommandValues & { readonly prepared: boolean }) {
-  const masterKeyFile = masterKeyPath(readSettings())
+  const config = readSettings()
+  if (config.DATABASE_URL === '' && hasDatabase(config)) requireIntactDatabase(config.DATA_DIR)
+  const masterKeyFile = masterKeyPath(config)
   const result = await withStore(async (store) => {
     const entry = { auditAction: 'masterKey.rotate', target: 'master key', detail: { prepared } }
     const onRotated = await createEntryHook(store, entry)
     return rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now, onRotated })
   })
   print(result, json, () => describeRotation(result))
+}
+
+/** A rotation makes the intact copies unreadable, which a damaged database is restored from. */
+function requireIntactDatabase(dataDir: string): void {
+  try {
+    checkDatabase(dataDir)
+  } catch (cause) {
+    throw new Error(
+      `${describeError(cause)}; the master key was not changed: restore an intact copy, which it decrypts`,
+      { cause },
+    )
+  }
 }
 
 function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): string {

@@ -39,8 +39,7 @@ export function checkIntegrity(file: string): void {
   const copy = new DatabaseSync(file)
   try {
     copy.exec('PRAGMA journal_mode = DELETE')
-    const result = copy.prepare('PRAGMA integrity_check').get()?.['integrity_check']
-    if (result !== 'ok') throw new Error(`the copy is damaged: ${String(result)}`)
+    requireIntact(copy, 'the copy')
     // SQLite reads the missing end of the last page as zeros.
     const pages = 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size'
     if (copy.prepare(pages).get()?.['bytes'] !== statSync(file).size)
@@ -48,6 +47,25 @@ export function checkIntegrity(file: string): void {
   } finally {
     copy.close()
   }
+}
+
+/**
+ * Reads all pages of the database of a data folder, also beside a server.
+ *
+ * @throws Error if it is damaged.
+ */
+export function checkDatabase(dataDir: string): void {
+  const database = new DatabaseSync(path.join(dataDir, databaseFile), { readOnly: true })
+  try {
+    requireIntact(database, 'the database')
+  } finally {
+    database.close()
+  }
+}
+
+function requireIntact(database: DatabaseSync, name: string): void {
+  const result = database.prepare('PRAGMA integrity_check').get()?.['integrity_check']
+  if (result !== 'ok') throw new Error(`${name} is damaged: ${String(result)}`)
 }
 
 /** Writes the copy to the disk before it gives it its final name. */
