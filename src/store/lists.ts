@@ -118,7 +118,7 @@ type ListSteps<Filter extends ListOrder<unknown>, Row> = {
 
 /** Finds at most `limit` rows of a list in steps. Each step is a separate read: calls run in between. */
 export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
-  { read }: Pick<ListSource, 'read'>,
+  { read, isShared }: ListSource,
   filter: Filter,
   { findEnd, find }: ListSteps<Filter, Row>,
 ): Promise<Row[]> {
@@ -126,7 +126,7 @@ export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
   for (let { after } = filter; ;) {
     const part = { ...filter, after, limit: filter.limit - found.length }
     const { upTo, rows } = await read(async (tx) => {
-      const end = await findEnd(tx, part)
+      const end = isShared ? undefined : await findEnd(tx, part)
       return { upTo: end, rows: await find(tx, { ...part, upTo: end }) }
     })
     found.push(...rows)
@@ -134,4 +134,14 @@ export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
     after = upTo
     await nextTurn()
   }
+}
+
+/** Counts the rows of a list in steps, at most `listCountMax`. */
+export async function countInSteps<Filter extends ListOrder<unknown>>(
+  source: ListSource,
+  filter: Omit<Filter, 'limit'>,
+  steps: ListSteps<Filter, unknown>,
+): Promise<ListCount> {
+  const counted = { ...filter, limit: listCountMax + 1 } as Filter
+  return toListCount((await readInSteps(source, counted, steps)).length)
 }

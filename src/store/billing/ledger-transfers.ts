@@ -1,7 +1,8 @@
 import type { InferResult } from 'kysely'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
 import {
+  countInSteps,
   readInSteps,
   selectPage,
   stepRows,
@@ -21,31 +22,23 @@ export type TransferFilter = TimeFilter &
     readonly kind?: LedgerTransfer['kind'] | undefined
   }
 
-/** Finds the transfers of an account, by default the newest first. */
+/** Finds the transfers of an account, by default the newest first. SQLite reads them in steps. */
 export function findTransfers(source: ListSource, filter: TransferFilter) {
-  return searchTransfers(source, filter, (tx, part) => tx.run(withCalls(pageOfTransfers(tx, part))))
+  return readInSteps(source, filter, {
+    findEnd: findStepEnd,
+    find: (tx, part) => tx.run(withCalls(pageOfTransfers(tx, part))),
+  })
 }
 
 /** Counts the transfers of a list, at most `listCountMax`. */
-export async function countTransfers(
+export function countTransfers(
   source: ListSource,
   filter: Omit<TransferFilter, 'after' | 'limit' | 'isAscending'>,
 ): Promise<ListCount> {
-  const counted = { ...filter, limit: listCountMax + 1 }
-  const ids = await searchTransfers(source, counted, (tx, part) =>
-    tx.run(pageOfTransfers(tx, part).select('t.transferId')),
-  )
-  return toListCount(ids.length)
-}
-
-/** SQLite reads the transfers of all accounts in steps, and selects those of one account. */
-function searchTransfers<Row>(
-  source: ListSource,
-  filter: TransferFilter,
-  find: (tx: ReadTx, part: TransferFilter) => Promise<readonly Row[]>,
-) {
-  const findEnd = source.isShared ? async () => undefined : findStepEnd
-  return readInSteps(source, filter, { findEnd, find })
+  return countInSteps<TransferFilter>(source, filter, {
+    findEnd: findStepEnd,
+    find: (tx, part) => tx.run(pageOfTransfers(tx, part).select('t.transferId')),
+  })
 }
 
 /** Returns the position after a step of the index that finds the page; undefined at its end. */

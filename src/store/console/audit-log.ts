@@ -3,8 +3,17 @@ import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
-import { countListed, readPages, selectPage, type ListOrder, type TimeFilter } from '../lists.ts'
-import type { ReadTx, Tx } from '../database.ts'
+import {
+  countInSteps,
+  readInSteps,
+  readPages,
+  selectPage,
+  stepRows,
+  type ListOrder,
+  type ListSource,
+  type TimeFilter,
+} from '../lists.ts'
+import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
 export const commandLineName = 'command line'
@@ -39,7 +48,8 @@ export const auditKinds = ['changes', 'playground', 'commandLine'] as const
 export type AuditFilter = TimeFilter &
   ListOrder<Pick<Selectable<AuditLogRow>, 'atMs' | 'auditId'>> & {
     readonly accountId: string
-    readonly userId?: string | undefined
+    /** null: entries without a user. */
+    readonly userId?: string | null | undefined
     readonly auditAction?: string | undefined
     /** Only entries of playground calls, only the others, or only those of the command line. */
     readonly kind?: (typeof auditKinds)[number] | undefined
@@ -54,29 +64,52 @@ export async function findAuditEntries(tx: ReadTx, filter: AuditFilter) {
   return rows.map(({ rowHash: _rowHash, ...entry }) => entry)
 }
 
-/** Counts the entries of a list, at most `listCountMax`. */
-export function countAuditEntries(
-  tx: ReadTx,
-  filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
-): Promise<ListCount> {
-  return countListed(tx, pageOfEntries(tx, filter).select('auditId'))
+/** Finds the same entries. SQLite reads the log in steps, so that other calls run in between. */
+export function searchAuditEntries(source: ListSource, filter: AuditFilter) {
+  return readInSteps(source, filter, { findEnd: findStepEnd, find: findAuditEntries })
 }
 
-function pageOfEntries(tx: ReadTx, filter: Partial<AuditFilter> & Pick<AuditFilter, 'accountId'>) {
-  const { accountId, userId, auditAction, fromMs: from, toMs: to, after, limit } = filter
+/** Counts the entries of a list, at most `listCountMax`. */
+export function countAuditEntries(
+  source: ListSource,
+  filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
+): Promise<ListCount> {
+  return countInSteps<AuditFilter>(source, filter, {
+    findEnd: findStepEnd,
+    find: (tx, part) => tx.run(pageOfEntries(tx, part).select('auditId')),
+  })
+}
+
+/** Returns the position after a step of the index that finds the page; undefined at its end. */
+async function findStepEnd(tx: ReadTx, { kind, userId, auditAction, ...filter }: AuditFilter) {
+  const ofUser = userId ?? (kind === 'commandLine' ? null : undefined)
+  const indexed = ofUser === undefined ? { auditAction } : { userId: ofUser }
+  const step = pageOfEntries(tx, { ...filter, ...indexed, limit: 1 })
+  return (await tx.run(step.select(['atMs', 'auditId']).offset(stepRows - 1)))[0]
+}
+
+function pageOfEntries(tx: ReadTx, filter: AuditFilter) {
+  const { accountId, userId, auditAction, fromMs: from, toMs: to, after, upTo, limit } = filter
+  const { withoutIndex } = dialectOf(tx.build)
   const kind = filter.kind && requireAuditKind(filter.kind)
+  // The index of the step is used: entries of a user and an action are found by the user.
+  const ofUser = userId !== undefined || kind === 'commandLine'
+  const action = ofUser ? withoutIndex('auditAction') : sql.ref<string>('auditAction')
   let query = tx.build.selectFrom('auditLog').where('accountId', '=', accountId)
-  if (userId !== undefined) query = query.where('userId', '=', userId)
-  if (auditAction !== undefined) query = query.where('auditAction', '=', auditAction)
-  else if (kind === 'playground') query = query.where('auditAction', 'in', playgroundActions)
-  else if (kind === 'changes') query = query.where('auditAction', 'not in', playgroundActions)
+  if (userId !== undefined) query = query.where('userId', userId === null ? 'is' : '=', userId)
+  if (auditAction !== undefined) query = query.where(action, '=', auditAction)
+  else if (kind === 'playground') query = query.where(action, 'in', playgroundActions)
+  else if (kind === 'changes') query = query.where(action, 'not in', playgroundActions)
   if (kind === 'commandLine')
-    query = query.where('userId', 'is', null).where('userName', '=', commandLineName)
+    query = query
+      .where(userId === undefined ? sql.ref('userId') : withoutIndex('userId'), 'is', null)
+      .where('userName', '=', commandLineName)
   return selectPage(query, {
     columns: ['atMs', 'auditId'],
     from,
     to,
     after: after && [after.atMs, after.auditId],
+    upTo: upTo && [upTo.atMs, upTo.auditId],
     isDescending: filter.isAscending !== true,
     limit,
   })

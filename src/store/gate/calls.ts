@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely'
-import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
+import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
 import type { Database, CallRow } from '../schema.ts'
 import {
+  countInSteps,
   countRows,
   readInSteps,
   selectPage,
@@ -62,7 +63,7 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
 
 /** Finds the same rows. SQLite reads the log in steps, so that other calls run in between. */
 export function searchCalls(source: ListSource, filter: CallFilter): Promise<LoggedCall[]> {
-  return searchLog(source, filter, readCalls)
+  return readInSteps(source, filter, { findEnd: findStepEnd, find: readCalls })
 }
 
 /** A call and its latency. */
@@ -70,30 +71,19 @@ export type CallLatency = Pick<LoggedCall, 'callId' | 'latencyMs'>
 
 /** Finds the latencies of the same rows. The other columns of a failure can have some kB. */
 export function searchLatencies(source: ListSource, filter: CallFilter): Promise<CallLatency[]> {
-  return searchLog(source, filter, (tx, part) =>
-    tx.run(pageOfCalls(tx.build, part).select(['callId', 'latencyMs'])),
-  )
+  return readInSteps(source, filter, { findEnd: findStepEnd, find: findLatencies })
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
-export async function countLoggedCalls(
+export function countLoggedCalls(
   source: ListSource,
   filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>,
 ): Promise<ListCount> {
-  const counted = { ...filter, limit: listCountMax + 1 }
-  const ids = await searchLog(source, counted, (tx, part) =>
-    tx.run(pageOfCalls(tx.build, part).select('callId')),
-  )
-  return toListCount(ids.length)
+  return countInSteps(source, filter, { findEnd: findStepEnd, find: findLatencies })
 }
 
-function searchLog<Row>(
-  source: ListSource,
-  filter: CallFilter,
-  find: (tx: ReadTx, part: CallFilter) => Promise<readonly Row[]>,
-): Promise<Row[]> {
-  const findEnd = source.isShared ? async () => undefined : findStepEnd
-  return readInSteps(source, filter, { findEnd, find })
+function findLatencies(tx: ReadTx, part: CallFilter): Promise<readonly CallLatency[]> {
+  return tx.run(pageOfCalls(tx.build, part).select(['callId', 'latencyMs']))
 }
 
 /** Returns the position after a step; undefined at the end, and if an index finds few rows. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countTransfers, findTransfers } from '../../../src/store/billing/ledger-transfers.ts'
-import { countAuditEntries, findAuditEntries } from '../../../src/store/console/audit-log.ts'
+import { countAuditEntries, searchAuditEntries } from '../../../src/store/console/audit-log.ts'
 import type { ReadTx } from '../../../src/store/database.ts'
 import type { ListSource } from '../../../src/store/lists.ts'
 import { onSqlite } from '../../support/plans/explain-reads.ts'
@@ -13,22 +13,35 @@ const sourceOf = (tx: ReadTx): ListSource => ({ read: async (job) => job(tx), is
 test('Each list of audit entries is read in its order, from its position to the end of its period', () =>
   onSqlite(async ({ explain }) => {
     const filters = combine({
-      condition: [{}, { userId: 'u' }, { auditAction: 'key.create' }, { kind: 'changes' }],
+      userId: [undefined, 'u'],
+      auditAction: [undefined, 'key.create'],
+      kind: [undefined, 'changes', 'playground', 'commandLine'],
       fromMs: [undefined, 1],
       toMs: [undefined, 9],
       isAscending: [false, true],
       after: [undefined, { atMs: 5, auditId: 1 }],
     })
-    for (const { condition, after, isAscending, ...times } of filters) {
-      const filter = { accountId: 'a', ...condition, ...times }
-      const page = { ...filter, isAscending, after, limit: 51 }
-      const columns = ['accountId', ...Object.keys(condition).filter((name) => name !== 'kind')]
-      const isLimited = Object.values(times).join('') !== ''
-      const found = await explain((tx) => findAuditEntries(tx, page))
-      const counted = await explain((tx) => countAuditEntries(tx, filter))
+    for (const { after, isAscending, ...filter } of filters) {
+      const { userId, auditAction, kind, fromMs, toMs } = filter
+      const conditions = { accountId: 'a', ...filter }
+      const page = { ...conditions, isAscending, after, limit: 51 }
+      const ofUser = userId ?? (kind === 'commandLine' ? null : undefined)
+      const ofAction = auditAction === undefined ? [] : ['auditAction']
+      const columns = ['accountId', ...(ofUser === undefined ? ofAction : ['userId'])]
+      const isLimited = (fromMs ?? toMs) !== undefined
+      const found = await explain((tx) => searchAuditEntries(sourceOf(tx), page))
+      const counted = await explain((tx) => countAuditEntries(sourceOf(tx), conditions))
       for (const statement of [...found, ...counted]) assertBounded(statement, 'atMs')
       assertIndexed(found, [...columns, ...(isLimited || after ? ['atMs'] : [])])
       assertIndexed(counted, [...columns, ...(isLimited ? ['atMs'] : [])])
+      // A step ends after a number of rows of its index, whatever it searches.
+      for (const [end] of [found, counted]) {
+        assert.match(end?.sql ?? '', / offset /u)
+        assert.match(end?.plan ?? '', /^SEARCH auditLog USING COVERING INDEX/u)
+        assert.doesNotMatch(end?.sql ?? '', /"userName"/u)
+        const isTested = ofUser !== undefined && /"auditAction"/u.test(end?.sql ?? '')
+        assert.ok(!isTested, end?.sql)
+      }
     }
   }))
 

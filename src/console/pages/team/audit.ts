@@ -2,7 +2,7 @@ import { z } from 'zod'
 import {
   auditKinds,
   countAuditEntries,
-  findAuditEntries,
+  searchAuditEntries,
 } from '../../../store/console/audit-log.ts'
 import { auditActions, describeAuditAction } from '../../server/audit-actions.ts'
 import { defineList, listFilter } from '../../server/define-list.ts'
@@ -33,7 +33,7 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
   position: z.object({ atMs: z.int(), auditId: z.int() }),
   find: async (call, { after, limit, sort }) => {
     const filter = { ...listFilter(call), isAscending: !sort.isDescending, after, limit }
-    const rows = await call.services.store.read((tx) => findAuditEntries(tx, filter))
+    const rows = await searchAuditEntries(call.services.store, filter)
     return rows.map(({ accountId: _accountId, atMs, detail, ...row }) => ({
       item: {
         ...row,
@@ -45,7 +45,7 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
       position: { atMs, auditId: row.auditId },
     }))
   },
-  count: (call) => call.services.store.read((tx) => countAuditEntries(tx, listFilter(call))),
+  count: (call) => countAuditEntries(call.services.store, listFilter(call)),
 })
 
 /** The audit actions that the filter offers. */
