@@ -38,10 +38,8 @@ export type FaceToEnroll = {
   readonly furtherTemplates?: readonly Template[]
   readonly qualityScore: number
   /** The face and its surroundings as a JPEG, for projects that store crops. */
-  readonly crop?: CropToStore | undefined
+  readonly crop?: { readonly jpeg: Buffer; readonly projectId: string } | undefined
 }
-
-type CropToStore = { readonly jpeg: Buffer; readonly projectId: string }
 
 /** These limits count faces. A face may have templates of several models. */
 export type EnrollLimits = {

@@ -158,11 +158,9 @@ export async function changeGroups(
     })
 }
 
-type FacesToRemove = { readonly subject: SubjectRow; readonly faceIds: readonly string[] }
-
 async function removeListedFaces(
   tx: Tx,
-  { subject, faceIds }: FacesToRemove,
+  { subject, faceIds }: { readonly subject: SubjectRow; readonly faceIds: readonly string[] },
   { storeVectors }: UpdateSubjectOptions,
 ): Promise<void> {
   const existing = new Set(

@@ -6,14 +6,12 @@ import { noSuchRoute } from '../lib/errors.ts'
 import type { HttpResponse, HttpRequest } from './route.ts'
 import types from './content-types.json' with { type: 'json' }
 
-type ContentEncoding = 'identity' | 'gzip' | 'br'
-
 /** A file in its available encodings; the build compresses files in advance. */
 type StaticFile = {
   readonly contentType: string
   /** Of the content; the encodings of a file share it as a weak tag. */
   readonly etag: string
-  readonly bytes: Partial<Record<ContentEncoding, Buffer>>
+  readonly bytes: Partial<Record<'identity' | 'gzip' | 'br', Buffer>>
 }
 
 /** The build inserts this placeholder; each response gets a new nonce instead. */

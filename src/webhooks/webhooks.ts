@@ -15,9 +15,6 @@ import { hourMs } from '../lib/clock.ts'
 /** The changes of webhooks by an operator, for the console and the command line. */
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-type WebhookIds = Pick<Webhook, 'webhookId' | 'projectId'>
-type SecretRotation = { readonly nowMs: number; readonly overlapHours: number }
-
 export function createWebhooks(keyring: Keyring, rules: AddressRules) {
   return {
     /** Returns what is wrong with a URL, or undefined. */
@@ -39,14 +36,14 @@ export function createWebhooks(keyring: Keyring, rules: AddressRules) {
     rotateSecret: (
       tx: Tx,
       { webhookId }: Pick<Webhook, 'webhookId'>,
-      { nowMs, overlapHours }: SecretRotation,
+      { nowMs, overlapHours }: { readonly nowMs: number; readonly overlapHours: number },
     ) => {
       const earlierExpireAtMs = nowMs + overlapHours * hourMs
       return createWebhookSecret(tx, keyring, { webhookId, nowMs, earlierExpireAtMs })
     },
 
     /** Stores a test event, which is sent at once. @returns its id. */
-    sendTest: async (tx: Tx, webhook: WebhookIds, nowMs: number) => {
+    sendTest: async (tx: Tx, webhook: Pick<Webhook, 'webhookId' | 'projectId'>, nowMs: number) => {
       await resumeWebhook(tx, webhook.webhookId, { isWorking: false })
       return addTestEvent(tx, webhook, nowMs)
     },

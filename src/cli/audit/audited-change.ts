@@ -15,8 +15,6 @@ export type CommandLineEntry = {
   readonly detail?: object | undefined
 }
 
-type ChangeContext = ExclusiveTransaction & { readonly nowMs: number }
-
 /** The result of a change, and the content of its entry. */
 export type AuditedResult<T> = Omit<CommandLineEntry, 'auditAction'> & { readonly result: T }
 
@@ -27,7 +25,7 @@ export type AuditedResult<T> = Omit<CommandLineEntry, 'auditAction'> & { readonl
 export function auditedChange<T>(
   store: Store,
   auditAction: string,
-  change: (context: ChangeContext) => Promise<AuditedResult<T>>,
+  change: (context: ExclusiveTransaction & { readonly nowMs: number }) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   const nowMs = commandClock(store)()
   return store.runExclusive(async (transaction) => {

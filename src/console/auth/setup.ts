@@ -93,8 +93,6 @@ async function requireSetupLink(tx: ReadTx, token: string, { clock }: ConsoleCon
   throw new HttpError(404, 'This link is invalid, used or expired. Request a new one.')
 }
 
-type SetUpContext = ConsoleContext<unknown, { readonly name?: string | undefined }>
-
 /**
  * Returns the owner of that name in the oldest account, to which an owner link belongs. It creates the
  * user, or makes an existing user an owner: only a person with access to the machine can create the link.
@@ -103,7 +101,7 @@ type SetUpContext = ConsoleContext<unknown, { readonly name?: string | undefined
  */
 async function findOrCreateOwner(
   tx: Tx,
-  { body, identity, services }: SetUpContext,
+  { body, identity, services }: ConsoleContext<unknown, { readonly name?: string | undefined }>,
 ): Promise<storedUsers.ConsoleUser> {
   const { name } = body
   if (name === undefined) throw invalidField('body.name', 'is required for an owner')

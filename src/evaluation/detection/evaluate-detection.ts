@@ -14,8 +14,6 @@ export type DetectionReport = Awaited<ReturnType<typeof evaluateDetection>>
 /** A found box matches a labelled one from this intersection over union. */
 const iouMin = 0.3
 
-export type ImageAnalyzer = (image: EncodedImage) => Promise<ImageAnalysis>
-
 /** One line of `labels.csv`. */
 type DetectionLabels = ReturnType<typeof parseLabels>
 
@@ -37,7 +35,7 @@ export async function readDetectionLabels(folder: string): Promise<DetectionLabe
  */
 export async function evaluateDetection(
   labels: readonly DetectionLabels[],
-  analyzeImage: ImageAnalyzer,
+  analyzeImage: (image: EncodedImage) => Promise<ImageAnalysis>,
   onProgress: (done: number, total: number) => void,
 ) {
   const detect = async (imageLabels: DetectionLabels) => {

@@ -129,13 +129,11 @@ function isEqual(sent: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-type CreateOptions = LivenessSessionsOptions & { readonly keyring: Keyring }
-
 async function createSession(
   tx: Tx,
   { projectId, keyId }: SessionOwner,
   { requestId, ...request }: SessionRequest,
-  options: CreateOptions,
+  options: LivenessSessionsOptions & { readonly keyring: Keyring },
 ): Promise<LivenessSessionState & { readonly token: string | undefined }> {
   const { clock, keyring } = options
   await lockChallenges(tx, projectId)

@@ -211,11 +211,9 @@ function scopeOf({ key: { projectId, requestId } }: AdmitRequest): string {
   return `${projectId} ${requestId}`
 }
 
-type FinalResult = Exclude<AdmissionResult, { readonly kind: 'inFlight' }>
-
 function admitResult(
   request: AdmitRequest,
-  result: FinalResult,
+  result: Exclude<AdmissionResult, { readonly kind: 'inFlight' }>,
   options: AdmitOptions,
 ): AdmitResult {
   if (result.kind === 'unauthorized') throw unauthorized(result.state, options)

@@ -166,8 +166,6 @@ type Connection = {
   isHeld: boolean
 }
 
-type DataListener = (chunk: Buffer) => void
-
 /**
  * Processes the pipelined requests of a connection one after another: a request is parsed when the
  * responses before it are sent. Node parses all requests of a received chunk at once, so that 64 KiB
@@ -203,7 +201,7 @@ function processSequentially(server: Server): void {
 
 /** Replaces the data listener of the HTTP server by one that passes on one request at a time. */
 function feedSequentially(socket: Socket, connection: Connection): void {
-  const [parse, ...others] = socket.listeners('data') as DataListener[]
+  const [parse, ...others] = socket.listeners('data') as ((chunk: Buffer) => void)[]
   assert(parse && others.length === 0, 'the HTTP server has one data listener')
   socket.on('data', (chunk: Buffer) => {
     let rest = chunk

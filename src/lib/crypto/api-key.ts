@@ -6,10 +6,8 @@ const keyPattern = /^fsk_(?:live|test)_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/u
 const checksumLength = 6
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-export type KeyMode = 'live' | 'test'
-
 /** Generates a key from the random source of the system. Store only its hash. */
-export function generateApiKey(mode: KeyMode): string {
+export function generateApiKey(mode: 'live' | 'test'): string {
   return appendChecksum(`fsk_${mode}_${randomBytes(32).toString('base64url')}`)
 }
 

@@ -7,15 +7,13 @@ import {
 import type { Store } from '../database.ts'
 import { readChart, sumDecisions, type ChartFilter } from './call-charts.ts'
 
-export type KeyWeeksFilter = Omit<ChartFilter, 'fromMs' | 'action'> & { readonly weeks: number }
-
 /**
  * Returns the decisions of each key with calls, for each of the weeks before `toMs`, a full hour, the
  * oldest first.
  */
 export async function readKeyWeeks(
   store: Pick<Store, 'read' | 'isShared'>,
-  { weeks, ...filter }: KeyWeeksFilter,
+  { weeks, ...filter }: Omit<ChartFilter, 'fromMs' | 'action'> & { readonly weeks: number },
 ): Promise<ReadonlyMap<string, readonly KeyDecisions[]>> {
   const fromMs = filter.toMs - weeks * weekMs
   const sums = new Map<string, KeyDecisions[]>()

@@ -133,12 +133,10 @@ function hasUnmigrated({ galleryId, modelId, preferredModelIds }: VectorFilter) 
           and p."modelId" in (${sql.join(preferredModelIds)})))`
 }
 
-type NearestSelect = SelectQueryBuilder<Schema, 'vectors', { subjectId: string; distance: number }>
-
 /** Reads the templates of the nearest subjects. The materialized CTE makes the search run first. */
 async function joinTemplates(
   { build, run }: ReadTx,
-  nearest: NearestSelect,
+  nearest: SelectQueryBuilder<Schema, 'vectors', { subjectId: string; distance: number }>,
   { galleryId }: NearestQuery,
 ): Promise<readonly NearestTemplate[]> {
   const query = build

@@ -49,13 +49,11 @@ export async function countChangedDecisions(
   return { ...counts, isCapped: readCount > callsMax }
 }
 
-type DecisionStep = { readonly after: CallCursor | undefined; readonly limit: number }
-
 /** Counts up to `limit` calls. `end` is the position of the last one; undefined at the end of the log. */
 async function countStep(
   tx: ReadTx,
   { projectId, threshold, fromMs }: DecisionFilter,
-  { after, limit }: DecisionStep,
+  { after, limit }: { readonly after: CallCursor | undefined; readonly limit: number },
 ) {
   const calls = tx.build
     .selectFrom('calls')

@@ -30,9 +30,7 @@ const migrationsFolder = new URL('migrations/', import.meta.url)
 /** Excludes other processes that change the schema until the transaction ends. */
 export const lockSchema = prepare(`select pg_advisory_xact_lock(hashtextextended('schema', 0))`)
 
-type DatabaseState = { readonly name: string; readonly isMigrated: boolean }
-
-const selectDatabase = prepare<DatabaseState>(
+const selectDatabase = prepare<{ readonly name: string; readonly isMigrated: boolean }>(
   `select current_database() as name, to_regclass('kysely_migration') is not null as "isMigrated"`,
 )
 const selectApplied = prepare<{ readonly name: string }>(

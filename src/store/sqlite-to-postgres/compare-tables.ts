@@ -73,13 +73,11 @@ async function compareTotals(
   return differences
 }
 
-type ComparedBatch = { readonly rows: number; readonly differences: readonly string[] }
-
 async function* compareRows(
   source: MigrationSource,
   target: MigrationTarget,
   table: Table,
-): AsyncGenerator<ComparedBatch> {
+): AsyncGenerator<{ readonly rows: number; readonly differences: readonly string[] }> {
   const { key, batchRows } = table
   for (let rows: readonly TableRow[] = [], isFirst = true; isFirst || rows.length === batchRows;) {
     const last = rows.at(-1)

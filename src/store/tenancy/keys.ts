@@ -27,10 +27,8 @@ export type KeyIdentity = {
    * Reads the identity again: it was remembered, or the body of the call arrived long after it was
    * read. Absent for callers without a secret.
    */
-  readonly refresh?: FindIdentity | undefined
+  readonly refresh?: ((now: Date) => Promise<KeyIdentity | undefined>) | undefined
 }
-
-type FindIdentity = (now: Date) => Promise<KeyIdentity | undefined>
 
 export type KeyState = 'active' | 'revoked' | 'expired'
 

@@ -22,11 +22,9 @@ export type ExtractedPicture = {
 /** A picture that cannot be used. */
 export type RefusedPicture = { readonly index: number; readonly error: ActionError }
 
-type ExtractPicturesCall = ExtractCall<ProbeParams> & { readonly extract: ExtractOptions }
-
 /** Extracts the main face of each image. An image that cannot be used does not affect the others. */
 export async function extractPictures(
-  call: ExtractPicturesCall,
+  call: ExtractCall<ProbeParams> & { readonly extract: ExtractOptions },
   images: readonly EncodedImage[],
 ): Promise<readonly (ExtractedPicture | RefusedPicture)[]> {
   using reserved = reserveImages(call, images)

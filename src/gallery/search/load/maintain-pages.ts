@@ -41,11 +41,9 @@ export function createPageMaintenance(options: PageMaintenanceOptions) {
   }
 }
 
-type GalleryState = Pick<LoadRange, 'galleryId' | 'accountId'> & { readonly sequence: number }
-
 /** @returns whether no further ranges are left. */
 async function writeMissingPages(
-  gallery: GalleryState,
+  gallery: Pick<LoadRange, 'galleryId' | 'accountId'> & { readonly sequence: number },
   {
     store,
     log,

@@ -98,13 +98,11 @@ export function readRange(range: LoadRange, deps: ReadRangeDeps): Promise<RangeC
   })
 }
 
-type PageDeps = { readonly range: LoadRange; readonly deps: ReadRangeDeps }
-
 /** @throws Error if the page was changed, or its range contains other faces by now. */
 async function openPage(
   reading: ReadTx,
   { facesNow, ...page }: StoredPage,
-  { range: { accountId }, deps }: PageDeps,
+  { range: { accountId }, deps }: { readonly range: LoadRange; readonly deps: ReadRangeDeps },
 ): Promise<PackedRows> {
   if (facesNow !== page.faces)
     throw new Error(`the page has ${page.faces} faces, but its range has ${facesNow}`)
@@ -122,12 +120,10 @@ function freeBytes({ buffer, byteOffset, byteLength }: Uint8Array): void {
   if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-type RowsToSeal = { readonly rows: PackedRows; readonly deps: ReadRangeDeps }
-
 async function encryptPage(
   reading: ReadTx,
   { galleryId, accountId, after, to, becomesPage }: LoadRange,
-  { rows, deps }: RowsToSeal,
+  { rows, deps }: { readonly rows: PackedRows; readonly deps: ReadRangeDeps },
 ): Promise<GalleryPageRow | undefined> {
   if (!becomesPage) return undefined
   const range = { galleryId, accountId, afterSequence: after, toSequence: to }

@@ -71,8 +71,6 @@ function preluReplacement(x: string, y: string, slope: Float32Array) {
   return { nodes, initializers }
 }
 
-type DecodedNode = ReturnType<typeof decodeNode>
-
 function decodeNode({ value }: ProtobufField) {
   const fields = typeof value === 'number' ? [] : readFields(value)
   return {
@@ -83,7 +81,7 @@ function decodeNode({ value }: ProtobufField) {
 }
 
 /** The outputs of these operators have the shape [N, channels, height, width] if a slope fits them. */
-function isConvolution({ operator }: DecodedNode): boolean {
+function isConvolution({ operator }: ReturnType<typeof decodeNode>): boolean {
   return operator === 'Conv' || operator === 'BatchNormalization'
 }
 

@@ -109,12 +109,10 @@ async function createTables(session: PostgresSession): Promise<void> {
   }
 }
 
-type IndexBuildOptions = VectorMaintenanceOptions & { readonly signal: AbortSignal }
-
 async function buildVectorIndex(
   pool: ConnectionPool,
   key: VectorIndexKey,
-  { log, signal }: IndexBuildOptions,
+  { log, signal }: VectorMaintenanceOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   await pool.withSession(async (session) => {
     const table = await findPartition(session, key.galleryId)

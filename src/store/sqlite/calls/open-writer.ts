@@ -3,10 +3,8 @@ import { sqliteTx } from '../tx.ts'
 import { createWriter, isFatal, type WriterOptions } from '../writer.ts'
 import { createCallBatch } from './call-batch.ts'
 
-type ConnectionOptions = Pick<WriterOptions, 'db' | 'connection' | 'transaction'>
-
 /** Prepares the statements of the only connection that writes. */
-export function openWriter(options: ConnectionOptions) {
+export function openWriter(options: Pick<WriterOptions, 'db' | 'connection' | 'transaction'>) {
   const { connection } = options
   const pending = createPendingCounts(createHourlyCountStatements(connection))
   const tx = sqliteTx(connection, pending)
