@@ -174,6 +174,47 @@ test('An image is reduced before its colours are converted', async () => {
   assert.ok(fromMeanInk.every((value, index) => value < (converted[index] ?? 0) - 3))
 })
 
+/** Returns a profile with a chain of matrices that darken, to which all entries of its table refer. */
+async function elementProfile(count: number): Promise<Buffer> {
+  const matrix = Buffer.alloc(12 + 4 * 12)
+  matrix.write('matf')
+  for (const at of [8, 10]) matrix.writeUInt16BE(3, at)
+  for (const channel of [0, 1, 2]) matrix.writeFloatBE(0.9, 12 + 16 * channel)
+  const chain = Buffer.alloc(16 + 8 * count)
+  chain.write('mpet')
+  for (const at of [8, 10]) chain.writeUInt16BE(3, at)
+  chain.writeUInt32BE(count, 12)
+  for (let at = 16; at < chain.length; at += 8) {
+    chain.writeUInt32BE(chain.length, at)
+    chain.writeUInt32BE(matrix.length, at + 4)
+  }
+  const base = await rgbProfile(2.2, adobeRgb)
+  const profile = Buffer.concat([base, chain, matrix])
+  profile.writeUInt32BE(profile.length, 0)
+  profile.writeUInt8(4, 8)
+  const entry = profile.indexOf('cprt', 128, 'latin1')
+  profile.write('D2B0', entry)
+  profile.writeUInt32BE(base.length, entry + 4)
+  profile.writeUInt32BE(chain.length + matrix.length, entry + 8)
+  return profile
+}
+
+test('A profile with chains of processing elements is ignored, and rejected for CMYK', async () => {
+  const png = await gradient().png().toBuffer()
+  const withElements = embed(png, await elementProfile(3))
+  const converted = await sharp(withElements).withIccProfile('srgb').raw().toBuffer()
+  const original = await sharp(png).raw().toBuffer()
+  assert.ok(meanDifference(converted, original) > 20, 'the decoder applies it')
+  assert.deepEqual(await decode(withElements), await decode(png))
+  const inks = gradient().toColourspace('cmyk').withIccProfile('cmyk')
+  const printed = await inks.jpeg().toBuffer()
+  printed.write('D2B0', printed.indexOf('cprt', 0, 'latin1'))
+  await assert.rejects(
+    decode(printed),
+    /image\.bytes: the colour profile has processing elements .* convert the image to sRGB/u,
+  )
+})
+
 /** Inserts a profile into a JPEG, without a change of its pixels. */
 function embedInJpeg(jpeg: Buffer, profile: Buffer): Buffer {
   const content = Buffer.concat([Buffer.from('ICC_PROFILE\0\x01\x01'), profile])

@@ -11,7 +11,7 @@ import { checkExtraHeader, loadersOf } from './extra-types.ts'
 import type { ImageSize } from './geometry.ts'
 import type { EncodedImage, ImageLimits } from './input/encoded-image.ts'
 import { erasePointers } from './input/exif.ts'
-import { isSrgbProfile } from './input/srgb-profile.ts'
+import { hasElementChains, isSrgbProfile } from './input/srgb-profile.ts'
 import { readJpegHeader, validateImage } from './input/validate-image.ts'
 
 /** The module of the package is not loaded: it needs other packages, which only compile this program. */
@@ -50,7 +50,8 @@ export async function openImage(image: EncodedImage, limits: ImageLimits, path: 
  * Decodes a validated image to 8-bit sRGB: with libjpeg-turbo if it is a JPEG whose pixels need no
  * other change, otherwise with libvips. Of a file that has defects, libvips decides.
  *
- * - The EXIF orientation and an ICC profile are applied. A profile of sRGB needs no conversion.
+ * - The EXIF orientation and an ICC profile are applied. A profile of sRGB needs no conversion. One with
+ *   chains of processing elements is ignored; with it, CMYK is rejected, which has no colours without one.
  * - CMYK, grey, palette and 16-bit images are converted.
  * - Transparent parts become white; an animation is reduced to its first frame.
  * - Truncated or contradictory data is rejected, so that a half-grey face is never compared.
@@ -63,6 +64,11 @@ export async function decodeImage(bytes: Buffer, pixelsMax: number, path: string
   const options = { failOn: 'warning', limitInputPixels: pixelsMax, autoOrient: true } as const
   const metadata = await readMetadata(bytes, options).catch(reject)
   const { size, orientation, isJpeg, profile, space } = metadata
+  if (profile === 'ignored' && space === 'cmyk')
+    throw new ActionError(
+      'IMAGE_DECODE_FAILED',
+      `${path}.bytes: the colour profile has processing elements (D2B0 to D2B3); convert the image to sRGB`,
+    )
   const longerSidePx = Math.max(size.width, size.height)
   const isDrafted = isJpeg && space !== 'cmyk' && longerSidePx >= draftShrinkMin * draftSidePx
   const isPlainJpeg =
@@ -94,7 +100,7 @@ type ImageMetadata = {
   readonly orientation: number
   readonly isJpeg: boolean
   /** The ICC profile. */
-  readonly profile: 'none' | 'srgb' | 'other'
+  readonly profile: 'none' | 'srgb' | 'ignored' | 'other'
   /** The colour space of the pixels, as libvips names it; undefined for a JPEG without metadata. */
   readonly space?: string
 }
@@ -109,8 +115,13 @@ async function readMetadata(bytes: Buffer, options: SharpOptions): Promise<Image
     return { size: { width, height }, orientation: 1, isJpeg: true, profile: 'none' }
   }
   const { autoOrient, orientation = 1, format, icc, space } = await sharp(bytes, options).metadata()
-  const profile = icc === undefined ? 'none' : isSrgbProfile(icc) ? 'srgb' : 'other'
+  const profile = icc === undefined ? 'none' : classifyProfile(icc)
   return { size: autoOrient, orientation, isJpeg: format === 'jpeg', profile, space }
+}
+
+function classifyProfile(icc: Buffer) {
+  if (hasElementChains(icc)) return 'ignored'
+  return isSrgbProfile(icc) ? 'srgb' : 'other'
 }
 
 /**
