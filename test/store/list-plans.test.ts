@@ -77,6 +77,15 @@ test('The subjects and the visitors that retention deletes are found by an index
     }
   }))
 
+test('The visitors of a project are counted in an index, without reading their rows', () =>
+  onSqlite(async ({ explain }) => {
+    for (const beforeUtc of [undefined, '2026']) {
+      const filter = { projectId: 'p', ...(beforeUtc !== undefined && { beforeUtc }) }
+      for (const { plan } of await explain((tx) => countProjectVisitors(tx, filter)))
+        assert.match(plan, / COVERING INDEX visitors_unseen /u)
+    }
+  }))
+
 test('Expired subjects are found by an index, those of a project and those of a gallery', () =>
   onBothEngines(async ({ explain }) => {
     const ofProject = { projectId: 'p', beforeUtc: '2026', limit: 9 }

@@ -72,7 +72,7 @@ export function findProjectVisitors(
 
 /** Counts these visitors, at most `listCountMax`. */
 export function countProjectVisitors(tx: ReadTx, filter: VisitorsOfProject): Promise<ListCount> {
-  return countListed(tx, selectOfProject(tx, filter).select('subjectId'))
+  return countListed(tx, selectOfProject(tx, filter).select('visitCount'))
 }
 
 function selectOfProject(tx: ReadTx, { projectId, beforeUtc }: VisitorsOfProject) {

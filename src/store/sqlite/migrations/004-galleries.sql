@@ -99,7 +99,9 @@ create index ignored_visitors_by_count on subjects (galleryId, isIgnored, visitC
 create index ignored_visitors_by_last_seen on subjects (galleryId, isIgnored, lastSeenAtUtc, subjectId)
   where visitCount is not null
 
-create index visitors_unseen on subjects (projectId, lastSeenAtUtc) where visitCount is not null
+-- Contains the count, so that the visitors of a project are counted without their other data.
+create index visitors_unseen on subjects (projectId, lastSeenAtUtc, visitCount)
+  where visitCount is not null
 
 create table subjectGroups (
   galleryId text not null, name text not null,
