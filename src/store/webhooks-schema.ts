@@ -16,6 +16,8 @@ export type WebhookRow = {
   readonly failingSinceMs: Generated<number | null>
   /** Until then no delivery is attempted. */
   readonly pausedUntilMs: Generated<number>
+  /** A delivery of the last attempts; null: there was none. */
+  readonly lastEventId: Generated<string | null>
   /** Events that were not stored because the outbox was full. */
   readonly discarded: Generated<number>
 }
@@ -30,7 +32,8 @@ export type WebhookSecretRow = {
   readonly expiresAtMs: number | null
 }
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed'
+export const deliveryStates = ['pending', 'delivered', 'failed'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
 
 /** An event for one webhook. Webhooks that receive the same event store the same event id. */
 export type WebhookDeliveryRow = {

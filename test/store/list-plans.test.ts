@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findDeliveries } from '../../src/store/webhooks/deliveries.ts'
-import type { ReadTx } from '../../src/store/database.ts'
+import {
+  deleteOldDeliveries,
+  expireDeliveries,
+  findDeliveries,
+} from '../../src/store/webhooks/deliveries.ts'
+import { findWebhooks } from '../../src/store/webhooks/webhooks.ts'
+import type { ReadTx, Tx } from '../../src/store/database.ts'
 import {
   countSubjects,
   readSubjects,
@@ -204,11 +209,41 @@ test('Each list of deliveries reads only deliveries with its state and its type,
     for (const { state, type, after, isAscending } of filters) {
       const page = { webhookId: 'w', state, type, isAscending, after, limit: 51 }
       const found = await explain((tx) => findDeliveries(tx, page))
-      assertIndexed(found, ['webhookId', ...(after ? ['createdAtMs'] : [])])
-      for (const { plan } of found)
-        if (type !== undefined) assert.match(plan, /deliveries_by_(?:type|state)/u)
-        else if (state !== undefined) assert.match(plan, /deliveries_by_state/u)
+      assert.equal(found.length, state === undefined ? 3 : 1)
+      const typeColumns = type === undefined ? [] : ['type']
+      assertIndexed(found, [
+        'webhookId',
+        'state',
+        ...typeColumns,
+        ...(after ? ['createdAtMs'] : []),
+      ])
     }
+  }))
+
+test('Webhooks read no deliveries but the pending ones and that of the last attempt', () =>
+  onBothEngines(async ({ explain }) => {
+    const [webhooks] = await explain((tx) => findWebhooks(tx, { accountId: 'a' }))
+    const plan = webhooks?.plan ?? ''
+    const onPending = / deliveries_(?:pending|by_state) /u
+    const onLast =
+      /last USING INDEX sqlite_autoindex_webhookDeliveries_1 \(eventId=|Index Cond: .*"eventId" = webhooks\."lastEventId"/u
+    assert.match(plan, onPending)
+    assert.match(plan, onLast)
+    const reads = plan
+      .split('\n')
+      .filter((line) => /\b(?:SCAN|SEARCH) (?:d|last)\b|"webhookDeliveries"/u.test(line))
+    assert.equal(reads.length, 2, plan)
+  }))
+
+test('Old deliveries of each state are found by an index, without those of other states', () =>
+  onBothEngines(async ({ explain }) => {
+    const old = { beforeMs: 1, limit: 500, error: 'too old' }
+    for (const state of ['delivered', 'failed'] as const)
+      assertIndexed(await explain((tx) => deleteOldDeliveries(tx as Tx, { ...old, state })), [
+        'state',
+        'queuedAtMs',
+      ])
+    assertIndexed(await explain((tx) => expireDeliveries(tx as Tx, old)), ['state', 'queuedAtMs'])
   }))
 
 const logFilters = combine({

@@ -98,6 +98,7 @@ async function sweepWebhooks(config: Config, { store, clock, log }: WebhookEnvir
   const expired = await store.write((tx) => expireDeliveries(tx, given))
   if (expired > 0) log.error({ expired }, 'webhook events were given up')
   const beforeMs = nowMs - config.WEBHOOK_RETENTION_DAYS * dayMs
-  await deleteInBatches(store, (tx, limit) => deleteOldDeliveries(tx, { beforeMs, limit }))
+  for (const state of ['delivered', 'failed'] as const)
+    await deleteInBatches(store, (tx, limit) => deleteOldDeliveries(tx, { state, beforeMs, limit }))
   await store.write((tx) => deleteExpiredSecrets(tx, nowMs))
 }

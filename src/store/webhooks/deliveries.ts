@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
+import { mapSequential } from '../../lib/account-context.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import { selectPage, type ListOrder } from '../lists.ts'
-import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
+import { type DeliveryState, type WebhookDeliveryRow, deliveryStates } from '../webhooks-schema.ts'
 
 export type WebhookDelivery = Selectable<WebhookDeliveryRow>
 export type DeliveryId = Pick<WebhookDelivery, 'eventId' | 'webhookId'>
@@ -71,7 +72,11 @@ export async function claimDeliveries(
     .where('webhookId', '=', webhookId)
     .where('eventId', 'in', locked)
     .returningAll()
-  return (await tx.run(claim)).map((row) => ({ ...row, ...webhook }))
+  const claimed = await tx.run(claim)
+  const lastEventId = claimed[0]?.eventId
+  const change = tx.build.updateTable('webhooks').set({ lastEventId })
+  if (lastEventId !== undefined) await tx.run(change.where('webhookId', '=', webhookId))
+  return claimed.map((row) => ({ ...row, ...webhook }))
 }
 
 export type DeliveryResult = Pick<WebhookDelivery, 'state' | 'dueAtMs' | 'status' | 'error'>
@@ -146,16 +151,25 @@ const listedColumns = [
 export type ListedDelivery = Pick<WebhookDelivery, (typeof listedColumns)[number]>
 
 /** Finds deliveries of a webhook without their data, by default the newest first. */
-export function findDeliveries(
+export async function findDeliveries(tx: ReadTx, filter: DeliveryFilter) {
+  const states = filter.state === undefined ? deliveryStates : [filter.state]
+  const found = (await mapSequential(states, (state) => findOfState(tx, state, filter))).flat()
+  const sign = filter.isAscending === true ? 1 : -1
+  found.sort((a, b) => sign * (a.createdAtMs - b.createdAtMs || (a.eventId < b.eventId ? -1 : 1)))
+  return found.slice(0, filter.limit)
+}
+
+function findOfState(
   tx: ReadTx,
-  { webhookId, eventId, state, type, isAscending = false, after, limit }: DeliveryFilter,
+  state: DeliveryState,
+  { webhookId, eventId, type, isAscending = false, after, limit }: DeliveryFilter,
 ): Promise<readonly ListedDelivery[]> {
   let query = tx.build
     .selectFrom('webhookDeliveries')
     .select(listedColumns)
     .where('webhookId', '=', webhookId)
+    .where('state', '=', state)
   if (eventId !== undefined) query = query.where('eventId', '=', eventId)
-  if (state !== undefined) query = query.where('state', '=', state)
   if (type !== undefined) query = query.where('type', '=', type)
   const page = selectPage(query, {
     columns: ['createdAtMs', 'eventId'],
@@ -171,28 +185,6 @@ export async function findDeliveryData(tx: ReadTx, { webhookId, eventId }: Deliv
   const query = tx.build.selectFrom('webhookDeliveries').select('data')
   const ofWebhook = query.where('webhookId', '=', webhookId).where('eventId', '=', eventId)
   return (await tx.run(ofWebhook))[0]?.data
-}
-
-/** Finds the last attempt of each of these webhooks that has one. */
-export function findLastAttempts(tx: ReadTx, webhookIds: readonly string[]) {
-  if (webhookIds.length === 0) return Promise.resolve([])
-  const ranked = tx.build
-    .selectFrom('webhookDeliveries')
-    .select(['webhookId', 'status', 'error'])
-    .select(sql<number>`"attemptedAtMs"`.as('attemptedAtMs'))
-    .select(
-      sql<number>`row_number() over (partition by "webhookId"
-        order by "attemptedAtMs" desc, "eventId")`.as('position'),
-    )
-    .where('webhookId', 'in', webhookIds)
-    .where('attemptedAtMs', 'is not', null)
-    .as('ranked')
-  return tx.run(
-    tx.build
-      .selectFrom(ranked)
-      .select(['webhookId', 'status', 'error', 'attemptedAtMs'])
-      .where('position', '=', 1),
-  )
 }
 
 export type OutboxCounts = {
@@ -217,14 +209,17 @@ export async function countOutbox(tx: ReadTx): Promise<OutboxCounts> {
   return row ?? { pending: 0, discarded: 0, failing: 0 }
 }
 
-type OldDeliveries = { readonly beforeMs: number; readonly limit: number }
+type OldDeliveries = Pick<WebhookDelivery, 'state'> & {
+  readonly beforeMs: number
+  readonly limit: number
+}
 
 /** Gives up pending deliveries queued before that time. @returns the number. */
 export async function expireDeliveries(
   tx: Tx,
-  { error, ...filter }: OldDeliveries & { readonly error: string },
+  { error, ...filter }: Omit<OldDeliveries, 'state'> & { readonly error: string },
 ): Promise<number> {
-  const old = selectOldDeliveries(tx, filter).where('state', '=', 'pending')
+  const old = selectOldDeliveries(tx, { ...filter, state: 'pending' })
   const reason = sql<string>`coalesce(error || '; ', '') || cast(${error} as text)`
   const query = tx.build
     .updateTable('webhookDeliveries')
@@ -235,9 +230,9 @@ export async function expireDeliveries(
   return (await tx.run(query)).length
 }
 
-/** Deletes completed deliveries queued before that time. @returns the number. */
+/** Deletes deliveries of a state queued before that time. @returns the number. */
 export async function deleteOldDeliveries(tx: Tx, filter: OldDeliveries): Promise<number> {
-  const old = selectOldDeliveries(tx, filter).where('state', '!=', 'pending')
+  const old = selectOldDeliveries(tx, filter)
   const query = tx.build
     .deleteFrom('webhookDeliveries')
     .where((row) => row(row.refTuple(...deliveryKey), 'in', old.$asTuple(...deliveryKey)))
@@ -247,10 +242,11 @@ export async function deleteOldDeliveries(tx: Tx, filter: OldDeliveries): Promis
 
 const deliveryKey = ['eventId', 'webhookId'] as const
 
-function selectOldDeliveries(tx: Tx, { beforeMs, limit }: OldDeliveries) {
+function selectOldDeliveries(tx: Tx, { state, beforeMs, limit }: OldDeliveries) {
   return tx.build
     .selectFrom('webhookDeliveries')
     .select(deliveryKey)
+    .where('state', '=', state)
     .where('queuedAtMs', '<=', beforeMs)
     .orderBy('queuedAtMs')
     .limit(limit)

@@ -87,13 +87,19 @@ export type WebhookFilter = {
   readonly webhookId?: string | undefined
 }
 
-/** Finds webhooks, the oldest first. */
+/** Finds webhooks with their last attempts, the oldest first. */
 export async function findWebhooks(tx: ReadTx, { accountId, projectId, webhookId }: WebhookFilter) {
   let query = tx.build
     .selectFrom('webhooks')
     .innerJoin('projects', 'projects.projectId', 'webhooks.projectId')
+    .leftJoin('webhookDeliveries as last', (join) =>
+      join
+        .onRef('last.eventId', '=', 'webhooks.lastEventId')
+        .onRef('last.webhookId', '=', 'webhooks.webhookId'),
+    )
     .selectAll('webhooks')
-    .select(['projects.accountId', 'projects.name as projectName', pendingCount.as('pending')])
+    .select(['accountId', 'projects.name as projectName', pendingCount.as('pending')])
+    .select(['attemptedAtMs', 'status', 'error'])
   if (accountId !== undefined) query = query.where('projects.accountId', '=', accountId)
   if (projectId !== undefined) query = query.where('webhooks.projectId', '=', projectId)
   if (webhookId !== undefined) query = query.where('webhooks.webhookId', '=', webhookId)

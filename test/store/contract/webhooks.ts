@@ -118,6 +118,41 @@ export const webhooksContract = {
     assert.deepEqual(await receivers(), [toAll])
   },
 
+  'a list of deliveries has those of all states in one order, also across pages': async ({
+    store,
+    project: { projectId },
+  }: StoreFixture) => {
+    const webhook = { projectId, url: 'https://example.com/a', events: ['budget.low'] as const }
+    const webhookId = (await store.write((tx) => queries.createWebhook(tx, webhook, nowMs))) ?? ''
+    const states = ['failed', 'pending', 'delivered', 'pending', 'failed', 'delivered'] as const
+    const rows = states.map((state, number) => ({
+      eventId: `evt_${number}`,
+      webhookId,
+      projectId,
+      type: number < 3 ? 'call.failed' : 'budget.low',
+      data: '{}',
+      // Two events of each time.
+      createdAtMs: Math.floor(number / 2),
+      queuedAtMs: 1,
+      state,
+    }))
+    await store.write((tx) => tx.run(tx.build.insertInto('webhookDeliveries').values(rows)))
+    for (const isAscending of [true, false])
+      for (const type of [undefined, 'call.failed']) {
+        const found: string[] = []
+        for (let after: { createdAtMs: number; eventId: string } | undefined; ;) {
+          const filter = { webhookId, type, isAscending, after, limit: 2 }
+          const page = await store.read((tx) => queries.findDeliveries(tx, filter))
+          found.push(...page.map(({ eventId }) => eventId))
+          after = page[1]
+          if (!after) break
+        }
+        const ids = rows.filter((row) => type === undefined || row.type === type)
+        const expected = ids.map(({ eventId }) => eventId)
+        assert.deepEqual(found, isAscending ? expected : expected.toReversed())
+      }
+  },
+
   'a delivery is claimed once, and a late result of an earlier claim is not stored': async ({
     store,
     project: { projectId },
@@ -145,13 +180,11 @@ export const webhooksContract = {
     const record = (delivery: typeof first) =>
       store.write((tx) => queries.recordAttempt(tx, delivery, failed))
     assert.deepEqual([await record(first), await record(second)], [false, true])
-    const attempts = await store.read((tx) => queries.findLastAttempts(tx, [webhookId, 'other']))
-    const last = { webhookId, attemptedAtMs: nowMs + 1000, status: 500, error: 'x' }
+    const [attempted] = await store.read((tx) => queries.findWebhooks(tx, { webhookId }))
     assert.deepEqual(
-      attempts.map((attempt) => ({ ...attempt })),
-      [last],
+      [attempted?.attemptedAtMs, attempted?.status, attempted?.error, attempted?.pending],
+      [nowMs + 1000, 500, 'x', 1],
     )
-    assert.deepEqual(await store.read((tx) => queries.findLastAttempts(tx, [])), [])
     const pause = { failures: 1, nowMs, pausedUntilMs: nowMs + 9000 }
     await store.write((tx) => queries.pauseWebhook(tx, webhookId, pause))
     assert.deepEqual([await due(nowMs + 8999), await claim(nowMs + 8999)], [[], []])
@@ -167,7 +200,7 @@ export const webhooksContract = {
       store.write((tx) => queries.expireDeliveries(tx, { ...old, beforeMs }))
     assert.deepEqual([await expire(nowMs - 1), await expire(nowMs)], [0, 1])
     const remove = (beforeMs: number) =>
-      store.write((tx) => queries.deleteOldDeliveries(tx, { beforeMs, limit: 10 }))
+      store.write((tx) => queries.deleteOldDeliveries(tx, { state: 'failed', beforeMs, limit: 10 }))
     assert.deepEqual([await remove(nowMs - 1), await remove(nowMs)], [0, 1])
   },
 

@@ -12,7 +12,6 @@ import * as stored from '../../../store/webhooks/webhooks.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { withoutPath } from '../../../webhooks/address-rules.ts'
 import { formatUtc } from '../../../lib/clock.ts'
-import { findLastAttempts } from '../../../store/webhooks/deliveries.ts'
 import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
 import { isAllowed } from '../../auth/identity.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
@@ -67,27 +66,18 @@ export const listWebhooks = defineRead({
   }),
   handle: async ({ query, identity, services: { store, clock } }) => {
     const filter = { ...query, accountId: identity.accountId }
-    const [webhooks, attempts] = await store.read(async (tx) => {
-      const found = await stored.findWebhooks(tx, filter)
-      const ids = found.map(({ webhookId }) => webhookId)
-      return [found, await findLastAttempts(tx, ids)] as const
-    })
-    const attemptOf = new Map(
-      attempts.map(({ webhookId, attemptedAtMs, ...attempt }) => [
-        webhookId,
-        { ...attempt, attemptedAtUtc: formatUtc(attemptedAtMs) },
-      ]),
-    )
+    const webhooks = await store.read((tx) => stored.findWebhooks(tx, filter))
     const eventTypes = allEventTypes.map((type) => ({
       type,
       summary: webhookEventTypes[type],
       isDefault: defaultEventTypes.includes(type),
     }))
     const isManager = isAllowed(identity.role, 'admin')
-    const items = webhooks.map((webhook) => ({
+    const items = webhooks.map(({ attemptedAtMs, status, error, ...webhook }) => ({
       ...toItem(webhook, clock()),
       url: isManager ? webhook.url : withoutPath(webhook.url),
-      lastAttempt: attemptOf.get(webhook.webhookId) ?? null,
+      lastAttempt:
+        attemptedAtMs === null ? null : { status, error, attemptedAtUtc: formatUtc(attemptedAtMs) },
     }))
     return { items, eventTypes, webhooksPerProjectMax: stored.webhooksPerProjectMax }
   },

@@ -6,7 +6,7 @@ create table webhooks (
   url text not null, events text not null,
   matchFilter text not null default '{}', createdAtUtc text not null,
   failures integer not null default 0 check (failures >= 0), failingSinceMs integer,
-  pausedUntilMs integer not null default 0,
+  pausedUntilMs integer not null default 0, lastEventId text,
   discarded integer not null default 0 check (discarded >= 0)
 ) strict, without rowid
 
@@ -33,14 +33,12 @@ create table webhookDeliveries (
 create index deliveries_pending on webhookDeliveries (webhookId, dueAtMs)
   where state = 'pending'
 
-create index deliveries_of_webhook on webhookDeliveries (webhookId, createdAtMs, eventId)
-
+-- Each list of deliveries is merged from the lists of its states.
 create index deliveries_by_state on webhookDeliveries (webhookId, state, createdAtMs, eventId)
 
--- Contains the state, so that a list of both reads no data of other deliveries.
-create index deliveries_by_type on webhookDeliveries (webhookId, type, createdAtMs, eventId, state)
+create index deliveries_by_type on webhookDeliveries (webhookId, type, state, createdAtMs, eventId)
 
-create index deliveries_by_age on webhookDeliveries (queuedAtMs)
+create index deliveries_by_age on webhookDeliveries (state, queuedAtMs)
 
 create trigger budget_limits_reset after update of balanceMicros on ledgers
   when new.balanceMicros > old.balanceMicros and new.ledger like 'budget:%' begin
