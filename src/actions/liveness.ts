@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ActionError, invalidRequest } from '../lib/errors.ts'
+import { invalidRequest } from '../lib/errors.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
@@ -66,8 +66,11 @@ export const liveness = defineAction({
   example: examples['svc.liveness'],
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
   checkCall: ({ params }) => {
+    // The attempt is not spent: the call is refused before it is read.
     if (params.livenessSessionId !== undefined && params.allImages)
-      throw attemptWithSeveralResults()
+      throw invalidRequest(
+        'params.allImages: must be false or absent with livenessSessionId; the images of an attempt are frames of one person and give one result',
+      )
   },
   run: async (call) => {
     const { livenessSessionId } = call.params
@@ -86,21 +89,11 @@ async function checkImage(call: LivenessCall, image: EncodedImage, index: number
   const { threshold } = call.params
   const { analysis, faces } = await findFaces(call, image, index, { liveness: true })
   const largest = withLiveness(faces[0])
+  const warnings = threshold === 0 ? ['threshold 0 classifies every face as live'] : []
   return {
     ...classifyLiveness(largest, analysis, { threshold, requireSingleFace: true }),
     face: toFaceValue(analysis, largest, 0),
     faceCount: analysis.faceCount,
-    ...imageFields(call, analysis, largest, ...zeroLivenessThreshold(call)),
+    ...imageFields(call, analysis, largest, ...warnings),
   }
-}
-
-function zeroLivenessThreshold({ params: { threshold } }: LivenessCall): string[] {
-  return threshold === 0 ? ['threshold 0 classifies every face as live'] : []
-}
-
-/** The attempt is not spent: the call is refused before it is read. */
-function attemptWithSeveralResults(): ActionError {
-  return invalidRequest(
-    'params.allImages: must be false or absent with livenessSessionId; the images of an attempt are frames of one person and give one result',
-  )
 }

@@ -63,21 +63,17 @@ export function createConsoleRoutes(config: Config, options: ConsoleServicesOpti
   return consoleRoutes.map((route) => serveConsoleRoute(route, services))
 }
 
-/** The console has authenticated the caller already; the rest runs as for every call. */
-function gateFor(gate: ConsoleServicesOptions['gate'], caller: KeyIdentity) {
-  const authenticate = async () => caller
-  return { ...gate, authenticate, authenticateForAdmission: authenticate }
-}
-
 function createConsoleServices(config: Config, options: ConsoleServicesOptions): ConsoleServices {
   const { gate, executeOptions, clock } = options
   const location = storeLocationOf(config)
   const threads = { ...options, location, masterKeyFile: masterKeyPath(config) }
   const keyring = openKeyring(threads.masterKeyFile)
-  const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
-    ...executeOptions,
-    gate: gateFor(gate, caller),
-  })
+  // The console has authenticated the caller already; the rest runs as for every call.
+  const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => {
+    const authenticate = async () => caller
+    const gateOfCaller = { ...gate, authenticate, authenticateForAdmission: authenticate }
+    return { ...executeOptions, gate: gateOfCaller }
+  }
   return {
     ...options,
     authThrottle: gate.authThrottle,

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditSnapshot, type AuditCheck } from '../../billing/audit-ledger.ts'
+import { createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
+import { listWrappedKeys, requireUnwrappable } from '../../gallery/keys/open-keys.ts'
+import { createDecryptStoredTemplate } from '../../gallery/keys/template-encryption.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { newId } from '../../lib/ids.ts'
@@ -12,11 +15,15 @@ import * as accountCopy from '../../store/account-move/copy-account.ts'
 import * as frozen from '../../store/account-move/frozen-account.ts'
 import * as moves from '../../store/account-move/move-record.ts'
 import type { Store } from '../../store/database.ts'
-import { databaseOnTransaction } from '../../store/postgres/connection/kysely-driver.ts'
+import { selectOrderedTemplates } from '../../store/gallery/templates.ts'
+import {
+  databaseOnTransaction,
+  type QueryRunner,
+} from '../../store/postgres/connection/kysely-driver.ts'
+import { postgresReadTx } from '../../store/postgres/tx.ts'
 import { updateStatistics } from '../../store/sqlite-to-postgres/fill-target.ts'
 import type { MigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
 import { auditedChange } from '../audit/audited-change.ts'
-import { checkKeys } from './check-moved-keys.ts'
 
 export type AccountMoveOptions = {
   /** The database that the account leaves, as commands open it. */
@@ -225,4 +232,32 @@ export function cancelAccountMove(
       return { result: undefined, accountId, target: accountId, detail: { to: target.label } }
     })
   })
+}
+
+const templatesMax = 200
+
+/**
+ * Unwraps every key that is visible to a transaction, and decrypts some of the templates.
+ *
+ * @returns the number of decrypted templates.
+ * @throws Error if the file does not contain a master key, or no template can be decrypted.
+ */
+async function checkKeys(on: QueryRunner, masterKeyFile: string): Promise<number> {
+  const tx = postgresReadTx(on)
+  const keys = await listWrappedKeys({ read: async (job) => job(tx) })
+  if (keys.galleryKeys.length + keys.secrets.length === 0) return 0
+  const keyring = openKeyring(masterKeyFile)
+  requireUnwrappable(keyring, keys)
+  const subjectKeys = createSubjectKeys(keyring, Date.now)
+  const decrypt = createDecryptStoredTemplate(subjectKeys, { error: () => undefined })
+  const rows = await tx.run(selectOrderedTemplates(tx).limit(templatesMax))
+  let decrypted = 0
+  for (const row of rows) {
+    const template = await decrypt(tx, row)
+    template?.vector.fill(0)
+    if (template) decrypted++
+  }
+  if (rows.length > 0 && decrypted === 0)
+    throw new Error(`${masterKeyFile} decrypts none of ${rows.length} templates`)
+  return decrypted
 }

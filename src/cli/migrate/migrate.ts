@@ -63,7 +63,8 @@ function report(
     formatRows(comparisons, {
       table: 'table',
       rows: 'rows',
-      'amounts, equal in both databases': ({ sumsByColumn }) => formatSums(sumsByColumn),
+      'amounts, equal in both databases': ({ sumsByColumn }) =>
+        [...sumsByColumn].map(([column, micros]) => `${column} ${micros}`).join(', '),
     }),
     formatRows(checks, {
       invariant: 'name',
@@ -79,10 +80,6 @@ function report(
       `Keep ${dataDir} until the new database has a backup. No server starts on it any more.`,
   ]
   return parts.join('\n\n')
-}
-
-function formatSums(sums: ReadonlyMap<string, bigint>): string {
-  return [...sums].map(([column, micros]) => `${column} ${micros}`).join(', ')
 }
 
 function seconds(ms: number): string {

@@ -4,7 +4,7 @@ import * as tenancy from '../../store/tenancy/keys.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { type CommandValues, print, printRows } from '../command.ts'
-import { listKeyRoutes } from '../../store/tenancy/key-routes.ts'
+import { listKeyRoutes } from '../../store/tenancy/key-list.ts'
 import { findProjectId, requireAccountId, requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
 

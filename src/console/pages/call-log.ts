@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { formatUtc } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { findNearMiss } from '../../store/gallery/feedback/near-miss-crops.ts'
-import { findAttemptStatus } from '../../store/gate/attempt-status.ts'
 import {
   countCallsByPrefix,
   countLoggedCalls,
@@ -13,6 +12,7 @@ import {
   type CallLatency,
   type LoggedCall,
 } from '../../store/gate/calls.ts'
+import { findAttemptStatus } from '../../store/gate/stored-responses.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectNames } from '../../store/tenancy/project-summaries.ts'
 import { findTransfer } from '../../store/billing/ledger-transfers.ts'

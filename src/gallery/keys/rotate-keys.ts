@@ -106,12 +106,18 @@ async function renewMarkedSubjects(run: RotationRun, counts: RotationCounts): Pr
 }
 
 /** Removes the key after all keys of subjects are wrapped with a newer one. */
-async function retireGalleryKey(key: GalleryKeyRow, run: RotationRun, counts: RotationCounts) {
-  const { galleryId, keyId } = key
+async function retireGalleryKey(
+  { galleryId, keyId }: GalleryKeyRow,
+  run: RotationRun,
+  counts: RotationCounts,
+) {
   await deletePages(run.store, { keyId })
   const find = (tx: Tx) => findSubjectsByKey(tx, keyId, subjectBatchSize)
   await rotateSubjects({ galleryId, find }, run, counts)
-  await run.store.write((tx) => removeGalleryKeyRow(tx, key))
+  await run.store.write(async (tx) => {
+    await lockGallery(tx, galleryId, 'exclusive')
+    await removeGalleryKey(tx, keyId)
+  })
 }
 
 /** Subjects of a gallery that still have to be rotated. */
@@ -147,11 +153,6 @@ async function rotateBatch(tx: Tx, { galleryId, find }: SubjectsToRotate, keys: 
       counts.unreadable += await renewSubjectKey(tx, { ...subject, accountId }, keys)
     } else await updateSubjectRow(tx, subject.subjectId, await keys.rewrap(tx, subject))
   return counts
-}
-
-async function removeGalleryKeyRow(tx: Tx, key: GalleryKeyRow): Promise<void> {
-  await lockGallery(tx, key.galleryId, 'exclusive')
-  await removeGalleryKey(tx, key.keyId)
 }
 
 /** A process that wraps a key after this transaction reads the changed file. */

@@ -2,9 +2,11 @@ import { timingSafeEqual } from 'node:crypto'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { deleteInBatches } from '../../store/delete-in-batches.ts'
 import { lockChallenges } from '../../store/gate/liveness-challenges.ts'
 import {
   addLivenessSession,
+  deleteExpiredRows,
   findBrowserSession,
   findLivenessSession,
   removeFrame,
@@ -24,8 +26,12 @@ import {
   sessionRequestsMax,
   type LivenessSessionsOptions,
 } from './session-options.ts'
-import { requireFewFailures, requireFewOpen, startAttempt } from './start-attempt.ts'
-import { sweepSessions } from './sweep-sessions.ts'
+import {
+  failureWindowMs,
+  requireFewFailures,
+  requireFewOpen,
+  startAttempt,
+} from './start-attempt.ts'
 
 /** The key that creates a session. */
 export type SessionOwner = { readonly projectId: string; readonly keyId: string }
@@ -209,4 +215,19 @@ function noFrame(): ActionError {
     'LIVENESS_FAILED',
     'params.livenessSessionId: the session is unknown, was not passed, was used by another call, or ended more than 15 minutes ago; complete a new session',
   )
+}
+
+/** Deletes expired challenges, and sessions with their reference frames. @returns the number. */
+async function sweepSessions({
+  store,
+  clock,
+}: Pick<LivenessSessionsOptions, 'store' | 'clock'>): Promise<number> {
+  const nowMs = clock()
+  const challengeCount = await deleteInBatches(store, (tx, limit) =>
+    deleteExpiredRows(tx, 'livenessChallenges', { beforeMs: nowMs - failureWindowMs, limit }),
+  )
+  const sessionCount = await deleteInBatches(store, (tx, limit) =>
+    deleteExpiredRows(tx, 'livenessSessions', { beforeMs: nowMs, limit }),
+  )
+  return challengeCount + sessionCount
 }

@@ -11,9 +11,9 @@ import {
   limitsOf,
   type AdmittedTerms,
 } from '../../store/gate/admission-rule.ts'
-import { readBucketState } from '../../store/gate/bucket-state.ts'
 import { recordFormerSecretUse } from '../../store/tenancy/key-changes.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
+import { readBucketState } from '../../store/tenancy/projects.ts'
 import { accountIsMoved, apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
 import type {
   AdmittedCall,

@@ -137,15 +137,12 @@ function watchRate({ bytesPerSMin }: IncomingBody, reject: (error: HttpError) =>
     checks += 1
     if (checks % rateChecks > 0) return
     const bytesMin = (bytesPerSMin * rateChecks * rateCheckMs) / 1000
-    if (rate.byteCount < bytesMin) reject(tooSlow(bytesPerSMin))
+    if (rate.byteCount < bytesMin)
+      reject(new HttpError(408, `The body arrived at less than ${bytesPerSMin} bytes per second.`))
     rate.byteCount = 0
   }, rateCheckMs)
   const rate = { byteCount: 0, timer }
   return rate
-}
-
-function tooSlow(bytesPerSMin: number): HttpError {
-  return new HttpError(408, `The body arrived at less than ${bytesPerSMin} bytes per second.`)
 }
 
 function incomplete(cause?: Error): HttpError {

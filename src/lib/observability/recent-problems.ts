@@ -1,5 +1,3 @@
-import { redactText } from './redact-text.ts'
-
 /** A warning or an error of the log, without text that a caller could have chosen. */
 export type RecentProblem = NonNullable<ReturnType<typeof toProblem>>
 
@@ -95,4 +93,31 @@ function frameOf(line: string): string | undefined {
   const part = /(?:^|\/)(?<part>(?:src|node_modules|test)\/.*)$/u.exec(file)?.groups?.['part']
   const place = file.startsWith('node:') ? file : (part ?? 'outside the program')
   return `${name} ${place}:${at}`.trim()
+}
+
+const removed = '[removed]'
+
+/** What looks like a secret, the most specific first. */
+const secretPatterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  // A URL with a user name or a password, and the query of any URL.
+  [/\b(?<scheme>[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@[^\s"']*/giu, `$<scheme>${removed}`],
+  [/(?<url>\bhttps?:\/\/[^\s"'?]*)\?[^\s"']*/giu, `$<url>?${removed}`],
+  // API keys and signing secrets.
+  [/\b(?:fsk_[a-z]+_|whsec_)[\w+/=-]+/gu, removed],
+  [/\bBearer\s+\S+/giu, `Bearer ${removed}`],
+  [
+    /\b(?<name>password|passwd|pwd|secret|token|api[-_ ]?key)(?<sign>\s*[=:]\s*)\S+/giu,
+    `$<name>$<sign>${removed}`,
+  ],
+  // Session tokens, links and master keys are random bytes in base64.
+  [/[A-Za-z0-9+/_-]{32,}={0,2}/gu, removed],
+  [/[\w.+-]+@[\w-]+\.[\w.-]+/gu, removed],
+]
+
+/** Returns a text in which everything that looks like a secret or an email address is replaced. */
+function redactText(text: string): string {
+  return secretPatterns.reduce(
+    (redacted, [pattern, replacement]) => redacted.replaceAll(pattern, replacement),
+    text,
+  )
 }

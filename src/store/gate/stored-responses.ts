@@ -1,4 +1,5 @@
 import { type ReadTx, type Tx, sql } from '../database.ts'
+import type { CallRow } from '../schema.ts'
 
 /** Replaces every stored response that names the subject by its version without subjects. */
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
@@ -30,4 +31,28 @@ export async function findExcess(tx: ReadTx, projectId: string, bytesMax: number
     .orderBy('windowStartMs', 'desc')
     .limit(1)
   return (await tx.run(query))[0]?.windowStartMs
+}
+
+/**
+ * Finds the state of the attempt of a request, without its response; undefined if it was deleted or
+ * never existed.
+ */
+export async function findAttemptStatus(
+  tx: ReadTx,
+  { projectId, requestId }: Pick<CallRow, 'projectId' | 'requestId'>,
+) {
+  const query = tx.build
+    .selectFrom('attempts')
+    .select(['state', 'windowStartMs', sql`response is not null`.as('isStored')])
+    .where('projectId', '=', projectId)
+    .where('requestId', '=', requestId.toLowerCase())
+  const [found] = await tx.run(query)
+  if (!found) return undefined
+  const { state, windowStartMs, isStored } = found
+  return {
+    state,
+    startedAtUtc: new Date(windowStartMs).toISOString(),
+    /** Whether a retry with the same id and content would receive the stored response. */
+    isResponseStored: Boolean(isStored),
+  }
 }

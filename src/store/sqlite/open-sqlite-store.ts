@@ -3,7 +3,6 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { steadyClock } from '../../lib/clock.ts'
-import { fileSize } from '../../lib/file-size.ts'
 import { describeError } from '../../lib/observability/describe-error.ts'
 import { type DatabaseInfo, Kysely, type Store, type StoreOptions } from '../database.ts'
 import { deleteRemovals } from '../gallery/removals.ts'
@@ -164,9 +163,10 @@ function serializeReads(read: Store['read']): Store['read'] {
 
 async function readSqliteInfo(file: string, connection: DatabaseSync): Promise<DatabaseInfo> {
   const row = connection.prepare('select sqlite_version() as version').get()
-  const [main, log] = await Promise.all([fileSize(file), fileSize(`${file}-wal`)])
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
   const version = `SQLite ${String(row?.['version'])}`
-  return { kind: 'sqlite', place: path.resolve(file), version, bytes: main + log }
+  return { kind: 'sqlite', place: path.resolve(file), version, bytes }
 }
 
 /**

@@ -130,3 +130,23 @@ export async function createPlaygroundKey(db: Database, projectId: string, now: 
   const key = { projectId, name: 'Console playground', permissions: ['*'], expiresAtUtc: null }
   await keys.createKey(db, { ...key, last4: '', isHidden: 1 }, now)
 }
+
+/**
+ * Lists the hashes of all keys and of their former secrets, also of revoked ones, whose calls get a
+ * precise error, with the account by which calls are routed. Keys of frozen projects are left out.
+ *
+ * @param accountId undefined: of all accounts.
+ */
+export async function listKeyRoutes(db: Database, accountId: string | undefined) {
+  let query = db
+    .selectFrom('keys')
+    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
+    .select(['keyId', 'hash', 'formerHash', 'accountId'])
+    .where('isFrozen', '=', 0)
+    .where('isHidden', '=', 0)
+    .orderBy('keyId')
+  if (accountId !== undefined) query = query.where('accountId', '=', accountId)
+  return (await query.execute()).flatMap(({ formerHash, ...route }) =>
+    formerHash === null ? [route] : [route, { ...route, hash: formerHash }],
+  )
+}

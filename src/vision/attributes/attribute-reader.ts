@@ -1,14 +1,20 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { arcfaceTemplate, landmarkPoints } from '../embed/aligned-crops.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { cropTransform, fitSimilarityTransform } from '../image/geometry.ts'
+import {
+  boundsOf,
+  centreOf,
+  cropTransform,
+  fitSimilarityTransform,
+  squareAround,
+  type Rect,
+} from '../image/geometry.ts'
 import type { PlanarCrop } from '../image/pyramid.ts'
-import { meshLandmarks } from '../landmarks/mesh.ts'
+import { meshLandmarks, meshLandmarks68, type Mesh } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { cropLuma } from '../quality/luma.ts'
 import { requireOutput, type ModelOutputs } from '../session.ts'
 import { toTensor } from '../tensor.ts'
-import { attributeCrop } from './attribute-crop.ts'
 import type { AttributeName, Expression } from './face-attributes.ts'
 
 /** Predicts attributes of faces. */
@@ -144,3 +150,25 @@ function greyTensor(crop: PlanarCrop): Float32Array {
   const { values } = cropLuma(crop, { x: 0, y: 0, width, height })
   return values.map((value) => (value - greyMean) * scale)
 }
+
+/**
+ * Returns the square that the networks for age and expression need, in continuous coordinates of the
+ * frame. These networks are trained on squares around BlazeFace's box. Here the box is derived from
+ * the landmarks, so that the crop does not depend on the detector that found the face.
+ *
+ * @param cropFactor of the network: the side as a multiple of BlazeFace's box.
+ */
+function attributeCrop(mesh: Mesh, cropFactor: number): Rect {
+  const bounds = boundsOf(meshLandmarks68(mesh))
+  const longer = Math.max(bounds.width, bounds.height)
+  const { x, y } = centreOf(bounds)
+  return squareAround({ x, y: y + centreShift * longer }, cropFactor * sideFactor * longer)
+}
+
+/**
+ * The side and the vertical centre of BlazeFace's box, relative to the longer side of the landmarks'
+ * bounds: medians over 1,040 press photographs. Nine in ten are within 1.15 to 1.38 and −0.21 to
+ * −0.07.
+ */
+const sideFactor = 1.26
+const centreShift = -0.15

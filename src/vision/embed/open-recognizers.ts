@@ -103,10 +103,9 @@ export async function createTemplates(
   request: TemplateRequest,
 ) {
   const options = { withoutMirror: request.templates === 'fast' }
-  const started = needsQuickTemplate(request)
-    ? await active.startTemplate?.(face, context, options)
-    : undefined
-  const { samePersonAs } = request
+  const { templates, quickTemplates, samePersonAs } = request
+  const needsQuick = templates && (quickTemplates === true || samePersonAs !== undefined)
+  const started = needsQuick ? await active.startTemplate?.(face, context, options) : undefined
   const similarity =
     started && samePersonAs && certainSimilarity(started.quickTemplate, samePersonAs)
   const quick = request.quickTemplates && started && { quickTemplate: started.quickTemplate }
@@ -123,8 +122,4 @@ export async function createTemplates(
     ...(request.previousTemplates && { previousTemplates }),
     ...quick,
   }
-}
-
-function needsQuickTemplate({ templates, quickTemplates, samePersonAs }: TemplateRequest): boolean {
-  return Boolean(templates) && (quickTemplates === true || samePersonAs !== undefined)
 }

@@ -9,7 +9,6 @@ import { meshBounds, type Mesh } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { requireOutput, type ModelSession } from '../session.ts'
 import { toTensor } from '../tensor.ts'
-import type { AntiSpoofModel, AntiSpoofScore } from './anti-spoof-model.ts'
 import { cropFactorMax, cropRect, cropAndResize } from './crop-rect.ts'
 import type { LivenessResult } from './liveness-result.ts'
 
@@ -18,6 +17,25 @@ export type LivenessCheck = {
   /** "id@version" of the networks, joined by "+". */
   readonly providers: string
   readonly check: (face: DetectedFace, context: ImageContext) => Promise<LivenessResult>
+}
+
+/** One anti-spoofing network with the limits that its scores need. */
+type AntiSpoofModel = {
+  /** "id@version". */
+  readonly providerId: string
+  /** See `LivenessResult`. */
+  readonly liveMin: number
+  readonly spoofMax: number
+  /** The smallest usable image, as a multiple of the width and height of the face. */
+  readonly contextMin: number
+  readonly predict: (face: DetectedFace, context: ImageContext) => Promise<AntiSpoofScore>
+}
+
+/** Probabilities of "live", 0..1. */
+type AntiSpoofScore = {
+  readonly score: number
+  /** Name → score of each part that `score` combines. */
+  readonly componentScores: Readonly<Record<string, number>>
 }
 
 /** With several networks, score and thresholds are the means over all of them. */

@@ -6,7 +6,7 @@ import { writeFileAtomic } from '../../models/artifact-file.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { sha256Of } from '../../models/sha256.ts'
 import { saveOptimizedNetwork } from '../session.ts'
-import { optimizedPaths, type CopyReport, type Int8Measurement } from './copy-report.ts'
+import { optimizedPaths, type CopyReport } from './copy-report.ts'
 import { isWorthwhile, measureInt8 } from './measure-int8.ts'
 import type { SourceNetwork } from './optimized-networks.ts'
 
@@ -22,7 +22,7 @@ async function writeCopy({ filePath, sha256, int8 }: SourceNetwork): Promise<voi
     await saveOptimizedNetwork(filePath, paths.float32)
     if (int8) await saveOptimizedNetwork(int8.filePath, paths.int8)
     const measurement = int8 && (await measureInt8(builtinPack.models[int8.id], paths))
-    const isInt8 = int8 !== undefined && (int8.mode === 'on' || isFaster(measurement))
+    const isInt8 = int8?.mode === 'on' || (measurement !== undefined && isWorthwhile(measurement))
     const bytes = await readFile(isInt8 ? paths.int8 : paths.float32)
     const report: CopyReport = {
       sha256: sha256Of(bytes),
@@ -35,10 +35,6 @@ async function writeCopy({ filePath, sha256, int8 }: SourceNetwork): Promise<voi
   } finally {
     for (const file of Object.values(paths)) await rm(file, { force: true })
   }
-}
-
-function isFaster(measurement: Int8Measurement | undefined): boolean {
-  return measurement !== undefined && isWorthwhile(measurement)
 }
 
 function unfinishedPath(): string {

@@ -1,8 +1,6 @@
 import * as attributeFilter from '../../../src/store/gallery/search/attribute-filter.ts'
-import * as attemptStatus from '../../../src/store/gate/attempt-status.ts'
 import * as auditLog from '../../../src/store/console/audit-log.ts'
 import * as balances from '../../../src/store/billing/balances.ts'
-import * as bucketState from '../../../src/store/gate/bucket-state.ts'
 import * as cameraChanges from '../../../src/store/webhooks/camera-changes.ts'
 import * as callCharts from '../../../src/store/console/call-charts.ts'
 import * as calls from '../../../src/store/gate/calls.ts'
@@ -11,7 +9,6 @@ import * as changedDecisions from '../../../src/store/gate/changed-decisions.ts'
 import * as crops from '../../../src/store/gallery/crops.ts'
 import * as deletionChain from '../../../src/store/gallery/deletion-chain.ts'
 import * as deletions from '../../../src/store/gallery/deletions.ts'
-import * as expiredRows from '../../../src/store/gate/expired-rows.ts'
 import * as expiredSubjects from '../../../src/store/gallery/expired-subjects.ts'
 import * as faceRanges from '../../../src/store/gallery/search/face-ranges.ts'
 import * as faces from '../../../src/store/gallery/faces.ts'
@@ -25,7 +22,6 @@ import * as nearMissCrops from '../../../src/store/gallery/feedback/near-miss-cr
 import * as keyUsage from '../../../src/store/console/key-usage.ts'
 import * as keyChanges from '../../../src/store/tenancy/key-changes.ts'
 import * as keyList from '../../../src/store/tenancy/key-list.ts'
-import * as keyRoutes from '../../../src/store/tenancy/key-routes.ts'
 import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
 import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts'
@@ -55,10 +51,8 @@ import * as webhooks from '../../../src/store/webhooks/webhooks.ts'
 
 const allQueries = {
   ...attributeFilter,
-  ...attemptStatus,
   ...auditLog,
   ...balances,
-  ...bucketState,
   ...callCharts,
   ...cameraChanges,
   ...calls,
@@ -67,7 +61,6 @@ const allQueries = {
   ...crops,
   ...deletionChain,
   ...deletions,
-  ...expiredRows,
   ...expiredSubjects,
   ...faceRanges,
   ...faces,
@@ -81,7 +74,6 @@ const allQueries = {
   ...matchDays,
   ...nearMissCrops,
   ...keyList,
-  ...keyRoutes,
   ...keys,
   ...ledgerAudit,
   ...ledgerTransfers,

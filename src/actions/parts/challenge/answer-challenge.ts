@@ -13,7 +13,6 @@ import { withLiveness, type FaceParams } from '../extract-probes.ts'
 import { analyzeFrames, type AnalyzedFrames } from './analyze-frames.ts'
 import { decideChallenge } from './decide-challenge.ts'
 import { causeOfRejectedFrame, findCauses } from './failure-causes.ts'
-import { selectReference } from './select-reference.ts'
 
 type ChallengeParams = FaceParams & {
   readonly livenessSessionId: string
@@ -114,4 +113,18 @@ function toChallengeResult({
     pitch: rounded(pitch),
   }))
   return { passed, steps: roundedSteps, samePerson, flat }
+}
+
+/** Degrees, change of yaw and of pitch against the first frame. */
+const frontalChangeMax = 8
+
+/** Returns the index of the frame with the highest quality among the frontal ones. */
+function selectReference({ frontal, others }: AnalyzedFrames): number {
+  const frames = [frontal, ...others].map(({ face, facts }, index) => {
+    const yaw = Math.abs(facts.yaw - frontal.facts.yaw)
+    const pitch = Math.abs(facts.pitch - frontal.facts.pitch)
+    return { index, quality: face.qualityScore, isFrontal: Math.max(yaw, pitch) < frontalChangeMax }
+  })
+  const best = frames.reduce((a, b) => (b.isFrontal && b.quality > a.quality ? b : a))
+  return best.index
 }

@@ -70,13 +70,10 @@ export function requireUsable<Result extends object>(
 export function refusalError(refused: readonly RefusedPicture[]): ActionError {
   const problems = refused
     .toSorted((a, b) => a.index - b.index)
-    .flatMap((picture) => withImageIndex(picture).problems)
+    .flatMap(({ index, error }) =>
+      error.problems.map((problem) => toProblem({ imageIndex: index, ...problem })),
+    )
   return new ActionError(problems[0]?.code ?? 'INVALID_REQUEST', problems)
-}
-
-/** Returns the error of a picture with its position. */
-function withImageIndex({ index, error }: RefusedPicture): ActionError {
-  return error.mapProblems((problem) => toProblem({ imageIndex: index, ...problem }))
 }
 
 type ImageToAnalyze = EncodedImage & { readonly correlationId?: string | undefined }

@@ -9,13 +9,17 @@ import {
   operatorConverters,
   tensor,
 } from './node-converters.ts'
-import { fuseRelu6 } from './fuse-relu6.ts'
-import { unconsumedNodes, nodesInOrder, shapeAttribute, type GraphModel } from './topology.ts'
+import {
+  unconsumedNodes,
+  nodesInOrder,
+  shapeAttribute,
+  type GraphModel,
+  type TopologyNode,
+} from './topology.ts'
 
 /**
  * Converts a TensorFlow.js graph model to an ONNX graph with images in NCHW. The shapes are computed
  * for a batch of one; the batch size of the result is variable.
- *
  */
 export function convertGraphModel(
   name: string,
@@ -55,6 +59,27 @@ export type GraphModelOptions = {
    * be lists of one row per cell or anchor.
    */
   readonly isAnySize?: boolean | undefined
+}
+
+/**
+ * Replaces `Maximum(Minimum(Relu(x), high), low)` by one `Relu6(x, low, high)`. The TensorFlow.js
+ * converter writes the ReLU6 of Keras in this form. Three separate operators read and write the memory
+ * three times: faceres takes 13.0 ms instead of 11.5.
+ */
+function fuseRelu6(nodes: readonly TopologyNode[]): readonly TopologyNode[] {
+  const byName = new Map(nodes.map((node) => [node.name, node]))
+  const sourceOf = (node: TopologyNode | undefined, op: string): TopologyNode | undefined => {
+    const source = byName.get(node?.input?.[0] ?? '')
+    return source?.op === op ? source : undefined
+  }
+  return nodes.map((maximum) => {
+    const minimum = maximum.op === 'Maximum' ? sourceOf(maximum, 'Minimum') : undefined
+    const [x] = sourceOf(minimum, 'Relu')?.input ?? []
+    const low = maximum.input?.[1]
+    const high = minimum?.input?.[1]
+    if (!x || !low || !high) return maximum
+    return { name: maximum.name, op: 'Relu6', input: [x, low, high] }
+  })
 }
 
 const converters: ReadonlyMap<string, NodeConverter> = new Map(
