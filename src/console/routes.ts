@@ -8,7 +8,6 @@ import * as signIn from './auth/sign-in.ts'
 import * as callLog from './pages/call-log.ts'
 import * as feedback from './pages/feedback.ts'
 import * as bulkChanges from './pages/gallery/bulk-changes.ts'
-import * as callPicture from './pages/call-picture.ts'
 import * as crops from './pages/gallery/crops.ts'
 import * as deletions from './pages/gallery/deletions.ts'
 import * as groups from './pages/gallery/groups.ts'
@@ -39,7 +38,7 @@ import type { ConsoleRoute } from './server/console-route.ts'
 /** The modules by page. Each route that one of them exports is served. */
 const modulesByPage = [
   [setup, signIn, openSessions, secondFactorRoutes],
-  [overview, charts, cameras, callLog, callPicture, feedback],
+  [overview, charts, cameras, callLog, feedback],
   [projects, projectEffects],
   [keys, keyUsage],
   [webhooks, deliveries],

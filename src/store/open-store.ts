@@ -1,5 +1,5 @@
-import type { StoreLocation, StoreOptions } from './database.ts'
-import { traceStore } from './trace-store.ts'
+import { bindJobToCall, bindToCall, withSpan } from '../lib/observability/call-trace.ts'
+import type { Store, StoreLocation, StoreOptions } from './database.ts'
 
 /**
  * Opens a database and migrates it to the current schema.
@@ -23,4 +23,32 @@ async function openUntraced(location: StoreLocation | string, options: StoreOpti
     ...options,
     ...(connectionsMax !== undefined && { connectionsMax }),
   })
+}
+
+/**
+ * Returns the store with a span for each transaction in the trace of the current call. The span's
+ * operation is the name of the job function. Jobs of several calls share a queue, so each job is
+ * bound to its call: log lines of the job then carry that call's ids.
+ */
+function traceStore(store: Store): Store {
+  const { write, runExclusive, read, findKey, findRememberedKey, admitCall, settleCall } = store
+  return {
+    ...store,
+    findKey: (apiKey, now) =>
+      withSpan('database.read', () => findKey(apiKey, now), { operation: 'findKey' }),
+    findRememberedKey: (apiKey, now) =>
+      withSpan('database.read', () => findRememberedKey(apiKey, now), { operation: 'findKey' }),
+    admitCall: (input) =>
+      withSpan('database.write', () => admitCall(input), { operation: 'admitCall' }),
+    settleCall: (input) =>
+      withSpan('database.write', () => settleCall(input), { operation: 'settleCall' }),
+    write: (job) => withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
+    runExclusive: (job) =>
+      withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
+    read: (job) => withSpan('database.read', () => read(bindToCall(job)), jobAttributes(job)),
+  }
+}
+
+function jobAttributes({ name: operation }: (...args: never[]) => unknown) {
+  return operation === '' ? {} : { operation }
 }

@@ -25,7 +25,7 @@ import { id, micros, requireCall, resolveTimeRange, timeRange } from '../server/
 import { defineList, type PageRequest } from '../server/define-list.ts'
 import { callFeedback, readFeedback } from './feedback.ts'
 import { transfer, toTransferResponse } from './money/ledger.ts'
-import { defineRead, type ConsoleContext } from '../server/console-route.ts'
+import { defineRead, defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import texts from '../field-texts.json' with { type: 'json' }
 
 const number = z.number().nullable()
@@ -229,6 +229,32 @@ export const getCall = defineRead({
         ...(nearMiss && { picture: { expiresAtUtc: formatUtc(nearMiss.expiresAtMs) } }),
       }
     }),
+})
+
+/**
+ * Returns the face of a near miss, as long as its project keeps it. It can show a person who is not
+ * enrolled, so it is not shown to viewers, and each display is in the audit log.
+ */
+export const showPicture = defineWrite({
+  path: '/log/:callId/picture',
+  auditAction: 'log.showPicture',
+  response: z.object({
+    jpeg: z.string().meta({ description: 'A JPEG in base64.' }),
+    expiresAtUtc: z.string(),
+  }),
+  handle: async (context, { tx }) => {
+    const { subjects, clock } = context.services
+    const call = await requireCall(tx, context)
+    const found = await findNearMiss(tx, call, clock())
+    const jpeg = found && (await subjects.readNearMissCrop(tx, found, found.cropId))
+    if (!jpeg) throw new HttpError(404, 'No picture of this call is stored.')
+    const { callId, projectId, requestId } = call
+    return {
+      response: { jpeg: jpeg.toString('base64'), expiresAtUtc: formatUtc(found.expiresAtMs) },
+      target: requestId,
+      detail: { callId, projectId },
+    }
+  },
 })
 
 /** Returns a function that adds the names of key and project to one of these rows of the log. */
